@@ -1,0 +1,1 @@
+//! The store families, and one module per engine.

@@ -1,0 +1,1 @@
+//! From a plan to a result file: cells, worker processes, probes, journal.

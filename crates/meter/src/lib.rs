@@ -1,0 +1,1 @@
+//! The clock around a phase: elapsed time, sampled latencies, the time cap.

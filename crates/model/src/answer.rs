@@ -1,0 +1,400 @@
+//! Canonical answers, and their comparison with the oracle's.
+//!
+//! Integers and strings must be equal, floats within 1e-9 relative ([`close`]). Rows are compared
+//! in a canonical order unless the order is part of the answer.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::fingerprint::Checksum;
+
+/// Relative tolerance between two floats that count as equal.
+pub const TOLERANCE: f64 = 1e-9;
+
+/// One value of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// SQL NULL.
+    Null,
+    /// Compared exactly.
+    Int(i64),
+    /// Compared within [`TOLERANCE`], relative.
+    Float(f64),
+    /// A float of a quantity whose natural size is 1 (a correlation): compared within
+    /// [`TOLERANCE`], absolute.
+    Unit(f64),
+    /// Compared exactly.
+    Text(String),
+    /// In the oracle's answer only: the question has no stable answer, anything is right.
+    Any,
+}
+
+/// One row of an answer.
+pub type Row = Vec<Value>;
+
+/// What an engine answered in one run of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// A number of rows changed or found.
+    Count(u64),
+    /// Rows read, by checksum.
+    Checksum(Checksum),
+    /// Result rows, in the order in which they came.
+    Rows(Vec<Row>),
+    /// Several answers under their names, in sequence.
+    Parts(Vec<(&'static str, Answer)>),
+}
+
+/// What the oracle says the answer must be.
+#[derive(Clone, Debug)]
+pub enum Expected {
+    /// Exactly this number.
+    Count(u64),
+    /// Exactly these rows, by checksum.
+    Checksum(Checksum),
+    /// These rows in any order. Rows of `optional` may be in the answer or not. The exact columns
+    /// (integers and text) of a row are its key and unique.
+    Set {
+        /// Rows that must be in the answer.
+        rows: Vec<Row>,
+        /// Rows at a threshold within tolerance: right with or without.
+        optional: Vec<Row>,
+    },
+    /// The best rows in order.
+    Top(Top),
+    /// Each part in sequence.
+    Parts(Vec<(&'static str, Expected)>),
+}
+
+/// An ordered answer of at most `limit` rows `[id, value]`, greatest value first, equal values by
+/// ascending id; floats within tolerance count as tied and may come in any order.
+#[derive(Clone, Debug)]
+pub struct Top {
+    /// Every row that could be in the answer, each with whether it must be considered: a row at a
+    /// threshold within tolerance may be left out.
+    pub candidates: Vec<(Row, Required)>,
+    /// The most rows the answer may have.
+    pub limit: usize,
+}
+
+/// Whether a candidate of a [`Top`] may be left out at will.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Required {
+    /// It belongs in the answer if it is good enough.
+    Yes,
+    /// It stands at a threshold within tolerance.
+    No,
+}
+
+/// The first difference between an answer and the oracle's, in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Difference(pub String);
+
+/// Whether two floats count as equal: within [`TOLERANCE`] of the larger magnitude.
+pub fn close(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= TOLERANCE * a.abs().max(b.abs())
+}
+
+impl Value {
+    fn agrees(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Any, _) | (_, Self::Any) => true,
+            (Self::Float(a), Self::Float(b)) => close(*a, *b),
+            (Self::Unit(a), Self::Unit(b)) => (a - b).abs() <= TOLERANCE,
+            (a, b) => a == b,
+        }
+    }
+
+    const fn is_exact(&self) -> bool {
+        matches!(self, Self::Int(_) | Self::Text(_))
+    }
+
+    /// Greatest first; floats within tolerance and NULLs are equal.
+    fn ranks(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => a.cmp(b),
+            (Self::Float(a), Self::Float(b)) if !close(*a, *b) => a.total_cmp(b),
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("NULL"),
+            Self::Int(n) => write!(f, "{n}"),
+            Self::Float(x) | Self::Unit(x) => write!(f, "{x}"),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Any => f.write_str("anything"),
+        }
+    }
+}
+
+fn show(row: &[Value]) -> String {
+    let cells: Vec<String> = row.iter().map(Value::to_string).collect();
+    format!("({})", cells.join(", "))
+}
+
+fn differ<T>(text: String) -> Result<T, Difference> {
+    Err(Difference(text))
+}
+
+/// Orders rows by their exact columns, which are their key.
+fn by_key(a: &Row, b: &Row) -> Ordering {
+    let key = |row: &Row| row.iter().filter(|v| v.is_exact()).map(sort_key).collect::<Vec<_>>();
+    key(a).cmp(&key(b))
+}
+
+fn sort_key(value: &Value) -> (i64, String) {
+    match value {
+        Value::Int(n) => (*n, String::new()),
+        Value::Text(text) => (0, text.clone()),
+        _ => (0, String::new()),
+    }
+}
+
+fn rows_agree(expected: &Row, got: &Row) -> bool {
+    expected.len() == got.len() && expected.iter().zip(got).all(|(e, g)| e.agrees(g))
+}
+
+impl Expected {
+    /// Compares an engine's answer with this one.
+    ///
+    /// # Errors
+    /// The first [`Difference`], in words a person can act on.
+    pub fn check(&self, answer: &Answer) -> Result<(), Difference> {
+        match (self, answer) {
+            (Self::Count(expected), Answer::Count(got)) if expected == got => Ok(()),
+            (Self::Count(expected), Answer::Count(got)) => {
+                differ(format!("expected {expected} rows, the engine counts {got}"))
+            }
+            (Self::Checksum(expected), Answer::Checksum(got)) => check_sums(expected, got),
+            (Self::Set { rows, optional }, Answer::Rows(got)) => check_set(rows, optional, got),
+            (Self::Top(top), Answer::Rows(got)) => top.check(got),
+            (Self::Parts(expected), Answer::Parts(got)) => check_parts(expected, got),
+            (expected, got) => differ(format!("expected {expected:?}, got an answer of another kind: {got:?}")),
+        }
+    }
+}
+
+fn check_sums(expected: &Checksum, got: &Checksum) -> Result<(), Difference> {
+    if expected.rows != got.rows {
+        return differ(format!("expected {} rows, got {}", expected.rows, got.rows));
+    }
+    if expected.sum != got.sum {
+        return differ(format!(
+            "the {} rows read are not the rows expected (checksum {:016x}, expected {:016x})",
+            got.rows, got.sum, expected.sum
+        ));
+    }
+    Ok(())
+}
+
+fn check_parts(
+    expected: &[(&'static str, Expected)],
+    got: &[(&'static str, Answer)],
+) -> Result<(), Difference> {
+    if expected.len() != got.len() {
+        return differ(format!("expected {} answers, got {}", expected.len(), got.len()));
+    }
+    for ((name, expected), (_, got)) in expected.iter().zip(got) {
+        expected.check(got).map_err(|difference| Difference(format!("{name}: {difference}")))?;
+    }
+    Ok(())
+}
+
+fn check_set(rows: &[Row], optional: &[Row], got: &[Row]) -> Result<(), Difference> {
+    let mut wanted: Vec<(&Row, bool)> = rows.iter().map(|row| (row, true)).collect();
+    wanted.extend(optional.iter().map(|row| (row, false)));
+    wanted.sort_by(|a, b| by_key(a.0, b.0));
+    let mut got: Vec<&Row> = got.iter().collect();
+    got.sort_by(|a, b| by_key(a, b));
+
+    let mut answers = got.into_iter().peekable();
+    for (expected, required) in wanted {
+        match answers.peek() {
+            Some(row) if by_key(expected, row) == Ordering::Equal => {
+                if !rows_agree(expected, row) {
+                    return differ(format!("expected row {}, got {}", show(expected), show(row)));
+                }
+                answers.next();
+            }
+            Some(row) if by_key(expected, row) == Ordering::Greater => {
+                return differ(format!("row {} should not be in the answer", show(row)));
+            }
+            _ if required => return differ(format!("row {} is missing", show(expected))),
+            _ => {}
+        }
+    }
+    match answers.next() {
+        Some(row) => differ(format!("row {} should not be in the answer", show(row))),
+        None => Ok(()),
+    }
+}
+
+impl Top {
+    fn check(&self, got: &[Row]) -> Result<(), Difference> {
+        if got.len() > self.limit {
+            return differ(format!("expected at most {} rows, got {}", self.limit, got.len()));
+        }
+        let mut left: Vec<&(Row, Required)> = self.candidates.iter().collect();
+        for row in got {
+            let found = left.iter().position(|(c, _)| by_key_column(c, row) && rows_agree(c, row));
+            match found {
+                Some(i) => drop(left.remove(i)),
+                None => return differ(format!("row {} should not be in the answer", show(row))),
+            }
+        }
+        for pair in got.windows(2) {
+            let (above, below) = (&pair[0], &pair[1]);
+            let wrong = match above[1].ranks(&below[1]) {
+                Ordering::Less => true,
+                // Equal integers are certainly tied: then the lower id comes first.
+                Ordering::Equal => above[1].is_exact() && above[0].ranks(&below[0]) == Ordering::Greater,
+                Ordering::Greater => false,
+            };
+            if wrong {
+                return differ(format!("row {} comes before row {}", show(above), show(below)));
+            }
+        }
+        let omitted = left.iter().find(|(candidate, required)| {
+            *required == Required::Yes
+                && match got.last() {
+                    Some(last) if got.len() == self.limit => better(candidate, last),
+                    _ => got.len() < self.limit,
+                }
+        });
+        match omitted {
+            Some((candidate, _)) => differ(format!("row {} is missing", show(candidate))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn by_key_column(candidate: &Row, row: &Row) -> bool {
+    !row.is_empty() && candidate[0] == row[0]
+}
+
+fn better(candidate: &Row, last: &Row) -> bool {
+    match candidate[1].ranks(&last[1]) {
+        Ordering::Greater => true,
+        Ordering::Equal => candidate[1].is_exact() && candidate[0].ranks(&last[0]) == Ordering::Less,
+        Ordering::Less => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: i64, value: f64) -> Row {
+        vec![Value::Int(id), Value::Float(value)]
+    }
+
+    fn set(rows: &[Row], optional: &[Row]) -> Expected {
+        Expected::Set { rows: rows.to_vec(), optional: optional.to_vec() }
+    }
+
+    fn top(candidates: &[Row], limit: usize) -> Expected {
+        let candidates = candidates.iter().map(|r| (r.clone(), Required::Yes)).collect();
+        Expected::Top(Top { candidates, limit })
+    }
+
+    fn verdict(expected: &Expected, rows: &[Row]) -> Result<(), String> {
+        expected.check(&Answer::Rows(rows.to_vec())).map_err(|d| d.0)
+    }
+
+    #[test]
+    fn a_set_is_right_in_any_order_and_within_tolerance() {
+        let expected = set(&[row(1, 20.0), row(2, 30.0)], &[]);
+        assert_eq!(verdict(&expected, &[row(2, 30.000_000_001), row(1, 20.0)]), Ok(()));
+    }
+
+    #[test]
+    fn a_missing_an_extra_a_double_and_a_wrong_row_are_each_named() {
+        let expected = set(&[row(1, 20.0), row(2, 30.0)], &[]);
+        let says = |rows: &[Row]| verdict(&expected, rows).unwrap_err();
+        assert_eq!(says(&[row(1, 20.0)]), "row (2, 30) is missing");
+        assert_eq!(says(&[row(2, 30.0)]), "row (1, 20) is missing");
+        assert_eq!(says(&[row(1, 20.0), row(2, 30.0), row(3, 1.0)]), "row (3, 1) should not be in the answer");
+        assert_eq!(says(&[row(1, 20.0), row(1, 20.0), row(2, 30.0)]), "row (1, 20) should not be in the answer");
+        assert_eq!(says(&[row(1, 20.000_001), row(2, 30.0)]), "expected row (1, 20), got (1, 20.000001)");
+    }
+
+    #[test]
+    fn rows_at_the_threshold_may_be_there_or_not_but_never_wrong() {
+        let expected = set(&[row(1, 20.0)], &[row(2, 30.0)]);
+        assert_eq!(verdict(&expected, &[row(1, 20.0)]), Ok(()));
+        assert_eq!(verdict(&expected, &[row(1, 20.0), row(2, 30.0)]), Ok(()));
+        assert!(verdict(&expected, &[row(1, 20.0), row(2, 31.0)]).is_err());
+    }
+
+    #[test]
+    fn a_top_list_must_be_in_order_and_leave_out_nothing_better() {
+        let expected = top(&[row(7, 30.0), row(8, 29.0), row(9, 28.0)], 2);
+        assert_eq!(verdict(&expected, &[row(7, 30.0), row(8, 29.0)]), Ok(()));
+        for wrong in [
+            &[row(8, 29.0), row(7, 30.0)][..],
+            &[row(7, 30.0), row(9, 28.0)],
+            &[row(7, 30.0)],
+            &[row(7, 30.0), row(8, 29.0), row(9, 28.0)],
+            &[row(7, 30.0), row(7, 30.0)],
+        ] {
+            assert!(verdict(&expected, wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn floats_within_tolerance_are_tied_and_integers_tie_by_id() {
+        let expected = top(&[row(1, 30.0), row(2, 30.0 + 1e-12), row(3, 30.0)], 2);
+        assert_eq!(verdict(&expected, &[row(3, 30.0), row(1, 30.0)]), Ok(()));
+
+        let count = |id, n| vec![Value::Int(id), Value::Int(n)];
+        let expected = top(&[count(1, 5), count(2, 5), count(3, 5)], 2);
+        assert_eq!(verdict(&expected, &[count(1, 5), count(2, 5)]), Ok(()));
+        assert!(verdict(&expected, &[count(2, 5), count(1, 5)]).is_err());
+        assert!(verdict(&expected, &[count(1, 5), count(3, 5)]).is_err());
+    }
+
+    #[test]
+    fn a_candidate_at_the_threshold_may_be_left_out_of_a_top_list() {
+        let candidates = vec![(row(1, 30.0), Required::Yes), (row(2, 25.0), Required::No)];
+        let expected = Expected::Top(Top { candidates, limit: 10 });
+        assert_eq!(verdict(&expected, &[row(1, 30.0)]), Ok(()));
+        assert_eq!(verdict(&expected, &[row(1, 30.0), row(2, 25.0)]), Ok(()));
+        assert!(verdict(&expected, &[row(2, 25.0)]).is_err());
+    }
+
+    #[test]
+    fn checksums_counts_and_kinds_are_compared() {
+        let sum = |rows, sum| Checksum { rows, sum };
+        let expected = Expected::Checksum(sum(2, 9));
+        assert!(expected.check(&Answer::Checksum(sum(2, 9))).is_ok());
+        assert!(expected.check(&Answer::Checksum(sum(1, 9))).is_err());
+        assert!(expected.check(&Answer::Checksum(sum(2, 8))).is_err());
+        assert!(expected.check(&Answer::Count(2)).is_err());
+        assert!(Expected::Count(2).check(&Answer::Count(3)).is_err());
+    }
+
+    #[test]
+    fn a_correlation_is_compared_absolutely_and_an_unstable_one_not_at_all() {
+        let one = |value| Expected::Set { rows: vec![vec![Value::Int(3), value]], optional: vec![] };
+        let got = [vec![Value::Int(3), Value::Unit(1e-12)]];
+        assert_eq!(verdict(&one(Value::Unit(0.0)), &got), Ok(()));
+        assert!(verdict(&one(Value::Unit(1e-6)), &got).is_err());
+        assert!(verdict(&one(Value::Null), &got).is_err());
+        assert_eq!(verdict(&one(Value::Any), &got), Ok(()));
+    }
+
+    #[test]
+    fn parts_name_where_they_differ() {
+        let expected = Expected::Parts(vec![("a", Expected::Count(1)), ("b", Expected::Count(2))]);
+        let got = Answer::Parts(vec![("a", Answer::Count(1)), ("b", Answer::Count(3))]);
+        assert_eq!(
+            expected.check(&got).unwrap_err().0,
+            "b: expected 2 rows, the engine counts 3"
+        );
+    }
+}

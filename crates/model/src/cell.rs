@@ -1,0 +1,93 @@
+//! A cell: one box of the comparison, and how it can end.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Durability, Scale};
+
+/// What one cell is: engine x workload x scale x tier x variant. Unique in a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CellId {
+    /// The workload's id, `sensors`.
+    pub workload: String,
+    /// How many rows.
+    pub scale: Scale,
+    /// The tier asked for.
+    pub durability: Durability,
+    /// The workload's variant, for `sensors` the load strategy.
+    pub variant: String,
+    /// The engine's id, `sqlite`.
+    pub engine: String,
+}
+
+impl fmt::Display for CellId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workload, scale, durability, variant, engine } = self;
+        write!(f, "{engine} {workload} {scale} {durability} {variant}")
+    }
+}
+
+impl CellId {
+    /// A name for the cell's folder and log file: letters, digits and dashes.
+    pub fn slug(&self) -> String {
+        self.to_string().replace(' ', "-")
+    }
+}
+
+/// How a cell, a trial or a phase ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Every answer right.
+    Ok,
+    /// Every answer right, but some run stopped at the time cap; its per-operation figures stand.
+    Capped,
+    /// The engine cannot do this; the reason says what.
+    Unsupported,
+    /// The engine is not here; the reason says what to install.
+    Unavailable,
+    /// It took longer than the trial may.
+    TimedOut,
+    /// It ended with an error or died.
+    Failed,
+    /// It answered, and the answer was not the oracle's.
+    Wrong,
+}
+
+impl Status {
+    /// Whether its figures may be shown and ranked.
+    pub const fn has_figures(self) -> bool {
+        matches!(self, Self::Ok | Self::Capped)
+    }
+
+    /// Whether a run that holds it ends with exit status 1.
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::Wrong | Self::Failed | Self::TimedOut)
+    }
+
+    /// The worse of two: how a whole ends whose parts ended so.
+    #[must_use]
+    pub fn worst(self, other: Self) -> Self {
+        self.max(other)
+    }
+
+    /// The word shown in a table.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Capped => "capped",
+            Self::Unsupported => "unsupported",
+            Self::Unavailable => "unavailable",
+            Self::TimedOut => "timed out",
+            Self::Failed => "failed",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

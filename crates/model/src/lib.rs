@@ -1,0 +1,16 @@
+//! The words every part of embermark shares. Plain data, no I/O.
+
+pub mod answer;
+pub mod cell;
+pub mod choice;
+pub mod durability;
+pub mod fingerprint;
+pub mod plan;
+pub mod reading;
+pub mod result;
+pub mod scale;
+
+pub use cell::{CellId, Status};
+pub use durability::Durability;
+pub use reading::{Key, Reading};
+pub use scale::Scale;

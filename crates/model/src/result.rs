@@ -1,0 +1,268 @@
+//! The result file: versioned JSON with every raw run. `docs/result-format.md` describes it for
+//! readers; a field added later is optional, so that a file written today stays readable.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Dataset, Plan};
+use crate::{CellId, Durability, Status};
+
+/// The version of the schema written. Raised when an old reader could misread a new file.
+pub const SCHEMA: u32 = 1;
+
+/// One run of embermark: what was asked, on what, and what came out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ResultFile {
+    /// [`SCHEMA`] of the writer.
+    pub schema: u32,
+    /// What the figures were measured with and on.
+    pub manifest: Manifest,
+    /// What was asked for.
+    pub plan: Plan,
+    /// Every cell asked for, in plan order.
+    pub cells: Vec<Cell>,
+}
+
+/// What the figures were measured with and on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// A name for this run that no other has.
+    pub run_id: String,
+    /// When it began, RFC 3339, UTC.
+    pub started: String,
+    /// When it ended; absent when it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished: Option<String>,
+    /// The tool that measured.
+    pub tool: Tool,
+    /// The machine.
+    pub machine: Machine,
+    /// The rows, by workload.
+    pub datasets: BTreeMap<String, Dataset>,
+    /// Cost of the harness itself on an engine that does nothing, measured in this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
+    /// What may have disturbed the figures, and what to do about it.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// The tool that measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Tool {
+    /// embermark's version.
+    pub version: String,
+    /// The commit it was built from, with `-dirty` when the tree had changes; absent outside git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// `release` or `debug`.
+    pub profile: String,
+}
+
+/// The machine. What could not be read is absent, never a guess.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// CPU model.
+    pub cpu: Option<String>,
+    /// CPUs this process may run on.
+    pub cpus: Option<u32>,
+    /// Physical memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Kernel name and release.
+    pub kernel: Option<String>,
+    /// Operating system, as it calls itself.
+    pub os: Option<String>,
+    /// CPU frequency governor.
+    pub governor: Option<String>,
+    /// Load average of the last minute at the start.
+    pub load: Option<f64>,
+    /// File system of the data directories.
+    pub file_system: Option<String>,
+    /// Its mount options.
+    pub mount_options: Option<String>,
+    /// The block device under it.
+    pub device: Option<String>,
+}
+
+/// Cost of the harness itself, measured with the `null` engine.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Floor {
+    /// Median nanoseconds per point read, key encoding and answer check included.
+    pub read_ns: f64,
+}
+
+/// One box of the comparison.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Cell {
+    /// Which box.
+    pub id: CellId,
+    /// How it ended: the worst of its trials.
+    pub status: Status,
+    /// Why, when not ok.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What the engine's setting for this tier really keeps, when that is another tier than the
+    /// one asked for: a stronger one, or for a reference engine a weaker one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeps: Option<Durability>,
+    /// True for an engine that is shown for orientation and never ranked (`memory`, `null`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reference: bool,
+    /// Its trials, in the order they ran.
+    #[serde(default)]
+    pub trials: Vec<Trial>,
+}
+
+/// One fresh process for one cell.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Trial {
+    /// Counts from 0 within the cell.
+    pub index: u32,
+    /// Position in the order of all trials of the run, from 0.
+    pub order: u32,
+    /// How it ended.
+    pub status: Status,
+    /// Why, when not ok.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Version of the engine that ran, as it says itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Settings as read back from the engine.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// Resident memory of the worker before the engine was opened, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline_bytes: Option<u64>,
+    /// Time to open the engine (a server: to start it) in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_ns: Option<u64>,
+    /// Its phases, in the order they ran.
+    #[serde(default)]
+    pub phases: Vec<PhaseResult>,
+    /// Size of the data directory after the engine was closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskSize>,
+    /// Wall time of the whole trial in ns.
+    pub wall_ns: u64,
+    /// File with the worker's standard error, relative to the result file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+}
+
+/// Size of a directory on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskSize {
+    /// Bytes of blocks allocated.
+    pub allocated_bytes: u64,
+    /// Sum of file lengths in bytes.
+    pub apparent_bytes: u64,
+}
+
+/// How an engine does a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// By the engine's own means: a query, a cursor operation it is made for.
+    Native,
+    /// By code in the client over scans and point operations.
+    ClientSide,
+}
+
+/// One phase in one trial.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PhaseResult {
+    /// The phase's name, `read`.
+    pub phase: String,
+    /// By the engine's own means or by client code.
+    pub how: How,
+    /// How it ended.
+    pub status: Status,
+    /// Why, when not ok: for a wrong answer the first difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Operations a full run has.
+    pub ops: u64,
+    /// Every run, the discarded ones first.
+    pub runs: Vec<Run>,
+    /// Latency over the counted runs; absent where a phase is one operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+}
+
+/// One execution of a phase.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// Elapsed time of the whole loop in ns.
+    pub elapsed_ns: u64,
+    /// Operations done.
+    pub ops: u64,
+    /// Not counted in statistics.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub discarded: bool,
+    /// Stopped at the time cap.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub capped: bool,
+    /// What the engine's processes used during the run.
+    #[serde(default)]
+    pub engine: Resources,
+    /// What the client used, where it is another process than the engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Resources>,
+}
+
+impl Run {
+    /// Operations per second, if any time passed.
+    pub fn ops_per_second(&self) -> Option<f64> {
+        (self.elapsed_ns > 0).then(|| self.ops as f64 * 1e9 / self.elapsed_ns as f64)
+    }
+}
+
+/// What processes used during a run. Absent means not measured, never zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Resources {
+    /// User and system CPU time in ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// Largest resident memory during the run in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_bytes: Option<u64>,
+    /// Bytes fetched from storage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
+    /// Bytes sent to storage (dirtied pages: counted when they become dirty).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_bytes: Option<u64>,
+}
+
+/// A latency distribution in ns, from an HDR histogram of three significant digits. A percentile
+/// that the number of samples cannot support is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Samples recorded.
+    pub samples: u64,
+    /// Every how many operations one was timed.
+    pub sampled_every: u64,
+    /// Smallest.
+    pub min: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: u64,
+    /// 95th percentile: needs 20 samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95: Option<u64>,
+    /// 99th percentile: needs 100 samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<u64>,
+    /// 99.9th percentile: needs 1,000 samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_9: Option<u64>,
+    /// Largest.
+    pub max: u64,
+    /// The histogram itself: HdrHistogram V2, deflated, base64.
+    pub hdr: String,
+}

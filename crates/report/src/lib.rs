@@ -1,0 +1,1 @@
+//! From result files to what a person or a program reads.

@@ -1,0 +1,1 @@
+//! One module per workload: phases, oracle, one implementation per store family.
