@@ -1,1 +1,65 @@
 //! The store families, and one module per engine.
+//!
+//! An engine says what it is and opens a [`Store`] of its family; a workload drives the store
+//! and knows no engine. To add an engine: one file under `src/`, one line in [`registry`].
+
+pub mod engine;
+mod error;
+pub mod kv;
+pub mod registry;
+pub mod sql;
+
+#[cfg(feature = "berkeleydb")]
+mod berkeleydb;
+#[cfg(feature = "duckdb")]
+mod duckdb;
+#[cfg(feature = "lmdb")]
+mod lmdb;
+mod memory;
+mod null;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "postgres")]
+mod server;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+pub use engine::{Availability, Engine, Family, Info, Kind, Opened, Site, Tier};
+pub use error::{EngineError, Result};
+
+use kv::KvStore;
+use sql::SqlStore;
+
+/// An open database, by family.
+pub enum Store {
+    /// Answers SQL.
+    Sql(Box<dyn SqlStore>),
+    /// Keeps ordered pairs of bytes.
+    Kv(Box<dyn KvStore>),
+}
+
+/// What a workload needs of any open database, whatever its family. All of it happens outside
+/// the clock unless a workload says otherwise.
+pub trait Lifecycle {
+    /// Brings the database to rest after many changes: the engine's own checkpoint or
+    /// compaction, and fresh statistics for its planner, as its manual advises after a bulk load.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn settle(&mut self) -> Result<()>;
+
+    /// Closes the database as its manual asks, so that nothing is left running or unflushed.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// What a transaction will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Only read: one snapshot for all of it.
+    Read,
+    /// Read and write.
+    Write,
+}

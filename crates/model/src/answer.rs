@@ -174,7 +174,9 @@ impl Expected {
             (Self::Set { rows, optional }, Answer::Rows(got)) => check_set(rows, optional, got),
             (Self::Top(top), Answer::Rows(got)) => top.check(got),
             (Self::Parts(expected), Answer::Parts(got)) => check_parts(expected, got),
-            (expected, got) => differ(format!("expected {expected:?}, got an answer of another kind: {got:?}")),
+            (expected, got) => {
+                differ(format!("expected {expected:?}, got an answer of another kind: {got:?}"))
+            }
         }
     }
 }
@@ -252,7 +254,9 @@ impl Top {
             let wrong = match above[1].ranks(&below[1]) {
                 Ordering::Less => true,
                 // Equal integers are certainly tied: then the lower id comes first.
-                Ordering::Equal => above[1].is_exact() && above[0].ranks(&below[0]) == Ordering::Greater,
+                Ordering::Equal => {
+                    above[1].is_exact() && above[0].ranks(&below[0]) == Ordering::Greater
+                }
                 Ordering::Greater => false,
             };
             if wrong {
@@ -280,7 +284,9 @@ fn by_key_column(candidate: &Row, row: &Row) -> bool {
 fn better(candidate: &Row, last: &Row) -> bool {
     match candidate[1].ranks(&last[1]) {
         Ordering::Greater => true,
-        Ordering::Equal => candidate[1].is_exact() && candidate[0].ranks(&last[0]) == Ordering::Less,
+        Ordering::Equal => {
+            candidate[1].is_exact() && candidate[0].ranks(&last[0]) == Ordering::Less
+        }
         Ordering::Less => false,
     }
 }
@@ -318,9 +324,18 @@ mod tests {
         let says = |rows: &[Row]| verdict(&expected, rows).unwrap_err();
         assert_eq!(says(&[row(1, 20.0)]), "row (2, 30) is missing");
         assert_eq!(says(&[row(2, 30.0)]), "row (1, 20) is missing");
-        assert_eq!(says(&[row(1, 20.0), row(2, 30.0), row(3, 1.0)]), "row (3, 1) should not be in the answer");
-        assert_eq!(says(&[row(1, 20.0), row(1, 20.0), row(2, 30.0)]), "row (1, 20) should not be in the answer");
-        assert_eq!(says(&[row(1, 20.000_001), row(2, 30.0)]), "expected row (1, 20), got (1, 20.000001)");
+        assert_eq!(
+            says(&[row(1, 20.0), row(2, 30.0), row(3, 1.0)]),
+            "row (3, 1) should not be in the answer"
+        );
+        assert_eq!(
+            says(&[row(1, 20.0), row(1, 20.0), row(2, 30.0)]),
+            "row (1, 20) should not be in the answer"
+        );
+        assert_eq!(
+            says(&[row(1, 20.000_001), row(2, 30.0)]),
+            "expected row (1, 20), got (1, 20.000001)"
+        );
     }
 
     #[test]
@@ -380,7 +395,8 @@ mod tests {
 
     #[test]
     fn a_correlation_is_compared_absolutely_and_an_unstable_one_not_at_all() {
-        let one = |value| Expected::Set { rows: vec![vec![Value::Int(3), value]], optional: vec![] };
+        let one =
+            |value| Expected::Set { rows: vec![vec![Value::Int(3), value]], optional: vec![] };
         let got = [vec![Value::Int(3), Value::Unit(1e-12)]];
         assert_eq!(verdict(&one(Value::Unit(0.0)), &got), Ok(()));
         assert!(verdict(&one(Value::Unit(1e-6)), &got).is_err());
@@ -392,9 +408,6 @@ mod tests {
     fn parts_name_where_they_differ() {
         let expected = Expected::Parts(vec![("a", Expected::Count(1)), ("b", Expected::Count(2))]);
         let got = Answer::Parts(vec![("a", Answer::Count(1)), ("b", Answer::Count(3))]);
-        assert_eq!(
-            expected.check(&got).unwrap_err().0,
-            "b: expected 2 rows, the engine counts 3"
-        );
+        assert_eq!(expected.check(&got).unwrap_err().0, "b: expected 2 rows, the engine counts 3");
     }
 }

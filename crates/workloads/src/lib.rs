@@ -1,1 +1,180 @@
-//! One module per workload: phases, oracle, one implementation per store family.
+//! One module per workload: its phases, its oracle, and one implementation per store family.
+//!
+//! A workload drives stores through their family's trait and knows no engine. To add one: a
+//! module here, a line in [`WORKLOADS`].
+
+use std::path::{Path, PathBuf};
+
+use embermark_data::DataError;
+use embermark_engines::{EngineError, Store};
+use embermark_meter::{Measured, Meter};
+use embermark_model::Scale;
+use embermark_model::answer::{Answer, Difference};
+use embermark_model::choice::{self, UnknownName};
+use embermark_model::plan::{DataSource, Dataset};
+use embermark_model::result::How;
+
+pub mod sensors;
+
+/// Every workload.
+pub static WORKLOADS: &[&dyn Workload] = &[&sensors::Sensors];
+
+/// The workload of that id.
+///
+/// # Errors
+/// When there is none; the error names the nearest and all valid ids.
+pub fn find(id: &str) -> Result<&'static dyn Workload, UnknownName> {
+    WORKLOADS
+        .iter()
+        .find(|workload| workload.info().id == id)
+        .copied()
+        .ok_or_else(|| choice::unknown("workload", id, WORKLOADS.iter().map(|w| w.info().id)))
+}
+
+/// What a workload is.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Its name on the command line and in results.
+    pub id: &'static str,
+    /// What it stands for, in a line.
+    pub about: &'static str,
+    /// Its phases in the order in which reports show them.
+    pub phases: &'static [PhaseInfo],
+    /// Its variants; the first is the default.
+    pub variants: &'static [VariantInfo],
+}
+
+/// A phase, as the help text tells of it.
+#[derive(Clone, Copy, Debug)]
+pub struct PhaseInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+}
+
+/// A named way of doing phases.
+#[derive(Clone, Copy, Debug)]
+pub struct VariantInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does differently, in a line.
+    pub about: &'static str,
+    /// The phases that it changes: those it runs when another variant runs them all.
+    pub changes: &'static [&'static str],
+}
+
+/// A workload. Stateless and shared.
+pub trait Workload: Sync {
+    /// What it is.
+    fn info(&self) -> Info;
+
+    /// Opens the rows a plan asks for; the parent process does so once in a run.
+    ///
+    /// # Errors
+    /// When the data cannot be used.
+    fn source(&self, data: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError>;
+
+    /// Prepares one cell in the worker process: rows, oracle and operation sequences, everything
+    /// that must exist before a clock starts.
+    ///
+    /// # Errors
+    /// When the staged rows cannot be read.
+    fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError>;
+}
+
+/// Rows to stage for workers.
+pub trait Source {
+    /// Writes the rows of a scale to `file`, in the form that [`Workload::prepare`] reads, and
+    /// tells what they are.
+    ///
+    /// # Errors
+    /// When the data has fewer rows than the scale, or the file cannot be written.
+    fn stage(&self, scale: Scale, file: &Path) -> Result<Dataset, WorkloadError>;
+}
+
+/// What a worker must know to prepare a cell.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The staged rows.
+    pub rows: PathBuf,
+    /// The variant's name.
+    pub variant: String,
+    /// Seed of the operation sequences: the same for every engine.
+    pub seed: u64,
+}
+
+/// A cell ready to meet its engine.
+pub trait Prepared {
+    /// Sets the workload up on an open, empty database.
+    ///
+    /// # Errors
+    /// When the engine refuses its tables or statements.
+    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError>;
+}
+
+/// A phase of an opened cell.
+#[derive(Clone, Copy, Debug)]
+pub struct Phase {
+    /// Its name.
+    pub name: &'static str,
+    /// Operations a full run has.
+    pub ops: u64,
+    /// By the engine's own means or by client code.
+    pub how: How,
+}
+
+/// A workload on one database. The harness calls, for each run of each phase: `ready`, then `run`
+/// with the probes around it, then `check`.
+pub trait Bench {
+    /// The phases, in the order in which they run; calls name a phase by its place in it.
+    fn phases(&self) -> &[Phase];
+
+    /// Puts the database into the state in which the phase begins. Outside the clock.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn ready(&mut self, phase: usize) -> Result<(), EngineError>;
+
+    /// Runs the phase once inside the meter's clock, and returns what the engine answered.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError>;
+
+    /// Compares the answer of the run that was just `measured` with the oracle's; after the `last`
+    /// run of a phase that changes data the whole store is read back and compared too. Outside the
+    /// clock.
+    ///
+    /// # Errors
+    /// A wrong answer, or an engine that fails to be read back.
+    fn check(&mut self, phase: usize, answer: &Answer, measured: Measured, last: bool) -> Result<(), CheckError>;
+
+    /// Leaves the database fully loaded and at rest, and closes it.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn finish(self: Box<Self>) -> Result<(), EngineError>;
+}
+
+/// A check that did not pass.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The engine answered wrongly.
+    #[error("wrong answer: {0}")]
+    Wrong(#[from] Difference),
+    /// The engine failed while its content was read back.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// A workload cannot have what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// The rows.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A name that is none of the workload's.
+    #[error(transparent)]
+    Name(#[from] UnknownName),
+}

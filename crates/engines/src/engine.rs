@@ -1,0 +1,139 @@
+//! What an engine says of itself, and how it is opened.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use embermark_model::Durability;
+
+use crate::{Result, Store};
+
+/// A database engine. Implemented once per engine; shared and stateless.
+pub trait Engine: Sync {
+    /// What it is.
+    fn info(&self) -> Info;
+
+    /// Whether it can run here, found out without starting it for long.
+    fn availability(&self) -> Availability;
+
+    /// How it makes a durability tier: the cheapest setting that keeps at least that promise.
+    fn tier(&self, durability: Durability) -> Tier;
+
+    /// Opens a new, empty database at `site`; a server engine starts a private server there.
+    ///
+    /// # Errors
+    /// When the engine is not available or refuses.
+    fn open(&self, site: &Site) -> Result<Opened>;
+}
+
+/// What an engine is.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Its name on the command line and in results.
+    pub id: &'static str,
+    /// Its own name for itself.
+    pub name: &'static str,
+    /// Embedded, server or reference.
+    pub kind: Kind,
+    /// Its store family.
+    pub family: Family,
+    /// Licence of what is linked or started.
+    pub licence: &'static str,
+}
+
+/// Where an engine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// In the process of its user.
+    Embedded,
+    /// In processes of its own.
+    Server,
+    /// No candidate: shown for orientation, never ranked, runs in every tier asked for.
+    Reference,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Embedded => "embedded",
+            Self::Server => "server",
+            Self::Reference => "reference",
+        })
+    }
+}
+
+/// How an engine is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// SQL.
+    Sql,
+    /// Ordered keys and values.
+    KeyValue,
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Sql => "SQL",
+            Self::KeyValue => "key-value",
+        })
+    }
+}
+
+/// Whether an engine can run here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// It can; its version, as it says itself.
+    Ready {
+        /// For example `3.50.4`.
+        version: String,
+    },
+    /// It cannot.
+    Missing {
+        /// What is missing.
+        why: String,
+        /// The command that gets it.
+        remedy: String,
+    },
+}
+
+/// How an engine makes a durability tier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// With a setting that keeps `keeps`, at least what the tier promises.
+    Offered {
+        /// What the setting really keeps.
+        keeps: Durability,
+        /// The setting in the engine's own words.
+        setting: &'static str,
+    },
+    /// It cannot make it.
+    Unsupported {
+        /// Why not.
+        why: &'static str,
+    },
+}
+
+/// Where and how a database is to be opened.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// An empty directory for the engine's files alone, an absolute path.
+    pub dir: PathBuf,
+    /// The tier to make.
+    pub durability: Durability,
+    /// Cache memory the engine may use, in bytes: the same for every engine.
+    pub memory: u64,
+    /// A running server to use instead of a private one.
+    pub url: Option<String>,
+}
+
+/// A database that was opened.
+pub struct Opened {
+    /// The database.
+    pub store: Store,
+    /// Version of the engine that answered, as it says itself.
+    pub version: String,
+    /// The settings that matter, read back from the engine, by its own names.
+    pub settings: Vec<(String, String)>,
+    /// Process of a private server, the root of its process tree.
+    pub server: Option<u32>,
+}

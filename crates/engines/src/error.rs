@@ -1,0 +1,66 @@
+//! What goes wrong in an engine.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A result of an engine's operation.
+pub type Result<T> = std::result::Result<T, EngineError>;
+
+/// An engine could not do what it was asked. Small, because it crosses the hot path.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct EngineError(Box<Cause>);
+
+#[derive(Debug, thiserror::Error)]
+enum Cause {
+    #[error("{engine} could not {doing}: {message}")]
+    Failed { engine: &'static str, doing: String, message: String },
+    #[error("{engine} is not available: {why}; {remedy}")]
+    Unavailable { engine: &'static str, why: String, remedy: String },
+    #[error("{engine} does not support {what}")]
+    Unsupported { engine: &'static str, what: String },
+    #[error("{engine} could not {doing} {path}: {source}", path = .path.display())]
+    File { engine: &'static str, doing: &'static str, path: PathBuf, source: io::Error },
+}
+
+impl EngineError {
+    /// The engine reported `message` while it was `doing` ("insert a row", "open the database").
+    pub fn failed(engine: &'static str, doing: impl Into<String>, message: impl ToString) -> Self {
+        let (doing, message) = (doing.into(), message.to_string());
+        Self(Box::new(Cause::Failed { engine, doing, message }))
+    }
+
+    /// The engine is not here, and `remedy` says how to get it.
+    pub fn unavailable(
+        engine: &'static str,
+        why: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self(Box::new(Cause::Unavailable { engine, why: why.into(), remedy: remedy.into() }))
+    }
+
+    /// The engine cannot do `what` at all.
+    pub fn unsupported(engine: &'static str, what: impl Into<String>) -> Self {
+        Self(Box::new(Cause::Unsupported { engine, what: what.into() }))
+    }
+
+    /// A file operation failed: `doing` is a verb ("create", "read").
+    pub fn file(
+        engine: &'static str,
+        doing: &'static str,
+        path: impl Into<PathBuf>,
+        source: io::Error,
+    ) -> Self {
+        Self(Box::new(Cause::File { engine, doing, path: path.into(), source }))
+    }
+
+    /// Whether the engine is not here, rather than broken.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(*self.0, Cause::Unavailable { .. })
+    }
+
+    /// Whether the engine cannot do what was asked, rather than failing at it.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(*self.0, Cause::Unsupported { .. })
+    }
+}

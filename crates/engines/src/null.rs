@@ -1,0 +1,104 @@
+//! `null`: an engine that does nothing. What the harness takes on it is the harness's own floor.
+
+use embermark_model::Durability;
+
+use crate::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
+use crate::{
+    Access, Availability, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site,
+    Store, Tier,
+};
+
+/// The engine.
+pub(crate) struct Null;
+
+/// Every key has this value, as long as a stored reading's.
+static VALUE: [u8; 33] = [0; 33];
+
+struct Nothing;
+
+impl Engine for Null {
+    fn info(&self) -> Info {
+        Info {
+            id: "null",
+            name: "null (does nothing)",
+            kind: Kind::Reference,
+            family: Family::KeyValue,
+            licence: "-",
+        }
+    }
+
+    fn availability(&self) -> Availability {
+        Availability::Ready { version: env!("CARGO_PKG_VERSION").to_owned() }
+    }
+
+    fn tier(&self, _: Durability) -> Tier {
+        Tier::Offered { keeps: Durability::None, setting: "keeps nothing" }
+    }
+
+    fn open(&self, _: &Site) -> Result<Opened> {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Ok(Opened {
+            store: Store::Kv(Box::new(Nothing)),
+            version,
+            settings: Vec::new(),
+            server: None,
+        })
+    }
+}
+
+impl Lifecycle for Nothing {
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl KvStore for Nothing {
+    fn table(&mut self, _: &str) -> Result<Table> {
+        Ok(Table(0))
+    }
+
+    fn clear(&mut self, _: Table) -> Result<()> {
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Access) -> Result<()> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn get(&mut self, _: Table, _: &[u8]) -> Result<Option<&[u8]>> {
+        Ok(Some(&VALUE))
+    }
+
+    fn put(&mut self, _: Table, _: &[u8], _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    fn modify(&mut self, _: Table, _: &[u8], change: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
+        change(&mut VALUE.clone());
+        Ok(true)
+    }
+
+    fn delete(&mut self, _: Table, _: &[u8]) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let mut rows = 0;
+        while pairs.next().is_some() {
+            rows += 1;
+        }
+        Ok(rows)
+    }
+
+    fn scan(&mut self, _: Table, _: Range<'_>, _: Direction, _: &mut Visit<'_>) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! Every engine this build knows: one line each.
+
+use embermark_model::choice::{self, UnknownName};
+
+use crate::{Engine, Kind};
+
+/// Every engine of this build, in the order in which tables show them.
+pub static ENGINES: &[&dyn Engine] = &[
+    #[cfg(feature = "sqlite")]
+    &crate::sqlite::Sqlite,
+    #[cfg(feature = "duckdb")]
+    &crate::duckdb::DuckDb,
+    #[cfg(feature = "berkeleydb")]
+    &crate::berkeleydb::BerkeleyDb,
+    #[cfg(feature = "lmdb")]
+    &crate::lmdb::Lmdb,
+    #[cfg(feature = "postgres")]
+    &crate::postgres::Postgres,
+    &crate::memory::Memory,
+    &crate::null::Null,
+];
+
+/// The engine of that id.
+///
+/// # Errors
+/// When there is none; the error names the nearest and all valid ids.
+pub fn find(id: &str) -> Result<&'static dyn Engine, UnknownName> {
+    ENGINES
+        .iter()
+        .find(|engine| engine.info().id == id)
+        .copied()
+        .ok_or_else(|| choice::unknown("engine", id, ENGINES.iter().map(|e| e.info().id)))
+}
+
+/// The engines a word of `--engines` stands for: an id, `embedded` (with the reference `memory`),
+/// `servers`, or `all`.
+///
+/// # Errors
+/// When it is no such word; the error names the nearest and all valid ones.
+pub fn select(word: &str) -> Result<Vec<&'static dyn Engine>, UnknownName> {
+    let chosen = |wanted: &[Kind]| {
+        let of_kind = |e: &&&dyn Engine| wanted.contains(&e.info().kind) && e.info().id != "null";
+        ENGINES.iter().filter(of_kind).copied().collect()
+    };
+    Ok(match word {
+        "all" => chosen(&[Kind::Embedded, Kind::Server, Kind::Reference]),
+        "embedded" => chosen(&[Kind::Embedded, Kind::Reference]),
+        "servers" => chosen(&[Kind::Server]),
+        id => vec![find(id).map_err(|mut unknown| {
+            unknown.valid.extend(["all", "embedded", "servers"].map(String::from));
+            unknown
+        })?],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_found() {
+        for (i, engine) in ENGINES.iter().enumerate() {
+            let id = engine.info().id;
+            assert!(ENGINES[..i].iter().all(|other| other.info().id != id), "{id} twice");
+            assert_eq!(find(id).map(|found| found.info().id), Ok(id));
+        }
+    }
+
+    #[test]
+    fn groups_hold_their_kind_and_an_unknown_word_is_answered_with_the_valid_ones() {
+        let ids = |word| select(word).unwrap().iter().map(|e| e.info().id).collect::<Vec<_>>();
+        assert!(ids("embedded").contains(&"memory") && !ids("all").contains(&"null"));
+        assert_eq!(ids("null"), ["null"]);
+        let error = select("memori").err().unwrap().to_string();
+        assert!(error.contains("did you mean 'memory'?") && error.contains("servers"), "{error}");
+    }
+}

@@ -1,0 +1,212 @@
+//! The SQL family: statements, rows, and the dialects between engines.
+
+use crate::{Access, Lifecycle, Result};
+
+/// A prepared statement of a [`SqlStore`], as that store numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Statement(pub usize);
+
+/// A parameter of a statement, or a value of a row to insert.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Param<'a> {
+    /// NULL.
+    Null,
+    /// A 64-bit integer.
+    Int(i64),
+    /// A double.
+    Float(f64),
+    /// A string.
+    Text(&'a str),
+}
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SqlType {
+    /// 16 bits, signed.
+    Small,
+    /// 64 bits, signed.
+    Big,
+    /// Double precision.
+    Double,
+    /// A string.
+    Text,
+}
+
+/// A table: what every engine needs to create it and to load it in bulk.
+#[derive(Clone, Copy, Debug)]
+pub struct TableDef {
+    /// Its name.
+    pub name: &'static str,
+    /// Columns in order: name, type, whether NULL may stand in it.
+    pub columns: &'static [(&'static str, SqlType, Nullable)],
+    /// The columns of the primary key.
+    pub key: &'static [&'static str],
+}
+
+/// Whether NULL may stand in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nullable {
+    /// It may.
+    Yes,
+    /// It may not.
+    No,
+}
+
+/// One row of a result, valid while it is visited. Columns count from 0.
+pub trait SqlRow {
+    /// An integer column; `None` is NULL.
+    ///
+    /// # Errors
+    /// When the column holds something that is no integer.
+    fn int(&self, column: usize) -> Result<Option<i64>>;
+
+    /// A float column; an integer or decimal is converted. `None` is NULL.
+    ///
+    /// # Errors
+    /// When the column holds something that is no number.
+    fn float(&self, column: usize) -> Result<Option<f64>>;
+
+    /// A text column; `None` is NULL.
+    ///
+    /// # Errors
+    /// When the column holds something that is no text.
+    fn text(&self, column: usize) -> Result<Option<&str>>;
+}
+
+/// Receives the rows of a result.
+pub type Visit<'a> = dyn FnMut(&dyn SqlRow) -> Result<()> + 'a;
+
+/// Gives the rows of a bulk load, one at a time; `None` ends it.
+pub trait Rows {
+    /// The next row, its values in the order of the table's columns, valid until the next call.
+    fn next(&mut self) -> Option<&[Param<'_>]>;
+}
+
+/// What the next statements will be, so that an engine can set what its manual advises for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Many short statements, one row each.
+    Point,
+    /// Few statements over many rows.
+    Analytic,
+}
+
+/// A database that answers SQL. A statement outside of [`begin`](Self::begin) …
+/// [`commit`](Self::commit) is a transaction of its own, committed at the tier's durability
+/// before it returns. One connection.
+pub trait SqlStore: Lifecycle {
+    /// How this engine writes what SQL leaves open.
+    fn dialect(&self) -> &'static dyn Dialect;
+
+    /// Runs statements without parameters or results.
+    ///
+    /// # Errors
+    /// The engine's message, with the statement.
+    fn batch(&mut self, sql: &str) -> Result<()>;
+
+    /// Prepares a statement, once; the store keeps it.
+    ///
+    /// # Errors
+    /// The engine's message, with the statement.
+    fn prepare(&mut self, sql: &str) -> Result<Statement>;
+
+    /// Runs a prepared statement that returns no rows; the number of rows it changed.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64>;
+
+    /// Runs a prepared statement and visits every row of its result.
+    ///
+    /// # Errors
+    /// The engine's message, or the first error of `visit`.
+    fn query(
+        &mut self,
+        statement: Statement,
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> Result<()>;
+
+    /// Begins a transaction.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn begin(&mut self, access: Access) -> Result<()>;
+
+    /// Commits it.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Loads rows by the engine's fastest documented path (COPY, appender, …) into an empty table,
+    /// as one commit, and returns how many.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64>;
+
+    /// Whether the bulk path wants its rows in primary-key order.
+    fn bulk_sorted(&self) -> bool {
+        false
+    }
+
+    /// Says what the next statements will be. Outside the clock.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn expect(&mut self, _step: Step) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// How an engine writes what SQL leaves open. A default is standard SQL where there is one.
+pub trait Dialect: Sync {
+    /// The name of a type.
+    fn type_name(&self, of: SqlType) -> &'static str {
+        match of {
+            SqlType::Small => "SMALLINT",
+            SqlType::Big => "BIGINT",
+            SqlType::Double => "DOUBLE PRECISION",
+            SqlType::Text => "TEXT",
+        }
+    }
+
+    /// The place of parameter `n`, counted from 1.
+    fn placeholder(&self, n: usize) -> String;
+
+    /// The statement that creates a table.
+    fn create_table(&self, table: &TableDef) -> String {
+        let columns: Vec<String> = table
+            .columns
+            .iter()
+            .map(|(name, of, nullable)| {
+                let not_null = if *nullable == Nullable::No { " NOT NULL" } else { "" };
+                format!("{name} {}{not_null}", self.type_name(*of))
+            })
+            .collect();
+        let (name, columns, key) = (table.name, columns.join(", "), table.key.join(", "));
+        format!("CREATE TABLE {name} ({columns}, PRIMARY KEY ({key}))")
+    }
+
+    /// Integer division of non-negative integers, rounding down.
+    fn integer_division(&self, dividend: &str, divisor: &str) -> String {
+        format!("{dividend} / {divisor}")
+    }
+
+    /// Sample standard deviation of a column, if the engine has it.
+    fn sample_deviation(&self, column: &str) -> Option<String> {
+        Some(format!("STDDEV_SAMP({column})"))
+    }
+
+    /// Pearson's correlation of two columns, if the engine has it.
+    fn correlation(&self, y: &str, x: &str) -> Option<String> {
+        Some(format!("CORR({y}, {x})"))
+    }
+
+    /// Whether the newest rows of a few groups are found faster by one short query a group over
+    /// the primary key than by one query that scans the table.
+    fn seeks_by_key(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,67 @@
+//! The monotonic clock.
+
+use std::hint::black_box;
+
+/// A monotonic clock that reads the CPU's time stamp counter where it is invariant, and the
+/// operating system's monotonic clock elsewhere.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    inner: quanta::Clock,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self { inner: quanta::Clock::new() }
+    }
+}
+
+impl Clock {
+    /// The counter now, in its own ticks.
+    #[inline]
+    pub fn ticks(&self) -> u64 {
+        self.inner.raw()
+    }
+
+    /// Nanoseconds between two readings of [`Clock::ticks`]; 0 if the counter went backwards.
+    #[inline]
+    pub fn nanoseconds(&self, from: u64, to: u64) -> u64 {
+        if to > from { self.inner.delta_as_nanos(from, to) } else { 0 }
+    }
+
+    /// What two clock reads around an operation cost, in ns: the smallest mean of several rounds.
+    pub fn cost(&self) -> f64 {
+        const ROUNDS: u32 = 5;
+        const PAIRS: u32 = 200;
+        (0..ROUNDS)
+            .map(|_| {
+                let from = self.ticks();
+                for _ in 0..PAIRS {
+                    black_box(self.nanoseconds(self.ticks(), self.ticks()));
+                }
+                self.nanoseconds(from, self.ticks()) as f64 / f64::from(PAIRS)
+            })
+            .fold(f64::INFINITY, f64::min)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn it_agrees_with_the_operating_systems_clock() {
+        let clock = Clock::default();
+        let (began, from) = (Instant::now(), clock.ticks());
+        std::thread::sleep(Duration::from_millis(50));
+        let (ours, theirs) =
+            (clock.nanoseconds(from, clock.ticks()), began.elapsed().as_nanos() as u64);
+        assert!(ours.abs_diff(theirs) < theirs / 50, "{ours} ns against {theirs} ns");
+    }
+
+    #[test]
+    fn a_counter_that_goes_backwards_is_no_time() {
+        assert_eq!(Clock::default().nanoseconds(1_000, 10), 0);
+    }
+}

@@ -1,0 +1,233 @@
+//! One run of one phase inside the clock.
+
+use std::time::Duration;
+
+use embermark_model::result::Latency;
+
+use crate::clock::Clock;
+use crate::latency::{self, Histogram};
+
+/// Operations timed one by one at the start of a phase's first run, to learn how fast they are.
+const CALIBRATION: u64 = 64;
+
+/// Most of the loop's time that timing may cost.
+const TIMING_SHARE: f64 = 0.01;
+
+/// Most operations between two timed ones, whatever they cost.
+const SPARSEST: u64 = 4_001;
+
+/// Measures the runs of one phase, one after the other.
+#[derive(Debug)]
+pub struct Meter {
+    clock: Clock,
+    cap: Option<Duration>,
+    timing_cost: f64,
+    every: Option<u64>,
+    histogram: Histogram,
+    started: u64,
+    deadline: u64,
+    measured: Measured,
+}
+
+/// What one run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// Elapsed time between start and stop in ns.
+    pub elapsed_ns: u64,
+    /// Operations done.
+    pub ops: u64,
+    /// Whether the loop stopped at the cap.
+    pub capped: bool,
+}
+
+impl Meter {
+    /// A meter for the runs of one phase, each of which stops at `cap` if there is one.
+    pub fn new(cap: Option<Duration>) -> Self {
+        let clock = Clock::default();
+        let timing_cost = clock.cost();
+        Self {
+            clock,
+            cap,
+            timing_cost,
+            every: None,
+            histogram: latency::empty(),
+            started: 0,
+            deadline: u64::MAX,
+            measured: Measured::default(),
+        }
+    }
+
+    /// Starts the clock of a run.
+    pub fn start(&mut self) {
+        self.measured = Measured::default();
+        self.histogram.reset();
+        self.started = self.clock.ticks();
+        self.deadline =
+            self.cap.map_or(u64::MAX, |cap| self.started.saturating_add(self.ticks_of(cap)));
+    }
+
+    /// Stops the clock of a run. Work after it is not part of the run.
+    pub fn stop(&mut self) {
+        self.measured.elapsed_ns = self.clock.nanoseconds(self.started, self.clock.ticks());
+    }
+
+    /// What the run between the last start and stop took.
+    pub const fn measured(&self) -> Measured {
+        self.measured
+    }
+
+    /// Latency of the operations of the last run; `None` when none was timed.
+    pub fn latency(&self) -> Option<Latency> {
+        latency::summary(&self.histogram, self.every.unwrap_or(1))
+    }
+
+    /// Runs `op(0)`, `op(1)`, … `op(n - 1)` in a closed loop and times every k-th. Stops before
+    /// the next operation once the cap is passed. Returns the number of operations done.
+    ///
+    /// # Errors
+    /// The first error of `op`; the loop ends with it.
+    #[inline]
+    pub fn each<E>(
+        &mut self,
+        n: u64,
+        mut op: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let mut every = self.every.unwrap_or(1);
+        let mut done = 0;
+        while done < n {
+            let from = self.clock.ticks();
+            op(done as usize)?;
+            let to = self.clock.ticks();
+            self.histogram.saturating_record(self.clock.nanoseconds(from, to).max(1));
+            done += 1;
+            if to >= self.deadline {
+                self.measured.capped |= done < n;
+                break;
+            }
+            if self.every.is_none() && done == CALIBRATION {
+                every = self.calibrate();
+            }
+            let next = n.min(done + every - 1);
+            while done < next {
+                op(done as usize)?;
+                done += 1;
+            }
+        }
+        self.measured.ops += done;
+        Ok(done)
+    }
+
+    /// Runs one operation that is the whole phase.
+    ///
+    /// # Errors
+    /// The error of `op`.
+    pub fn once<T, E>(&mut self, op: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let answer = op()?;
+        self.measured.ops += 1;
+        Ok(answer)
+    }
+
+    /// Counts operations that a bulk call did by itself.
+    pub const fn count(&mut self, ops: u64) {
+        self.measured.ops += ops;
+    }
+
+    /// Whether the cap is passed; marks the run as capped if so. Call it only while work is left,
+    /// and not at every operation: it reads the clock.
+    pub fn expired(&mut self) -> bool {
+        let expired = self.clock.ticks() >= self.deadline;
+        self.measured.capped |= expired;
+        expired
+    }
+
+    /// Learns from the operations timed so far every how many to time one. The number is odd, so
+    /// that it does not beat with a period in the operations.
+    fn calibrate(&mut self) -> u64 {
+        // The median, since the first operations of a cold engine would mislead the mean.
+        let typical = self.histogram.value_at_quantile(0.5) as f64 - self.timing_cost;
+        let every = (self.timing_cost / (TIMING_SHARE * typical.max(1.0))).ceil() as u64;
+        let every = every.clamp(1, SPARSEST) | 1;
+        self.every = Some(every);
+        every
+    }
+
+    fn ticks_of(&self, time: Duration) -> u64 {
+        // The clock converts one way only: from the ticks of a known span.
+        const SPAN: u64 = 1 << 30;
+        let span_ns = self.clock.nanoseconds(1, 1 + SPAN) as f64;
+        (time.as_nanos() as f64 * SPAN as f64 / span_ns) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Instant;
+
+    use super::*;
+
+    fn spin(time: Duration) {
+        let began = Instant::now();
+        while began.elapsed() < time {}
+    }
+
+    fn run(meter: &mut Meter, n: u64, mut op: impl FnMut(usize)) -> Measured {
+        meter.start();
+        let done = meter.each::<Infallible>(n, |i| {
+            op(i);
+            Ok(())
+        });
+        assert!(done.is_ok());
+        meter.stop();
+        meter.measured()
+    }
+
+    #[test]
+    fn every_operation_runs_once_and_in_order() {
+        let mut seen = Vec::new();
+        let measured = run(&mut Meter::new(None), 10_000, |i| seen.push(i));
+        assert_eq!(seen, (0..10_000).collect::<Vec<_>>());
+        assert_eq!((measured.ops, measured.capped), (10_000, false));
+    }
+
+    #[test]
+    fn slow_operations_are_all_timed_and_fast_ones_sampled() {
+        let mut slow = Meter::new(None);
+        run(&mut slow, 100, |_| spin(Duration::from_micros(50)));
+        let latency = slow.latency().unwrap();
+        assert_eq!((latency.samples, latency.sampled_every), (100, 1));
+        assert!(latency.p50 >= 50_000, "{latency:?}");
+
+        let mut fast = Meter::new(None);
+        run(&mut fast, 1_000_000, |i| {
+            std::hint::black_box(i);
+        });
+        let latency = fast.latency().unwrap();
+        assert!(latency.sampled_every > 100 && latency.sampled_every % 2 == 1, "{latency:?}");
+        assert!(latency.samples < 20_000);
+    }
+
+    #[test]
+    fn the_cap_stops_the_loop_and_marks_the_run() {
+        let cap = Duration::from_millis(20);
+        let mut meter = Meter::new(Some(cap));
+        let measured = run(&mut meter, 1_000, |_| spin(Duration::from_millis(1)));
+        assert!(measured.capped && (15..=25).contains(&measured.ops), "{measured:?}");
+        assert!(measured.elapsed_ns >= 20_000_000 && measured.elapsed_ns < 30_000_000);
+
+        let finished = run(&mut meter, 10, |_| ());
+        assert_eq!((finished.ops, finished.capped), (10, false));
+    }
+
+    #[test]
+    fn an_error_ends_the_loop() {
+        let mut meter = Meter::new(None);
+        meter.start();
+        let mut calls = 0;
+        let result = meter.each(100, |i| {
+            calls += 1;
+            if i == 5 { Err("no") } else { Ok(()) }
+        });
+        assert_eq!((result, calls), (Err("no"), 6));
+    }
+}

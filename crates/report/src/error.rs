@@ -1,0 +1,80 @@
+//! What can go wrong between a result file and a report.
+
+use std::path::PathBuf;
+
+use embermark_model::result::SCHEMA;
+
+/// Why a result could not be read or shown.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// No such file.
+    #[error("no result file at {}: check the path, or make one with `embermark run`", .0.display())]
+    Missing(PathBuf),
+    /// The file is there and cannot be read.
+    #[error("cannot read {}: {source}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system answered.
+        source: std::io::Error,
+    },
+    /// It stops in the middle.
+    #[error(
+        "{} ends in the middle of a value, as a file does whose copy or run was cut off: copy it \
+         again, or take the run up with `embermark run --resume`", .0.display()
+    )]
+    Truncated(PathBuf),
+    /// It is the journal of a run and not its result.
+    #[error(
+        "{} is the journal of a run that did not end: finish the run with `embermark run --resume`, \
+         which writes the result file", .0.display()
+    )]
+    Journal(PathBuf),
+    /// Not JSON.
+    #[error("{} is not JSON ({detail}): give the result file of an `embermark run`", .path.display())]
+    NotJson {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        detail: String,
+    },
+    /// JSON, and of something else.
+    #[error(
+        "{} is JSON but not an embermark result: {lacks}; give the result file of an \
+         `embermark run`", .path.display()
+    )]
+    NotAResult {
+        /// The file.
+        path: PathBuf,
+        /// What a result has and this has not.
+        lacks: &'static str,
+    },
+    /// Written by a newer embermark.
+    #[error(
+        "{} has result schema {schema}, and this embermark reads up to {SCHEMA}: upgrade embermark",
+        .path.display()
+    )]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        schema: u64,
+    },
+    /// A result, with a field that is missing or not what it should be.
+    #[error(
+        "{} is an embermark result with a field that cannot be read ({detail}): it was changed by \
+         hand or by a program, or written by an unreleased embermark", .path.display()
+    )]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        detail: String,
+    },
+    /// CSV could not be written.
+    #[error("cannot write the result as CSV: {0}")]
+    Csv(#[from] csv::Error),
+    /// JSON could not be written.
+    #[error("cannot write the result as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}

@@ -1,0 +1,141 @@
+//! Numbers as people read them: three significant digits and a unit. Every number in a table, a
+//! note or a page is written here, so that one quantity looks the same everywhere.
+
+/// What stands where nothing was measured. Never a zero.
+pub const NOT_MEASURED: &str = "-";
+
+/// A duration given in ns: `3.21 µs`, `842 ms`, `1,230 s`.
+pub fn duration(ns: f64) -> String {
+    scaled(ns, &["ns", "µs", "ms", "s"])
+}
+
+/// A rate given per second: `1.23 M/s`, `842 /s`.
+pub fn rate(per_second: f64) -> String {
+    scaled(per_second, &["/s", "k/s", "M/s", "G/s"])
+}
+
+/// A number of bytes, decimal: `12.3 MB`, `842 B`.
+pub fn bytes(count: f64) -> String {
+    if count.abs() < 999.5 {
+        return if count.is_nan() { NOT_MEASURED.into() } else { format!("{count:.0} B") };
+    }
+    scaled(count, &["B", "kB", "MB", "GB", "TB"])
+}
+
+/// A ratio: `1.00x`, `12.3x`, `1,560x`.
+pub fn ratio(value: f64) -> String {
+    if value.is_finite() { format!("{}x", significant(value)) } else { NOT_MEASURED.into() }
+}
+
+/// A count with thousands separators: `1,000,000`.
+pub fn count(number: u64) -> String {
+    grouped(&number.to_string())
+}
+
+/// A count and its noun, in the singular for one: `1 row`, `2,500 rows`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// `show(value)`, or [`NOT_MEASURED`].
+pub fn or_dash<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NOT_MEASURED.to_owned(), show)
+}
+
+/// `value` in the largest of `units` (each a thousand of the one before) that leaves at least one
+/// digit before the point. The unit is chosen after rounding: 999.9 ns is `1.00 µs`.
+fn scaled(value: f64, units: &[&str]) -> String {
+    if !value.is_finite() {
+        return NOT_MEASURED.into();
+    }
+    let mut value = value;
+    let mut unit = 0;
+    while unit + 1 < units.len() && exponent(value) >= 3 {
+        value /= 1e3;
+        unit += 1;
+    }
+    format!("{} {}", significant(value), units[unit])
+}
+
+/// The decimal exponent of `value` once rounded to three significant digits.
+fn exponent(value: f64) -> i32 {
+    let text = format!("{value:.2e}");
+    text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+}
+
+/// Three significant digits, and never fewer than all digits before the point.
+fn significant(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    // f64 has no more than 17 digits that mean anything: cap what tiny numbers would print.
+    let decimals = usize::try_from(2 - exponent(value)).unwrap_or(0).min(17);
+    grouped(&format!("{value:.decimals$}"))
+}
+
+/// Thousands separators in the digits before the point.
+fn grouped(number: &str) -> String {
+    let (whole, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
+    let (sign, digits) = whole.split_at(usize::from(whole.starts_with('-')));
+    let mut out = String::from(sign);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + fraction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_three_digits_and_the_unit_that_fits() {
+        for (ns, text) in [
+            (0.0, "0 ns"),
+            (0.4871, "0.487 ns"),
+            (4.9, "4.90 ns"),
+            (999.4, "999 ns"),
+            (999.5, "1.00 µs"),
+            (3_214.0, "3.21 µs"),
+            (9_996.0, "10.0 µs"),
+            (841_900_000.0, "842 ms"),
+            (999_600_000.0, "1.00 s"),
+            (12_345_000_000.0, "12.3 s"),
+            (1_234_400_000_000.0, "1,234 s"),
+        ] {
+            assert_eq!(duration(ns), text, "{ns}");
+        }
+    }
+
+    #[test]
+    fn rates_bytes_ratios_and_counts_read_as_documented() {
+        assert_eq!(rate(1_234_567.0), "1.23 M/s");
+        assert_eq!(rate(12.34), "12.3 /s");
+        assert_eq!(bytes(12_345_678.0), "12.3 MB");
+        assert_eq!(bytes(0.0), "0 B");
+        assert_eq!(bytes(842.0), "842 B");
+        assert_eq!(bytes(999.7), "1.00 kB");
+        assert_eq!(bytes(4_096.0), "4.10 kB");
+        for (value, text) in
+            [(1.0, "1.00x"), (9.996, "10.0x"), (12.34, "12.3x"), (1_560.2, "1,560x"), (0.5, "0.500x")]
+        {
+            assert_eq!(ratio(value), text);
+        }
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (2_313_682, "2,313,682")] {
+            assert_eq!(count(number), text);
+        }
+        assert_eq!((counted(1, "row"), counted(2_500, "row")), ("1 row".into(), "2,500 rows".into()));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_a_dash_and_never_a_zero() {
+        for text in [duration(f64::NAN), rate(f64::INFINITY), bytes(f64::NAN), ratio(f64::NAN)] {
+            assert_eq!(text, NOT_MEASURED);
+        }
+        assert_eq!(or_dash(None, count), "-");
+        assert_eq!(or_dash(Some(0), count), "0");
+    }
+}

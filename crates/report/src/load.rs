@@ -1,0 +1,67 @@
+//! Reading a result file.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use embermark_model::result::{ResultFile, SCHEMA};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::ReportError;
+
+/// What is looked at before the file is taken for a result.
+#[derive(Deserialize)]
+struct Face {
+    schema: Option<Value>,
+    manifest: Option<IgnoredAny>,
+    cells: Option<IgnoredAny>,
+}
+
+/// Reads the result file at `path`. Fields this version does not know are ignored, optional ones
+/// that are absent take their defaults.
+///
+/// # Errors
+/// When the file is missing, unreadable, cut off, not JSON, not a result, or of a newer schema.
+pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
+    let bytes = std::fs::read(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => ReportError::Missing(path.to_owned()),
+        _ => ReportError::Unreadable { path: path.to_owned(), source },
+    })?;
+    if is_journal(&bytes) {
+        return Err(ReportError::Journal(path.to_owned()));
+    }
+    let face: Face = serde_json::from_slice(&bytes).map_err(|error| no_face(path, &error))?;
+    let not_a_result = |lacks| ReportError::NotAResult { path: path.to_owned(), lacks };
+    let schema = face.schema.as_ref().and_then(Value::as_u64).filter(|version| *version > 0);
+    let schema = schema.ok_or_else(|| not_a_result("it has no schema number"))?;
+    if schema > u64::from(SCHEMA) {
+        return Err(ReportError::TooNew { path: path.to_owned(), schema });
+    }
+    if face.manifest.is_none() {
+        return Err(not_a_result("it has no manifest"));
+    }
+    if face.cells.is_none() {
+        return Err(not_a_result("it has no cells"));
+    }
+    serde_json::from_slice(&bytes)
+        .map_err(|error| ReportError::Malformed { path: path.to_owned(), detail: error.to_string() })
+}
+
+fn no_face(path: &Path, error: &serde_json::Error) -> ReportError {
+    let path = path.to_owned();
+    if error.is_eof() {
+        ReportError::Truncated(path)
+    } else if error.is_data() {
+        ReportError::NotAResult { path, lacks: "it is no object" }
+    } else {
+        ReportError::NotJson { path, detail: error.to_string() }
+    }
+}
+
+/// A journal says what it is in its first line.
+fn is_journal(bytes: &[u8]) -> bool {
+    let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    serde_json::from_slice::<Value>(first_line)
+        .is_ok_and(|value| value.get("embermark_journal").is_some())
+}

@@ -1,0 +1,88 @@
+//! One engine's time for one phase, over all trials of a cell.
+
+use embermark_meter::latency;
+use embermark_model::result::{How, Latency, PhaseResult, Run};
+
+/// The time of one phase: over the counted runs of a trial the mean (the published protocol), over
+/// the trials the median.
+#[derive(Clone, Debug)]
+pub struct Figure<'a> {
+    /// Time per operation in ns.
+    pub per_op_ns: f64,
+    /// Time of a whole run in ns; absent when a counted run did not do all of it.
+    pub elapsed_ns: Option<f64>,
+    /// Operations of a full run.
+    pub ops: u64,
+    /// Where it stopped, when it did not do all operations.
+    pub stop: Option<Stop>,
+    /// Time per operation of each trial in ns, in the order the trials ran.
+    pub per_trial_ns: Vec<f64>,
+    /// Done by code in the client.
+    pub client_side: bool,
+    latencies: Vec<&'a Latency>,
+}
+
+/// How far the counted runs came that did not do all operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// Operations of the counted run that did fewest.
+    pub done: u64,
+    /// Operations of a full run.
+    pub of: u64,
+}
+
+impl<'a> Figure<'a> {
+    /// The figure of one phase from its part in each trial; `None` when nothing was counted.
+    pub fn of(parts: &[&'a PhaseResult]) -> Option<Self> {
+        let trials: Vec<Vec<&Run>> = parts.iter().map(|part| counted(part)).collect();
+        let per_trial_ns: Vec<f64> = trials.iter().filter_map(|runs| per_operation(runs)).collect();
+        let ops = parts.iter().map(|part| part.ops).max()?;
+        let short = |run: &&&Run| run.capped || run.ops < ops;
+        let done = trials.iter().flatten().filter(short).map(|run| run.ops).min();
+        let stop = done.map(|done| Stop { done, of: ops });
+        let means: Vec<f64> = trials.iter().filter_map(|runs| mean_elapsed(runs)).collect();
+        Some(Self {
+            per_op_ns: median(&per_trial_ns)?,
+            elapsed_ns: if stop.is_none() { median(&means) } else { None },
+            ops,
+            stop,
+            per_trial_ns,
+            client_side: parts.iter().any(|part| part.how == How::ClientSide),
+            latencies: parts.iter().filter_map(|part| part.latency.as_ref()).collect(),
+        })
+    }
+
+    /// The latency distribution over all trials; `None` where none was recorded or one cannot be
+    /// decoded.
+    pub fn latency(&self) -> Option<Latency> {
+        latency::merge(self.latencies.iter().copied())
+    }
+}
+
+pub(super) fn counted(part: &PhaseResult) -> Vec<&Run> {
+    part.runs.iter().filter(|run| !run.discarded).collect()
+}
+
+fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
+    let total: f64 = runs.iter().map(|run| run.elapsed_ns as f64).sum();
+    (!runs.is_empty()).then(|| total / runs.len() as f64)
+}
+
+/// All time over all operations: for full runs the mean run over its operations, and for capped
+/// ones each operation weighs the same.
+fn per_operation(runs: &[&Run]) -> Option<f64> {
+    let total: f64 = runs.iter().map(|run| run.elapsed_ns as f64).sum();
+    let ops: f64 = runs.iter().map(|run| run.ops as f64).sum();
+    (ops > 0.0).then(|| total / ops)
+}
+
+/// The middle value, or the mean of the middle two; `None` of nothing.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    if sorted.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some(f64::midpoint(sorted[sorted.len() / 2 - 1], upper))
+}
