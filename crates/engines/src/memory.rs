@@ -14,7 +14,8 @@ use crate::{
 /// The engine.
 pub(crate) struct Memory;
 
-type Map = BTreeMap<Box<[u8]>, Box<[u8]>>;
+type Bytes = Box<[u8]>;
+type Map = BTreeMap<Bytes, Bytes>;
 
 #[derive(Default)]
 struct Maps {
@@ -110,7 +111,7 @@ impl KvStore for Maps {
 
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         // The map's own bulk path: build it from a sorted vector.
-        let mut all: Vec<(Box<[u8]>, Box<[u8]>)> = Vec::new();
+        let mut all: Vec<(Bytes, Bytes)> = Vec::new();
         while let Some((key, value)) = pairs.next() {
             all.push((key.into(), value.into()));
         }

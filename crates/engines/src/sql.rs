@@ -22,8 +22,8 @@ pub enum Param<'a> {
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqlType {
-    /// 16 bits, signed.
-    Small,
+    /// 32 bits, signed.
+    Int,
     /// 64 bits, signed.
     Big,
     /// Double precision.
@@ -165,7 +165,7 @@ pub trait Dialect: Sync {
     /// The name of a type.
     fn type_name(&self, of: SqlType) -> &'static str {
         match of {
-            SqlType::Small => "SMALLINT",
+            SqlType::Int => "INTEGER",
             SqlType::Big => "BIGINT",
             SqlType::Double => "DOUBLE PRECISION",
             SqlType::Text => "TEXT",

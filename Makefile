@@ -1,0 +1,28 @@
+# make run    set up what is missing, build, benchmark the embedded engines
+# make test   set up what is missing, check formatting and lints, run every test
+# make build  set up what is missing and build target/release/embermark
+# make bench  the harness's own benchmarks
+# make deps / make servers   only the set-up: for the embedded engines / for the server engines
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: run build test bench deps servers
+
+run: build
+	$(TARGET)/release/embermark run
+
+build: deps
+	cargo build --release --locked
+
+test: deps servers
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo test --workspace --locked
+
+bench: deps
+	cargo bench --workspace --locked
+
+deps:
+	@scripts/deps.sh embedded
+
+servers:
+	@scripts/deps.sh servers
