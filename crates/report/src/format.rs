@@ -119,15 +119,22 @@ mod tests {
         assert_eq!(bytes(842.0), "842 B");
         assert_eq!(bytes(999.7), "1.00 kB");
         assert_eq!(bytes(4_096.0), "4.10 kB");
-        for (value, text) in
-            [(1.0, "1.00x"), (9.996, "10.0x"), (12.34, "12.3x"), (1_560.2, "1,560x"), (0.5, "0.500x")]
-        {
+        for (value, text) in [
+            (1.0, "1.00x"),
+            (9.996, "10.0x"),
+            (12.34, "12.3x"),
+            (1_560.2, "1,560x"),
+            (0.5, "0.500x"),
+        ] {
             assert_eq!(ratio(value), text);
         }
         for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (2_313_682, "2,313,682")] {
             assert_eq!(count(number), text);
         }
-        assert_eq!((counted(1, "row"), counted(2_500, "row")), ("1 row".into(), "2,500 rows".into()));
+        assert_eq!(
+            (counted(1, "row"), counted(2_500, "row")),
+            ("1 row".into(), "2,500 rows".into())
+        );
     }
 
     #[test]

@@ -1,1 +1,41 @@
 //! From result files to what a person or a program reads.
+//!
+//! [`load`] a result file, then [`render`] it in a [`Format`]; [`summary`] has the figures
+//! themselves for whoever wants to show them in another way.
+
+mod error;
+mod export;
+pub mod format;
+mod grid;
+mod load;
+mod notes;
+pub mod summary;
+mod table;
+pub mod text;
+
+use std::path::Path;
+
+pub use error::ReportError;
+pub use export::{Format, render};
+pub use load::load;
+
+/// How a report is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Colours by ANSI escapes, for the table alone.
+    pub colour: bool,
+    /// Phase names in display order; phases not among them follow as they ran.
+    pub order: &'a [&'a str],
+    /// Latency percentiles too, where they were recorded.
+    pub latency: bool,
+    /// Where the result was read from or written to, to be named in the notes.
+    pub path: Option<&'a Path>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { width: 80, colour: false, order: &[], latency: false, path: None }
+    }
+}

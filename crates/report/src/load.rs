@@ -44,8 +44,10 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     if face.cells.is_none() {
         return Err(not_a_result("it has no cells"));
     }
-    serde_json::from_slice(&bytes)
-        .map_err(|error| ReportError::Malformed { path: path.to_owned(), detail: error.to_string() })
+    serde_json::from_slice(&bytes).map_err(|error| ReportError::Malformed {
+        path: path.to_owned(),
+        detail: error.to_string(),
+    })
 }
 
 fn no_face(path: &Path, error: &serde_json::Error) -> ReportError {

@@ -148,7 +148,8 @@ fn group<'a>(
         .map(|(phase, variant)| {
             let entries = engines.iter().map(|engine| entry(find(variant, engine.id), phase));
             let named = variants.first().is_some_and(|main| *main != variant).then_some(variant);
-            let mut row = Row { phase, variant: named, unit: Unit::Run, entries: entries.collect() };
+            let mut row =
+                Row { phase, variant: named, unit: Unit::Run, entries: entries.collect() };
             rank(&mut row, &engines, durability);
             row
         })

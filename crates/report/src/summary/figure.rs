@@ -1,6 +1,6 @@
 //! One engine's time for one phase, over all trials of a cell.
 
-use embermark_meter::latency;
+use embermark_meter::merge;
 use embermark_model::result::{How, Latency, PhaseResult, Run};
 
 /// The time of one phase: over the counted runs of a trial the mean (the published protocol), over
@@ -55,7 +55,7 @@ impl<'a> Figure<'a> {
     /// The latency distribution over all trials; `None` where none was recorded or one cannot be
     /// decoded.
     pub fn latency(&self) -> Option<Latency> {
-        latency::merge(self.latencies.iter().copied())
+        merge(self.latencies.iter().copied())
     }
 }
 

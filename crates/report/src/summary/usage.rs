@@ -1,6 +1,6 @@
 //! What an engine used for the whole of a workload.
 
-use embermark_model::result::{Cell, DiskSize, PhaseResult, Resources, Run, Trial};
+use embermark_model::result::{Cell, PhaseResult, Resources, Run, Trial};
 
 use super::figure::{counted, median};
 
@@ -21,10 +21,6 @@ pub struct Usage {
     pub written_bytes: Option<f64>,
     /// Bytes allocated on disk after the engine was closed.
     pub disk_bytes: Option<f64>,
-    /// Sum of file lengths in bytes after the engine was closed.
-    pub apparent_bytes: Option<f64>,
-    /// Time to open the engine, or to start the server, in ns.
-    pub open_ns: Option<f64>,
     /// Some phase was capped, could not be done or did not end well: less than the whole work.
     pub incomplete: bool,
 }
@@ -42,16 +38,13 @@ pub(super) fn of(cell: Option<&Cell>) -> Usage {
         median(&cell.trials.iter().filter_map(value).collect::<Vec<f64>>())
     };
     let client = |run: &Run| run.client.unwrap_or_default();
-    let disk = |trial: &Trial, bytes: fn(DiskSize) -> u64| trial.disk.map(|disk| bytes(disk) as f64);
     Usage {
         cpu_ns: over(&|trial| sum(trial, |run| run.engine.cpu_ns)),
         client_cpu_ns: over(&|trial| sum(trial, |run| client(run).cpu_ns)),
         peak_bytes: over(&peak),
         read_bytes: over(&|trial| sum(trial, |run| run.engine.read_bytes)),
         written_bytes: over(&|trial| sum(trial, |run| run.engine.written_bytes)),
-        disk_bytes: over(&|trial| disk(trial, |size| size.allocated_bytes)),
-        apparent_bytes: over(&|trial| disk(trial, |size| size.apparent_bytes)),
-        open_ns: over(&|trial| trial.open_ns.map(|ns| ns as f64)),
+        disk_bytes: over(&|trial| trial.disk.map(|disk| disk.allocated_bytes as f64)),
         incomplete: is_incomplete(cell),
     }
 }

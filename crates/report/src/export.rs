@@ -1,0 +1,89 @@
+//! The forms a result can be given in, one module each.
+
+mod csv;
+mod json;
+mod markdown;
+
+use std::fmt;
+use std::str::FromStr;
+
+use embermark_model::choice::{self, UnknownName};
+use embermark_model::result::ResultFile;
+
+use crate::{Options, ReportError, table};
+
+/// A form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For a terminal.
+    Table,
+    /// The result file itself, indented.
+    Json,
+    /// One line per run.
+    Csv,
+    /// The terminal's tables for a page on GitHub.
+    Markdown,
+}
+
+impl Format {
+    /// All forms.
+    pub const ALL: [Self; 4] = [Self::Table, Self::Json, Self::Csv, Self::Markdown];
+
+    /// The form's name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Markdown => "markdown",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or_else(|| choice::unknown("format", text, Self::ALL.map(Self::name)))
+    }
+}
+
+/// The report of `file` in one form. It ends with a line break.
+///
+/// # Errors
+/// When CSV or JSON cannot be written, which no valid result causes.
+pub fn render(
+    file: &ResultFile,
+    format: Format,
+    options: &Options<'_>,
+) -> Result<String, ReportError> {
+    match format {
+        Format::Table => Ok(table::render(file, options)),
+        Format::Json => json::render(file),
+        Format::Csv => csv::render(file),
+        Format::Markdown => Ok(markdown::render(file, options)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_read_back_as_they_are_written_and_a_misspelt_one_gets_advice() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+        let error = "markdwon".parse::<Format>().unwrap_err();
+        assert!(error.to_string().contains("did you mean 'markdown'?"), "{error}");
+    }
+}

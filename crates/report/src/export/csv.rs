@@ -1,0 +1,148 @@
+//! One line per run, every line complete in itself. A cell, a trial or a phase without runs has a
+//! line too, with the columns below it empty: nothing that was asked for is missing.
+
+use ::csv::Writer;
+use embermark_model::Status;
+use embermark_model::result::{Cell, How, PhaseResult, ResultFile, Run, Trial};
+
+use crate::{ReportError, text};
+
+const HEADER: [&str; 29] = [
+    "run_id",
+    "workload",
+    "scale",
+    "durability",
+    "variant",
+    "engine",
+    "reference",
+    "keeps",
+    "cell_status",
+    "trial",
+    "order",
+    "version",
+    "trial_status",
+    "phase",
+    "how",
+    "phase_status",
+    "phase_ops",
+    "reason",
+    "run",
+    "discarded",
+    "capped",
+    "elapsed_ns",
+    "ops",
+    "cpu_ns",
+    "peak_bytes",
+    "read_bytes",
+    "written_bytes",
+    "client_cpu_ns",
+    "client_peak_bytes",
+];
+
+/// What a line is about, as deep as it goes.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    run_id: &'a str,
+    cell: &'a Cell,
+    trial: Option<&'a Trial>,
+    phase: Option<&'a PhaseResult>,
+    run: Option<(usize, &'a Run)>,
+}
+
+/// # Errors
+/// When the CSV writer fails, which it does not on memory.
+pub(super) fn render(file: &ResultFile) -> Result<String, ReportError> {
+    let mut writer = Writer::from_writer(Vec::new());
+    writer.write_record(HEADER)?;
+    for line in lines(file) {
+        writer.write_record(line.record())?;
+    }
+    let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn lines(file: &ResultFile) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    for cell in &file.cells {
+        let of_cell =
+            Line { run_id: &file.manifest.run_id, cell, trial: None, phase: None, run: None };
+        if cell.trials.is_empty() {
+            lines.push(of_cell);
+        }
+        for trial in &cell.trials {
+            let of_trial = Line { trial: Some(trial), ..of_cell };
+            if trial.phases.is_empty() {
+                lines.push(of_trial);
+            }
+            for phase in &trial.phases {
+                let of_phase = Line { phase: Some(phase), ..of_trial };
+                if phase.runs.is_empty() {
+                    lines.push(of_phase);
+                }
+                let runs = phase.runs.iter().enumerate();
+                lines.extend(runs.map(|run| Line { run: Some(run), ..of_phase }));
+            }
+        }
+    }
+    lines
+}
+
+impl Line<'_> {
+    fn record(&self) -> [String; HEADER.len()] {
+        let Self { run_id, cell, trial, phase, run } = self;
+        let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let status = |value: Option<Status>| value.map(slug).unwrap_or_default();
+        let engine = run.map(|(_, run)| run.engine).unwrap_or_default();
+        let client = run.and_then(|(_, run)| run.client).unwrap_or_default();
+        let how = phase.map(|phase| match phase.how {
+            How::Native => "native",
+            How::ClientSide => "client-side",
+        });
+        let flag = |value: Option<bool>| value.map(|value| value.to_string()).unwrap_or_default();
+        [
+            text::plain(run_id),
+            text::plain(&cell.id.workload),
+            cell.id.scale.to_string(),
+            cell.id.durability.to_string(),
+            text::plain(&cell.id.variant),
+            text::plain(&cell.id.engine),
+            cell.reference.to_string(),
+            cell.keeps.map(|keeps| keeps.to_string()).unwrap_or_default(),
+            slug(cell.status),
+            number(trial.map(|trial| trial.index.into())),
+            number(trial.map(|trial| trial.order.into())),
+            text::plain(trial.and_then(|trial| trial.version.as_deref()).unwrap_or_default()),
+            status(trial.map(|trial| trial.status)),
+            text::plain(phase.map(|phase| phase.phase.as_str()).unwrap_or_default()),
+            how.unwrap_or_default().to_owned(),
+            status(phase.map(|phase| phase.status)),
+            number(phase.map(|phase| phase.ops)),
+            self.reason(),
+            number(run.map(|(index, _)| index as u64)),
+            flag(run.map(|(_, run)| run.discarded)),
+            flag(run.map(|(_, run)| run.capped)),
+            number(run.map(|(_, run)| run.elapsed_ns)),
+            number(run.map(|(_, run)| run.ops)),
+            number(engine.cpu_ns),
+            number(engine.peak_bytes),
+            number(engine.read_bytes),
+            number(engine.written_bytes),
+            number(client.cpu_ns),
+            number(client.peak_bytes),
+        ]
+    }
+
+    /// The reason nearest to what the line is about.
+    fn reason(&self) -> String {
+        let of_phase = self.phase.and_then(|phase| phase.reason.as_deref());
+        let of_trial =
+            self.trial.filter(|_| self.phase.is_none()).and_then(|t| t.reason.as_deref());
+        let of_cell = self.cell.reason.as_deref().filter(|_| self.phase.is_none());
+        text::plain(of_phase.or(of_trial).or(of_cell).unwrap_or_default())
+    }
+}
+
+/// The status as the result file writes it: one word.
+fn slug(status: Status) -> String {
+    status.name().replace(' ', "-")
+}

@@ -1,0 +1,54 @@
+//! The terminal's tables and notes as GitHub shows them.
+
+use embermark_model::result::ResultFile;
+
+use crate::grid::{self, Grid, Text};
+use crate::notes::{self, Section};
+use crate::text::markdown as escaped;
+use crate::{Options, summary};
+
+pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
+    let comparison = summary::compare(file, options.order);
+    let mut blocks = Vec::new();
+    for group in &comparison.groups {
+        let grid = grid::comparison(group);
+        blocks.push(format!("## {}", escaped(&grid.title)));
+        blocks.push(escaped(&grid::subtitle(group, &file.plan).join(" · ")));
+        if !grid.header.is_empty() {
+            blocks.push(table(&grid));
+        }
+        let others = [grid::latency(group).filter(|_| options.latency), grid::resources(group)];
+        for grid in others.iter().flatten() {
+            blocks.push(format!("### {}", escaped(&grid.title)));
+            blocks.push(table(grid));
+        }
+    }
+    blocks.extend(notes::sections(file, &comparison, options.path).iter().map(section));
+    blocks.join("\n\n") + "\n"
+}
+
+fn table(grid: &Grid) -> String {
+    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let header = [&grid.corner].into_iter().chain(&grid.header).map(|name| escaped(name));
+    let rule = ["---"].into_iter().chain(grid.header.iter().map(|_| "---:")).map(str::to_owned);
+    let rows = grid.rows.iter().map(|(label, texts)| {
+        line([escaped(label)].into_iter().chain(texts.iter().map(cell)).collect())
+    });
+    let head = [line(header.collect()), line(rule.collect())];
+    head.into_iter().chain(rows).collect::<Vec<String>>().join("\n")
+}
+
+fn cell(text: &Text) -> String {
+    let Text { value, marks, second, best, .. } = text;
+    let shown = format!("{value}{marks} {second}{best}");
+    let shown = escaped(shown.trim_end());
+    if best.is_empty() { shown } else { format!("**{shown}**") }
+}
+
+fn section(section: &Section) -> String {
+    let lines = section.notes.iter().map(|note| match note.about.as_str() {
+        "" => format!("- {}", escaped(&note.says)),
+        about => format!("- **{}** {}", escaped(about), escaped(&note.says)),
+    });
+    format!("### {}\n\n{}", section.title, lines.collect::<Vec<String>>().join("\n"))
+}

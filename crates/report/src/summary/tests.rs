@@ -1,0 +1,306 @@
+use std::collections::BTreeMap;
+
+use embermark_model::plan::{DataSource, Plan};
+use embermark_model::result::{
+    How, Machine, Manifest, PhaseResult, Resources, ResultFile, Run, SCHEMA, Tool, Trial,
+};
+use embermark_model::{CellId, Durability, Scale, Status};
+
+use super::*;
+
+fn file(cells: Vec<Cell>) -> ResultFile {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    ResultFile {
+        schema: SCHEMA,
+        manifest: Manifest {
+            run_id: "test".into(),
+            started: "2026-01-01T00:00:00Z".into(),
+            finished: None,
+            tool: Tool { version: "0".into(), commit: None, profile: "debug".into() },
+            machine: Machine::default(),
+            datasets: BTreeMap::new(),
+            floor: None,
+            warnings: Vec::new(),
+        },
+        plan: Plan {
+            workloads: names(&["w"]),
+            engines: names(&["b", "a"]),
+            scales: vec![Scale::Rows(10)],
+            durabilities: vec![Durability::Process],
+            variants: names(&["single", "bulk"]),
+            phases: None,
+            data: DataSource::Synthetic,
+            runs: 2,
+            discard: 1,
+            trials: 1,
+            cap_ms: None,
+            timeout_ms: 1,
+            seed: 1,
+            memory_bytes: 1,
+            urls: BTreeMap::new(),
+        },
+        cells,
+    }
+}
+
+fn run(elapsed_ns: u64, ops: u64) -> Run {
+    Run {
+        elapsed_ns,
+        ops,
+        discarded: false,
+        capped: false,
+        engine: Resources::default(),
+        client: None,
+    }
+}
+
+fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
+    PhaseResult {
+        phase: name.into(),
+        how: How::Native,
+        status: Status::Ok,
+        reason: None,
+        ops: 10,
+        runs,
+        latency: None,
+    }
+}
+
+fn trial(phases: Vec<PhaseResult>) -> Trial {
+    Trial {
+        index: 0,
+        order: 0,
+        status: Status::Ok,
+        reason: None,
+        version: None,
+        settings: BTreeMap::new(),
+        baseline_bytes: None,
+        open_ns: None,
+        phases,
+        disk: None,
+        wall_ns: 0,
+        log: None,
+    }
+}
+
+fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
+    Cell {
+        id: CellId {
+            workload: "w".into(),
+            scale: Scale::Rows(10),
+            durability: Durability::Process,
+            variant: variant.into(),
+            engine: engine.into(),
+        },
+        status: Status::Ok,
+        reason: None,
+        keeps: None,
+        reference: false,
+        trials,
+    }
+}
+
+/// A cell whose one trial has one counted run of `load`.
+fn loads(engine: &str, elapsed_ns: u64) -> Cell {
+    cell(engine, "single", vec![trial(vec![phase("load", vec![run(elapsed_ns, 10)])])])
+}
+
+fn measured<'a>(row: &'a Row<'a>, engine: usize) -> &'a Measured<'a> {
+    match &row.entries[engine] {
+        Entry::Measured(measured) => measured,
+        other => panic!("engine {engine} has {other:?}"),
+    }
+}
+
+fn labels<'a>(group: &Group<'a>) -> Vec<(Option<&'a str>, Option<&'a str>)> {
+    group.rows.iter().map(|row| (row.phase, row.variant)).collect()
+}
+
+#[test]
+fn a_figure_is_the_median_over_trials_of_the_mean_over_counted_runs() {
+    let discarded = Run { discarded: true, ..run(1_000_000, 10) };
+    let of = |a, b| trial(vec![phase("load", vec![discarded.clone(), run(a, 10), run(b, 10)])]);
+    let file = file(vec![cell("a", "single", vec![of(100, 300), of(1, 3), of(5_000, 7_000)])]);
+    let comparison = compare(&file, &[]);
+    let row = &comparison.groups[0].rows[0];
+    let figure = &measured(row, 0).figure;
+    assert_eq!((figure.elapsed_ns, figure.per_op_ns), (Some(200.0), 20.0));
+    assert_eq!(figure.per_trial_ns, [20.0, 0.2, 600.0]);
+    assert_eq!(median(&[4.0, 1.0, 2.0, 8.0]), Some(3.0));
+    assert_eq!(median(&[]), None);
+}
+
+#[test]
+fn engines_stand_as_planned_and_ratios_are_to_the_best() {
+    let file = file(vec![loads("a", 1_000), loads("z", 3_000), loads("b", 2_500)]);
+    let group = &compare(&file, &[]).groups[0];
+    assert_eq!(group.engines.iter().map(|engine| engine.id).collect::<Vec<_>>(), ["b", "a", "z"]);
+    let row = &group.rows[0];
+    let ranks: Vec<_> = (0..3).map(|engine| measured(row, engine)).collect();
+    assert_eq!(
+        ranks.iter().map(|rank| rank.ratio).collect::<Vec<_>>(),
+        [Some(2.5), Some(1.0), Some(3.0)]
+    );
+    assert_eq!(ranks.iter().map(|rank| rank.best).collect::<Vec<_>>(), [false, true, false]);
+}
+
+#[test]
+fn one_capped_engine_turns_its_row_into_time_per_operation_and_no_total_is_made_up() {
+    let mut slow = loads("b", 8_000);
+    slow.trials[0].phases[0].runs = vec![Run { capped: true, ..run(8_000, 4) }];
+    slow.trials[0].phases.push(phase("read", vec![run(700, 10)]));
+    let mut fast = loads("a", 1_000);
+    fast.trials[0].phases.push(phase("read", vec![run(100, 10)]));
+    let file = file(vec![slow, fast]);
+    let group = &compare(&file, &[]).groups[0];
+    let (load, read) = (&group.rows[0], &group.rows[1]);
+    assert_eq!((load.unit, read.unit), (Unit::Operation, Unit::Run));
+    let slow = measured(load, 0);
+    assert_eq!(slow.figure.elapsed_ns, None);
+    assert_eq!(slow.figure.stop, Some(Stop { done: 4, of: 10 }));
+    assert_eq!((load.time_ns(slow), load.time_ns(measured(load, 1))), (2_000.0, 100.0));
+    assert_eq!(slow.ratio, Some(20.0));
+    assert_eq!(read.time_ns(measured(read, 0)), 700.0);
+}
+
+#[test]
+fn engines_that_did_another_number_of_operations_are_compared_per_operation() {
+    let mut other = loads("b", 1_000);
+    other.trials[0].phases[0].ops = 5;
+    other.trials[0].phases[0].runs[0].ops = 5;
+    let file = file(vec![other, loads("a", 1_000)]);
+    let row = &compare(&file, &[]).groups[0].rows[0];
+    assert_eq!((row.unit, measured(row, 0).ratio), (Unit::Operation, Some(2.0)));
+}
+
+#[test]
+fn references_and_engines_that_keep_less_are_shown_and_never_ranked() {
+    let reference = Cell { reference: true, keeps: Some(Durability::None), ..loads("memory", 1) };
+    let weaker = Cell { keeps: Some(Durability::None), ..loads("weak", 2) };
+    let stronger = Cell { keeps: Some(Durability::Power), ..loads("strong", 400) };
+    let file = file(vec![reference, weaker, stronger, loads("a", 100)]);
+    let group = &compare(&file, &[]).groups[0];
+    let row = &group.rows[0];
+    let ratio = |id| {
+        let engine = group.engines.iter().position(|engine| engine.id == id).unwrap();
+        measured(row, engine).ratio
+    };
+    assert_eq!((ratio("memory"), ratio("weak")), (None, None));
+    assert_eq!((ratio("strong"), ratio("a")), (Some(4.0), Some(1.0)));
+}
+
+#[test]
+fn a_cell_that_failed_elsewhere_is_never_a_number_in_a_ranking() {
+    let wrong = Cell { status: Status::Wrong, ..loads("b", 1) };
+    let unsupported = Cell { status: Status::Unsupported, ..loads("a", 50) };
+    let file = file(vec![wrong, unsupported]);
+    let row = &compare(&file, &[]).groups[0].rows[0];
+    let (wrong, unsupported) = (measured(row, 0), measured(row, 1));
+    assert_eq!((wrong.tainted, wrong.ratio, wrong.best), (true, None, false));
+    assert_eq!((unsupported.tainted, unsupported.ratio), (false, Some(1.0)));
+}
+
+#[test]
+fn a_phase_that_was_wrong_in_one_trial_is_wrong() {
+    let mut second = trial(vec![phase("load", vec![run(10, 10)])]);
+    second.phases[0].status = Status::Wrong;
+    let mut cell = loads("a", 10);
+    cell.trials.push(second);
+    let file = file(vec![Cell { status: Status::Wrong, ..cell }]);
+    let entry = &compare(&file, &[]).groups[0].rows[0].entries[0];
+    assert!(matches!(entry, Entry::Ended(Status::Wrong)), "{entry:?}");
+}
+
+#[test]
+fn a_phase_without_counted_runs_or_operations_has_no_figure() {
+    let nothing = |runs| cell("a", "single", vec![trial(vec![phase("load", runs)])]);
+    for runs in [vec![], vec![Run { discarded: true, ..run(5, 10) }], vec![run(5, 0)]] {
+        let file = file(vec![nothing(runs)]);
+        let entry = &compare(&file, &[]).groups[0].rows[0].entries[0];
+        assert!(matches!(entry, Entry::Absent), "{entry:?}");
+    }
+}
+
+#[test]
+fn a_variant_stands_right_after_the_phase_it_varies() {
+    let phases = |names: &[&str]| {
+        vec![trial(names.iter().map(|name| phase(name, vec![run(10, 10)])).collect())]
+    };
+    let file = file(vec![
+        cell("a", "bulk", phases(&["load"])),
+        cell("a", "single", phases(&["load", "read", "scan"])),
+    ]);
+    let group = &compare(&file, &[]).groups[0];
+    assert_eq!(group.variant, "single");
+    let (load, read, scan) = (Some("load"), Some("read"), Some("scan"));
+    assert_eq!(labels(group), [(load, None), (load, Some("bulk")), (read, None), (scan, None)]);
+    let group = &compare(&file, &["scan", "load"]).groups[0];
+    assert_eq!(labels(group), [(scan, None), (load, None), (load, Some("bulk")), (read, None)]);
+}
+
+#[test]
+fn a_phase_that_only_a_failed_trial_has_stands_where_it_ran() {
+    let trials = |status, names: &[&str]| {
+        let phases = names.iter().map(|name| phase(name, vec![run(10, 10)])).collect();
+        vec![Trial { status, ..trial(phases) }]
+    };
+    let file = file(vec![
+        cell("b", "single", trials(Status::Failed, &["load", "scan", "read"])),
+        cell("a", "single", trials(Status::Ok, &["load", "read"])),
+    ]);
+    let group = &compare(&file, &[]).groups[0];
+    assert_eq!(labels(group), [(Some("load"), None), (Some("scan"), None), (Some("read"), None)]);
+}
+
+#[test]
+fn a_variant_whose_cells_never_reached_a_phase_is_shown_all_the_same() {
+    let gone = Cell { status: Status::Unavailable, ..cell("b", "bulk", vec![]) };
+    let file = file(vec![loads("a", 10), gone]);
+    let group = &compare(&file, &[]).groups[0];
+    assert_eq!(labels(group), [(Some("load"), None), (None, Some("bulk"))]);
+    assert!(matches!(group.rows[1].entries[0], Entry::Ended(Status::Unavailable)));
+    assert!(matches!(group.rows[1].entries[1], Entry::Absent));
+}
+
+#[test]
+fn tiers_and_scales_are_never_compared_with_each_other() {
+    let mut power = loads("b", 10);
+    power.id.durability = Durability::Power;
+    let mut large = loads("b", 10);
+    large.id.scale = Scale::Full;
+    let file = file(vec![loads("a", 1_000), power, large]);
+    let comparison = compare(&file, &[]);
+    assert_eq!(comparison.groups.len(), 3);
+    for group in &comparison.groups {
+        assert_eq!(measured(&group.rows[0], 0).ratio, Some(1.0));
+    }
+}
+
+#[test]
+fn resources_are_summed_over_phases_and_absent_when_one_was_not_measured() {
+    let used = |cpu_ns, peak_bytes, written_bytes| Run {
+        engine: Resources { cpu_ns, peak_bytes, read_bytes: None, written_bytes },
+        ..run(10, 10)
+    };
+    let load =
+        phase("load", vec![used(Some(10), Some(500), Some(8)), used(Some(30), Some(700), Some(0))]);
+    let read = phase("read", vec![used(Some(5), Some(600), None)]);
+    let one = Trial { baseline_bytes: Some(100), ..trial(vec![load, read]) };
+    let file = file(vec![cell("a", "single", vec![one])]);
+    let usage = &compare(&file, &[]).groups[0].usage[0];
+    assert_eq!((usage.cpu_ns, usage.peak_bytes), (Some(25.0), Some(600.0)));
+    assert_eq!((usage.written_bytes, usage.read_bytes, usage.disk_bytes), (None, None, None));
+    assert!(usage.is_measured() && !usage.incomplete);
+}
+
+#[test]
+fn the_workers_own_memory_is_not_subtracted_from_a_server() {
+    let server = Run {
+        engine: Resources { peak_bytes: Some(500), ..Resources::default() },
+        client: Some(Resources::default()),
+        ..run(10, 10)
+    };
+    let one = Trial { baseline_bytes: Some(100), ..trial(vec![phase("load", vec![server])]) };
+    let file = file(vec![cell("a", "single", vec![one])]);
+    assert_eq!(compare(&file, &[]).groups[0].usage[0].peak_bytes, Some(500.0));
+}

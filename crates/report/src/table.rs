@@ -1,0 +1,205 @@
+//! The tables as a terminal shows them. Numbers are never cut or wrapped: engines that do not fit
+//! beside each other are stacked in further tables.
+
+use std::ops::Range;
+
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table, TableStyle,
+};
+use embermark_model::result::ResultFile;
+use textwrap::core::display_width;
+
+use crate::grid::{self, Grid, Text, Tone};
+use crate::notes::{self, Section};
+use crate::{Options, summary};
+
+/// A rule under the header and nothing else.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
+/// Blanks between two columns, at least.
+const GAP: usize = 2;
+/// Blanks between two columns where there is room.
+const WIDE_GAP: usize = 3;
+/// The widest heading of a note that others are lined up with.
+const WIDEST_ABOUT: usize = 13;
+
+/// The whole report for a terminal of `options.width` columns.
+pub(crate) fn render(file: &ResultFile, options: &Options<'_>) -> String {
+    let comparison = summary::compare(file, options.order);
+    let mut out = Vec::new();
+    for group in &comparison.groups {
+        let mut grids = vec![grid::comparison(group)];
+        grids.extend(grid::latency(group).filter(|_| options.latency));
+        grids.extend(grid::resources(group));
+        for (index, grid) in grids.iter().enumerate() {
+            let mut block = vec![heading(&grid.title, options)];
+            if index == 0 {
+                block.extend(packed(&grid::subtitle(group, &file.plan), options.width));
+            }
+            out.push(block.join("\n"));
+            out.extend(stacked(grid, options));
+        }
+    }
+    for section in notes::sections(file, &comparison, options.path) {
+        out.push(section_text(&section, options));
+    }
+    out.join("\n\n") + "\n"
+}
+
+fn heading(text: &str, options: &Options<'_>) -> String {
+    let lines = wrapped(text, options.width, "", "").join("\n");
+    if options.colour { format!("\x1b[1m{lines}\x1b[0m") } else { lines }
+}
+
+/// `text` in lines of `width` columns, broken between words alone: a number or a path stays whole.
+fn wrapped(text: &str, width: usize, first: &str, further: &str) -> Vec<String> {
+    let options = textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(further)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .break_words(false);
+    textwrap::wrap(text, options).iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// As many of `parts` on a line as fit, with dots between them.
+fn packed(parts: &[String], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if display_width(line) + display_width(part) + 3 <= width => {
+                line.push_str(" · ");
+                line.push_str(part);
+            }
+            _ => lines.push(part.clone()),
+        }
+    }
+    lines.iter().flat_map(|line| wrapped(line, width, "", "  ")).collect()
+}
+
+fn section_text(section: &Section, options: &Options<'_>) -> String {
+    let widths = section.notes.iter().map(|note| display_width(&note.about));
+    let column = widths.filter(|width| *width <= WIDEST_ABOUT).max().unwrap_or(0);
+    let mut lines = vec![heading(section.title, options)];
+    for note in &section.notes {
+        let about = pad_right(&note.about, column);
+        let about = if column == 0 { "  ".into() } else { format!("  {about}  ") };
+        let indent = " ".repeat(if column == 0 { 4 } else { column + 4 });
+        // In a terminal too narrow for both columns the text keeps a readable width.
+        let width = options.width.max(indent.len() + 20);
+        lines.extend(wrapped(&note.says, width, &about, &indent));
+    }
+    lines.join("\n")
+}
+
+/// One grid as one table, or as several under each other where its columns do not fit in one.
+fn stacked(grid: &Grid, options: &Options<'_>) -> Vec<String> {
+    let columns: Vec<Vec<String>> = (0..grid.header.len()).map(|at| aligned(grid, at)).collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .zip(&grid.header)
+        .map(|(texts, header)| {
+            texts.iter().chain([header]).map(|text| display_width(text)).max().unwrap_or(0)
+        })
+        .collect();
+    let labels = grid.rows.iter().map(|(label, _)| label).chain([&grid.corner]);
+    let labels = labels.map(|label| display_width(label)).max().unwrap_or(0);
+    let room = options.width.saturating_sub(labels);
+    let (wide, narrow) = (chunks(&widths, WIDE_GAP, room), chunks(&widths, GAP, room));
+    // Room between the columns where it costs no further table.
+    let (gap, ranges) = if wide.len() == narrow.len() { (WIDE_GAP, wide) } else { (GAP, narrow) };
+    ranges.into_iter().map(|range| table(grid, &columns, range, gap, options.colour)).collect()
+}
+
+/// Ranges of columns whose widths fit `room`, as evenly filled as their number allows. A column
+/// wider than the room stands alone.
+fn chunks(widths: &[usize], gap: usize, room: usize) -> Vec<Range<usize>> {
+    let fill = |most: usize| {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut used = 0;
+        for (index, width) in widths.iter().map(|width| width + gap).enumerate() {
+            match ranges.last_mut() {
+                Some(range) if used + width <= room && range.len() < most => {
+                    range.end += 1;
+                    used += width;
+                }
+                _ => {
+                    ranges.push(index..index + 1);
+                    used = width;
+                }
+            }
+        }
+        ranges
+    };
+    let greedy = fill(usize::MAX);
+    let even = fill(widths.len().div_ceil(greedy.len().max(1)));
+    if even.len() == greedy.len() { even } else { greedy }
+}
+
+fn table(
+    grid: &Grid,
+    columns: &[Vec<String>],
+    range: Range<usize>,
+    gap: usize,
+    colour: bool,
+) -> String {
+    let mut table = Table::new();
+    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+    if colour {
+        table.enforce_styling().style_text_only();
+    }
+    let bold = |cell: Cell| cell.add_attribute(Attribute::Bold);
+    let header = grid.header[range.clone()].iter().map(|name| bold(Cell::new(name)));
+    table.set_header([Cell::new(&grid.corner)].into_iter().chain(header));
+    for (index, (label, texts)) in grid.rows.iter().enumerate() {
+        let cells = range.clone().map(|at| tinted(Cell::new(&columns[at][index]), texts[at].tone));
+        table.add_row([Cell::new(label)].into_iter().chain(cells));
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding(if index == 0 { (0, 0) } else { (gap as u16, 0) });
+        if index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+fn tinted(cell: Cell, tone: Tone) -> Cell {
+    match tone {
+        Tone::Plain => cell,
+        Tone::Best => cell.fg(Color::Green).add_attribute(Attribute::Bold),
+        Tone::Dim => cell.add_attribute(Attribute::Dim),
+        Tone::Warning => cell.fg(Color::Yellow),
+        Tone::Bad => cell.fg(Color::Red),
+    }
+}
+
+/// The texts of one column, their parts one under the other: value flush right, marks, ratio flush
+/// right, best. Words stand as they are.
+fn aligned(grid: &Grid, column: usize) -> Vec<String> {
+    let texts: Vec<&Text> = grid.rows.iter().filter_map(|(_, texts)| texts.get(column)).collect();
+    let widest = |part: fn(&Text) -> &str| {
+        texts.iter().map(|text| display_width(part(text))).max().unwrap_or(0)
+    };
+    let (marks, best) = (widest(|text| &text.marks), widest(|text| text.best));
+    let second = widest(|text| &text.second);
+    let line = |text: &&Text| {
+        let number = text.value.starts_with(|c: char| c.is_ascii_digit());
+        if !number {
+            return text.value.clone();
+        }
+        let value = format!("{}{}", text.value, pad_right(&text.marks, marks));
+        let second = match second {
+            0 => String::new(),
+            width => format!(" {}", pad_left(&text.second, width)),
+        };
+        value + &second + &pad_right(text.best, best)
+    };
+    texts.iter().map(line).collect()
+}
+
+fn pad_right(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
+}
+
+fn pad_left(text: &str, width: usize) -> String {
+    format!("{}{text}", " ".repeat(width.saturating_sub(display_width(text))))
+}

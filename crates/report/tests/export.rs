@@ -1,0 +1,209 @@
+//! The forms for programs and pages, and what must not get through to them.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use embermark_model::result::{Resources, ResultFile};
+use embermark_report::{Format, Options, load, render};
+
+const NASTY: &str =
+    "x|y\nline two\r\x1b[31mred\x1b[0m\x07 `code` <b> \u{202e}rtl \u{9b}2J **bold**";
+
+fn fixture() -> ResultFile {
+    load(Path::new("tests/fixtures/schema-1.json")).unwrap()
+}
+
+fn shown(file: &ResultFile, format: Format) -> String {
+    let path = Some(Path::new("out/result.json"));
+    render(file, format, &Options { latency: true, path, ..Options::default() }).unwrap()
+}
+
+/// The golden result with every text that a server, a driver or a file could have given replaced.
+fn hostile() -> ResultFile {
+    let mut file = fixture();
+    file.manifest.warnings.push(NASTY.into());
+    file.manifest.machine.cpu = Some(NASTY.into());
+    file.manifest.run_id = NASTY.into();
+    for dataset in file.manifest.datasets.values_mut() {
+        dataset.name = NASTY.into();
+        dataset.dropped.insert(NASTY.into(), 3);
+    }
+    for cell in &mut file.cells {
+        cell.reason = cell.reason.as_ref().map(|_| NASTY.into());
+        if cell.id.engine == "duckdb" {
+            cell.id.engine = NASTY.into();
+        }
+        if cell.id.variant == "commit-each" {
+            cell.id.variant = NASTY.into();
+        }
+        for trial in &mut cell.trials {
+            trial.version = Some(NASTY.into());
+            trial.reason = trial.reason.as_ref().map(|_| NASTY.into());
+            trial.log = trial.log.as_ref().map(|_| NASTY.into());
+            for phase in trial.phases.iter_mut().filter(|phase| phase.phase == "read") {
+                phase.phase = NASTY.into();
+                phase.reason = Some(NASTY.into());
+            }
+        }
+    }
+    file
+}
+
+/// Cells of a Markdown table line: bars that are not escaped, less one.
+fn markdown_columns(line: &str) -> usize {
+    line.replace("\\\\", "").replace("\\|", "").matches('|').count() - 1
+}
+
+fn assert_markdown_is_regular(markdown: &str) {
+    let mut columns = None;
+    for line in markdown.lines() {
+        if !line.starts_with('|') {
+            columns = None;
+            continue;
+        }
+        let expected = *columns.get_or_insert(markdown_columns(line));
+        assert!(expected >= 2);
+        assert_eq!(markdown_columns(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn csv_has_a_line_for_every_run_and_for_all_that_has_none() {
+    let file = fixture();
+    let csv = shown(&file, Format::Csv);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let column = |name: &str| header.iter().position(|other| other == name).unwrap();
+    let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+
+    let trials = || file.cells.iter().flat_map(|cell| &cell.trials);
+    let runs = || trials().flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs);
+    let empty_cells = file.cells.iter().filter(|cell| cell.trials.is_empty()).count();
+    let empty_trials = trials().filter(|trial| trial.phases.is_empty()).count();
+    let empty_phases =
+        trials().flat_map(|trial| &trial.phases).filter(|phase| phase.runs.is_empty()).count();
+    assert!(empty_cells > 0 && empty_trials > 0 && empty_phases > 0);
+    assert_eq!(records.len(), runs().count() + empty_cells + empty_trials + empty_phases);
+
+    let sum = |name: &str| -> u64 {
+        records.iter().filter_map(|record| record[column(name)].parse::<u64>().ok()).sum()
+    };
+    assert_eq!(sum("elapsed_ns"), runs().map(|run| run.elapsed_ns).sum::<u64>());
+    assert_eq!(sum("cpu_ns"), runs().filter_map(|run| run.engine.cpu_ns).sum::<u64>());
+    let unavailable = records.iter().find(|record| &record[column("engine")] == "mongodb").unwrap();
+    assert_eq!(&unavailable[column("cell_status")], "unavailable");
+    assert!(unavailable[column("reason")].contains("no mongod"));
+    assert_eq!(&unavailable[column("elapsed_ns")], "", "not measured is empty and not 0");
+    let capped = records.iter().filter(|record| &record[column("capped")] == "true").count();
+    assert_eq!(capped, runs().filter(|run| run.capped).count());
+}
+
+#[test]
+fn markdown_tables_have_one_number_of_columns_each() {
+    let markdown = shown(&fixture(), Format::Markdown);
+    assert_markdown_is_regular(&markdown);
+    assert!(markdown.contains("| **8.37 ms 1.00x\\*** |"), "{markdown}");
+    assert!(markdown.contains("- **mongodb** unavailable: no mongod"));
+}
+
+#[test]
+fn json_is_the_result_itself() {
+    let file = fixture();
+    let json = shown(&file, Format::Json);
+    let back: ResultFile = serde_json::from_str(&json).unwrap();
+    assert_eq!(serde_json::to_value(&back).unwrap(), serde_json::to_value(&file).unwrap());
+    assert!(json.lines().count() > 1_000, "it is indented");
+}
+
+#[test]
+fn nothing_in_a_result_can_move_the_cursor_or_break_a_line() {
+    let hostile = hostile();
+    for format in [Format::Table, Format::Markdown, Format::Csv] {
+        let shown = shown(&hostile, format);
+        let forbidden = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert_eq!(shown.find(forbidden), None, "{format}");
+        assert!(!shown.lines().any(|line| line.starts_with("line two")), "{format}");
+    }
+}
+
+#[test]
+fn a_bar_or_a_line_break_in_a_name_ends_no_markdown_cell() {
+    let markdown = shown(&hostile(), Format::Markdown);
+    assert_markdown_is_regular(&markdown);
+    assert!(!markdown.replace("\\<", "").contains("<b"), "no tag is opened");
+    assert!(markdown.contains("x\\|y line two"));
+}
+
+#[test]
+fn a_hostile_csv_reads_back_with_one_line_per_record() {
+    let csv = shown(&hostile(), Format::Csv);
+    let records = csv::Reader::from_reader(csv.as_bytes()).into_records().map(Result::unwrap);
+    assert_eq!(records.count() + 1, csv.lines().count());
+}
+
+#[test]
+fn a_result_without_any_figure_is_still_a_report() {
+    let mut file = fixture();
+    file.cells.retain(|cell| cell.id.engine == "mongodb");
+    let table = shown(&file, Format::Table);
+    assert!(table.contains("unavailable: mongodb") && table.contains("no mongod"), "{table}");
+    assert_markdown_is_regular(&shown(&file, Format::Markdown));
+    file.cells.clear();
+    assert!(shown(&file, Format::Table).contains("Measured with"));
+}
+
+#[test]
+fn every_csv_column_holds_what_its_header_says() {
+    let mut file = fixture();
+    let resources = |base: u64| Resources {
+        cpu_ns: Some(base + 1),
+        peak_bytes: Some(base + 2),
+        read_bytes: Some(base + 3),
+        written_bytes: Some(base + 4),
+    };
+    let run = &mut file.cells[0].trials[1].phases[0].runs[2];
+    (run.elapsed_ns, run.ops) = (101, 102);
+    (run.engine, run.client) = (resources(200), Some(resources(300)));
+    let (trial, cell) = (file.cells[0].trials[1].clone(), file.cells[0].clone());
+    let csv = shown(&file, Format::Csv);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let row = rows.iter().find(|row| row["elapsed_ns"] == "101").unwrap();
+    let order = trial.order.to_string();
+    for (column, value) in [
+        ("run_id", file.manifest.run_id.as_str()),
+        ("workload", "sensors"),
+        ("scale", "1k"),
+        ("durability", "process"),
+        ("variant", "single"),
+        ("engine", "sqlite"),
+        ("reference", "false"),
+        ("keeps", ""),
+        ("cell_status", cell.status.name()),
+        ("trial", "1"),
+        ("order", &order),
+        ("version", "3.50.4"),
+        ("trial_status", "ok"),
+        ("phase", "load"),
+        ("how", "native"),
+        ("phase_status", "ok"),
+        ("phase_ops", "1000"),
+        ("reason", ""),
+        ("run", "2"),
+        ("discarded", "false"),
+        ("capped", "false"),
+        ("elapsed_ns", "101"),
+        ("ops", "102"),
+        ("cpu_ns", "201"),
+        ("peak_bytes", "202"),
+        ("read_bytes", "203"),
+        ("written_bytes", "204"),
+        ("client_cpu_ns", "301"),
+        ("client_peak_bytes", "302"),
+    ] {
+        assert_eq!(row[column], value, "{column}");
+    }
+    assert_eq!(row.len(), 29);
+}

@@ -1,0 +1,177 @@
+//! The terminal's tables of the golden result.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use embermark_report::{Format, Options, format, load, render, text};
+use textwrap::core::display_width;
+
+const FIXTURE: &str = "tests/fixtures/schema-1.json";
+
+fn table(options: &Options<'_>) -> String {
+    let file = load(Path::new(FIXTURE)).unwrap();
+    render(&file, Format::Table, options).unwrap()
+}
+
+fn wide(width: usize) -> String {
+    table(&Options { width, path: Some(Path::new("out/result.json")), ..Options::default() })
+}
+
+#[test]
+fn the_table_at_120_columns_is_the_one_known_to_be_good() {
+    assert_eq!(wide(120), include_str!("fixtures/table-120.txt"));
+}
+
+#[test]
+fn the_table_at_80_columns_is_the_one_known_to_be_good() {
+    assert_eq!(wide(80), include_str!("fixtures/table-80.txt"));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    // Narrower than its longest path a terminal gets that path whole, and too wide.
+    for width in [72, 80, 100, 120, 200] {
+        for latency in [false, true] {
+            for line in table(&Options { width, latency, ..Options::default() }).lines() {
+                assert!(display_width(line) <= width, "{} > {width}: {line}", display_width(line));
+                assert_eq!(line.trim_end(), line, "blanks at the end");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_terminal_too_narrow_for_two_engines_shows_one_after_the_other_with_whole_numbers() {
+    let narrow = wide(20);
+    for engine in ["sqlite", "duckdb+", "lmdb", "berkeleydb", "postgres", "memory (ref)"] {
+        assert!(narrow.lines().any(|line| line.trim() == engine), "{engine}\n{narrow}");
+    }
+    for number in ["644 µs 2.06x", "312 µs 1.00x*", "13.1 ms 1.56x", "401 µs^ 56.0x"] {
+        assert!(narrow.lines().any(|line| line.ends_with(number)), "{number}\n{narrow}");
+    }
+}
+
+#[test]
+fn stacked_tables_repeat_the_phases_and_lose_no_engine() {
+    let shown = wide(80);
+    let count = |start: &str| shown.lines().filter(|line| line.starts_with(start)).count();
+    // Two scales, each in two tables.
+    assert_eq!(count("read "), 4);
+    assert_eq!(count("load (commit-each) "), 4);
+    for engine in ["sqlite", "duckdb+", "lmdb", "berkeleydb", "postgres", "memory (ref)"] {
+        let headers =
+            shown.lines().filter(|line| line.starts_with("          ") && line.contains(engine));
+        assert!(headers.count() >= 2, "{engine}");
+    }
+}
+
+#[test]
+fn every_row_has_exactly_one_best_and_it_is_1_00x() {
+    let shown = wide(200);
+    let phases = ["load", "load (commit-each)", "read", "last_readings", "avg_sensor", "outages"];
+    let rows: Vec<&str> = shown
+        .lines()
+        .filter(|line| phases.iter().any(|phase| line.starts_with(phase)) && line.contains('x'))
+        .collect();
+    assert_eq!(rows.len(), 3 + 6);
+    for row in rows {
+        assert_eq!(row.matches("1.00x*").count(), 1, "{row}");
+        assert_eq!(row.matches('*').count(), 1, "{row}");
+    }
+}
+
+#[test]
+fn a_ratio_is_the_one_the_raw_runs_give() {
+    let file = load(Path::new(FIXTURE)).unwrap();
+    // The protocol by hand: two counted runs a trial, two trials, so both steps are plain means.
+    let mean = |engine: &str| {
+        let cell = file
+            .cells
+            .iter()
+            .find(|cell| cell.id.engine == engine && cell.id.slug().contains("10k-process-single"))
+            .unwrap();
+        let runs = cell.trials.iter().flat_map(|trial| &trial.phases[1].runs[1..]);
+        runs.clone().map(|run| run.elapsed_ns as f64).sum::<f64>() / runs.count() as f64
+    };
+    let ratio = format::ratio(mean("sqlite") / mean("lmdb"));
+    let expected = format!("{} {ratio}", format::duration(mean("sqlite")));
+    let shown = wide(120);
+    let read = shown.lines().rfind(|line| line.starts_with("read ")).unwrap();
+    assert!(read.contains(&expected), "{expected} in {read}");
+}
+
+#[test]
+fn a_capped_row_is_per_operation_and_shows_no_total() {
+    let shown = wide(120);
+    let row = shown.lines().find(|line| line.starts_with("load (commit-each) /op")).unwrap();
+    assert!(row.contains("401 µs^"), "{row}");
+    assert!(row.contains("9.36 µs"), "per operation for who was not capped too: {row}");
+    assert!(!shown.contains("4.01 s"), "10,000 operations were never done");
+    assert!(shown.contains("4,951"), "operations done are said");
+}
+
+#[test]
+fn every_cell_that_did_not_end_well_is_named_with_its_reason() {
+    let shown = wide(500);
+    for line in [
+        "duckdb      wrong, outages of sensors 10k process single: row 3 of 12",
+        "berkeleydb  failed, sensors 10k process single: worker died of signal 11 (SIGSEGV)",
+        "(log: logs/berkeleydb-sensors-10k-process-single-1.log)",
+        "lmdb        timed out, sensors 1k process commit-each: no answer within 10m",
+        "mongodb     unavailable: no mongod on PATH",
+        "berkeleydb  unsupported, sensors 1k process commit-each, sensors 10k process commit-each:",
+        "postgres    unsupported, outages of sensors 10k process single: no window frame",
+    ] {
+        assert_eq!(shown.matches(line).count(), 1, "{line}\n{shown}");
+    }
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    let options = Options { width: 80, ..Options::default() };
+    let (plain, coloured) = (table(&options), table(&Options { colour: true, ..options }));
+    assert!(coloured.contains("\x1b[") && !plain.contains('\x1b'));
+    let squeezed = |shown: &str| shown.lines().map(text::plain).collect::<Vec<String>>();
+    assert_eq!(squeezed(&coloured), squeezed(&plain));
+}
+
+#[test]
+fn latency_percentiles_merge_the_trials_and_are_shown_when_asked_for() {
+    let options = Options { width: 120, latency: true, ..Options::default() };
+    let shown = table(&options);
+    assert!(shown.contains("latency of one operation, p50 and p99"));
+    assert!(!wide(120).contains("latency of one operation"));
+    let file = load(Path::new(FIXTURE)).unwrap();
+    let comparison = embermark_report::summary::compare(&file, &[]);
+    let row = comparison.groups[1].rows.iter().find(|row| row.phase == Some("read")).unwrap();
+    let embermark_report::summary::Entry::Measured(sqlite) = &row.entries[0] else { panic!() };
+    let latency = sqlite.figure.latency().unwrap();
+    assert_eq!((latency.samples, latency.p99_9), (400, None));
+}
+
+#[test]
+fn phases_stand_in_the_order_asked_for() {
+    let order = ["outages", "read"];
+    let shown = table(&Options { width: 120, order: &order, ..Options::default() });
+    let place = |start: &str| {
+        shown.lines().collect::<Vec<_>>().iter().rposition(|line| line.starts_with(start))
+    };
+    assert!(place("outages ") < place("read ") && place("read ") < place("load "));
+}
+
+#[test]
+fn two_reasons_of_one_engine_are_both_shown_and_each_with_its_places() {
+    let mut file = load(Path::new(FIXTURE)).unwrap();
+    let mut cells = file.cells.iter_mut().filter(|cell| cell.id.engine == "mongodb");
+    cells.next_back().unwrap().reason = Some("mongod 4.4 is too old: install 6".into());
+    let options = Options { width: 500, ..Options::default() };
+    let shown = render(&file, Format::Table, &options).unwrap();
+    for line in [
+        "mongodb     unavailable, sensors 1k process single, sensors 1k process commit-each, \
+         sensors 10k process single: no mongod on PATH",
+        "mongodb     unavailable, sensors 10k process commit-each: mongod 4.4 is too old",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+}
