@@ -1,1 +1,19 @@
 //! Where rows come from: files, generators, sampling, conversion.
+//!
+//! Rows are `embermark_model::Reading`s. [`lab`] reads them from the Intel Berkeley Research Lab
+//! log, [`synthetic`] makes them from a seed; both hand out a [`Log`] in chronological order.
+//! [`sample`] draws fewer of them, [`staged`] hands them to worker processes through a mapped
+//! file, [`export`] writes them out as CSV, Parquet or text in the log's own format.
+
+mod calendar;
+mod error;
+pub mod export;
+pub mod lab;
+mod log;
+mod mapping;
+pub mod sample;
+pub mod staged;
+pub mod synthetic;
+
+pub use error::DataError;
+pub use log::Log;

@@ -1,0 +1,130 @@
+//! What can go wrong with data, said so that the reader knows what to do next.
+
+use std::io;
+use std::path::PathBuf;
+
+use embermark_model::Reading;
+
+/// Why rows could not be read, made, sampled or written.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// The file does not exist.
+    #[error("{path}: no such file: check the path, or leave it out to run on synthetic rows", path = .path.display())]
+    Missing {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// The file exists but cannot be opened or read.
+    #[error("{path}: cannot be read: {cause}: check its permissions and the disk", path = .path.display())]
+    Unreadable {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// A directory was given in place of a file.
+    #[error("{path}: is a directory: name the file in it, such as data.txt or data.txt.gz", path = .path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A pipe, socket or device was given in place of a file.
+    #[error("{path}: is not a regular file: save its contents to one first", path = .path.display())]
+    NotAFile {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The file has no bytes, or nothing but gzip around no bytes.
+    #[error("{path}: is empty: fetch the file again", path = .path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A gzip file that ends too early.
+    #[error("{path}: the gzip data ends too early, after {bytes} bytes of text: fetch the file again", path = .path.display())]
+    TruncatedGzip {
+        /// The file.
+        path: PathBuf,
+        /// Bytes of text before the end.
+        bytes: u64,
+    },
+    /// A gzip file whose contents are damaged.
+    #[error("{path}: the gzip data is damaged ({cause}), after {bytes} bytes of text: fetch the file again", path = .path.display())]
+    DamagedGzip {
+        /// The file.
+        path: PathBuf,
+        /// Bytes of text before the damage was found.
+        bytes: u64,
+        /// What the decompressor said.
+        cause: io::Error,
+    },
+    /// Not text at all.
+    #[error("{path}: is not text ({what}): give the sensor log as plain or gzip-compressed text", path = .path.display())]
+    Binary {
+        /// The file.
+        path: PathBuf,
+        /// What gave it away.
+        what: &'static str,
+    },
+    /// Text, but not one line of it is a reading.
+    #[error(
+        "{path}: none of its {lines} lines is a reading; line {line}, {excerpt:?}: {reason}; expected \
+         'date time epoch moteid temperature humidity light voltage' with one space between fields, \
+         such as '2004-02-28 00:59:16.02785 3 1 19.9884 37.0933 45.08 2.69964'{hint}",
+        path = .path.display()
+    )]
+    NothingUsable {
+        /// The file.
+        path: PathBuf,
+        /// Lines it has.
+        lines: u64,
+        /// Number of the first bad line, from 1.
+        line: u64,
+        /// What is wrong with that line.
+        reason: &'static str,
+        /// The beginning of that line.
+        excerpt: String,
+        /// What the user may do about it; brings its own punctuation, may be empty.
+        hint: &'static str,
+    },
+    /// More rows asked for than there are.
+    #[error(
+        "{asked} rows were asked for but the data has {rows}: ask for at most {rows}, or for 'full'"
+    )]
+    TooFewRows {
+        /// Rows asked for.
+        asked: u64,
+        /// Rows there are.
+        rows: u64,
+    },
+    /// More rows asked for than memory can be had for.
+    #[error("no memory for {rows} rows of {size} bytes: ask for a smaller scale", size = size_of::<Reading>())]
+    Memory {
+        /// Rows asked for.
+        rows: u64,
+    },
+    /// A file of staged rows that cannot be used.
+    #[error("{path}: is not a complete file of rows staged by this build: {what}: stage the rows again", path = .path.display())]
+    NotStaged {
+        /// The file.
+        path: PathBuf,
+        /// How it differs.
+        what: String,
+    },
+    /// A file that could not be written.
+    #[error("{path}: cannot be written: {cause}: check its directory, permissions and free space", path = .path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// Rows could not be converted and handed to where they should go.
+    #[error("writing {format} failed: {cause}: check that its destination is open and has space")]
+    Export {
+        /// Format of the output.
+        format: &'static str,
+        /// What the writer said.
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
+}

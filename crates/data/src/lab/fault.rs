@@ -1,0 +1,117 @@
+//! What can be wrong with a line of the log.
+
+/// Why a line is no reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    BlankLine,
+    NotText,
+    Tabs,
+    Commas,
+    Runs,
+    MissingFields,
+    ExtraFields,
+    Timestamp,
+    Epoch,
+    NoMote,
+    MoteNotANumber,
+    MoteOutOfRange,
+    NotANumber,
+    NotFinite,
+}
+
+impl Fault {
+    /// How many kinds there are.
+    pub(super) const KINDS: usize = Self::ALL.len();
+
+    /// Every kind, in the order of their discriminants.
+    pub(super) const ALL: [Self; 14] = [
+        Self::BlankLine,
+        Self::NotText,
+        Self::Tabs,
+        Self::Commas,
+        Self::Runs,
+        Self::MissingFields,
+        Self::ExtraFields,
+        Self::Timestamp,
+        Self::Epoch,
+        Self::NoMote,
+        Self::MoteNotANumber,
+        Self::MoteOutOfRange,
+        Self::NotANumber,
+        Self::NotFinite,
+    ];
+
+    /// The reason as a report shows it.
+    pub(super) const fn reason(self) -> &'static str {
+        match self {
+            Self::BlankLine => "blank line",
+            Self::NotText => "not text",
+            Self::Tabs => "wrong separator: tabs",
+            Self::Commas => "wrong separator: commas or semicolons",
+            Self::Runs => "wrong separator: runs of blanks",
+            Self::MissingFields => "missing fields",
+            Self::ExtraFields => "extra fields",
+            Self::Timestamp => "bad timestamp",
+            Self::Epoch => "epoch not a number",
+            Self::NoMote => "no mote id",
+            Self::MoteNotANumber => "mote id not a number",
+            Self::MoteOutOfRange => "mote id not within 1-65535",
+            Self::NotANumber => "value not a number",
+            Self::NotFinite => "value not finite",
+        }
+    }
+
+    /// What to do about a file in which every line has this fault; brings its own punctuation.
+    pub(super) const fn hint(self) -> &'static str {
+        match self {
+            Self::Tabs => ": the fields look tab-separated, put one space in place of each tab",
+            Self::Commas => {
+                ": the fields look comma-separated (CSV), put one space in place of each comma"
+            }
+            Self::Runs => {
+                ": the fields look aligned by runs of blanks, put one space in place of each run \
+                 (two spaces in a row mean a NULL between them)"
+            }
+            _ => "",
+        }
+    }
+
+    /// The fault of a line that could not be parsed, given the first thing that parsing met:
+    /// where the line is cut into fields in another way, that is what is wrong with it.
+    #[cold]
+    pub(super) fn of(line: &[u8], met: Self) -> Self {
+        let count = |bytes: &[u8]| line.iter().filter(|b| bytes.contains(b)).count();
+        if line.trim_ascii().is_empty() {
+            return Self::BlankLine;
+        }
+        if line.contains(&0) || str::from_utf8(line).is_err() {
+            return Self::NotText;
+        }
+        let spaces = count(b" ");
+        let words = line.split(|&b| b == b' ').filter(|word| !word.is_empty()).count();
+        match spaces {
+            _ if line.contains(&b'\t') => Self::Tabs,
+            7 => met,
+            ..7 if count(b",;") >= 4 => Self::Commas,
+            ..7 => Self::MissingFields,
+            _ if words <= 8 && line.windows(2).any(|pair| pair == b"  ") => Self::Runs,
+            _ => Self::ExtraFields,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_listed_in_the_order_of_their_discriminants_under_distinct_reasons() {
+        for (i, fault) in Fault::ALL.into_iter().enumerate() {
+            assert_eq!(fault as usize, i, "{fault:?}");
+            assert!(
+                Fault::ALL[..i].iter().all(|other| other.reason() != fault.reason()),
+                "{fault:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The Intel Berkeley Research Lab sensor log.
+//!
+//! Each line is `date time epoch moteid temperature humidity light voltage`, separated by one
+//! space; an empty field is NULL, so two spaces in a row are not one separator. Times have no
+//! zone and are taken as UTC. The epoch is not kept: it repeats, so it is no part of a key.
+
+mod chronology;
+mod digest;
+mod fault;
+mod line;
+mod number;
+mod text;
+mod word;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use embermark_model::plan::Dataset;
+
+use self::chronology::Survey;
+use self::fault::Fault;
+use self::text::TextParser;
+use crate::DataError;
+pub use crate::Log;
+use crate::log::{OUT_OF_ORDER, distinct_sensors, note, remarks};
+use crate::mapping::{Paging, map};
+
+/// Reads a log, plain or compressed by gzip (told by its first bytes, not by its name).
+///
+/// The readings come in chronological order; readings of one instant keep the order of the file.
+/// Of rows with the same key (sensor, time) the first in the file stays. Every line that gives no
+/// reading is counted under its reason in `dataset.dropped`; what is odd about the readings is
+/// counted in `dataset.remarks`. The file's SHA-256 is computed beside the parsing and tells the
+/// published file from another one.
+///
+/// # Errors
+/// Where the file is missing, a directory, unreadable, empty, binary, a gzip file cut short or
+/// damaged, or text without one usable line. Each names the file and what to do.
+pub fn read(path: &Path) -> Result<Log, DataError> {
+    let file = map(path, Paging::Sequential)?;
+    if file.is_empty() {
+        return Err(DataError::Empty { path: path.to_owned() });
+    }
+    let (parsed, sha256) = std::thread::scope(|scope| {
+        // Beside the parser where there is a second core; the scope returns when both are done.
+        let hashing = scope.spawn(|| digest::sha256(&file));
+        let parsed = text::parse(path, &file);
+        (parsed, hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    let parsed = parsed?;
+    if parsed.readings.is_empty() {
+        return Err(nothing_usable(path, &parsed));
+    }
+    let TextParser { lines, readings, faults, crlf, .. } = parsed;
+
+    let survey = Survey::of(&readings);
+    let mut readings = chronology::sort(readings, survey);
+    let duplicates = chronology::drop_duplicates(&mut readings);
+
+    let mut dropped = BTreeMap::new();
+    for fault in Fault::ALL {
+        note(&mut dropped, fault.reason(), faults[fault as usize]);
+    }
+    note(&mut dropped, "duplicate key", duplicates);
+    let mut remarks = remarks(&readings);
+    note(&mut remarks, OUT_OF_ORDER, survey.out_of_order);
+    note(&mut remarks, "line ends in CR LF", crlf);
+    note(&mut remarks, "NULL epoch", lines.without_epoch);
+    note(&mut remarks, "time finer than a microsecond: cut", lines.finer_than_microseconds);
+
+    let dataset = Dataset {
+        name: digest::name(&sha256).to_owned(),
+        file: Some(path.to_owned()),
+        sha256: Some(sha256),
+        rows: readings.len() as u64,
+        sensors: distinct_sensors(&readings),
+        dropped,
+        remarks,
+    };
+    Ok(Log { readings, dataset })
+}
+
+fn nothing_usable(path: &Path, parsed: &TextParser) -> DataError {
+    let path = path.to_owned();
+    match &parsed.first_fault {
+        None => DataError::Empty { path },
+        Some(_) if parsed.commonest_fault() == Fault::NotText => {
+            DataError::Binary { path, what: "most of its lines have bytes that are no characters" }
+        }
+        Some(first) => DataError::NothingUsable {
+            path,
+            lines: parsed.line_count,
+            line: first.line,
+            reason: first.fault.reason(),
+            excerpt: first.excerpt.clone(),
+            hint: parsed.commonest_fault().hint(),
+        },
+    }
+}

@@ -1,0 +1,178 @@
+//! One mote: where it stands, how its battery does, when it is silent.
+
+use embermark_model::{Key, Reading};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng;
+
+use super::climate::Air;
+use super::converter::{self, SATURATED, WEAK};
+use super::{EPOCH, MOTES, START, unit};
+
+/// Shortest and longest silence of a mote, in epochs: 40 minutes and 7 hours.
+const OUTAGE: (f64, f64) = (78.0, 813.0);
+/// Fewest and most readings that a mote makes between two silences on average.
+const STRETCH: (u64, u64) = (4, 4_000);
+/// The low bits of a time carry its epoch, so that no two readings of a mote have the same time:
+/// the longest delay is shorter than the epochs that fit in them.
+const EPOCH_BITS: i64 = 128 - 1;
+/// Which value is NULL where one is, by three random bits.
+const NULL_COLUMNS: [usize; 8] = [
+    Reading::TEMPERATURE,
+    Reading::HUMIDITY,
+    Reading::HUMIDITY,
+    Reading::LIGHT,
+    Reading::LIGHT,
+    Reading::LIGHT,
+    Reading::VOLTAGE,
+    Reading::VOLTAGE,
+];
+
+#[derive(Clone, Debug)]
+pub(super) struct Mote {
+    pub(super) sensor: u16,
+    /// Microseconds from the beginning of an epoch to this mote's turn.
+    pub(super) phase: i64,
+    /// How many of 2^32 readings arrive.
+    arrival: u64,
+    /// °C above the building's average, and how much of its daily cycle is felt here.
+    warmth: f64,
+    swing: f64,
+    /// % above the building's average.
+    dampness: f64,
+    /// Light steps by day and by night.
+    brightness: f64,
+    glimmer: f64,
+    /// Voltage step at the beginning, and how many steps are lost over the whole log.
+    battery: f64,
+    drain: f64,
+    /// Readings between two silences, on average.
+    stretch: u64,
+    /// Readings left before the next silence, and the epoch at which it ends.
+    left: u64,
+    awake_from: i64,
+    /// The time of the latest reading made.
+    latest: i64,
+}
+
+/// The motes of one log, in the order of their turns in an epoch.
+pub(super) fn motes(rows: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Mote> {
+    let (warm, weak) = (rng.next_u64() % 7, rng.next_u64() % 4);
+    let stretch = (rows / u64::from(MOTES) * 3 / 5).clamp(STRETCH.0, STRETCH.1);
+    let mut motes: Vec<_> = (1..=MOTES)
+        .map(|sensor| {
+            let is = |of: u64, chosen: u64| u64::from(sensor) % of == chosen;
+            let mut between = |from: f64, to: f64| from + (to - from) * unit(rng.next_u64());
+            let battery = between(200.0, 213.0);
+            // A weak battery crosses the line somewhere on the way, a good one never.
+            let drain = if is(4, weak) {
+                (f64::from(WEAK) - battery) / between(0.35, 0.97)
+            } else {
+                between(6.0, 28.0)
+            };
+            Mote {
+                sensor,
+                phase: between(0.0, 28e6) as i64,
+                arrival: (between(0.25, 0.65) * 4_294_967_296.0) as u64,
+                warmth: if is(7, warm) { between(6.0, 9.0) } else { between(-2.0, 2.5) },
+                swing: between(0.6, 1.4),
+                dampness: between(-4.0, 4.0),
+                brightness: between(150.0, 1_600.0),
+                glimmer: between(0.0, 6.0),
+                battery,
+                drain,
+                stretch,
+                left: 1 + rng.next_u64() % (2 * stretch),
+                awake_from: 0,
+                latest: i64::MIN,
+            }
+        })
+        .collect();
+    motes.sort_by_key(|mote| mote.phase);
+    motes
+}
+
+impl Mote {
+    /// The reading of an epoch, if one is made and arrives. `progress` goes from 0 at the
+    /// beginning of the log to 1 at its end.
+    #[inline]
+    pub(super) fn reading(
+        &mut self,
+        epoch: i64,
+        air: &Air,
+        progress: f64,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Option<Reading> {
+        if epoch < self.awake_from {
+            return None;
+        }
+        let bits = rng.next_u64();
+        if bits & 0xffff_ffff >= self.arrival {
+            return None;
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            self.fall_silent(epoch, rng);
+        }
+        // A second's jitter always; now and then a packet takes a minute to get through.
+        let mut delay = (bits >> 32 & 0xf_ffff) as i64;
+        if bits >> 52 & 0xff == 0 {
+            delay += (rng.next_u64() >> 38) as i64;
+        }
+        let time = START + epoch * EPOCH + self.phase + delay;
+        let key = Key { sensor: self.sensor, ts: time & !EPOCH_BITS | epoch & EPOCH_BITS };
+        Some(self.measure(key, air, progress, rng.next_u64()))
+    }
+
+    /// Takes the time of a reading; tells whether it is before the one made last.
+    pub(super) fn is_late(&mut self, ts: i64) -> bool {
+        let late = ts < self.latest;
+        self.latest = ts;
+        late
+    }
+
+    #[cold]
+    fn fall_silent(&mut self, epoch: i64, rng: &mut Xoshiro256PlusPlus) {
+        let share = unit(rng.next_u64());
+        // Squared: short silences are commoner than long ones.
+        self.awake_from = epoch + (OUTAGE.0 + share * share * (OUTAGE.1 - OUTAGE.0)) as i64;
+        self.left = 1 + rng.next_u64() % (2 * self.stretch);
+    }
+
+    #[inline]
+    fn measure(&self, key: Key, air: &Air, progress: f64, bits: u64) -> Reading {
+        let noise = |at: u32| (bits >> at & 0xfff) as f64 / 4_096.0;
+        let step = self.battery + self.drain * progress + (bits >> 48 & 3) as f64 / 4.0;
+        let voltage = step as i32;
+        let (temperature, humidity) = if voltage >= WEAK {
+            (SATURATED, 2)
+        } else {
+            let mut celsius =
+                20.5 + self.warmth + self.swing * air.warmth + 0.6 * (noise(0) + noise(12) - 1.0);
+            if bits >> 59 == 0 {
+                // Sun on the mote, a hand around it.
+                celsius += 1.5 + 4.0 * noise(24);
+            }
+            let percent = 40.0 + self.dampness - 1.5 * (celsius - 20.5 - self.warmth) + noise(24);
+            (converter::temperature_step(celsius), converter::humidity_step(percent))
+        };
+        let light = self.glimmer
+            + self.brightness * air.daylight * (0.75 + 0.5 * noise(36))
+            + 2.0 * noise(24);
+        let mut reading = Reading {
+            ts: key.ts,
+            values: [
+                converter::temperature(temperature),
+                converter::humidity(humidity),
+                converter::light(light as i32),
+                converter::voltage(voltage),
+            ],
+            sensor: key.sensor,
+            present: 0b1111,
+            padding: 0,
+        };
+        if bits >> 50 & 63 == 0 {
+            reading.set(NULL_COLUMNS[(bits >> 56 & 7) as usize], None);
+        }
+        reading
+    }
+}
