@@ -1,1 +1,53 @@
-fn main() {}
+//! The command line of embermark.
+
+mod commands;
+mod error;
+mod plan;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use commands::{data, engines, report, run, workloads};
+
+/// Which database belongs on this device, for this work?
+///
+/// Measures databases on the machine it runs on, at equal durability, with every answer checked.
+#[derive(Parser)]
+#[command(name = "embermark", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure engines on workloads; with no arguments the embedded engines at small scales
+    Run(run::RunArgs),
+    /// List the engines: what they are, whether they are here, how durable each can be
+    Engines,
+    /// List the workloads with their phases and variants
+    Workloads,
+    /// Describe, sample and convert the rows of the sensors workload
+    Data(data::DataArgs),
+    /// Show a result file as a table, JSON, CSV or Markdown
+    Report(report::ReportArgs),
+    /// Run one cell, as told on standard input
+    #[command(hide = true)]
+    Worker,
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Run(args) => run::run(args),
+        Command::Engines => engines::list(),
+        Command::Workloads => workloads::list(),
+        Command::Data(args) => data::data(args),
+        Command::Report(args) => report::report(args),
+        Command::Worker => return embermark_harness::worker_main(),
+    };
+    done.unwrap_or_else(|failure| {
+        eprintln!("embermark: {failure}");
+        failure.exit_code()
+    })
+}

@@ -1,1 +1,45 @@
 //! From a plan to a result file: cells, worker processes, probes, journal.
+//!
+//! The parent process calls [`run()`]; it starts one worker process per trial, and the program's
+//! hidden `worker` command calls [`worker_main`] in it. In between go one job on the worker's
+//! standard input and events on its standard output ([`protocol`]).
+//!
+//! ```no_run
+//! # use embermark_harness::{RunOptions, interrupt, progress};
+//! # fn example(plan: &embermark_model::plan::Plan) -> Result<(), embermark_harness::HarnessError> {
+//! let mut options = RunOptions::new("results/today")?; // this program again, with `worker`
+//! options.interrupt = interrupt::on_signals()?;
+//! let mut progress = progress::on_stderr();
+//! let result = embermark_harness::run(plan, &options, progress.as_mut())?;
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod catalog;
+pub mod cells;
+mod disk;
+mod error;
+mod floor;
+pub mod interrupt;
+pub mod journal;
+mod machine;
+mod manifest;
+mod outdir;
+pub mod probe;
+mod processes;
+pub mod progress;
+pub mod protocol;
+mod run;
+pub mod schedule;
+mod stage;
+mod trial;
+mod warnings;
+mod worker;
+
+pub use catalog::Catalog;
+pub use error::HarnessError;
+pub use interrupt::Interrupt;
+pub use outdir::{JOURNAL, RESULT};
+pub use progress::Progress;
+pub use run::{RunOptions, WorkerCommand, run};
+pub use worker::{serve, worker_main};

@@ -174,6 +174,12 @@ pub enum WorkloadError {
     /// The rows.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// All rows of a source that has no end.
+    #[error(
+        "scale 'full' means every row of a file, and synthetic rows have no end: \
+         give the file with --data, or a number of rows"
+    )]
+    Endless,
     /// A name that is none of the workload's.
     #[error(transparent)]
     Name(#[from] UnknownName),

@@ -1,0 +1,95 @@
+//! `embermark data`.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use embermark_data::{Log, export, lab, sample, synthetic};
+use embermark_model::{Reading, Scale};
+
+use super::output;
+use crate::error::Failure;
+
+/// Rows made when neither a file nor a scale is given.
+const SYNTHETIC_ROWS: u64 = 10_000;
+
+/// The arguments of `embermark data`.
+#[derive(Args)]
+pub struct DataArgs {
+    /// The Intel Berkeley Research Lab log, plain or gzip [default: synthetic rows]
+    file: Option<PathBuf>,
+
+    /// Draw this many rows: as many per sensor as can be, evenly spaced in time
+    #[arg(short, long, value_name = "ROWS")]
+    scale: Option<Scale>,
+
+    /// Seed of synthetic rows
+    #[arg(long, value_name = "N", default_value_t = 42)]
+    seed: u64,
+
+    /// Write the rows here: FILE.csv or FILE.parquet
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Describes rows, and converts them if asked to.
+pub fn data(args: DataArgs) -> Result<ExitCode, Failure> {
+    let mut log = read(&args)?;
+    if let (Some(_), Some(Scale::Rows(rows))) = (&args.file, args.scale) {
+        let wanted = usize::try_from(rows).map_err(Failure::usage)?;
+        log.readings = sample::stratified(&log.readings, wanted).map_err(Failure::usage)?;
+    }
+    let mut text = describe(&log);
+    if let Some(path) = &args.output {
+        write(path, &log.readings)?;
+        let _ = writeln!(text, "written   {} rows to {}", log.readings.len(), path.display());
+    }
+    output::print(&text)
+}
+
+fn read(args: &DataArgs) -> Result<Log, Failure> {
+    match (&args.file, args.scale) {
+        (Some(file), _) => lab::read(file).map_err(Failure::usage),
+        (None, Some(Scale::Full)) => Err(Failure::usage("synthetic rows have no full scale: give a number of rows")),
+        (None, Some(Scale::Rows(rows))) => synthetic::generate(rows, args.seed).map_err(Failure::usage),
+        (None, None) => synthetic::generate(SYNTHETIC_ROWS, args.seed).map_err(Failure::usage),
+    }
+}
+
+fn describe(log: &Log) -> String {
+    let set = &log.dataset;
+    let mut text = format!("data      {}\n", set.name);
+    if let Some(digest) = &set.sha256 {
+        // Writing to a String cannot fail, here and below.
+        let _ = writeln!(text, "sha256    {digest}");
+    }
+    let _ = writeln!(text, "rows      {} of {} sensors", set.rows, set.sensors);
+    for (reason, count) in &set.dropped {
+        let _ = writeln!(text, "not used  {count}: {reason}");
+    }
+    for (remark, count) in &set.remarks {
+        let _ = writeln!(text, "note      {count}: {remark}");
+    }
+    text
+}
+
+fn write(path: &Path, rows: &[Reading]) -> Result<(), Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::runtime(format!("cannot write {}: {error}", path.display()));
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let to_csv = match extension {
+        Some("csv") => true,
+        Some("parquet") => false,
+        _ => return Err(Failure::usage(format!("{} is neither .csv nor .parquet", path.display()))),
+    };
+    let file = File::create(path).map_err(|error| failed(&error))?;
+    if to_csv {
+        let mut out = BufWriter::new(file);
+        export::to_csv(rows, &mut out).map_err(|error| failed(&error))?;
+        out.flush().map_err(|error| failed(&error))
+    } else {
+        export::to_parquet(rows, file).map_err(|error| failed(&error))
+    }
+}

@@ -1,0 +1,8 @@
+//! One module per command.
+
+pub mod data;
+pub mod engines;
+mod output;
+pub mod report;
+pub mod run;
+pub mod workloads;

@@ -1,0 +1,88 @@
+//! `embermark run`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use embermark_harness::{HarnessError, RESULT, RunOptions, interrupt, progress};
+use embermark_model::plan::Plan;
+use embermark_model::result::ResultFile;
+
+use super::report::ShowArgs;
+use crate::error::Failure;
+use crate::plan::PlanArgs;
+
+/// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
+const INTERRUPTED: u8 = 130;
+
+/// The arguments of `embermark run`.
+#[derive(Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    plan: PlanArgs,
+
+    /// A plan file: TOML with these options as keys; the command line wins over it
+    #[arg(long = "plan", value_name = "FILE.toml")]
+    file: Option<PathBuf>,
+
+    /// Folder for the result, its journal and logs; must not hold another run
+    /// [default: results/DATE-TIME]
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Folder on the disk to measure, for the databases [default: inside the result's folder]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+/// Measures, and shows the result.
+pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
+    let format = args.show.format()?;
+    let plan = plan(args.plan, args.file)?;
+    let out = args.out.unwrap_or_else(default_out);
+    let mut options = RunOptions::new(&out).map_err(Failure::runtime)?;
+    if let Some(dir) = args.dir {
+        options.data = Some(dir);
+    }
+    options.interrupt = interrupt::on_signals().map_err(Failure::runtime)?;
+
+    let mut progress = progress::on_stderr();
+    let outcome = embermark_harness::run(&plan, &options, progress.as_mut());
+    let (result, status) = match outcome {
+        Ok(result) => {
+            let status = exit_status(&result);
+            (result, status)
+        }
+        Err(HarnessError::Interrupted { result: Some(result) }) => {
+            eprintln!("embermark: interrupted; the trials that had ended are kept");
+            (*result, ExitCode::from(INTERRUPTED))
+        }
+        Err(error @ HarnessError::Interrupted { .. }) => {
+            eprintln!("embermark: {error}");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        Err(error) if error.is_usage() => return Err(Failure::usage(error)),
+        Err(error) => return Err(Failure::runtime(error)),
+    };
+    args.show.print(&result, format, &out.join(RESULT))?;
+    Ok(status)
+}
+
+fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
+    let from_file = file.map_or_else(|| Ok(PlanArgs::default()), |path| PlanArgs::read(&path))?;
+    args.or(from_file).plan()
+}
+
+/// A folder of its own for each run, named by the time in UTC.
+fn default_out() -> PathBuf {
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+    PathBuf::from("results").join(now.strftime("%Y-%m-%d-%H%M%S").to_string())
+}
+
+/// 1 when a cell is wrong, failed or timed out.
+fn exit_status(result: &ResultFile) -> ExitCode {
+    ExitCode::from(u8::from(result.cells.iter().any(|cell| cell.status.is_failure())))
+}

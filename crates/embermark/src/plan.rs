@@ -1,0 +1,328 @@
+//! From the command line and a plan file to a [`Plan`].
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use bytesize::ByteSize;
+use clap::Args;
+use embermark_engines::registry;
+use embermark_model::choice;
+use embermark_model::plan::{DataSource, Plan};
+use embermark_model::{Durability, Scale};
+use embermark_workloads::{WORKLOADS, Workload, find};
+use serde::Deserialize;
+
+use crate::error::Failure;
+
+/// Scales of the published comparison of the `sensors` workload.
+const PUBLISHED_SCALES: [&str; 4] = ["1k", "10k", "100k", "1M"];
+
+/// What to measure. The same names stand in a plan file; the command line wins over the file.
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PlanArgs {
+    /// Workloads to run [default: all]
+    #[arg(value_name = "WORKLOAD")]
+    workloads: Vec<String>,
+
+    /// Engines to compare: ids, or embedded, servers, all [default: embedded]
+    #[arg(short, long, value_delimiter = ',', value_name = "ENGINE,…")]
+    engines: Vec<String>,
+
+    /// Rows: numbers such as 1000, 10k, 1M, or full for every row of the data [default: 1k,10k]
+    #[arg(short, long, value_delimiter = ',', value_name = "ROWS,…")]
+    scale: Vec<String>,
+
+    /// What a commit must survive: none, process (its process being killed), power (a power cut)
+    /// [default: process]
+    #[arg(short, long, value_delimiter = ',', value_name = "TIER,…")]
+    durability: Vec<String>,
+
+    /// Variants of the workload, for sensors the load strategy: single, commit-each, bulk. The
+    /// first one runs every phase, the others the phases that they change [default: single,bulk]
+    #[arg(long, value_delimiter = ',', value_name = "VARIANT,…")]
+    variant: Vec<String>,
+
+    /// Only these phases [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "PHASE,…")]
+    phases: Vec<String>,
+
+    /// Rows from this file, plain or gzip [default: synthetic rows]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+
+    /// Runs of each phase in a trial [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: Option<u32>,
+
+    /// Runs discarded from the first on [default: 1, or 0 when there is one run only]
+    #[arg(long, value_name = "N")]
+    discard: Option<u32>,
+
+    /// Fresh processes for each cell [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    trials: Option<u32>,
+
+    /// Most time for one run of a phase, such as 20s or 500ms, or none [default: 20s]
+    #[arg(long, value_name = "TIME")]
+    cap: Option<String>,
+
+    /// Most time for one trial before it is ended [default: 30m]
+    #[arg(long, value_name = "TIME")]
+    timeout: Option<String>,
+
+    /// Cache memory given to every engine [default: 64MiB]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
+
+    /// Seed of synthetic rows, operation sequences and trial order [default: 42]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// A server that already runs, instead of a private one: ENGINE=URL
+    #[arg(long, value_name = "ENGINE=URL")]
+    url: Vec<String>,
+
+    /// The protocol as published: scales 1k to 1M, load by single rows, one trial, no cap
+    #[arg(long)]
+    as_published: bool,
+}
+
+impl PlanArgs {
+    /// Reads a plan file: TOML with the long option names as keys.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::usage(format!("cannot read the plan {}: {error}", path.display())))?;
+        toml::from_str(&text)
+            .map_err(|error| Failure::usage(format!("{} is not a plan: {}", path.display(), error.message())))
+    }
+
+    /// These arguments where given, else those of `other`.
+    pub fn or(self, other: Self) -> Self {
+        fn first<T>(a: Vec<T>, b: Vec<T>) -> Vec<T> {
+            if a.is_empty() { b } else { a }
+        }
+        Self {
+            workloads: first(self.workloads, other.workloads),
+            engines: first(self.engines, other.engines),
+            scale: first(self.scale, other.scale),
+            durability: first(self.durability, other.durability),
+            variant: first(self.variant, other.variant),
+            phases: first(self.phases, other.phases),
+            data: self.data.or(other.data),
+            runs: self.runs.or(other.runs),
+            discard: self.discard.or(other.discard),
+            trials: self.trials.or(other.trials),
+            cap: self.cap.or(other.cap),
+            timeout: self.timeout.or(other.timeout),
+            memory: self.memory.or(other.memory),
+            seed: self.seed.or(other.seed),
+            url: first(self.url, other.url),
+            as_published: self.as_published || other.as_published,
+        }
+    }
+
+    /// The plan these arguments mean, every name checked.
+    pub fn plan(self) -> Result<Plan, Failure> {
+        let published = self.as_published;
+        let or_default = |given: Vec<String>, default: &[&str]| {
+            if given.is_empty() { default.iter().map(|&word| word.to_owned()).collect() } else { given }
+        };
+        let scales = or_default(self.scale, if published { &PUBLISHED_SCALES } else { &["1k", "10k"] });
+        let durabilities = or_default(self.durability, &["process"]);
+        let workloads = workloads(&self.workloads)?;
+        let variants = or_default(self.variant, if published { &["single"] } else { &["single", "bulk"] });
+        check_names("variant", &variants, &workloads, |w| w.info().variants.iter().map(|v| v.name).collect())?;
+        check_names("phase", &self.phases, &workloads, |w| w.info().phases.iter().map(|p| p.name).collect())?;
+
+        let runs = self.runs.unwrap_or(6);
+        let discard = self.discard.unwrap_or(u32::from(runs > 1));
+        if discard >= runs {
+            return Err(Failure::usage(format!(
+                "--discard {discard} leaves nothing of --runs {runs}: discard fewer than there are runs"
+            )));
+        }
+        let cap = match self.cap.as_deref() {
+            Some("none") => None,
+            None if published => None,
+            given => Some(milliseconds("--cap", given.unwrap_or("20s"))?),
+        };
+        Ok(Plan {
+            workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
+            engines: engines(&or_default(self.engines, &["embedded"]))?,
+            scales: unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?,
+            durabilities: unique(durabilities.iter().map(|d| d.parse::<Durability>().map_err(Failure::usage)))?,
+            variants: unique(variants.into_iter().map(Ok))?,
+            phases: (!self.phases.is_empty()).then_some(self.phases),
+            data: self.data.map_or(DataSource::Synthetic, DataSource::File),
+            runs,
+            discard,
+            trials: self.trials.unwrap_or(if published { 1 } else { 3 }),
+            cap_ms: cap,
+            timeout_ms: milliseconds("--timeout", self.timeout.as_deref().unwrap_or("30m"))?,
+            seed: self.seed.unwrap_or(42),
+            memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,
+            urls: urls(&self.url)?,
+        })
+    }
+}
+
+/// Keeps the first of equal things, so that naming one twice measures it once.
+fn unique<T: PartialEq>(things: impl Iterator<Item = Result<T, Failure>>) -> Result<Vec<T>, Failure> {
+    let mut kept = Vec::new();
+    for thing in things {
+        let thing = thing?;
+        if !kept.contains(&thing) {
+            kept.push(thing);
+        }
+    }
+    Ok(kept)
+}
+
+fn workloads(names: &[String]) -> Result<Vec<&'static dyn Workload>, Failure> {
+    if names.is_empty() {
+        return Ok(WORKLOADS.to_vec());
+    }
+    let mut chosen: Vec<&'static dyn Workload> = Vec::new();
+    for name in names {
+        let workload = find(name).map_err(Failure::usage)?;
+        if chosen.iter().all(|other| other.info().id != workload.info().id) {
+            chosen.push(workload);
+        }
+    }
+    Ok(chosen)
+}
+
+fn engines(words: &[String]) -> Result<Vec<String>, Failure> {
+    let mut ids: Vec<String> = Vec::new();
+    for word in words {
+        for engine in registry::select(word).map_err(Failure::usage)? {
+            let id = engine.info().id.to_owned();
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+    }
+    Ok(ids)
+}
+
+/// Every name must be known to one of the workloads.
+fn check_names(
+    what: &'static str,
+    names: &[String],
+    workloads: &[&'static dyn Workload],
+    known: impl Fn(&dyn Workload) -> Vec<&'static str>,
+) -> Result<(), Failure> {
+    let valid: Vec<&str> = workloads.iter().flat_map(|workload| known(*workload)).collect();
+    match names.iter().find(|name| !valid.contains(&name.as_str())) {
+        Some(name) => Err(Failure::usage(choice::unknown(what, name, valid))),
+        None => Ok(()),
+    }
+}
+
+fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
+    let time = text.parse::<jiff::SignedDuration>().ok().map(|time| time.as_millis());
+    match time.map(u64::try_from) {
+        Some(Ok(ms)) if ms > 0 => Ok(ms),
+        _ => Err(Failure::usage(format!("{option} '{text}' is not a time: write for example 20s, 500ms or 2m"))),
+    }
+}
+
+fn memory(text: &str) -> Result<u64, Failure> {
+    const LEAST: u64 = 1 << 20;
+    match text.parse::<ByteSize>() {
+        Ok(ByteSize(bytes)) if bytes >= LEAST => Ok(bytes),
+        Ok(_) => Err(Failure::usage(format!("--memory {text} is too little: give at least 1MiB"))),
+        Err(_) => Err(Failure::usage(format!("--memory '{text}' is not a size: write for example 64MiB or 1GB"))),
+    }
+}
+
+fn urls(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+    let mut urls = BTreeMap::new();
+    for text in given {
+        let Some((engine, url)) = text.split_once('=') else {
+            return Err(Failure::usage(format!("--url '{text}' names no engine: write ENGINE=URL")));
+        };
+        registry::find(engine).map_err(Failure::usage)?;
+        urls.insert(engine.to_owned(), url.to_owned());
+    }
+    Ok(urls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(args: PlanArgs) -> String {
+        args.plan().unwrap_err().to_string()
+    }
+
+    fn words(list: &[&str]) -> Vec<String> {
+        list.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    #[test]
+    fn with_nothing_given_it_is_the_embedded_engines_at_small_scales() {
+        let plan = PlanArgs::default().plan().unwrap();
+        assert!(plan.engines.contains(&"memory".to_owned()) && !plan.engines.contains(&"null".to_owned()));
+        assert_eq!(plan.scales, [Scale::Rows(1_000), Scale::Rows(10_000)]);
+        assert_eq!((plan.runs, plan.discard, plan.trials, plan.cap_ms), (6, 1, 3, Some(20_000)));
+    }
+
+    #[test]
+    fn as_published_lifts_the_cap_and_takes_the_published_scales() {
+        let plan = PlanArgs { as_published: true, ..PlanArgs::default() }.plan().unwrap();
+        assert_eq!((plan.cap_ms, plan.trials, plan.scales.len()), (None, 1, 4));
+        assert_eq!(plan.variants, ["single"]);
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_the_nearest_valid_one() {
+        let variant = PlanArgs { variant: words(&["bulky"]), ..PlanArgs::default() };
+        assert!(says(variant).contains("did you mean 'bulk'?"));
+        let phase = PlanArgs { phases: words(&["reads"]), ..PlanArgs::default() };
+        assert!(says(phase).contains("did you mean 'read'?"));
+        let tier = PlanArgs { durability: words(&["powr"]), ..PlanArgs::default() };
+        assert!(says(tier).contains("did you mean 'power'?"));
+        let workload = PlanArgs { workloads: words(&["sensor"]), ..PlanArgs::default() };
+        assert!(says(workload).contains("did you mean 'sensors'?"));
+        let engine = PlanArgs { engines: words(&["nul"]), ..PlanArgs::default() };
+        assert!(says(engine).contains("did you mean 'null'?"));
+    }
+
+    #[test]
+    fn values_that_make_no_sense_are_refused_by_name() {
+        for (args, word) in [
+            (PlanArgs { cap: Some("0s".into()), ..PlanArgs::default() }, "--cap"),
+            (PlanArgs { cap: Some("soon".into()), ..PlanArgs::default() }, "--cap"),
+            (PlanArgs { timeout: Some("-5s".into()), ..PlanArgs::default() }, "--timeout"),
+            (PlanArgs { memory: Some("4k".into()), ..PlanArgs::default() }, "too little"),
+            (PlanArgs { memory: Some("lots".into()), ..PlanArgs::default() }, "--memory"),
+            (PlanArgs { discard: Some(6), ..PlanArgs::default() }, "--discard"),
+            (PlanArgs { url: words(&["postgres"]), ..PlanArgs::default() }, "ENGINE=URL"),
+            (PlanArgs { scale: words(&["0"]), ..PlanArgs::default() }, "at least 1"),
+        ] {
+            let text = says(args);
+            assert!(text.contains(word), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_plan_file() {
+        let file: PlanArgs = toml::from_str("runs = 3\nscale = ['100k']\nengines = ['memory']").unwrap();
+        let plan = PlanArgs { runs: Some(2), ..PlanArgs::default() }.or(file).plan().unwrap();
+        assert_eq!((plan.runs, plan.scales), (2, vec![Scale::Rows(100_000)]));
+        assert!(toml::from_str::<PlanArgs>("rnus = 3").is_err());
+    }
+
+    #[test]
+    fn naming_a_thing_twice_measures_it_once() {
+        let args = PlanArgs {
+            scale: words(&["1k", "1000"]),
+            engines: words(&["memory", "memory"]),
+            ..PlanArgs::default()
+        };
+        let plan = args.plan().unwrap();
+        assert_eq!((plan.scales.len(), plan.engines.len()), (1, 1));
+    }
+}

@@ -1,0 +1,139 @@
+//! What a user is told when what was asked for cannot be.
+
+mod common;
+
+use std::os::unix::fs::PermissionsExt;
+
+use common::Place;
+use embermark_model::Status;
+
+fn refused(words: &[&str], saying: &[&str]) {
+    Place::new().embermark(words).with(2).saying(saying);
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest_and_the_valid_ones() {
+    refused(&["run", "sensor"], &["unknown workload 'sensor'", "did you mean 'sensors'?"]);
+    refused(&["run", "-e", "sqlit"], &["unknown engine 'sqlit'", "did you mean 'sqlite'?", "embedded", "servers"]);
+    refused(&["run", "--durability", "full"], &["unknown durability 'full'", "none, process, power"]);
+    refused(&["run", "--variant", "bluk"], &["unknown variant 'bluk'", "did you mean 'bulk'?"]);
+    refused(&["run", "--phases", "raed"], &["unknown phase 'raed'", "did you mean 'read'?"]);
+    refused(&["run", "--format", "xml"], &["unknown format 'xml'", "markdown"]);
+    refused(&["run", "--enginse", "sqlite"], &["--engines"]);
+    refused(&["ran"], &["run"]);
+}
+
+#[test]
+fn scales_that_make_no_sense_are_refused() {
+    refused(&["run", "--scale", "0"], &["at least 1"]);
+    refused(&["run", "--scale", "many"], &["'many' is not a scale", "10k"]);
+    refused(&["run", "--scale", "-3"], &["-3"]);
+    refused(&["run", "--scale", "99999999999999999999999"], &["at most"]);
+    refused(&["run", "--scale", "full"], &["full", "--data"]);
+}
+
+#[test]
+fn a_data_file_that_cannot_be_used_says_why() {
+    let place = Place::new();
+    let lines = "2004-03-11 16:52:19.794238 2 55 26.2114 43.4524 97.52 3.04574\n";
+    place.write("good.txt", lines);
+    place.write("empty.txt", "");
+    place.write("binary.txt", [0u8, 159, 146, 150, 0, 1]);
+    place.write("words.txt", "these are words\nand nothing else\n");
+    place.write("commas.txt", lines.replace(' ', ","));
+    place.write("cut.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab]);
+    for (file, saying) in [
+        ("missing.txt", "no such file"),
+        (".", "directory"),
+        ("empty.txt", "empty"),
+        ("binary.txt", "not text"),
+        ("words.txt", "words.txt"),
+        ("commas.txt", "comma"),
+        ("cut.gz", "gzip"),
+    ] {
+        let words = ["run", "-e", "memory", "--scale", "1", "--data", file, "--out", "out"];
+        place.embermark(&words).with(2).saying(&[saying]);
+        assert!(!place.path("out/result.json").exists());
+    }
+    let words = ["run", "-e", "memory", "--scale", "5", "--data", "good.txt", "--out", "more"];
+    place.embermark(&words).with(2).saying(&["1 row", "5"]);
+}
+
+#[test]
+fn odd_lines_are_counted_and_reported_never_silently_dropped() {
+    let place = Place::new();
+    let good = "2004-03-11 16:52:19.794238 2 55 26.2114 43.4524 97.52 3.04574";
+    let log = [
+        good,
+        good,
+        "2004-03-11 16:52:20 2 99 26.2 43.4 97.5 3.0",
+        "2004-03-11 16:52:21 2 99999 26.2 43.4 97.5 3.0",
+        "2004-03-11 16:52:22 2  26.2 43.4 97.5 3.0",
+        "2004-03-11 16:52:23 2 7 26.2",
+        "2004-03-11 16:52:24 2 7 warm 43.4 97.5 3.0",
+        "2004-03-11 16:52:25 2 7  43.4 97.5 3.0",
+    ];
+    place.write("log.txt", log.join("\n"));
+    let ended = place.embermark(&["run", "-e", "memory", "--scale", "full", "--data", "log.txt", "--out", "out"]).with(0);
+    let set = &place.result("out").manifest.datasets["sensors"];
+    assert_eq!(set.rows + set.dropped.values().sum::<u64>(), log.len() as u64, "{set:?}");
+    assert_eq!((set.rows, set.dropped.get("duplicate key")), (3, Some(&1)), "{set:?}");
+    assert!(ended.stdout.contains("duplicate key"), "{}", ended.stdout);
+
+    let described = place.embermark(&["data", "log.txt"]).with(0).stdout;
+    assert!(described.contains("duplicate key") && described.contains("3 of"), "{described}");
+}
+
+#[test]
+fn an_output_folder_in_use_or_out_of_reach_is_refused() {
+    let place = Place::new();
+    let run = ["run", "-e", "memory", "--scale", "10", "--phases", "load", "--trials", "1", "--out"];
+    let to = |out| place.embermark(&[&run[..], &[out]].concat());
+    to("out").with(0);
+    to("out").with(2).saying(&["out", "another run"]);
+    place.write("file", "not a folder");
+    to("file").with(2).saying(&["file"]);
+    std::fs::create_dir(place.path("mine")).unwrap();
+    place.write("mine/letter.txt", "dear");
+    to("mine").with(2).saying(&["mine"]);
+    assert!(place.path("mine/letter.txt").exists());
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_refused() {
+    let place = Place::new();
+    let shut = place.path("shut");
+    std::fs::create_dir(&shut).unwrap();
+    std::fs::set_permissions(&shut, PermissionsExt::from_mode(0o555)).unwrap();
+    if std::fs::write(shut.join("probe"), "").is_ok() {
+        println!("root writes anywhere; /proc stands in for a read-only folder");
+        place.embermark(&["run", "-e", "memory", "--scale", "10", "--out", "/proc/embermark"]).with(2).saying(&["/proc"]);
+    } else {
+        place.embermark(&["run", "-e", "memory", "--scale", "10", "--out", "shut"]).with(2).saying(&["shut"]);
+    }
+}
+
+#[test]
+fn without_postgresql_its_cell_says_what_to_install() {
+    if !cfg!(feature = "postgres") {
+        return;
+    }
+    let place = Place::new();
+    let words = ["run", "-e", "memory,postgres", "--scale", "10", "--phases", "load", "--trials", "1", "--out", "out"];
+    let output = place.command(&words).env("EMBERMARK_POSTGRES_BIN", "/nowhere").output().unwrap();
+    let ended = common::Ended::from(output).with(0);
+    assert!(ended.stdout.contains("apt-get install postgresql"), "{}", ended.stdout);
+    let result = place.result("out");
+    assert!(result.cells.iter().any(|cell| cell.id.engine == "postgres" && cell.status == Status::Unavailable));
+}
+
+#[test]
+fn a_file_that_is_no_result_is_refused() {
+    let place = Place::new();
+    place.write("text.json", "hello");
+    place.write("other.json", "{\"a\": 1}");
+    place.write("newer.json", "{\"schema\": 999, \"manifest\": {}, \"cells\": []}");
+    for (file, saying) in [("none.json", "none.json"), ("text.json", "JSON"), ("other.json", "not an embermark result"), ("newer.json", "999")] {
+        place.embermark(&["report", file]).with(2).saying(&[saying]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Running the program as a user does.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use embermark_model::result::ResultFile;
+use tempfile::TempDir;
+
+/// A folder of its own to run in.
+pub struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        // Not in /tmp: that is a RAM disk on some machines.
+        Self { dir: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// The program with these words, ready to run here.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_embermark"));
+        command.args(words).current_dir(self.dir.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program and waits for it.
+    pub fn embermark(&self, words: &[&str]) -> Ended {
+        Ended::from(self.command(words).output().unwrap())
+    }
+
+    /// The result a run left in `out`.
+    pub fn result(&self, out: &str) -> ResultFile {
+        read_result(&self.path(out))
+    }
+}
+
+pub fn read_result(out: &Path) -> ResultFile {
+    serde_json::from_slice(&std::fs::read(out.join("result.json")).unwrap()).unwrap()
+}
+
+/// How the program ended.
+pub struct Ended {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Ended {
+    /// Asserts that it ended with this status, showing everything it said if not.
+    #[track_caller]
+    pub fn with(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts that standard error holds each of these.
+    #[track_caller]
+    pub fn saying(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(self.stderr.contains(word), "no '{word}' in:\n{}", self.stderr);
+        }
+        self
+    }
+}

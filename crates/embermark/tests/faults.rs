@@ -1,0 +1,159 @@
+//! Runs that do not go as planned: killed workers, interrupts, full disks.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Ended, Place, read_result};
+use embermark_model::Status;
+
+/// Waits until `found` finds something, at most 60 seconds.
+fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(60) {
+        if let Some(thing) = found() {
+            return thing;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("waited in vain for {what}");
+}
+
+fn stat(pid: u32) -> Option<(String, u32)> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (head, tail) = stat.rsplit_once(')')?;
+    let name = head.split_once('(')?.1.to_owned();
+    let mut fields = tail.split_whitespace();
+    let state = fields.next()?;
+    (state != "Z").then_some((name, fields.next()?.parse().ok()?))
+}
+
+fn processes() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap();
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The worker of this parent whose standard error is a log named after `engine`.
+fn worker_of(parent: u32, engine: &str) -> Option<u32> {
+    processes().into_iter().find(|&pid| {
+        let log = fs::read_link(format!("/proc/{pid}/fd/2")).unwrap_or_default();
+        let named = log.file_name().is_some_and(|name| name.to_string_lossy().starts_with(engine));
+        named && stat(pid).is_some_and(|(_, of)| of == parent)
+    })
+}
+
+/// Processes that hold something below `dir` open or run with it in their command line.
+fn left_in(dir: &Path) -> Vec<String> {
+    let dir = dir.to_str().unwrap().to_owned();
+    processes()
+        .into_iter()
+        .filter_map(|pid| {
+            let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+            let command = String::from_utf8_lossy(&command).replace('\0', " ");
+            let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+            let holds = files
+                .flatten()
+                .any(|fd| fs::read_link(fd.path()).is_ok_and(|target| target.to_string_lossy().starts_with(&dir)));
+            (command.contains(&dir) || holds).then_some(format!("{pid} {command}"))
+        })
+        .collect()
+}
+
+fn kill(pid: u32, signal: &str) {
+    assert!(Command::new("kill").args([&format!("-{signal}"), &pid.to_string()]).status().unwrap().success());
+}
+
+fn start(place: &Place, words: &[&str]) -> Child {
+    place.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_worker_killed_half_way_fails_its_cell_and_the_others_go_on() {
+    let place = Place::new();
+    let words = ["run", "sensors", "-e", "sqlite,memory", "--scale", "100k", "--variant", "single"];
+    let words = [&words[..], &["--trials", "1", "--runs", "3", "--out", "out"]].concat();
+    let run = start(&place, &words);
+    let worker = wait_for("the worker", || worker_of(run.id(), "sqlite"));
+    // Once its database is there, it is half way.
+    wait_for("its database", || {
+        let trials = fs::read_dir(place.path("out/data")).ok()?;
+        trials.flatten().find(|trial| trial.file_name().to_string_lossy().starts_with("sqlite"))
+    });
+    kill(worker, "KILL");
+    let ended = Ended::from(run.wait_with_output().unwrap()).with(1);
+    let result = place.result("out");
+    let of = |engine| result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
+    assert_eq!((of("sqlite").status, of("memory").status), (Status::Failed, Status::Ok));
+    assert!(of("sqlite").reason.as_ref().unwrap().contains("signal 9"), "{:?}", of("sqlite").reason);
+    assert!(ended.stdout.contains("failed") && ended.stdout.contains("signal 9"), "{}", ended.stdout);
+}
+
+#[test]
+fn an_interrupt_keeps_what_ended_and_leaves_nothing_running() {
+    for engine in ["sqlite", "postgres"] {
+        let place = Place::new();
+        let words = ["run", "sensors", "-e", engine, "--scale", "100k", "--variant", "single", "--out", "out"];
+        let run = start(&place, &words);
+        wait_for("a worker or the end", || {
+            let ended = place.path("out/result.json").exists();
+            (ended || worker_of(run.id(), engine).is_some()).then_some(())
+        });
+        std::thread::sleep(Duration::from_millis(400));
+        kill(run.id(), "INT");
+        let out = fs::canonicalize(place.path("out")).unwrap();
+        let ended = Ended::from(run.wait_with_output().unwrap());
+        if ended.status == 0 {
+            println!("skipped: {engine} is not here");
+            continue;
+        }
+        assert_eq!(ended.status, 130, "{}", ended.stderr);
+        assert_eq!(left_in(&out), Vec::<String>::new());
+        assert!(!out.join("data").exists() || fs::read_dir(out.join("data")).unwrap().next().is_none());
+        assert!(!read_result(&out).cells.is_empty());
+    }
+}
+
+#[test]
+fn a_parent_that_is_killed_takes_its_worker_and_server_along() {
+    let place = Place::new();
+    let words = ["run", "sensors", "-e", "sqlite,postgres", "--scale", "100k", "--out", "out"];
+    let mut run = start(&place, &words);
+    wait_for("a worker", || worker_of(run.id(), "sqlite").or_else(|| worker_of(run.id(), "postgres")));
+    std::thread::sleep(Duration::from_millis(700));
+    let out = fs::canonicalize(place.path("out")).unwrap();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    wait_for("every process of it to end", || left_in(&out).is_empty().then_some(()));
+}
+
+#[test]
+fn a_full_disk_is_named_and_nothing_is_left_running() {
+    let place = Place::new();
+    let small = place.path("small");
+    fs::create_dir(&small).unwrap();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=6m", "embermark-test"])
+        .arg(&small)
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !mounted {
+        println!("skipped: mounting a small file system takes root");
+        return;
+    }
+    let base = ["run", "sensors", "--trials", "1", "--runs", "2", "--variant", "single"];
+    // Enough for the rows of the one, not for its database; not enough for the rows of the other.
+    let cell = [&base[..], &["-e", "sqlite", "--scale", "60k", "--phases", "load", "--out", "small/cell"]].concat();
+    let in_cell = place.embermark(&cell);
+    let staging = place.embermark(&[&base[..], &["-e", "memory", "--scale", "1M", "--out", "small/stage"]].concat());
+    let left = left_in(&fs::canonicalize(&small).unwrap());
+    assert!(Command::new("umount").arg(&small).status().unwrap().success());
+
+    let in_cell = in_cell.with(1);
+    assert!(in_cell.stdout.contains("full"), "{}", in_cell.stdout);
+    staging.with(1).saying(&["no space left", "small/stage"]);
+    assert_eq!(left, Vec::<String>::new());
+}

@@ -1,0 +1,184 @@
+/* Berkeley DB's functions are members of its handles, whose layout only db.h knows: one plain
+ * function for each call the engine makes, and nothing else. */
+#include <db.h>
+#include <string.h>
+
+#if DB_VERSION_MAJOR < 5
+#error "Berkeley DB 5 or later is needed"
+#endif
+
+/* Outside of the library's own codes (-30800 to -30999) and of errno (positive). */
+#define ABSENT (-1)
+#define TOO_SMALL (-2)
+
+struct facts {
+	u_int64_t cache_bytes;
+	u_int32_t caches, log_buffer, log_file;
+	u_int32_t is_private, locking, logging, transactions, write_nosync, nosync, auto_remove;
+};
+
+static DBT dbt(const void *data, u_int32_t size)
+{
+	DBT d;
+	memset(&d, 0, sizeof d);
+	d.data = (void *)data;
+	d.size = size;
+	return d;
+}
+
+static int plain(int rc)
+{
+	return rc == DB_NOTFOUND || rc == DB_KEYEMPTY ? ABSENT : rc;
+}
+
+int ember_env_open(DB_ENV **out, const char *home, u_int64_t cache, u_int32_t log_buffer,
+    int transactions, int write_nosync)
+{
+	const u_int64_t giga = 1 << 30;
+	u_int32_t flags = DB_CREATE | DB_PRIVATE | DB_INIT_MPOOL;
+	DB_ENV *env;
+	int rc = db_env_create(&env, 0);
+	if (rc != 0)
+		return rc;
+	rc = env->set_cachesize(env, (u_int32_t)(cache / giga), (u_int32_t)(cache % giga), 1);
+	if (rc == 0 && transactions) {
+		flags |= DB_INIT_LOG | DB_INIT_TXN | DB_RECOVER;
+		if ((rc = env->set_lg_bsize(env, log_buffer)) == 0)
+			rc = env->log_set_config(env, DB_LOG_AUTO_REMOVE, 1);
+		if (rc == 0 && write_nosync)
+			rc = env->set_flags(env, DB_TXN_WRITE_NOSYNC, 1);
+	}
+	if (rc == 0)
+		rc = env->open(env, home, flags, 0);
+	if (rc != 0)
+		(void)env->close(env, 0);
+	else
+		*out = env;
+	return rc;
+}
+
+int ember_env_facts(DB_ENV *env, struct facts *f)
+{
+	u_int32_t opened = 0, flags = 0, giga = 0, bytes = 0;
+	int caches = 0, auto_remove = 0, rc;
+	memset(f, 0, sizeof *f);
+	if ((rc = env->get_open_flags(env, &opened)) != 0 ||
+	    (rc = env->get_flags(env, &flags)) != 0 ||
+	    (rc = env->get_cachesize(env, &giga, &bytes, &caches)) != 0)
+		return rc;
+	if (opened & DB_INIT_TXN &&
+	    ((rc = env->get_lg_bsize(env, &f->log_buffer)) != 0 ||
+	    (rc = env->get_lg_max(env, &f->log_file)) != 0 ||
+	    (rc = env->log_get_config(env, DB_LOG_AUTO_REMOVE, &auto_remove)) != 0))
+		return rc;
+	f->cache_bytes = ((u_int64_t)giga << 30) + bytes;
+	f->caches = (u_int32_t)caches;
+	f->is_private = (opened & DB_PRIVATE) != 0;
+	f->locking = (opened & DB_INIT_LOCK) != 0;
+	f->logging = (opened & (DB_INIT_LOG | DB_INIT_TXN)) != 0;
+	f->transactions = (opened & DB_INIT_TXN) != 0;
+	f->write_nosync = (flags & DB_TXN_WRITE_NOSYNC) != 0;
+	f->nosync = (flags & DB_TXN_NOSYNC) != 0;
+	f->auto_remove = auto_remove != 0;
+	return 0;
+}
+
+int ember_env_checkpoint(DB_ENV *env) { return env->txn_checkpoint(env, 0, 0, 0); }
+int ember_env_sync(DB_ENV *env) { return env->memp_sync(env, NULL); }
+int ember_env_close(DB_ENV *env) { return env->close(env, 0); }
+
+int ember_env_remove(DB_ENV *env, const char *file, int transactions)
+{
+	return env->dbremove(env, NULL, file, NULL, transactions ? DB_AUTO_COMMIT : 0);
+}
+
+int ember_begin(DB_ENV *env, DB_TXN **out, int bulk)
+{
+	return env->txn_begin(env, NULL, out, bulk ? DB_TXN_BULK : 0);
+}
+
+int ember_commit(DB_TXN *txn) { return txn->commit(txn, 0); }
+int ember_abort(DB_TXN *txn) { return txn->abort(txn); }
+
+int ember_open(DB **out, DB_ENV *env, const char *file, int transactions)
+{
+	DB *db;
+	int rc = db_create(&db, env, 0);
+	if (rc != 0)
+		return rc;
+	rc = db->open(db, NULL, file, NULL, DB_BTREE,
+	    DB_CREATE | (transactions ? DB_AUTO_COMMIT : 0), 0);
+	if (rc != 0)
+		(void)db->close(db, DB_NOSYNC);
+	else
+		*out = db;
+	return rc;
+}
+
+int ember_close(DB *db, int sync) { return db->close(db, sync ? 0 : DB_NOSYNC); }
+int ember_page_size(DB *db, u_int32_t *bytes) { return db->get_pagesize(db, bytes); }
+
+int ember_get(DB *db, DB_TXN *txn, const void *key, u_int32_t key_size,
+    const void **value, u_int32_t *value_size)
+{
+	DBT k = dbt(key, key_size), v = dbt(NULL, 0);
+	int rc = db->get(db, txn, &k, &v, 0);
+	*value = v.data;
+	*value_size = v.size;
+	return plain(rc);
+}
+
+int ember_put(DB *db, DB_TXN *txn, const void *key, u_int32_t key_size,
+    const void *value, u_int32_t value_size)
+{
+	DBT k = dbt(key, key_size), v = dbt(value, value_size);
+	return db->put(db, txn, &k, &v, 0);
+}
+
+int ember_put_batch(DB *db, DB_TXN *txn, void *batch, u_int32_t bytes)
+{
+	DBT k = dbt(batch, 0), v = dbt(NULL, 0);
+	k.ulen = bytes;
+	k.flags = DB_DBT_USERMEM | DB_DBT_BULK;
+	return db->put(db, txn, &k, &v, DB_MULTIPLE_KEY);
+}
+
+int ember_del(DB *db, DB_TXN *txn, const void *key, u_int32_t key_size)
+{
+	DBT k = dbt(key, key_size);
+	return plain(db->del(db, txn, &k, 0));
+}
+
+int ember_cursor(DB *db, DB_TXN *txn, DBC **out) { return db->cursor(db, txn, out, 0); }
+int ember_cursor_close(DBC *cursor) { return cursor->close(cursor); }
+
+/* `to` is one of the places below; those by key read *key, and all set the pair found. */
+int ember_move(DBC *cursor, int to, const void **key, u_int32_t *key_size,
+    const void **value, u_int32_t *value_size)
+{
+	static const u_int32_t places[] = { DB_FIRST, DB_LAST, DB_NEXT, DB_PREV, DB_SET, DB_SET_RANGE };
+	DBT k = dbt(*key, *key_size), v = dbt(NULL, 0);
+	int rc = cursor->get(cursor, &k, &v, places[to]);
+	*key = k.data;
+	*key_size = k.size;
+	*value = v.data;
+	*value_size = v.size;
+	return plain(rc);
+}
+
+int ember_next_batch(DBC *cursor, void *batch, u_int32_t bytes, u_int32_t *needed)
+{
+	DBT k = dbt(NULL, 0), v = dbt(batch, 0);
+	int rc;
+	v.ulen = bytes;
+	v.flags = DB_DBT_USERMEM;
+	rc = cursor->get(cursor, &k, &v, DB_NEXT | DB_MULTIPLE_KEY);
+	*needed = v.size;
+	return rc == DB_BUFFER_SMALL ? TOO_SMALL : plain(rc);
+}
+
+int ember_replace(DBC *cursor, const void *value, u_int32_t value_size)
+{
+	DBT k = dbt(NULL, 0), v = dbt(value, value_size);
+	return cursor->put(cursor, &k, &v, DB_CURRENT);
+}

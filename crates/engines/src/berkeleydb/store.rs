@@ -1,0 +1,360 @@
+//! The store over the environment's B-trees.
+
+use std::ffi::{CString, c_int};
+use std::ops::ControlFlow;
+use std::ptr;
+
+use embermark_model::Durability;
+
+use super::batch::Batch;
+use super::env::{self, check, found, size};
+use super::ffi::{self, To};
+use super::{ID, scan};
+use crate::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
+use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
+
+/// Bytes of a batch of a bulk load: beyond this, larger batches gained nothing.
+const LOAD_BATCH: usize = 256 << 10;
+
+/// An open environment and its tables. The environment comes first, where the benchmark
+/// `kv_floor` looks for it to run a bare loop on the same database.
+#[repr(C)]
+pub(super) struct Trees {
+    /// Open until [`Trees::release`] makes it null.
+    env: *mut ffi::Env,
+    /// The transaction under way, or null: the library then commits each change by itself.
+    txn: *mut ffi::Txn,
+    access: Option<Access>,
+    transactional: bool,
+    tables: Vec<Tree>,
+    /// A value on its way through [`KvStore::modify`].
+    value: Vec<u8>,
+    batch: Batch,
+}
+
+struct Tree {
+    file: CString,
+    /// Open, or null after a failed [`KvStore::clear`].
+    db: *mut ffi::Db,
+    /// For [`KvStore::modify`], in the transaction under way; null until needed.
+    cursor: *mut ffi::Cursor,
+}
+
+/// Opens a site.
+pub(super) fn open(site: &Site) -> Result<Opened> {
+    let transactional = site.durability != Durability::None;
+    let env = env::open(site)?;
+    let trees = Trees {
+        env,
+        txn: ptr::null_mut(),
+        access: None,
+        transactional,
+        tables: Vec::new(),
+        value: Vec::new(),
+        batch: Batch::new(),
+    };
+    // SAFETY: just opened, with transactions as told; `trees` closes it when anything fails.
+    let (mut settings, page) =
+        unsafe { (env::settings(env)?, env::page_size(env, transactional)?) };
+    settings.push(("page size".to_owned(), format!("{page} bytes")));
+    let version = env::version();
+    Ok(Opened { store: Store::Kv(Box::new(trees)), version, settings, server: None })
+}
+
+impl Trees {
+    /// Refuses inside of a transaction what must stand alone.
+    fn alone(&self, doing: &str) -> Result<()> {
+        if self.access.is_none() {
+            Ok(())
+        } else {
+            Err(EngineError::failed(ID, doing, "a transaction is open"))
+        }
+    }
+
+    #[inline]
+    fn writable(&self) -> Result<()> {
+        if self.access == Some(Access::Read) { Err(read_only()) } else { Ok(()) }
+    }
+
+    /// Runs work that needs a transaction in the one under way or else in one of its own.
+    fn within<T>(&mut self, bulk: bool, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if !self.transactional || !self.txn.is_null() {
+            return work(self);
+        }
+        self.start(bulk)?;
+        let worked = work(self);
+        let ended = self.end(worked.is_ok());
+        worked.and_then(|value| ended.map(|()| value))
+    }
+
+    fn start(&mut self, bulk: bool) -> Result<()> {
+        // SAFETY: the environment is open, with transactions, and none is under way.
+        check(
+            unsafe { ffi::ember_begin(self.env, &mut self.txn, c_int::from(bulk)) },
+            "begin a transaction",
+        )
+    }
+
+    /// Ends the transaction under way, if any; its cursors go first, as the manual asks.
+    fn end(&mut self, commit: bool) -> Result<()> {
+        if self.txn.is_null() {
+            return Ok(());
+        }
+        let cursors = self.tables.iter_mut().map(Tree::drop_cursor).fold(Ok(()), Result::and);
+        let txn = std::mem::replace(&mut self.txn, ptr::null_mut());
+        // SAFETY: `txn` is under way, has no open cursor, and is forgotten whatever this returns.
+        let code = unsafe { if commit { ffi::ember_commit(txn) } else { ffi::ember_abort(txn) } };
+        cursors.and(check(code, if commit { "commit" } else { "abort a transaction" }))
+    }
+
+    fn load(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let mut rows = 0;
+        self.batch.reset(LOAD_BATCH);
+        while let Some((key, value)) = pairs.next() {
+            if !self.batch.push(key, value) {
+                self.flush(table)?;
+                if !self.batch.push(key, value) {
+                    self.put(table, key, value)?;
+                }
+            }
+            rows += 1;
+        }
+        self.flush(table)?;
+        Ok(rows)
+    }
+
+    fn flush(&mut self, table: Table) -> Result<()> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let (at, bytes) = self.batch.raw();
+        let db = self.tables[table.0].db()?;
+        // SAFETY: open handles; `at` and `bytes` are a whole buffer in the library's format. The
+        // buffer is as large as its largest batch, far below 4 GiB.
+        let code = unsafe { ffi::ember_put_batch(db, self.txn, at, bytes as u32) };
+        self.batch.reset(LOAD_BATCH);
+        check(code, "put a batch")
+    }
+
+    fn change(
+        &mut self,
+        table: Table,
+        key: &[u8],
+        change: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<bool> {
+        let tree = &mut self.tables[table.0];
+        if tree.cursor.is_null() {
+            let db = tree.db()?;
+            // SAFETY: open handles; the cursor is closed before its transaction and table.
+            let code = unsafe { ffi::ember_cursor(db, self.txn, &mut tree.cursor) };
+            check(code, "open a cursor")?;
+        }
+        // SAFETY: the cursor is open, and nothing else uses it before the pair is copied.
+        let at = unsafe { scan::step(tree.cursor, To::Key, key) }?;
+        let Some((_, value)) = at else { return Ok(false) };
+        self.value.clear();
+        self.value.extend_from_slice(value);
+        change(&mut self.value);
+        let bytes = size(&self.value)?;
+        // SAFETY: the cursor is open and stands on the pair.
+        let code = unsafe { ffi::ember_replace(tree.cursor, self.value.as_ptr(), bytes) };
+        check(code, "replace a value")?;
+        Ok(true)
+    }
+
+    /// Closes everything in the order the manual asks for: cursors, transaction, tables,
+    /// environment. All of it is tried; the first error is returned.
+    fn release(&mut self, sync: bool) -> Result<()> {
+        if self.env.is_null() {
+            return Ok(());
+        }
+        let mut result = self.end(false);
+        for mut tree in self.tables.drain(..) {
+            result = result.and(tree.drop_cursor()).and(tree.close(sync));
+        }
+        let env = std::mem::replace(&mut self.env, ptr::null_mut());
+        // SAFETY: open, every handle in it is closed, and it is forgotten whatever this returns.
+        result.and(check(unsafe { ffi::ember_env_close(env) }, "close the environment"))
+    }
+}
+
+impl Tree {
+    #[inline]
+    fn db(&self) -> Result<*mut ffi::Db> {
+        if self.db.is_null() { Err(lost_table()) } else { Ok(self.db) }
+    }
+
+    fn drop_cursor(&mut self) -> Result<()> {
+        let cursor = std::mem::replace(&mut self.cursor, ptr::null_mut());
+        if cursor.is_null() {
+            return Ok(());
+        }
+        // SAFETY: open, and forgotten whatever this returns.
+        check(unsafe { ffi::ember_cursor_close(cursor) }, "close a cursor")
+    }
+
+    fn close(&mut self, sync: bool) -> Result<()> {
+        let db = std::mem::replace(&mut self.db, ptr::null_mut());
+        if db.is_null() {
+            return Ok(());
+        }
+        // SAFETY: open, without cursors, and forgotten whatever this returns.
+        check(unsafe { ffi::ember_close(db, c_int::from(sync)) }, "close a table")
+    }
+
+    fn open(&mut self, env: *mut ffi::Env, transactional: bool) -> Result<()> {
+        // SAFETY: the environment is open; the name lives through the call.
+        let code = unsafe {
+            ffi::ember_open(&mut self.db, env, self.file.as_ptr(), c_int::from(transactional))
+        };
+        check(code, "open a table")
+    }
+}
+
+#[cold]
+fn lost_table() -> EngineError {
+    EngineError::failed(ID, "use a table", "it could not be opened again after it was cleared")
+}
+
+#[cold]
+fn read_only() -> EngineError {
+    EngineError::failed(ID, "write", "the transaction was begun to read")
+}
+
+impl Drop for Trees {
+    fn drop(&mut self) {
+        // Nobody is left to tell of an error; with transactions the log has what was committed.
+        let _ = self.release(false);
+    }
+}
+
+impl Lifecycle for Trees {
+    fn settle(&mut self) -> Result<()> {
+        if self.transactional {
+            // SAFETY: the environment is open, with transactions.
+            check(unsafe { ffi::ember_env_checkpoint(self.env) }, "checkpoint")
+        } else {
+            // SAFETY: the environment is open.
+            check(unsafe { ffi::ember_env_sync(self.env) }, "write its cache to the files")
+        }
+    }
+
+    fn close(mut self: Box<Self>) -> Result<()> {
+        let settled = self.end(false).and_then(|()| self.settle());
+        settled.and(self.release(!self.transactional))
+    }
+}
+
+impl KvStore for Trees {
+    fn table(&mut self, name: &str) -> Result<Table> {
+        self.alone("open a table")?;
+        let file = env::c_string(format!("{name}.db"), "open a table")?;
+        if let Some(known) = self.tables.iter().position(|tree| tree.file == file) {
+            return Ok(Table(known));
+        }
+        let mut tree = Tree { file, db: ptr::null_mut(), cursor: ptr::null_mut() };
+        tree.open(self.env, self.transactional)?;
+        self.tables.push(tree);
+        Ok(Table(self.tables.len() - 1))
+    }
+
+    /// By a new file: emptying the old one would log every page of it and keep its size.
+    fn clear(&mut self, table: Table) -> Result<()> {
+        self.alone("clear a table")?;
+        let tree = &mut self.tables[table.0];
+        tree.drop_cursor()?;
+        tree.close(false)?;
+        let transactional = c_int::from(self.transactional);
+        // SAFETY: the environment is open and no handle of the file is.
+        let code = unsafe { ffi::ember_env_remove(self.env, tree.file.as_ptr(), transactional) };
+        // Opened again in any case, so that the table stays usable.
+        check(code, "remove a table").and(tree.open(self.env, self.transactional))
+    }
+
+    /// A reading transaction is the environment as it stands: nobody else can change it.
+    fn begin(&mut self, access: Access) -> Result<()> {
+        self.alone("begin a transaction")?;
+        if self.transactional && access == Access::Write {
+            self.start(false)?;
+        }
+        self.access = Some(access);
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        if self.access.take().is_none() {
+            return Err(EngineError::failed(ID, "commit", "no transaction was begun"));
+        }
+        self.end(true)
+    }
+
+    #[inline]
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        let (mut value, mut bytes) = (ptr::null(), 0);
+        let db = self.tables[table.0].db()?;
+        // SAFETY: open handles; the key lives through the call.
+        let code = unsafe {
+            ffi::ember_get(db, self.txn, key.as_ptr(), size(key)?, &mut value, &mut bytes)
+        };
+        if !found(code, "get a value")? {
+            return Ok(None);
+        }
+        // SAFETY: the value is in memory of the table's handle, valid until the handle is used
+        // again, which needs `self`.
+        Ok(Some(unsafe { scan::bytes(value, bytes) }))
+    }
+
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.writable()?;
+        let db = self.tables[table.0].db()?;
+        let (key_size, value_size) = (size(key)?, size(value)?);
+        // SAFETY: open handles; key and value live through the call.
+        let code = unsafe {
+            ffi::ember_put(db, self.txn, key.as_ptr(), key_size, value.as_ptr(), value_size)
+        };
+        check(code, "put a value")
+    }
+
+    fn modify(
+        &mut self,
+        table: Table,
+        key: &[u8],
+        change: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<bool> {
+        self.writable()?;
+        self.within(false, |trees| trees.change(table, key, change))
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        self.writable()?;
+        let db = self.tables[table.0].db()?;
+        // SAFETY: open handles; the key lives through the call.
+        let code = unsafe { ffi::ember_del(db, self.txn, key.as_ptr(), size(key)?) };
+        found(code, "delete a key")
+    }
+
+    /// In batches, in one transaction with `DB_TXN_BULK`: pages that are new to the file are not
+    /// logged but written when it commits.
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        self.writable()?;
+        self.within(true, |trees| trees.load(table, pairs))
+    }
+
+    fn scan(
+        &mut self,
+        table: Table,
+        range: Range<'_>,
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let db = self.tables[table.0].db()?;
+        // SAFETY: open handles, which outlive the scan: it ends before this call does.
+        let mut scan = unsafe { scan::Scan::open(db, self.txn) }?;
+        let visited = match direction {
+            Direction::Forward => scan.forward(range, &mut self.batch, visit),
+            Direction::Backward => scan.backward(range, visit),
+        };
+        let _: ControlFlow<()> = visited?;
+        scan.close()
+    }
+}

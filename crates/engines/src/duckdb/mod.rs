@@ -1,0 +1,121 @@
+//! `duckdb`: DuckDB, by its C interface, from a library that is opened at run time.
+//!
+//! A statement that fails inside a transaction ends it: DuckDB accepts nothing but ROLLBACK then,
+//! and the store does that.
+
+mod api;
+mod appender;
+mod connection;
+mod dialect;
+mod library;
+mod statement;
+mod store;
+#[cfg(test)]
+mod tests;
+mod tier;
+mod vector;
+
+use std::num::NonZero;
+use std::path::Path;
+use std::rc::Rc;
+
+use embermark_model::Durability;
+
+use crate::{
+    Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
+};
+use connection::Connection;
+use library::{DuckLib, REMEDY, library};
+use statement::Prepared;
+use store::DuckStore;
+use tier::{Tiering, tiering};
+
+/// Its name in errors.
+const NAME: &str = "duckdb";
+
+/// The database's file in its directory.
+const FILE: &str = "embermark.duckdb";
+
+/// The engine.
+pub(crate) struct DuckDb;
+
+impl Engine for DuckDb {
+    fn info(&self) -> Info {
+        Info { id: NAME, name: "DuckDB", kind: Kind::Embedded, family: Family::Sql, licence: "MIT" }
+    }
+
+    fn availability(&self) -> Availability {
+        match library() {
+            Ok(library) => Availability::Ready { version: library.version.clone() },
+            Err(why) => Availability::Missing { why: why.to_owned(), remedy: REMEDY.to_owned() },
+        }
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        // Without a library there is nothing to run; what the newest does is said then.
+        let tiering = library().map_or(Tiering::Synced, |library| tiering(library, durability));
+        Tier::Offered { keeps: tiering.keeps(), setting: tiering.words() }
+    }
+
+    fn open(&self, site: &Site) -> Result<Opened> {
+        let library = library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))?;
+        let tiering = tiering(library, site.durability);
+        let connection = Rc::new(open(library, tiering, site)?);
+        let settings = read_back(&connection)?;
+        let store = Store::Sql(Box::new(DuckStore::new(connection)?));
+        Ok(Opened { store, version: library.version.clone(), settings, server: None })
+    }
+}
+
+fn open(library: &'static DuckLib, tiering: Tiering, site: &Site) -> Result<Connection> {
+    let file = site.dir.join(FILE);
+    let mut settings = vec![
+        ("memory_limit", format!("{}B", memory_limit(site.memory))),
+        ("temp_directory", site.dir.join("spill").to_string_lossy().into_owned()),
+        // A benchmark loads nothing from the network.
+        ("autoinstall_known_extensions", "false".to_owned()),
+    ];
+    match tiering {
+        Tiering::Synced => {}
+        Tiering::Unsynced => settings.push(("fsync_mode", "none".to_owned())),
+        Tiering::NoLog => {
+            let connection = Connection::open(&library.api, None, &settings)?;
+            let path = quoted(&file);
+            connection.batch(&format!(
+                "ATTACH {path} AS embermark (RECOVERY_MODE no_wal_writes); USE embermark"
+            ))?;
+            return Ok(connection);
+        }
+    }
+    Connection::open(&library.api, Some(&file), &settings)
+}
+
+/// DuckDB limits the memory of all it does, not of its cache: a load of a million rows in one
+/// transaction fails at 64 MiB. So the working memory it says it needs is added to the cache's:
+/// "a minimum of 125 MB of memory per thread"
+/// (<https://duckdb.org/docs/stable/guides/performance/environment>).
+fn memory_limit(cache: u64) -> u64 {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get) as u64;
+    cache + threads * 125_000_000
+}
+
+/// A path as a literal of SQL.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', "''"))
+}
+
+/// What decides speed and durability, as the database itself says. (Of RECOVERY_MODE it says
+/// nothing; that it is in force shows in the log that is not written.)
+const SETTINGS: &str = "SELECT name, value FROM duckdb_settings() WHERE name IN ('threads', \
+    'memory_limit', 'wal_autocheckpoint', 'temp_directory', 'fsync_mode') ORDER BY name";
+
+fn read_back(connection: &Rc<Connection>) -> Result<Vec<(String, String)>> {
+    let mut settings = Vec::new();
+    Prepared::new(connection, SETTINGS)?.query(&[], &mut |row| {
+        let [name, value] =
+            [row.text(0)?, row.text(1)?].map(|text| text.unwrap_or_default().into());
+        settings.push((name, value));
+        Ok(())
+    })?;
+    Ok(settings)
+}

@@ -1,0 +1,127 @@
+//! What is DuckDB's own. What it shares with every SQL engine is in `tests/sql.rs`.
+
+use super::*;
+use crate::sql::{Param, SqlRow};
+
+/// A connection in memory, or none where the library is not here.
+fn connection() -> Option<Rc<Connection>> {
+    match library() {
+        Ok(library) => Some(Rc::new(Connection::open(&library.api, None, &[]).unwrap())),
+        Err(why) => {
+            eprintln!("duckdb is left out: {why}; {REMEDY}");
+            None
+        }
+    }
+}
+
+fn one<T>(
+    connection: &Rc<Connection>,
+    expression: &str,
+    read: impl Fn(&dyn SqlRow) -> Result<T>,
+) -> Result<T> {
+    let mut found = Vec::new();
+    let statement = Prepared::new(connection, &format!("SELECT {expression}"))?;
+    statement.query(&[], &mut |row| {
+        found.push(read(row)?);
+        Ok(())
+    })?;
+    assert_eq!(found.len(), 1, "{expression}");
+    Ok(found.remove(0))
+}
+
+#[test]
+fn every_numeric_type_is_read_as_the_number_it_is() {
+    let Some(connection) = connection() else { return };
+    let int = |expression: &str| one(&connection, expression, |row| row.int(0));
+    let float = |expression: &str| one(&connection, expression, |row| row.float(0));
+    for (of, least, greatest) in [
+        ("TINYINT", -128, 127),
+        ("SMALLINT", -32_768, 32_767),
+        ("INTEGER", i64::from(i32::MIN), i64::from(i32::MAX)),
+        ("BIGINT", i64::MIN, i64::MAX),
+        ("HUGEINT", i64::MIN, i64::MAX),
+        ("UTINYINT", 0, 255),
+        ("USMALLINT", 0, 65_535),
+        ("UINTEGER", 0, i64::from(u32::MAX)),
+        ("UBIGINT", 0, i64::MAX),
+        ("BOOLEAN", 0, 1),
+    ] {
+        assert_eq!(int(&format!("({least})::{of}")).unwrap(), Some(least), "{of}");
+        assert_eq!(int(&format!("({greatest})::{of}")).unwrap(), Some(greatest), "{of}");
+        assert_eq!(int(&format!("NULL::{of}")).unwrap(), None, "{of}");
+    }
+    let sum = format!("SUM(x) FROM (VALUES ({}::BIGINT), (-5)) t(x)", i64::MAX);
+    assert_eq!(int(&sum).unwrap(), Some(i64::MAX - 5));
+    let error = int("170141183460469231731687303715884105727::HUGEINT").unwrap_err().to_string();
+    assert!(error.contains("too large"), "{error}");
+    assert_eq!(float("2::HUGEINT ** 70").unwrap(), Some(2f64.powi(70)));
+
+    assert_eq!(float("1.5").unwrap(), Some(1.5));
+    assert_eq!(float("-123456789.0125::DECIMAL(18, 4)").unwrap(), Some(-123_456_789.0125));
+    assert_eq!(float("0.1::DECIMAL(38, 20)").unwrap(), Some(0.1));
+    assert_eq!(int("7::DECIMAL(9, 0)").unwrap(), Some(7));
+    assert!(int("7.0::DECIMAL(9, 1)").is_err());
+    assert_eq!(float("0.25::FLOAT").unwrap(), Some(0.25));
+    assert_eq!(float("7::SMALLINT").unwrap(), Some(7.0));
+    assert!(float("'NaN'::DOUBLE").unwrap().is_some_and(f64::is_nan));
+    assert_eq!(float("NULLIF('NaN'::DOUBLE, 'NaN'::DOUBLE)").unwrap(), None);
+}
+
+#[test]
+fn a_type_that_is_not_read_is_an_error_that_says_so() {
+    let Some(connection) = connection() else { return };
+    for expression in ["DATE '2004-02-28'", "[1, 2]", "'a'::BLOB"] {
+        let error = one(&connection, expression, |row| row.int(0)).unwrap_err().to_string();
+        assert!(error.contains("column 0") && error.contains("no integer"), "{error}");
+        assert!(one(&connection, expression, |row| row.float(0)).is_err());
+        assert!(one(&connection, expression, |row| row.text(0).map(drop)).is_err());
+    }
+    let error = one(&connection, "1", |row| row.int(1)).unwrap_err().to_string();
+    assert!(error.contains("the result has 1 columns"), "{error}");
+}
+
+#[test]
+fn results_of_many_chunks_are_read_to_the_last_row() {
+    let Some(connection) = connection() else { return };
+    let sql = "SELECT CASE WHEN i % 3 = 0 THEN NULL ELSE i END, 'row number ' || i \
+               FROM range(10001) t(i) WHERE i >= $1";
+    let statement = Prepared::new(&connection, sql).unwrap();
+    let mut next = 1;
+    statement
+        .query(&[Param::Int(1)], &mut |row| {
+            assert_eq!(row.int(0)?, (next % 3 != 0).then_some(next));
+            assert_eq!(row.text(1)?, Some(&*format!("row number {next}")));
+            next += 1;
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(next, 10_001);
+}
+
+/// The log shows which recovery mode is in force.
+#[test]
+fn only_the_tiers_that_keep_a_commit_write_a_log() {
+    let Ok(library) = library() else {
+        eprintln!("duckdb is left out");
+        return;
+    };
+    for durability in Durability::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().to_owned();
+        let site = Site { dir, durability, memory: 64 << 20, url: None };
+        let opened = DuckDb.open(&site).unwrap();
+        let settings: Vec<&str> = opened.settings.iter().map(|(name, _)| &**name).collect();
+        assert!(settings.contains(&"memory_limit") && settings.contains(&"threads"));
+        let Store::Sql(mut store) = opened.store else { panic!("no store of SQL") };
+        store.batch("CREATE TABLE t (a BIGINT); INSERT INTO t VALUES (1)").unwrap();
+        let logged = std::fs::metadata(site.dir.join(format!("{FILE}.wal"))).map_or(0, |m| m.len());
+        let expected = tiering(library, durability) != Tiering::NoLog;
+        assert_eq!(logged > 0, expected, "{durability}: {logged} bytes");
+        store.close().unwrap();
+    }
+}
+
+#[test]
+fn a_path_becomes_a_literal() {
+    assert_eq!(quoted(Path::new("/tmp/it's/x")), "'/tmp/it''s/x'");
+}

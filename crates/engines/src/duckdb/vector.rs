@@ -1,0 +1,161 @@
+//! Reading rows straight from the vectors of a result.
+
+use std::ffi::c_void;
+use std::{ptr, str};
+
+use super::NAME;
+use super::api::{Api, Handle, RawString, TypeId, types};
+use super::connection::Answer;
+use crate::sql::SqlRow;
+use crate::{EngineError, Result};
+
+/// A column of a result: how its values lie in memory, and where those of the chunk in hand begin.
+pub(super) struct Column {
+    of: TypeId,
+    /// Digits after the point of a decimal; 0 of any other type.
+    scale: u8,
+    is_decimal: bool,
+    data: *const c_void,
+    /// A bit for each row, set where there is a value; null when there is one in every row.
+    validity: *const u64,
+}
+
+impl Column {
+    /// Describes the columns of a result.
+    pub(super) fn describe(api: &'static Api, answer: &mut Answer, columns: &mut Vec<Self>) {
+        columns.clear();
+        let result = &raw mut answer.raw;
+        // SAFETY: the result is alive.
+        let count = unsafe { (api.column_count)(result) };
+        columns.extend((0..count).map(|number| {
+            // SAFETY: the result is alive and has that column.
+            let of = unsafe { (api.column_type)(result, number) };
+            let mut column =
+                Self { of, scale: 0, is_decimal: false, data: ptr::null(), validity: ptr::null() };
+            if of == types::DECIMAL {
+                // SAFETY: as above; the type is destroyed after use.
+                unsafe {
+                    let mut logical = (api.column_logical_type)(result, number);
+                    column.of = (api.decimal_internal_type)(logical);
+                    column.scale = (api.decimal_scale)(logical);
+                    (api.destroy_logical_type)(&raw mut logical);
+                }
+                column.is_decimal = true;
+            }
+            column
+        }));
+    }
+
+    /// Points it at its vector in a chunk.
+    ///
+    /// # Safety
+    /// The vector must be of this column.
+    pub(super) unsafe fn point(&mut self, api: &'static Api, vector: Handle) {
+        // SAFETY: the vector is alive.
+        unsafe {
+            self.data = (api.vector_get_data)(vector);
+            self.validity = (api.vector_get_validity)(vector);
+        }
+    }
+}
+
+/// A row of the chunk in hand.
+pub(super) struct Row<'a> {
+    columns: &'a [Column],
+    row: usize,
+}
+
+impl<'a> Row<'a> {
+    /// # Safety
+    /// The columns must point into a chunk that lives as long as `'a` and has that row.
+    pub(super) unsafe fn new(columns: &'a [Column], row: usize) -> Self {
+        Self { columns, row }
+    }
+
+    /// The column, unless it holds NULL.
+    fn column(&self, number: usize) -> Result<Option<&Column>> {
+        let column = self.columns.get(number).ok_or_else(|| {
+            let what = format!("the result has {} columns", self.columns.len());
+            EngineError::failed(NAME, format!("read column {number}"), what)
+        })?;
+        // SAFETY: a validity mask has a bit for every row of its chunk.
+        let is_value = column.validity.is_null()
+            || unsafe { *column.validity.add(self.row / 64) } & (1 << (self.row % 64)) != 0;
+        Ok(is_value.then_some(column))
+    }
+
+    /// The value, if the column is of integers, however wide.
+    fn integer(&self, column: &Column) -> Option<i128> {
+        macro_rules! read {
+            ($of:ty) => {
+                // SAFETY: the vector holds a value of this type, valid, for the row.
+                i128::from(unsafe { column.data.cast::<$of>().add(self.row).read() })
+            };
+        }
+        Some(match column.of {
+            types::BOOLEAN | types::UTINYINT => read!(u8),
+            types::TINYINT => read!(i8),
+            types::SMALLINT => read!(i16),
+            types::INTEGER => read!(i32),
+            types::BIGINT => read!(i64),
+            types::USMALLINT => read!(u16),
+            types::UINTEGER => read!(u32),
+            types::UBIGINT => read!(u64),
+            types::HUGEINT => {
+                // SAFETY: as above: a `duckdb_hugeint`, the lower half first.
+                let halves = unsafe { column.data.cast::<[u64; 2]>().add(self.row).read() };
+                (i128::from(halves[1] as i64) << 64) | i128::from(halves[0])
+            }
+            _ => return None,
+        })
+    }
+
+    #[cold]
+    fn is_no<T>(&self, column: usize, wanted: &str) -> Result<T> {
+        let of = self.columns.get(column).map_or(0, |column| column.of);
+        let what = format!("it is of DuckDB's type {of}, no {wanted}");
+        Err(EngineError::failed(NAME, format!("read column {column} of a result"), what))
+    }
+}
+
+impl SqlRow for Row<'_> {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
+        let Some(found) = self.column(column)? else { return Ok(None) };
+        let integer = if found.scale == 0 { self.integer(found) } else { None };
+        match integer.map(i64::try_from) {
+            Some(Ok(number)) => Ok(Some(number)),
+            Some(Err(_)) => self.is_no(column, "64-bit integer: the value is too large"),
+            None => self.is_no(column, "integer"),
+        }
+    }
+
+    /// NaN is a number here as it is in DuckDB, not NULL; see the dialect for the one expression
+    /// that would give it.
+    fn float(&self, column: usize) -> Result<Option<f64>> {
+        let Some(found) = self.column(column)? else { return Ok(None) };
+        match found.of {
+            // SAFETY: the vector holds a value of this type, valid, for the row.
+            types::DOUBLE => Ok(Some(unsafe { found.data.cast::<f64>().add(self.row).read() })),
+            types::FLOAT => {
+                // SAFETY: as above.
+                Ok(Some(f64::from(unsafe { found.data.cast::<f32>().add(self.row).read() })))
+            }
+            types::BOOLEAN if !found.is_decimal => self.is_no(column, "number"),
+            _ => match self.integer(found) {
+                // Up to 2^53 both are exact, so that the quotient is rounded once.
+                Some(number) => Ok(Some(number as f64 / 10f64.powi(i32::from(found.scale)))),
+                None => self.is_no(column, "number"),
+            },
+        }
+    }
+
+    fn text(&self, column: usize) -> Result<Option<&str>> {
+        let Some(found) = self.column(column)? else { return Ok(None) };
+        if found.of != types::VARCHAR {
+            return self.is_no(column, "text");
+        }
+        // SAFETY: the vector holds a string for the row, which lives as long as the chunk.
+        let bytes = unsafe { (*found.data.cast::<RawString>().add(self.row)).bytes() };
+        str::from_utf8(bytes).map(Some).or_else(|_| self.is_no(column, "valid UTF-8"))
+    }
+}

@@ -1,0 +1,130 @@
+//! The environment: opening, its settings as it tells them, closing.
+
+use std::ffi::CString;
+use std::fs::OpenOptions;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::ptr;
+
+use embermark_model::Durability;
+
+use super::{ID, check, ffi};
+use crate::{EngineError, Result, Site};
+
+/// Address space for the map, and with a write map the file's apparent size while it is open.
+/// Neither takes memory or disk before it is used. 64 GiB, or 1 GiB on 32 bits.
+const MAP: usize = 1 << if usize::BITS == 64 { 36 } else { 30 };
+/// Named databases at most.
+const TABLES: u32 = 32;
+/// Files for their owner and whom the umask leaves.
+const MODE: u32 = 0o664;
+
+/// An open environment; closed when dropped.
+pub(super) struct Env {
+    raw: *mut ffi::MDB_env,
+    dir: PathBuf,
+}
+
+/// The library's version, `0.9.70`.
+pub(super) fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: writes three integers; no other precondition.
+    unsafe { ffi::mdb_version(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
+impl Env {
+    /// Opens the environment of a site.
+    pub(super) fn open(site: &Site) -> Result<Self> {
+        let doing = format!("open the environment in {}", site.dir.display());
+        let path = CString::new(site.dir.as_os_str().as_bytes())
+            .map_err(|error| EngineError::failed(ID, &*doing, error))?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: on success `raw` is a handle, which `Env` closes, as the manual asks even if
+        // opening then fails.
+        check(unsafe { ffi::mdb_env_create(&mut raw) }, &doing)?;
+        let env = Self { raw, dir: site.dir.clone() };
+        let mut flags = ffi::MDB_NOTLS | ffi::MDB_WRITEMAP;
+        if site.durability != Durability::Power {
+            flags |= ffi::MDB_NOSYNC;
+        }
+        // SAFETY: created and not yet open, as the first two ask.
+        check(unsafe { ffi::mdb_env_set_mapsize(raw, MAP) }, "set the map's size")?;
+        // SAFETY: as above.
+        check(unsafe { ffi::mdb_env_set_maxdbs(raw, TABLES) }, "set the number of tables")?;
+        // SAFETY: created; the path lives through the call.
+        check(unsafe { ffi::mdb_env_open(raw, path.as_ptr(), flags, MODE) }, &doing)?;
+        Ok(env)
+    }
+
+    /// The handle, open as long as `self` lives.
+    #[inline]
+    pub(super) const fn raw(&self) -> *mut ffi::MDB_env {
+        self.raw
+    }
+
+    /// Syncs to the disk whatever is not yet there.
+    pub(super) fn sync(&self) -> Result<()> {
+        // SAFETY: open.
+        check(unsafe { ffi::mdb_env_sync(self.raw, 1) }, "sync")
+    }
+
+    /// The settings that matter, read back.
+    pub(super) fn settings(&self) -> Result<Vec<(String, String)>> {
+        const DOING: &str = "read its settings back";
+        let mut flags = 0;
+        // SAFETY: open; writes an integer.
+        check(unsafe { ffi::mdb_env_get_flags(self.raw, &mut flags) }, DOING)?;
+        let (info, stat) = self.facts()?;
+        let on = |flag| if flags & flag != 0 { "on" } else { "off" }.to_owned();
+        Ok(vec![
+            ("MDB_NOSYNC".to_owned(), on(ffi::MDB_NOSYNC)),
+            ("MDB_NOMETASYNC".to_owned(), on(ffi::MDB_NOMETASYNC)),
+            ("MDB_WRITEMAP".to_owned(), on(ffi::MDB_WRITEMAP)),
+            ("MDB_NOTLS".to_owned(), on(ffi::MDB_NOTLS)),
+            ("MDB_NOLOCK".to_owned(), on(ffi::MDB_NOLOCK)),
+            ("map size".to_owned(), format!("{} bytes", info.me_mapsize)),
+            ("page size".to_owned(), format!("{} bytes", stat.ms_psize)),
+            ("cache".to_owned(), "none of its own: the system's page cache".to_owned()),
+        ])
+    }
+
+    fn facts(&self) -> Result<(ffi::MDB_envinfo, ffi::MDB_stat)> {
+        // SAFETY: plain C structs of integers and a pointer, for which zeros are valid.
+        let (mut info, mut stat) =
+            unsafe { std::mem::zeroed::<(ffi::MDB_envinfo, ffi::MDB_stat)>() };
+        // SAFETY: open; each fills its struct.
+        let codes = unsafe {
+            (ffi::mdb_env_info(self.raw, &mut info), ffi::mdb_env_stat(self.raw, &mut stat))
+        };
+        check(codes.0, "tell its state").and(check(codes.1, "tell its state"))?;
+        Ok((info, stat))
+    }
+
+    /// Syncs and closes, and cuts the file off behind its last page: a write map stretches it to
+    /// the size of the map, a hole that would pass for the database's size.
+    pub(super) fn close(&mut self) -> Result<()> {
+        self.sync()?;
+        let (info, stat) = self.facts()?;
+        let file = self.dir.join("data.mdb");
+        self.release();
+        let used = (info.me_last_pgno as u64 + 1) * u64::from(stat.ms_psize);
+        let cut = OpenOptions::new().write(true).open(&file).and_then(|open| {
+            if open.metadata()?.len() > used { open.set_len(used) } else { Ok(()) }
+        });
+        cut.map_err(|error| EngineError::file(ID, "shorten", file, error))
+    }
+
+    fn release(&mut self) {
+        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
+        // SAFETY: null, which does nothing, or created and not used again; the store has ended
+        // its transactions and cursors.
+        unsafe { ffi::mdb_env_close(raw) };
+    }
+}
+
+impl Drop for Env {
+    fn drop(&mut self) {
+        self.release();
+    }
+}

@@ -1,0 +1,117 @@
+//! COPY in its binary form (<https://www.postgresql.org/docs/15/sql-copy.html>, "Binary Format").
+
+use std::io::Write;
+
+use postgres::Client;
+
+use super::{NAME, failed};
+use crate::sql::{Param, Rows, SqlType, TableDef};
+use crate::{EngineError, Result};
+
+const SIGNATURE: &[u8] = b"PGCOPY\n\xFF\r\n\0";
+
+/// Flags and length of a header extension: none.
+const HEADER: [u8; 8] = [0; 8];
+
+/// In place of a row's number of columns.
+const END: i16 = -1;
+
+/// In place of a value's length.
+const NULL: i32 = -1;
+
+/// Rows are handed to the driver in pieces of this size, so that its work per piece vanishes.
+const PIECE: usize = 64 * 1024;
+
+/// Rows on their way into a table, encoded as far as `out` goes.
+pub(super) struct Copy<'a> {
+    table: &'a TableDef,
+    rows: &'a mut dyn Rows,
+    out: Vec<u8>,
+    ended: bool,
+}
+
+impl<'a> Copy<'a> {
+    pub fn new(table: &'a TableDef, rows: &'a mut dyn Rows) -> Self {
+        let mut out = Vec::with_capacity(2 * PIECE);
+        out.extend_from_slice(SIGNATURE);
+        out.extend_from_slice(&HEADER);
+        Self { table, rows, out, ended: false }
+    }
+
+    /// Encodes rows until there are `size` bytes, or none is left: then `true`.
+    ///
+    /// # Errors
+    /// When a value does not fit its column.
+    pub fn fill(&mut self, size: usize) -> Result<bool> {
+        while !self.ended && self.out.len() < size {
+            match self.rows.next() {
+                Some(row) => encode(self.table, row, &mut self.out)?,
+                None => {
+                    self.out.extend_from_slice(&END.to_be_bytes());
+                    self.ended = true;
+                }
+            }
+        }
+        Ok(self.ended)
+    }
+
+    /// Sends them all, and gives how many the server stored.
+    ///
+    /// # Errors
+    /// When a value does not fit its column, or the server reports one: then nothing is stored.
+    pub fn send(mut self, client: &mut Client, options: &str) -> Result<u64> {
+        let names: Vec<&str> = self.table.columns.iter().map(|(name, ..)| *name).collect();
+        let (name, names) = (self.table.name, names.join(", "));
+        let sql = format!("COPY {name} ({names}) FROM STDIN (FORMAT binary{options})");
+        let doing = || format!("run `{sql}`");
+        let mut writer = client.copy_in(&sql).map_err(|e| failed(doing(), &e))?;
+        loop {
+            let last = self.fill(PIECE)?;
+            // What the server has against a row may show here, as a closed channel: `finish`
+            // tells the reason.
+            if writer.write_all(&self.out).is_err() || last {
+                return writer.finish().map_err(|e| failed(doing(), &e));
+            }
+            self.out.clear();
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss)]
+fn encode(table: &TableDef, row: &[Param<'_>], out: &mut Vec<u8>) -> Result<()> {
+    let misfit =
+        |why: String| EngineError::failed(NAME, format!("copy a row into {}", table.name), why);
+    let count = table.columns.len();
+    if row.len() != count {
+        return Err(misfit(format!("it has {} values, the table {count} columns", row.len())));
+    }
+    let fields = i16::try_from(count).map_err(|e| misfit(e.to_string()))?;
+    out.extend_from_slice(&fields.to_be_bytes());
+    for ((name, of, _), value) in table.columns.iter().zip(row) {
+        match (*value, of) {
+            (Param::Null, _) => out.extend_from_slice(&NULL.to_be_bytes()),
+            (Param::Int(value), SqlType::Big) => field(out, value.to_be_bytes()),
+            (Param::Int(value), SqlType::Int) => match i32::try_from(value) {
+                Ok(value) => field(out, value.to_be_bytes()),
+                Err(_) => return Err(misfit(format!("{value} does not fit column {name}"))),
+            },
+            (Param::Float(value), SqlType::Double) => field(out, value.to_be_bytes()),
+            (Param::Int(value), SqlType::Double) => field(out, (value as f64).to_be_bytes()),
+            (Param::Text(value), SqlType::Text) => {
+                let length = i32::try_from(value.len()).map_err(|e| misfit(e.to_string()))?;
+                out.extend_from_slice(&length.to_be_bytes());
+                out.extend_from_slice(value.as_bytes());
+            }
+            (value, of) => {
+                return Err(misfit(format!("{value:?} is no {of:?} as column {name} wants")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Length and bytes of a number.
+fn field<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
+    out.extend_from_slice(&(N as i32).to_be_bytes());
+    out.extend_from_slice(&bytes);
+}

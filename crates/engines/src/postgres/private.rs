@@ -1,0 +1,107 @@
+//! A private PostgreSQL server.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use embermark_model::Durability;
+use nix::sys::signal::Signal;
+use postgres::{Config, NoTls};
+
+use super::installation::{self, Installation};
+use super::store::Session;
+use super::tier::{self, Setting, on_off};
+use super::{NAME, message};
+use crate::server::{Home, Server, ServerSpec, run_to_end};
+use crate::{EngineError, Result, Site};
+
+/// The superuser of the private server, whoever runs it.
+const USER: &str = "postgres";
+
+/// Creates a database cluster at `site`, starts a server on it and connects.
+///
+/// # Errors
+/// When PostgreSQL is not installed, or does not start: with the last lines of its log.
+pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
+    let Installation { initdb, postgres, account, .. } = installation::find()
+        .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
+    let home = Home::create(NAME, &site.dir, account)?;
+    let data = home.subdirectory(NAME, "data")?;
+    let sockets = home.subdirectory(NAME, "run")?;
+    let mut args = words("-U postgres -A trust -E UTF8 --locale=C -D");
+    args.push(data.clone().into());
+    if site.durability != Durability::Power {
+        // Files created without a sync can be lost in a power cut, whatever is synced afterwards.
+        args.push("--no-sync".into());
+    }
+    run_to_end(spec(&initdb, args), &home)?;
+    let mut args = vec!["-D".into(), data.into(), "-k".into(), sockets.clone().into()];
+    for setting in configuration(site) {
+        args.extend(["-c".into(), setting.into()]);
+    }
+    let mut config = Config::new();
+    config.host_path(&sockets).user(USER).dbname("postgres").application_name("embermark");
+    let connect = |_: &Home| config.connect(NoTls).map_err(|error| message(&error));
+    let (server, client) = Server::start(spec(&postgres, args), &home, connect)?;
+    Ok((server, Session::new(client)))
+}
+
+fn words(line: &str) -> Vec<OsString> {
+    line.split(' ').map(OsString::from).collect()
+}
+
+fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
+    ServerSpec {
+        engine: NAME,
+        program,
+        args,
+        // Messages in English, times in UTC, whatever the user's environment says.
+        env: vec![("LC_ALL".into(), "C".into()), ("TZ".into(), "UTC".into())],
+        // https://www.postgresql.org/docs/15/server-shutdown.html: SIGINT is the fast shutdown
+        // (it ends sessions, writes a checkpoint), SIGQUIT the immediate one, which takes the
+        // children with it: each of them has left the process group.
+        stop: Signal::SIGINT,
+        abort: Signal::SIGQUIT,
+        ready_within: Duration::from_secs(60),
+        stop_within: Duration::from_secs(60),
+    }
+}
+
+const MIB: u64 = 1024 * 1024;
+
+/// What the server is started with. What is not named here is PostgreSQL's default: autovacuum,
+/// parallel queries and compilation of long ones (jit) among it, as any user meets them.
+fn configuration(site: &Site) -> Vec<String> {
+    let Setting { fsync, synchronous_commit, full_page_writes, .. } =
+        tier::setting(site.durability);
+    let buffers = site.memory.max(16 * MIB) / 1024;
+    // Memory of one sort or hash, on top of the cache: its default of 4 MiB makes any larger
+    // cache pointless for analytical queries, 64 MiB for each of them is plenty.
+    let work = (site.memory / 4).clamp(4 * MIB, 64 * MIB) / 1024;
+    vec![
+        format!("fsync={}", on_off(fsync)),
+        format!("synchronous_commit={}", on_off(synchronous_commit)),
+        format!("full_page_writes={}", on_off(full_page_writes)),
+        format!("shared_buffers={buffers}kB"),
+        format!("work_mem={work}kB"),
+        // A table filled in the transaction that created or truncated it needs no log
+        // (https://www.postgresql.org/docs/15/populate.html); no replication asks for more.
+        "wal_level=minimal".to_owned(),
+        "max_wal_senders=0".to_owned(),
+        // Checkpoints come from `settle`, not at a random moment of a trial, unless a load is
+        // large (same page).
+        "max_wal_size=2GB".to_owned(),
+        "checkpoint_timeout=15min".to_owned(),
+        // One connection of ours; three are reserved for superusers.
+        "max_connections=8".to_owned(),
+        // A crash is to be seen, not to be recovered from while the clock runs.
+        "restart_after_crash=off".to_owned(),
+        // Nothing listens but the Unix socket in the server's own directory.
+        "listen_addresses=".to_owned(),
+        "port=5432".to_owned(),
+        "unix_socket_permissions=0700".to_owned(),
+        "logging_collector=off".to_owned(),
+        "log_checkpoints=off".to_owned(),
+        "timezone=UTC".to_owned(),
+    ]
+}

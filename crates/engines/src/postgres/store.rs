@@ -1,0 +1,271 @@
+//! The database behind a connection.
+
+use embermark_model::Durability;
+use postgres::error::SqlState;
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::{Client, Row};
+
+use super::copy::Copy;
+use super::row::View;
+use super::value::Value;
+use super::{NAME, dialect, failed};
+use crate::server::Server;
+use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
+use crate::{Access, EngineError, Lifecycle, Result};
+
+/// Bytes of rows from which on preparing a table for a load costs less than it saves.
+const LARGE: usize = 1024 * 1024;
+
+/// A connection, and the schema that goes with it on a server that is not ours.
+pub(super) struct Session {
+    pub client: Client,
+    schema: Option<String>,
+}
+
+impl Session {
+    /// A connection to a server of our own.
+    pub fn new(client: Client) -> Self {
+        Self { client, schema: None }
+    }
+
+    /// A connection to somebody's server; the schema is dropped with it.
+    pub fn with_schema(client: Client, schema: String) -> Self {
+        Self { client, schema: Some(schema) }
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.client.batch_execute(sql).map_err(|e| failed(format!("run `{sql}`"), &e))
+    }
+
+    fn drop_schema(&mut self) -> Result<()> {
+        match self.schema.take() {
+            // A transaction that was left open would take the DROP back; ending none is a warning.
+            Some(schema) => {
+                self.batch("ROLLBACK")?;
+                self.batch(&format!("DROP SCHEMA {schema} CASCADE"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Without `close` an error was reported before; there is nobody left to tell.
+        let _ = self.drop_schema();
+    }
+}
+
+struct Prepared {
+    statement: postgres::Statement,
+    sql: String,
+}
+
+/// A database of PostgreSQL. Fields are dropped in order: the connection before its server.
+pub(super) struct PostgresStore {
+    prepared: Vec<Prepared>,
+    session: Session,
+    server: Option<Server>,
+    dialect: &'static dyn Dialect,
+    in_transaction: bool,
+}
+
+impl PostgresStore {
+    pub fn new(session: Session, server: Option<Server>, durability: Durability) -> Self {
+        let dialect = dialect::of(durability);
+        Self { prepared: Vec::new(), session, server, dialect, in_transaction: false }
+    }
+
+    /// After an error PostgreSQL answers nothing but ROLLBACK until the transaction's end.
+    fn after_error(&mut self, error: EngineError) -> EngineError {
+        if std::mem::take(&mut self.in_transaction) {
+            // The first error is the one to report; a lost connection shows in the next call too.
+            let _ = self.session.client.batch_execute("ROLLBACK");
+        }
+        error
+    }
+
+    /// Runs a prepared statement, visits its rows, and gives the number the server counted.
+    fn stream(
+        &mut self,
+        statement: Statement,
+        params: &[Param<'_>],
+        visit: impl FnMut(&Row) -> Result<()>,
+    ) -> Result<u64> {
+        let Some(Prepared { statement, sql }) = self.prepared.get(statement.0) else {
+            let why = format!("{statement:?} was never prepared");
+            return Err(EngineError::failed(NAME, "run a statement", why));
+        };
+        match stream(&mut self.session.client, statement, params, visit) {
+            Ok(count) => Ok(count),
+            Err(Stopped::Server(e)) => {
+                let error = failed(format!("run `{sql}`"), &e);
+                Err(self.after_error(error))
+            }
+            // The server did nothing wrong: a transaction goes on.
+            Err(Stopped::Visitor(e)) => Err(e),
+        }
+    }
+
+    /// Fills a table inside the transaction that is open.
+    ///
+    /// Truncated in the same transaction, a table needs no log under wal_level=minimal, and its
+    /// rows can be stored as a VACUUM would leave them; an index is made faster from all rows than
+    /// row by row: <https://www.postgresql.org/docs/15/populate.html>, `FREEZE` in
+    /// <https://www.postgresql.org/docs/15/sql-copy.html>.
+    fn load(&mut self, table: &TableDef, rows: Copy<'_>) -> Result<u64> {
+        let Session { client, .. } = &mut self.session;
+        let name = table.name;
+        let occupied = format!("SELECT EXISTS (SELECT FROM {name})");
+        let occupied = client.query_one(&occupied, &[]).and_then(|row| row.try_get(0));
+        if occupied.map_err(|e| failed(format!("look into {name}"), &e))? {
+            return rows.send(client, "");
+        }
+        let key = format!(
+            "SELECT format('%I', conname), pg_get_constraintdef(oid) FROM pg_constraint \
+             WHERE contype = 'p' AND conrelid = '{name}'::regclass"
+        );
+        let key = client.query_opt(&key, &[]).and_then(|row| match row {
+            Some(row) => Ok(Some((row.try_get(0)?, row.try_get(1)?))),
+            None => Ok(None),
+        });
+        let key: Option<(String, String)> =
+            key.map_err(|e| failed(format!("find the key of {name}"), &e))?;
+        let (without, with) = match key {
+            Some((key, columns)) => (
+                format!("; ALTER TABLE {name} DROP CONSTRAINT {key}"),
+                format!("ALTER TABLE {name} ADD CONSTRAINT {key} {columns}"),
+            ),
+            None => (String::new(), String::new()),
+        };
+        self.session.batch(&format!("TRUNCATE {name}{without}"))?;
+        let count = rows.send(&mut self.session.client, ", FREEZE")?;
+        self.session.batch(&with)?;
+        Ok(count)
+    }
+
+    /// The tables of the schema, quoted where SQL needs it.
+    fn tables(&mut self) -> Result<Vec<String>> {
+        let sql = "SELECT format('%I', relname) FROM pg_class \
+                   WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace";
+        let rows = self.session.client.query(sql, &[]);
+        let names = rows.and_then(|rows| rows.iter().map(|row| row.try_get(0)).collect());
+        names.map_err(|e| failed("list its tables", &e))
+    }
+}
+
+impl Lifecycle for PostgresStore {
+    fn settle(&mut self) -> Result<()> {
+        // Named, because without names VACUUM takes every table of the database, ours or not.
+        let tables = self.tables()?.join(", ");
+        if !tables.is_empty() {
+            self.session.batch(&format!("VACUUM (ANALYZE) {tables}"))?;
+        }
+        match self.session.client.batch_execute("CHECKPOINT") {
+            // On somebody's server only an administrator may; there it is not ours to insist.
+            Err(e)
+                if self.server.is_none() && e.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) =>
+            {
+                Ok(())
+            }
+            done => done.map_err(|e| failed("run `CHECKPOINT`", &e)),
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        let Self { prepared, mut session, server, .. } = *self;
+        drop(prepared);
+        let dropped = session.drop_schema();
+        drop(session);
+        server.map_or(Ok(()), Server::stop).and(dropped)
+    }
+}
+
+impl SqlStore for PostgresStore {
+    fn dialect(&self) -> &'static dyn Dialect {
+        self.dialect
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.session.batch(sql).map_err(|e| self.after_error(e))
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        match self.session.client.prepare(sql) {
+            Ok(statement) => {
+                self.prepared.push(Prepared { statement, sql: sql.to_owned() });
+                Ok(Statement(self.prepared.len() - 1))
+            }
+            Err(e) => Err(self.after_error(failed(format!("prepare `{sql}`"), &e))),
+        }
+    }
+
+    fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
+        self.stream(statement, params, |_| Ok(()))
+    }
+
+    fn query(
+        &mut self,
+        statement: Statement,
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        self.stream(statement, params, |row| visit(&View(row))).map(|_| ())
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        self.session.batch(match access {
+            // At the default level every statement would have a snapshot of its own.
+            Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            Access::Write => "BEGIN",
+        })?;
+        self.in_transaction = true;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.in_transaction = false;
+        self.session.batch("COMMIT")
+    }
+    fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        let mut rows = Copy::new(table, rows);
+        if rows.fill(LARGE)? {
+            let sent = rows.send(&mut self.session.client, "");
+            return sent.map_err(|e| self.after_error(e));
+        }
+        let alone = !self.in_transaction;
+        if alone {
+            self.begin(Access::Write)?;
+        }
+        let count = self.load(table, rows).map_err(|e| self.after_error(e))?;
+        if alone {
+            self.commit()?;
+        }
+        Ok(count)
+    }
+}
+
+/// Why a result was not read to its end.
+enum Stopped {
+    Server(postgres::Error),
+    Visitor(EngineError),
+}
+
+impl From<postgres::Error> for Stopped {
+    fn from(error: postgres::Error) -> Self {
+        Self::Server(error)
+    }
+}
+
+fn stream(
+    client: &mut Client,
+    statement: &postgres::Statement,
+    params: &[Param<'_>],
+    mut visit: impl FnMut(&Row) -> Result<()>,
+) -> std::result::Result<u64, Stopped> {
+    let mut rows = client.query_raw(statement, params.iter().map(|param| Value(*param)))?;
+    while let Some(row) = rows.next()? {
+        visit(&row).map_err(Stopped::Visitor)?;
+    }
+    Ok(rows.rows_affected().unwrap_or(0))
+}

@@ -1,0 +1,49 @@
+//! The account a server runs under.
+
+use std::io;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use nix::unistd::{User, geteuid};
+
+/// Who a server runs as: our own user, or another one when we are root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Account {
+    other: Option<(u32, u32)>,
+}
+
+/// There is no such user.
+#[derive(Debug, thiserror::Error)]
+#[error("it refuses to run as root, and there is no user `{0}`")]
+pub(crate) struct NoAccount(String);
+
+impl Account {
+    /// For a server that refuses to run as root: `user` when we are root, else ourselves.
+    ///
+    /// # Errors
+    /// When we are root and there is no such user.
+    pub fn unprivileged(user: &str) -> Result<Self, NoAccount> {
+        if !geteuid().is_root() {
+            return Ok(Self { other: None });
+        }
+        match User::from_name(user) {
+            Ok(Some(found)) => Ok(Self { other: Some((found.uid.as_raw(), found.gid.as_raw())) }),
+            _ => Err(NoAccount(user.to_owned())),
+        }
+    }
+
+    /// Makes `command` run under it. Supplementary groups of root are dropped by the standard
+    /// library together with the user id.
+    pub(super) fn run(self, command: &mut Command) {
+        if let Some((uid, gid)) = self.other {
+            command.uid(uid).gid(gid);
+        }
+    }
+
+    /// Gives it a file or directory.
+    pub(super) fn own(self, path: &Path) -> io::Result<()> {
+        self.other.map_or(Ok(()), |(uid, gid)| chown(path, Some(uid), Some(gid)))
+    }
+}

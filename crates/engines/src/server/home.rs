@@ -1,0 +1,92 @@
+//! The directory a server lives in.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Account, log};
+use crate::{EngineError, Result};
+
+/// A server's directory, its log beside it. Both lie in the directory of the site, which the
+/// caller removes.
+///
+/// A server that runs as another user could not enter a directory below, say, `/root`; and a Unix
+/// socket's path may have 107 bytes at most, while a temporary directory's is often longer. So the
+/// directory is opened once and inherited by the server, and both sides reach it as
+/// `/proc/self/fd/N`: short, and no permission of a parent directory is asked. (It works because
+/// the number is the same in both processes.)
+#[derive(Clone)]
+pub(crate) struct Home {
+    dir: PathBuf,
+    log: PathBuf,
+    handle: Arc<File>,
+    account: Account,
+}
+
+impl Home {
+    /// Creates the directory below `site`, owned by `account` and closed to others.
+    ///
+    /// # Errors
+    /// When it exists already or cannot be created.
+    pub fn create(engine: &'static str, site: &Path, account: Account) -> Result<Self> {
+        let (dir, log) = (site.join("server"), site.join("server.log"));
+        let create = || {
+            DirBuilder::new().mode(0o700).create(&dir)?;
+            account.own(&dir)?;
+            File::open(&dir)
+        };
+        let handle = Arc::new(create().map_err(|e| could_not(engine, &dir, e))?);
+        Ok(Self { dir, log, handle, account })
+    }
+
+    /// Creates a directory in it, and gives its path as [`path`](Self::path) does.
+    ///
+    /// # Errors
+    /// When it exists already or cannot be created.
+    pub fn subdirectory(&self, engine: &'static str, name: &str) -> Result<PathBuf> {
+        let path = self.path().join(name);
+        let create = || {
+            DirBuilder::new().mode(0o700).create(&path)?;
+            self.account.own(&path)
+        };
+        create().map_err(|e| could_not(engine, &self.dir.join(name), e))?;
+        Ok(path)
+    }
+
+    /// Where this process and the server's reach it.
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
+    }
+
+    pub(super) fn account(&self) -> Account {
+        self.account
+    }
+
+    pub(super) fn handle(&self) -> Arc<File> {
+        Arc::clone(&self.handle)
+    }
+
+    /// The log, opened by us, so that the server needs no permission to write it.
+    pub(super) fn log(&self, engine: &'static str) -> Result<File> {
+        let open = OpenOptions::new().create(true).append(true).open(&self.log);
+        open.map_err(|e| EngineError::file(engine, "open", &self.log, e))
+    }
+
+    pub(super) fn log_path(&self) -> &Path {
+        &self.log
+    }
+
+    /// The last lines of the log, each on a line of its own and indented, with the path that a
+    /// person knows.
+    pub(super) fn last_log_lines(&self) -> String {
+        let (known, real) = (self.path(), self.dir.to_string_lossy());
+        log::last_lines(&self.log).replace(&*known.to_string_lossy(), &real)
+    }
+}
+
+fn could_not(engine: &'static str, path: &Path, error: io::Error) -> EngineError {
+    EngineError::file(engine, "create", path, error)
+}

@@ -1,0 +1,31 @@
+//! The end of a server's log, for an error's text.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+const LINES: usize = 10;
+const BYTES: u64 = 8 * 1024;
+
+/// The last lines of a log, each indented on a line of its own.
+pub(super) fn last_lines(path: &Path) -> String {
+    let text = match tail(path) {
+        Ok(text) => text,
+        Err(error) => return format!(" (unreadable: {error})"),
+    };
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    if lines.is_empty() {
+        return " (empty)".to_owned();
+    }
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    last.iter().flat_map(|line| ["\n  ", line]).collect()
+}
+
+fn tail(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

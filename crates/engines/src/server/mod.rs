@@ -1,0 +1,223 @@
+//! Private servers: started as a child for one database, stopped with it, gone with its owner.
+//!
+//! A server runs in a process group of its own, so that an interrupt typed at the terminal does
+//! not reach it before its owner has stopped it; it is sent a signal by the kernel when its owner
+//! dies, however that happens. Its files and its sockets lie in its [`Home`], inside the directory
+//! that the caller removes.
+
+mod account;
+mod home;
+mod log;
+mod spawn;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+
+use crate::{EngineError, Result};
+pub(crate) use account::Account;
+pub(crate) use home::Home;
+
+/// How often a server that starts or stops is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// How long a server may take to die after the signal that makes it drop everything.
+const ABORT_WITHIN: Duration = Duration::from_secs(10);
+
+/// A program of an engine that is to run in a [`Home`].
+pub(crate) struct ServerSpec<'a> {
+    /// The engine, for errors.
+    pub engine: &'static str,
+    /// The program, an absolute path.
+    pub program: &'a Path,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables added to the environment it inherits.
+    pub env: Vec<(OsString, OsString)>,
+    /// Stops it in good order.
+    pub stop: Signal,
+    /// Makes it, and every process it started, die at once; also sent when its owner dies.
+    pub abort: Signal,
+    /// How long it may take until its first answer, or, for a program that ends, until its end.
+    pub ready_within: Duration,
+    /// How long it may take to stop in good order.
+    pub stop_within: Duration,
+}
+
+/// A running server. Dropped, it is aborted; [`stop`](Self::stop) is the good way.
+pub(crate) struct Server {
+    process: Process,
+    stop: Signal,
+    stop_within: Duration,
+}
+
+impl Server {
+    /// Starts a server and waits until `ready`, a real request, succeeds; gives what it returned.
+    ///
+    /// # Errors
+    /// When the program cannot be started, exits, or is not ready in time: with the last lines
+    /// of its log.
+    pub fn start<T>(
+        spec: ServerSpec<'_>,
+        home: &Home,
+        mut ready: impl FnMut(&Home) -> std::result::Result<T, String>,
+    ) -> Result<(Self, T)> {
+        let (deadline, within) = (Instant::now() + spec.ready_within, spec.ready_within);
+        let (stop, stop_within) = (spec.stop, spec.stop_within);
+        let process = Process::spawn(spec, home)?;
+        loop {
+            match ready(&process.home) {
+                Ok(answer) => return Ok((Self { process, stop, stop_within }, answer)),
+                Err(_) if process.has_exited() => return Err(process.failed_early("start")),
+                Err(last) if Instant::now() > deadline => {
+                    let why = format!("it gave no answer within {within:?} ({last})");
+                    return Err(process.failed("start", &why));
+                }
+                Err(_) => sleep(LOOK_EVERY),
+            }
+        }
+    }
+
+    /// The process id: the root of its process tree.
+    pub fn pid(&self) -> u32 {
+        self.process.child.id()
+    }
+
+    /// Stops it in good order.
+    ///
+    /// # Errors
+    /// When it had died before, or had to be killed: with the last lines of its log.
+    pub fn stop(mut self) -> Result<()> {
+        if self.process.has_exited() {
+            return Err(self.process.failed_early("keep"));
+        }
+        self.process.signal(self.stop);
+        if self.process.exits_within(self.stop_within) {
+            self.process.reap();
+            return Ok(());
+        }
+        let why = format!("it did not stop within {:?} and was killed", self.stop_within);
+        Err(self.process.failed("stop", &why))
+    }
+}
+
+/// Runs a program to its end, such as the one that creates a server's files.
+///
+/// # Errors
+/// When it cannot be started, fails, or takes too long: with the last lines of its log.
+pub(crate) fn run_to_end(spec: ServerSpec<'_>, home: &Home) -> Result<()> {
+    let within = spec.ready_within;
+    let mut process = Process::spawn(spec, home)?;
+    if !process.exits_within(within) {
+        return Err(process.failed("finish", &format!("it ran for more than {within:?}")));
+    }
+    match process.reap() {
+        Some(status) if status.success() => Ok(()),
+        _ => Err(process.failed_early("finish")),
+    }
+}
+
+/// A child and where it runs; aborted when dropped.
+struct Process {
+    engine: &'static str,
+    program: String,
+    child: Child,
+    status: Option<ExitStatus>,
+    abort: Signal,
+    home: Home,
+}
+
+impl Process {
+    fn spawn(spec: ServerSpec<'_>, home: &Home) -> Result<Self> {
+        let ServerSpec { engine, program, args, env, abort, .. } = spec;
+        let could_not = |e: io::Error| EngineError::file(engine, "start", program, e);
+        let log = home.log(engine)?;
+        let mut command = Command::new(program);
+        command.args(args).envs(env).current_dir("/").process_group(0);
+        command.stdin(Stdio::null()).stderr(log.try_clone().map_err(could_not)?).stdout(log);
+        home.account().run(&mut command);
+        let child = spawn::tied(command, home.handle(), abort).map_err(could_not)?;
+        let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { engine, program, child, status: None, abort, home: home.clone() })
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id().cast_signed())
+    }
+
+    /// Whether it has ended. It is not reaped here, so that its process id, and with it its
+    /// group's, stays its own until the rest of the group is gone too.
+    fn has_exited(&self) -> bool {
+        let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        self.status.is_some()
+            || !matches!(waitid(Id::Pid(self.pid()), look), Ok(WaitStatus::StillAlive))
+    }
+
+    fn exits_within(&self, time: Duration) -> bool {
+        let deadline = Instant::now() + time;
+        while !self.has_exited() {
+            if Instant::now() > deadline {
+                return false;
+            }
+            sleep(LOOK_EVERY);
+        }
+        true
+    }
+
+    /// To a process that has ended and is not reaped, a signal does nothing and no error matters.
+    fn signal(&self, signal: Signal) {
+        if self.status.is_none() {
+            let _ = kill(self.pid(), signal);
+        }
+    }
+
+    /// Ends what is left of its group and takes its status.
+    fn reap(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            let _ = killpg(self.pid(), Signal::SIGKILL);
+            self.status = self.child.wait().ok();
+        }
+        self.status
+    }
+
+    /// Makes it die: by its own signal first, because a server knows children that have left its
+    /// process group.
+    fn abort(&mut self) {
+        if !self.has_exited() && self.abort != Signal::SIGKILL {
+            self.signal(self.abort);
+            self.exits_within(ABORT_WITHIN);
+        }
+        self.reap();
+    }
+
+    fn failed_early(mut self, doing: &str) -> EngineError {
+        let status = self.reap().map_or_else(|| "no status".to_owned(), |s| s.to_string());
+        self.failed(doing, &format!("it ended with {status}"))
+    }
+
+    fn failed(mut self, doing: &str, why: &str) -> EngineError {
+        self.abort();
+        let lines = self.home.last_log_lines();
+        EngineError::failed(
+            self.engine,
+            format!("{doing} its program `{}`", self.program),
+            format!("{why}; last lines of {}:{lines}", self.home.log_path().display()),
+        )
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.abort();
+    }
+}

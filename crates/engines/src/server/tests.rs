@@ -1,0 +1,153 @@
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{Account, Home, Server, ServerSpec, run_to_end};
+
+fn shell(script: &str) -> ServerSpec<'static> {
+    ServerSpec {
+        engine: "shell",
+        program: Path::new("/bin/sh"),
+        args: ["-c", script].map(OsString::from).to_vec(),
+        env: vec![("GREETING".into(), "hello".into())],
+        stop: Signal::SIGTERM,
+        abort: Signal::SIGKILL,
+        ready_within: Duration::from_secs(10),
+        stop_within: Duration::from_millis(300),
+    }
+}
+
+fn home(site: &Path) -> Home {
+    Home::create("shell", site, Account::unprivileged("nobody").unwrap()).unwrap()
+}
+
+/// Ready when the server has made the file `ready` in its home.
+fn ready(home: &Home) -> Result<(), String> {
+    home.path().join("ready").metadata().map(|_| ()).map_err(|e| e.to_string())
+}
+
+fn in_home(home: &Home, script: &str) -> String {
+    format!("cd {}; {script}", home.path().display())
+}
+
+fn is_gone(pid: u32) -> bool {
+    let pid = Pid::from_raw(pid.cast_signed());
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while kill(pid, None) != Err(Errno::ESRCH) {
+        if Instant::now() > deadline {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
+
+#[test]
+fn a_server_starts_below_a_long_path_closed_to_its_user_and_stops_by_its_signal() {
+    let site = tempfile::tempdir().unwrap();
+    let deep = site.path().join("d".repeat(120));
+    fs::create_dir(&deep).unwrap();
+    let home = home(&deep);
+    let script = in_home(
+        &home,
+        "trap 'exit 0' TERM; echo $GREETING; : >ready; while :; do sleep 0.01; done",
+    );
+    let (server, ()) = Server::start(shell(&script), &home, ready).unwrap();
+    let pid = server.pid();
+    assert_eq!(fs::read_to_string(deep.join("server.log")).unwrap(), "hello\n");
+    server.stop().unwrap();
+    assert!(is_gone(pid));
+}
+
+#[test]
+fn an_early_exit_is_reported_with_its_status_and_the_last_lines_of_its_log() {
+    let site = tempfile::tempdir().unwrap();
+    let home = home(site.path());
+    let path = home.path();
+    let script = format!("echo first; echo no room in {} >&2; exit 3", path.display());
+    let begun = Instant::now();
+    let error = Server::start(shell(&script), &home, ready).err().unwrap().to_string();
+    assert!(error.contains("exit status: 3") && error.contains("\n  first\n  no room"), "{error}");
+    assert!(error.contains(&*site.path().join("server").to_string_lossy()), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(5), "waited for a dead server");
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up_with_its_log_and_leaves_nothing_running() {
+    let site = tempfile::tempdir().unwrap();
+    let home = home(site.path());
+    let mut spec = shell("echo $$; exec sleep 60");
+    spec.ready_within = Duration::from_millis(200);
+    let error = Server::start(spec, &home, ready).err().unwrap().to_string();
+    assert!(error.contains("no answer within 200ms"), "{error}");
+    let pid = fs::read_to_string(site.path().join("server.log")).unwrap();
+    assert!(error.contains(pid.trim()) && is_gone(pid.trim().parse().unwrap()), "{error}");
+}
+
+#[test]
+fn a_server_that_ignores_its_signal_is_killed_with_its_group_and_that_is_an_error() {
+    let site = tempfile::tempdir().unwrap();
+    let home = home(site.path());
+    let script = in_home(&home, "trap '' TERM; sleep 60 & echo $! >ready; wait");
+    let (server, ()) = Server::start(shell(&script), &home, ready).unwrap();
+    let (pid, inner) =
+        (server.pid(), fs::read_to_string(site.path().join("server/ready")).unwrap());
+    let error = server.stop().unwrap_err().to_string();
+    assert!(error.contains("did not stop within 300ms and was killed"), "{error}");
+    assert!(is_gone(pid) && is_gone(inner.trim().parse().unwrap()));
+}
+
+#[test]
+fn a_server_that_died_before_its_stop_is_an_error() {
+    let site = tempfile::tempdir().unwrap();
+    let home = home(site.path());
+    let script = in_home(&home, ": >ready; echo giving up; exit 7");
+    let (server, ()) = Server::start(shell(&script), &home, ready).unwrap();
+    while !server.process.has_exited() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let error = server.stop().unwrap_err().to_string();
+    assert!(error.contains("exit status: 7") && error.contains("giving up"), "{error}");
+}
+
+#[test]
+fn a_dropped_server_is_gone_and_one_started_by_a_thread_that_ended_is_not() {
+    let site = tempfile::tempdir().unwrap();
+    let home = home(site.path());
+    let script = in_home(&home, ": >ready; exec sleep 60");
+    let start = move || Server::start(shell(&script), &home, ready).unwrap().0;
+    let server = thread::spawn(start).join().unwrap();
+    thread::sleep(Duration::from_millis(50));
+    assert!(!server.process.has_exited());
+    let pid = server.pid();
+    drop(server);
+    assert!(is_gone(pid));
+}
+
+#[test]
+fn a_program_that_is_not_there_or_fails_is_an_error_that_names_it() {
+    let site = tempfile::tempdir().unwrap();
+    let mut spec = shell("");
+    spec.program = Path::new("/nowhere/serverd");
+    let error = run_to_end(spec, &home(site.path())).err().unwrap().to_string();
+    assert!(error.contains("/nowhere/serverd"), "{error}");
+
+    let other = tempfile::tempdir().unwrap();
+    let error = run_to_end(shell("echo disk full; exit 1"), &home(other.path())).err().unwrap();
+    assert!(error.to_string().contains("disk full"), "{error}");
+}
+
+#[test]
+fn a_site_that_is_occupied_is_refused() {
+    let site = tempfile::tempdir().unwrap();
+    let _first = home(site.path());
+    let account = Account::unprivileged("nobody").unwrap();
+    let error = Home::create("shell", site.path(), account).err().unwrap().to_string();
+    assert!(error.contains("could not create") && error.contains("server"), "{error}");
+}

@@ -1,0 +1,103 @@
+//! `sqlite`: SQLite, bundled, in write-ahead mode.
+//!
+//! A statement that fails inside a transaction ends it: the transaction is rolled back, so that
+//! no half of it can be committed.
+
+mod bulk;
+mod dialect;
+mod statement;
+mod store;
+#[cfg(test)]
+mod tests;
+mod tier;
+
+use std::rc::Rc;
+
+use embermark_model::Durability;
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+
+use crate::{
+    Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
+};
+use store::SqliteStore;
+use tier::Setting;
+
+/// Its name in errors.
+const NAME: &str = "sqlite";
+
+/// The database's file in its directory.
+const FILE: &str = "embermark.sqlite";
+
+/// The engine.
+pub(crate) struct Sqlite;
+
+impl Engine for Sqlite {
+    fn info(&self) -> Info {
+        Info {
+            id: NAME,
+            name: "SQLite",
+            kind: Kind::Embedded,
+            family: Family::Sql,
+            licence: "public domain",
+        }
+    }
+
+    fn availability(&self) -> Availability {
+        Availability::Ready { version: rusqlite::version().to_owned() }
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        let Setting { keeps, words, .. } = tier::setting(durability);
+        Tier::Offered { keeps, setting: words }
+    }
+
+    fn open(&self, site: &Site) -> Result<Opened> {
+        let path = site.dir.join(FILE);
+        let connection = Connection::open(&path)
+            .map_err(|e| EngineError::failed(NAME, format!("open {}", path.display()), e))?;
+        let configured = configure(&connection, site);
+        let settings = configured.map_err(|e| EngineError::failed(NAME, "set its pragmas", e))?;
+        let store = Store::Sql(Box::new(SqliteStore::new(Rc::new(connection))?));
+        let version = rusqlite::version().to_owned();
+        Ok(Opened { store, version, settings, server: None })
+    }
+}
+
+/// What decides speed and durability, as the database itself says afterwards.
+const PRAGMAS: [&str; 7] = [
+    "journal_mode",
+    "synchronous",
+    "cache_size",
+    "page_size",
+    "locking_mode",
+    "wal_autocheckpoint",
+    "mmap_size",
+];
+
+/// Sets the pragmas of the tier and reads them back.
+fn configure(connection: &Connection, site: &Site) -> rusqlite::Result<Vec<(String, String)>> {
+    // The bundled library keeps histograms of indexed columns (STAT4) once ANALYZE has run, and
+    // then plans a statement again whenever a parameter compared with an index is bound anew:
+    // https://www.sqlite.org/c3ref/prepare.html. A planner that does not look at parameters is
+    // the documented way out: https://www.sqlite.org/queryplanner-ng.html#qpsg.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    let Setting { journal, synchronous, locking, .. } = tier::setting(site.durability);
+    // A negative cache size counts in KiB. Memory-mapped I/O stays off, its default: the manual
+    // promises no gain and warns of what it costs (https://www.sqlite.org/mmap.html).
+    let cache = site.memory / 1024;
+    connection.execute_batch(&format!(
+        "PRAGMA synchronous = {synchronous}; PRAGMA locking_mode = {locking}; \
+         PRAGMA journal_mode = {journal}; PRAGMA cache_size = -{cache};"
+    ))?;
+    PRAGMAS.iter().map(|name| Ok(((*name).to_owned(), read_back(connection, name)?))).collect()
+}
+
+fn read_back(connection: &Connection, name: &str) -> rusqlite::Result<String> {
+    use rusqlite::types::Value;
+    connection.pragma_query_value(None, name, |row| row.get(0)).map(|value| match value {
+        Value::Integer(number) => number.to_string(),
+        Value::Text(text) => text,
+        other => format!("{other:?}"),
+    })
+}

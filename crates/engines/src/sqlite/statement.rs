@@ -1,0 +1,220 @@
+//! A prepared statement that lives as long as its store, bound and stepped without a copy, a
+//! lookup or an allocation.
+
+use std::ffi::{CStr, c_int, c_uint};
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
+use std::{slice, str};
+
+use rusqlite::{Connection, ffi};
+
+use super::NAME;
+use crate::sql::{Param, SqlRow, Visit};
+use crate::{EngineError, Result};
+
+/// A prepared statement.
+pub(super) struct Prepared {
+    raw: NonNull<ffi::sqlite3_stmt>,
+    parameters: usize,
+    connection: Rc<Connection>,
+}
+
+/// A statement in use. Reset when dropped, so that it holds no lock and no row after its use.
+struct Running<'a>(&'a Prepared);
+
+/// The row a statement stands on.
+struct Row<'a>(&'a Prepared);
+
+impl Prepared {
+    /// Prepares the one statement of `sql`.
+    pub(super) fn new(connection: &Rc<Connection>, sql: &str) -> Result<Self> {
+        let doing = || format!("prepare `{sql}`");
+        let length =
+            c_int::try_from(sql.len()).map_err(|e| EngineError::failed(NAME, doing(), e))?;
+        let (mut raw, mut rest) = (ptr::null_mut(), ptr::null());
+        // SAFETY: the handle is an open connection's; text, length and both out-pointers are valid
+        // for the call.
+        let code = unsafe {
+            ffi::sqlite3_prepare_v3(
+                connection.handle(),
+                sql.as_ptr().cast(),
+                length,
+                ffi::SQLITE_PREPARE_PERSISTENT as c_uint,
+                &raw mut raw,
+                &raw mut rest,
+            )
+        };
+        if code != ffi::SQLITE_OK {
+            return Err(EngineError::failed(NAME, doing(), message(connection)));
+        }
+        let raw = NonNull::new(raw)
+            .ok_or_else(|| EngineError::failed(NAME, doing(), "it holds no statement"))?;
+        // SAFETY: the statement was prepared just now.
+        let parameters = unsafe { ffi::sqlite3_bind_parameter_count(raw.as_ptr()) };
+        let parameters = usize::try_from(parameters).unwrap_or_default();
+        let prepared = Self { raw, parameters, connection: Rc::clone(connection) };
+        let used = rest as usize - sql.as_ptr() as usize;
+        if !sql[used..].trim().is_empty() {
+            return Err(EngineError::failed(NAME, doing(), "it holds more than one statement"));
+        }
+        Ok(prepared)
+    }
+
+    /// Runs it to its end.
+    pub(super) fn run<'p>(&self, params: impl ExactSizeIterator<Item = Param<'p>>) -> Result<()> {
+        let running = self.bind(params)?;
+        while running.step()? {}
+        Ok(())
+    }
+
+    /// Runs it and visits its rows.
+    pub(super) fn query(&self, params: &[Param<'_>], visit: &mut Visit<'_>) -> Result<()> {
+        let running = self.bind(params.iter().copied())?;
+        while running.step()? {
+            visit(&Row(self))?;
+        }
+        Ok(())
+    }
+
+    /// How often the engine has planned it again since it was prepared.
+    #[cfg(test)]
+    pub(super) fn times_planned_again(&self) -> c_int {
+        let counter = ffi::SQLITE_STMTSTATUS_REPREPARE;
+        // SAFETY: the statement is alive.
+        unsafe { ffi::sqlite3_stmt_status(self.raw.as_ptr(), counter, 0) }
+    }
+
+    fn bind<'p>(&self, params: impl ExactSizeIterator<Item = Param<'p>>) -> Result<Running<'_>> {
+        let running = Running(self);
+        if params.len() != self.parameters {
+            let (given, wanted) = (params.len(), self.parameters);
+            return Err(self.failed(&format!("{given} parameters given, {wanted} wanted")));
+        }
+        let raw = self.raw.as_ptr();
+        for (place, param) in (1..).zip(params) {
+            // SAFETY: the statement is alive and reset. SQLite reads a bound text only while the
+            // statement is stepped, which ends before `params` is given back; it is bound anew
+            // before it is stepped again, every parameter of it.
+            let code = unsafe {
+                match param {
+                    Param::Null => ffi::sqlite3_bind_null(raw, place),
+                    Param::Int(number) => ffi::sqlite3_bind_int64(raw, place, number),
+                    Param::Float(number) => ffi::sqlite3_bind_double(raw, place, number),
+                    Param::Text(text) => ffi::sqlite3_bind_text64(
+                        raw,
+                        place,
+                        text.as_ptr().cast(),
+                        text.len() as u64,
+                        ffi::SQLITE_STATIC(),
+                        ffi::SQLITE_UTF8 as u8,
+                    ),
+                }
+            };
+            if code != ffi::SQLITE_OK {
+                return Err(self.failed(&message(&self.connection)));
+            }
+        }
+        Ok(running)
+    }
+
+    #[cold]
+    fn failed(&self, message: &str) -> EngineError {
+        // SAFETY: a live statement keeps its text, terminated, until it is finalized.
+        let sql = unsafe { CStr::from_ptr(ffi::sqlite3_sql(self.raw.as_ptr())) };
+        EngineError::failed(NAME, format!("run `{}`", sql.to_string_lossy()), message)
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        // SAFETY: it is finalized once, here, while its connection is still open.
+        unsafe { ffi::sqlite3_finalize(self.raw.as_ptr()) };
+    }
+}
+
+impl Running<'_> {
+    /// Whether there is a further row.
+    fn step(&self) -> Result<bool> {
+        // SAFETY: the statement is alive and every parameter of it bound.
+        match unsafe { ffi::sqlite3_step(self.0.raw.as_ptr()) } {
+            ffi::SQLITE_ROW => Ok(true),
+            ffi::SQLITE_DONE => Ok(false),
+            _ => Err(self.0.failed(&message(&self.0.connection))),
+        }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the statement is alive. The code repeats what the last step said.
+        unsafe { ffi::sqlite3_reset(self.0.raw.as_ptr()) };
+    }
+}
+
+impl Row<'_> {
+    /// The type of a column; the engine says NULL of a column that is not there.
+    fn kind(&self, column: usize) -> (*mut ffi::sqlite3_stmt, c_int, c_int) {
+        let raw = self.0.raw.as_ptr();
+        let column = c_int::try_from(column).unwrap_or(c_int::MAX);
+        // SAFETY: the statement stands on a row; any column number is allowed.
+        (raw, column, unsafe { ffi::sqlite3_column_type(raw, column) })
+    }
+
+    #[cold]
+    fn is_no<T>(&self, column: c_int, wanted: &str) -> Result<T> {
+        Err(self.0.failed(&format!("column {column} of its result holds no {wanted}")))
+    }
+}
+
+impl SqlRow for Row<'_> {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
+        match self.kind(column) {
+            (_, _, ffi::SQLITE_NULL) => Ok(None),
+            // SAFETY: the statement stands on a row.
+            (raw, column, ffi::SQLITE_INTEGER) => unsafe {
+                Ok(Some(ffi::sqlite3_column_int64(raw, column)))
+            },
+            (_, column, _) => self.is_no(column, "integer"),
+        }
+    }
+
+    fn float(&self, column: usize) -> Result<Option<f64>> {
+        match self.kind(column) {
+            (_, _, ffi::SQLITE_NULL) => Ok(None),
+            // SAFETY: the statement stands on a row.
+            (raw, column, ffi::SQLITE_FLOAT | ffi::SQLITE_INTEGER) => unsafe {
+                Ok(Some(ffi::sqlite3_column_double(raw, column)))
+            },
+            (_, column, _) => self.is_no(column, "number"),
+        }
+    }
+
+    fn text(&self, column: usize) -> Result<Option<&str>> {
+        match self.kind(column) {
+            (_, _, ffi::SQLITE_NULL) => Ok(None),
+            (raw, column, ffi::SQLITE_TEXT) => {
+                // SAFETY: the statement stands on a row, and the column is text, so that no
+                // conversion takes place: pointer and length are of the same text, which stays
+                // where it is until the next step, and the row is not given out beyond that.
+                let bytes = unsafe {
+                    let start = ffi::sqlite3_column_text(raw, column);
+                    let length = ffi::sqlite3_column_bytes(raw, column);
+                    if start.is_null() {
+                        return Err(self.0.failed("out of memory"));
+                    }
+                    slice::from_raw_parts(start, usize::try_from(length).unwrap_or_default())
+                };
+                str::from_utf8(bytes).map(Some).or_else(|_| self.is_no(column, "valid UTF-8"))
+            }
+            (_, column, _) => self.is_no(column, "text"),
+        }
+    }
+}
+
+/// What the connection says of its last error.
+fn message(connection: &Connection) -> String {
+    // SAFETY: the connection is open; the text is copied before another call could change it.
+    unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(connection.handle())) }
+        .to_string_lossy()
+        .into_owned()
+}

@@ -1,0 +1,76 @@
+//! What is SQLite's own. What it shares with every SQL engine is in `tests/sql.rs`.
+
+use super::*;
+use crate::sql::{Dialect, Nullable, Param, SqlType, TableDef};
+
+fn site(durability: Durability) -> (tempfile::TempDir, Site) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_owned();
+    (folder, Site { dir, durability, memory: 8 << 20, url: None })
+}
+
+#[test]
+fn the_pragmas_of_each_tier_are_in_force() {
+    let expected = [
+        (Durability::None, ["memory", "0", "-8192", "4096", "exclusive", "1000", "0"]),
+        (Durability::Process, ["wal", "0", "-8192", "4096", "normal", "1000", "0"]),
+        (Durability::Power, ["wal", "2", "-8192", "4096", "normal", "1000", "0"]),
+    ];
+    for (durability, values) in expected {
+        let (_folder, site) = site(durability);
+        let settings = Sqlite.open(&site).unwrap().settings;
+        let wanted = PRAGMAS.into_iter().zip(values).map(|(n, v)| (n.to_owned(), v.to_owned()));
+        assert_eq!(settings, wanted.collect::<Vec<_>>(), "{durability}");
+    }
+}
+
+#[test]
+fn a_table_is_stored_by_its_key() {
+    type Columns = &'static [(&'static str, SqlType, Nullable)];
+    const COLUMNS: Columns =
+        &[("id", SqlType::Big, Nullable::No), ("w", SqlType::Text, Nullable::Yes)];
+    let create =
+        |key| dialect::SqliteDialect.create_table(&TableDef { name: "t", columns: COLUMNS, key });
+    let columns = "CREATE TABLE t (id INTEGER NOT NULL, w TEXT, PRIMARY KEY";
+    assert_eq!(create(&["id"]), format!("{columns} (id))"));
+    assert_eq!(create(&["id", "w"]), format!("{columns} (id, w)) WITHOUT ROWID"));
+    assert_eq!(create(&["w"]), format!("{columns} (w)) WITHOUT ROWID"));
+}
+
+#[test]
+fn a_statement_is_not_planned_again_for_new_parameters() {
+    let (_folder, site) = site(Durability::None);
+    let path = site.dir.join(FILE);
+    let connection = Rc::new(Connection::open(path).unwrap());
+    configure(&connection, &site).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE t (s INTEGER, ts INTEGER, PRIMARY KEY (s, ts)) WITHOUT ROWID;
+             WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+             INSERT INTO t SELECT i % 10, i FROM n; ANALYZE",
+        )
+        .unwrap();
+    let next = "SELECT ts FROM t WHERE s = ?1 AND ts >= ?2 ORDER BY ts LIMIT 1";
+    let next = statement::Prepared::new(&connection, next).unwrap();
+    for ts in (0..5_000).map(|i| i * 10) {
+        let mut found = None;
+        let wanted = [Param::Int(3), Param::Int(ts % 9_000)];
+        let mut visit = |row: &dyn crate::sql::SqlRow| {
+            found = row.int(0)?;
+            Ok(())
+        };
+        next.query(&wanted, &mut visit).unwrap();
+        assert_eq!(found, Some(ts % 9_000 + 3));
+    }
+    assert!(next.times_planned_again() <= 1, "{}", next.times_planned_again());
+}
+
+#[test]
+fn a_text_of_no_statement_or_of_two_is_refused() {
+    let connection = Rc::new(Connection::open_in_memory().unwrap());
+    for sql in ["", " -- only a remark", "SELECT 1; SELECT 2"] {
+        let error = statement::Prepared::new(&connection, sql).err().unwrap().to_string();
+        assert!(error.contains("statement"), "{error}");
+    }
+    statement::Prepared::new(&connection, "SELECT 1; \n").unwrap();
+}

@@ -1,0 +1,558 @@
+//! What every key-value engine must do, in every tier it offers.
+
+#![allow(clippy::unwrap_used, reason = "a test's helper fails by panicking, as the test does")]
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ops::{Bound, ControlFlow};
+use std::path::Path;
+use std::process::Command;
+
+use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table};
+use embermark_engines::registry::ENGINES;
+use embermark_engines::{Access, Availability, Engine, Family, Kind, Site, Store, Tier};
+use embermark_model::Durability;
+
+type Bytes = Vec<u8>;
+type Model = BTreeMap<Bytes, Bytes>;
+
+/// Every engine that can run here with every tier it offers, and what the tier keeps.
+fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
+    let mut offers = Vec::new();
+    for &engine in ENGINES {
+        let info = engine.info();
+        if info.family != Family::KeyValue || info.id == "null" {
+            continue;
+        }
+        if let Availability::Missing { why, remedy } = engine.availability() {
+            println!("{} is left out: {why}; {remedy}", info.id);
+            continue;
+        }
+        for tier in Durability::ALL {
+            if let Tier::Offered { keeps, .. } = engine.tier(tier) {
+                offers.push((engine, tier, keeps));
+            }
+        }
+    }
+    assert!(!offers.is_empty(), "no key-value engine in this build");
+    offers
+}
+
+fn open(engine: &dyn Engine, tier: Durability, dir: &Path) -> Box<dyn KvStore> {
+    let site = Site { dir: dir.to_owned(), durability: tier, memory: 16 << 20, url: None };
+    match engine.open(&site).unwrap().store {
+        Store::Kv(store) => store,
+        Store::Sql(_) => panic!("{} is no key-value store", engine.info().id),
+    }
+}
+
+/// Runs a check on a fresh store of every engine and tier, and closes the store.
+fn on_each(check: impl Fn(&mut dyn KvStore, &str)) {
+    for (engine, tier, _) in offers() {
+        let name = format!("{} ({tier})", engine.info().id);
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(engine, tier, dir.path());
+        check(store.as_mut(), &name);
+        store.close().unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+fn get(store: &mut dyn KvStore, table: Table, key: &[u8]) -> Option<Bytes> {
+    store.get(table, key).unwrap().map(<[u8]>::to_vec)
+}
+
+/// The first `most` pairs of a scan.
+fn scan(
+    store: &mut dyn KvStore,
+    table: Table,
+    range: Range<'_>,
+    direction: Direction,
+    most: usize,
+) -> Vec<(Bytes, Bytes)> {
+    let mut seen = Vec::new();
+    let mut visit = |key: &[u8], value: &[u8]| {
+        seen.push((key.to_vec(), value.to_vec()));
+        if seen.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    store.scan(table, range, direction, &mut visit).unwrap();
+    seen
+}
+
+fn all(store: &mut dyn KvStore, table: Table) -> Vec<(Bytes, Bytes)> {
+    scan(store, table, Range::default(), Direction::Forward, usize::MAX)
+}
+
+fn expected(
+    model: &Model,
+    range: Range<'_>,
+    direction: Direction,
+    most: usize,
+) -> Vec<(Bytes, Bytes)> {
+    if matches!((range.from, range.to), (Some(from), Some(to)) if from >= to) {
+        return Vec::new();
+    }
+    let from = range.from.map_or(Bound::Unbounded, Bound::Included);
+    let to = range.to.map_or(Bound::Unbounded, Bound::Excluded);
+    let pairs = model.range::<[u8], _>((from, to)).map(|(k, v)| (k.clone(), v.clone()));
+    match direction {
+        Direction::Forward => pairs.take(most).collect(),
+        Direction::Backward => pairs.rev().take(most).collect(),
+    }
+}
+
+struct Listed<'a>(std::collections::btree_map::Iter<'a, Bytes, Bytes>);
+
+impl Pairs for Listed<'_> {
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        self.0.next().map(|(key, value)| (&**key, &**value))
+    }
+}
+
+fn bulk(store: &mut dyn KvStore, table: Table, model: &Model) -> u64 {
+    assert!(store.bulk_sorted() || !model.is_empty());
+    store.bulk(table, &mut Listed(model.iter())).unwrap()
+}
+
+/// Numbers that look random: Steele, Lea and Flood's SplitMix64.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % limit
+    }
+}
+
+fn numbered(rows: u64, value_size: usize) -> Model {
+    let row = |n: u64| ((n * 10).to_be_bytes().to_vec(), vec![n as u8; value_size]);
+    (0..rows).map(row).collect()
+}
+
+#[test]
+fn an_empty_table_has_nothing() {
+    on_each(|store, name| {
+        let table = store.table("empty").unwrap();
+        assert_eq!(get(store, table, b"key"), None, "{name}");
+        assert!(!store.delete(table, b"key").unwrap(), "{name}");
+        assert!(!store.modify(table, b"key", &mut |_| panic!("called")).unwrap(), "{name}");
+        for direction in [Direction::Forward, Direction::Backward] {
+            for to in [None, Some(&b"x"[..])] {
+                let range = Range { from: to, to };
+                assert_eq!(scan(store, table, range, direction, 9), [], "{name}");
+                let range = Range { from: None, to };
+                assert_eq!(scan(store, table, range, direction, 9), [], "{name}");
+            }
+        }
+        assert_eq!(store.bulk(table, &mut Listed(Model::new().iter())).unwrap(), 0, "{name}");
+        store.settle().unwrap();
+        assert_eq!(all(store, table), [], "{name}");
+    });
+}
+
+#[test]
+fn what_is_put_is_found_overwritten_and_deleted() {
+    on_each(|store, name| {
+        let table = store.table("t").unwrap();
+        store.put(table, b"a", b"1").unwrap();
+        store.put(table, b"b", b"").unwrap();
+        assert_eq!(get(store, table, b"a"), Some(b"1".to_vec()), "{name}");
+        assert_eq!(get(store, table, b"b"), Some(Vec::new()), "{name}: an empty value is a value");
+        assert_eq!(get(store, table, b"aa"), None, "{name}");
+        store.put(table, b"a", b"longer than before").unwrap();
+        assert_eq!(get(store, table, b"a"), Some(b"longer than before".to_vec()), "{name}");
+        assert!(store.delete(table, b"a").unwrap(), "{name}");
+        assert!(!store.delete(table, b"a").unwrap(), "{name}: deleted twice");
+        assert_eq!(get(store, table, b"a"), None, "{name}");
+        assert_eq!(all(store, table), [(b"b".to_vec(), Vec::new())], "{name}");
+        store.put(table, b"a", b"again").unwrap();
+        assert_eq!(get(store, table, b"a"), Some(b"again".to_vec()), "{name}");
+    });
+}
+
+#[test]
+fn modify_changes_a_value_in_place_and_nothing_else() {
+    on_each(|store, name| {
+        let table = store.table("t").unwrap();
+        let mut model = numbered(500, 33);
+        bulk(store, table, &model);
+        let raise = |value: &mut [u8]| value[7] = value[7].wrapping_add(100);
+        for (i, key) in model.keys().cloned().collect::<Vec<_>>().iter().enumerate() {
+            // In transactions of 50, and between them alone; a few keys twice.
+            match i % 100 {
+                0 => store.begin(Access::Write).unwrap(),
+                50 => store.commit().unwrap(),
+                _ => {}
+            }
+            for _ in 0..1 + i % 7 / 6 {
+                assert!(store.modify(table, key, &mut |v| raise(v)).unwrap(), "{name}");
+                raise(model.get_mut(key).unwrap());
+            }
+            assert_eq!(get(store, table, key).as_ref(), model.get(key), "{name}");
+            assert!(!store.modify(table, b"missing", &mut |_| panic!("called")).unwrap(), "{name}");
+        }
+        assert_eq!(all(store, table), Vec::from_iter(model), "{name}");
+    });
+}
+
+#[test]
+fn keys_are_ordered_as_bytes() {
+    on_each(|store, name| {
+        let table = store.table("t").unwrap();
+        let mut keys: Vec<Bytes> =
+            (0..=255).flat_map(|b| [vec![b], vec![b, 0], vec![b, 0xff], vec![7, b, 3]]).collect();
+        keys.extend([
+            b"a".repeat(400),
+            b"a".repeat(399),
+            vec![0; 8],
+            (-1i64).to_be_bytes().to_vec(),
+        ]);
+        let mut dice = Dice(3);
+        for i in (1..keys.len()).rev() {
+            keys.swap(i, dice.below(i as u64 + 1) as usize);
+        }
+        store.begin(Access::Write).unwrap();
+        for key in &keys {
+            store.put(table, key, b"v").unwrap();
+        }
+        store.commit().unwrap();
+        keys.sort();
+        keys.dedup();
+        let found: Vec<Bytes> = all(store, table).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(found, keys, "{name}");
+    });
+}
+
+#[test]
+fn a_scan_visits_exactly_its_range_both_ways_until_it_is_told_to_stop() {
+    on_each(|store, name| {
+        let some = |n: u64| Some(n.to_be_bytes().to_vec());
+        // 3,000 rows go beyond one page and one batch.
+        for (rows, table) in [(1, "one"), (9, "few"), (3_000, "many")] {
+            let table = store.table(table).unwrap();
+            let model = numbered(rows, 33);
+            bulk(store, table, &model);
+            let last = (rows - 1) * 10;
+            // On, between, below and above the keys, shorter and longer than a key.
+            let bounds = [
+                None,
+                Some(Vec::new()),
+                some(0),
+                some(1),
+                some(40),
+                some(45),
+                some(79),
+                some(80),
+                some(last),
+                some(last + 1),
+                Some(vec![0xff; 9]),
+            ];
+            for access in [None, Some(Access::Read), Some(Access::Write)] {
+                access.map_or(Ok(()), |access| store.begin(access)).unwrap();
+                for (from, to) in bounds.iter().flat_map(|a| bounds.iter().map(move |b| (a, b))) {
+                    let range = Range { from: from.as_deref(), to: to.as_deref() };
+                    for direction in [Direction::Forward, Direction::Backward] {
+                        for most in [1, 7, 8, 9, 300, usize::MAX] {
+                            assert_eq!(
+                                scan(store, table, range, direction, most),
+                                expected(&model, range, direction, most),
+                                "{name}: {rows} rows, {range:?} {direction:?}, at most {most}"
+                            );
+                        }
+                    }
+                }
+                access.map_or(Ok(()), |_| store.commit()).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn values_of_any_size_come_back() {
+    on_each(|store, name| {
+        let (loaded, put) = (store.table("loaded").unwrap(), store.table("put").unwrap());
+        let sizes = [0, 1, 100, 5_000, 300_000, 3, 1_000_000, 70_000, 2, 2, 2, 2, 2, 600_000, 9];
+        let row = |(i, size): (usize, usize)| (vec![i as u8], vec![i as u8 + 1; size]);
+        let model: Model = sizes.into_iter().enumerate().map(row).collect();
+        assert_eq!(bulk(store, loaded, &model), sizes.len() as u64, "{name}");
+        for (key, value) in &model {
+            store.put(put, key, value).unwrap();
+        }
+        for table in [loaded, put] {
+            assert!(all(store, table) == Vec::from_iter(model.clone()), "{name}");
+            for (key, value) in &model {
+                assert!(store.get(table, key).unwrap() == Some(value), "{name}: {key:?}");
+            }
+            assert!(store.modify(table, &[6], &mut |v| v[999_999] = 0).unwrap(), "{name}");
+            assert_eq!(get(store, table, &[6]).unwrap()[999_998..], [7, 0], "{name}");
+        }
+    });
+}
+
+#[test]
+fn a_transaction_sees_its_own_changes_and_they_are_kept() {
+    on_each(|store, name| {
+        let (one, two) = (store.table("one").unwrap(), store.table("two").unwrap());
+        store.put(one, b"old", b"1").unwrap();
+        store.begin(Access::Write).unwrap();
+        store.put(one, b"new", b"2").unwrap();
+        store.put(two, b"new", b"3").unwrap();
+        assert!(store.modify(one, b"new", &mut |v| v[0] += 4).unwrap(), "{name}");
+        assert!(store.delete(one, b"old").unwrap(), "{name}");
+        assert_eq!(get(store, one, b"new"), Some(b"6".to_vec()), "{name}");
+        assert_eq!(get(store, one, b"old"), None, "{name}");
+        assert_eq!(all(store, one), [(b"new".to_vec(), b"6".to_vec())], "{name}");
+        assert!(store.modify(one, b"new", &mut |v| v[0] += 1).unwrap(), "{name}");
+        store.commit().unwrap();
+        store.begin(Access::Read).unwrap();
+        assert_eq!(get(store, one, b"new"), Some(b"7".to_vec()), "{name}");
+        assert_eq!(all(store, two), [(b"new".to_vec(), b"3".to_vec())], "{name}");
+        assert_eq!(get(store, one, b"old"), None, "{name}");
+        store.commit().unwrap();
+    });
+}
+
+#[test]
+fn a_transaction_may_be_large() {
+    on_each(|store, name| {
+        let table = store.table("t").unwrap();
+        const ROWS: u64 = 200_000;
+        store.begin(Access::Write).unwrap();
+        for n in 0..ROWS {
+            // An odd factor permutes the numbers: keys arrive in no order.
+            let key = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_be_bytes();
+            store.put(table, &key, &[n as u8; 33]).unwrap();
+        }
+        store.commit().unwrap();
+        let (mut rows, mut ordered, mut before) = (0, true, Vec::new());
+        let mut visit = |key: &[u8], value: &[u8]| {
+            ordered &= before.as_slice() < key && value.len() == 33;
+            before.clear();
+            before.extend_from_slice(key);
+            rows += 1;
+            ControlFlow::Continue(())
+        };
+        store.scan(table, Range::default(), Direction::Forward, &mut visit).unwrap();
+        assert_eq!((rows, ordered), (ROWS, true), "{name}");
+        store.settle().unwrap();
+        let key = 12_345_u64.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+        assert_eq!(get(store, table, &key), Some(vec![12_345_u64 as u8; 33]), "{name}");
+    });
+}
+
+#[test]
+fn a_bulk_load_keeps_every_pair_and_the_table_takes_changes_after_it() {
+    on_each(|store, name| {
+        let table = store.table("t").unwrap();
+        let mut model = numbered(100_000, 33);
+        assert_eq!(bulk(store, table, &model), 100_000, "{name}");
+        assert!(all(store, table) == Vec::from_iter(model.clone()), "{name}");
+        for n in [0, 5, 499_990, 499_995, 999_990, 2_000_000_u64] {
+            let key = n.to_be_bytes();
+            store.put(table, &key, b"changed").unwrap();
+            model.insert(key.to_vec(), b"changed".to_vec());
+        }
+        assert!(all(store, table) == Vec::from_iter(model), "{name}");
+    });
+}
+
+#[test]
+fn clearing_empties_one_table_which_can_be_used_again() {
+    on_each(|store, name| {
+        let (one, two) = (store.table("one").unwrap(), store.table("two").unwrap());
+        assert_ne!(one, two, "{name}");
+        assert_eq!(store.table("one").unwrap(), one, "{name}");
+        let model = numbered(20_000, 33);
+        for round in 0..3 {
+            assert_eq!(bulk(store, one, &model), 20_000, "{name}, round {round}");
+            store.put(two, &[round], b"stays").unwrap();
+            store.begin(Access::Write).unwrap();
+            assert!(store.modify(one, &10_u64.to_be_bytes(), &mut |v| v[0] = 0).unwrap());
+            store.commit().unwrap();
+            store.clear(one).unwrap();
+            assert_eq!(all(store, one), [], "{name}, round {round}");
+            assert_eq!(get(store, one, &10_u64.to_be_bytes()), None, "{name}");
+            assert_eq!(all(store, two).len(), usize::from(round) + 1, "{name}");
+            store.put(one, b"key", b"value").unwrap();
+            assert_eq!(all(store, one).len(), 1, "{name}");
+            store.clear(one).unwrap();
+        }
+    });
+}
+
+#[test]
+fn any_sequence_of_operations_agrees_with_a_sorted_map() {
+    on_each(|store, name| {
+        let mut dice = Dice(20_240_229);
+        let tables = [store.table("one").unwrap(), store.table("two").unwrap()];
+        let mut models = [Model::new(), Model::new()];
+        let mut access = None;
+        for step in 0..6_000 {
+            let which = dice.below(2) as usize;
+            let (table, model) = (tables[which], &mut models[which]);
+            let key = dice.below(700).to_be_bytes()[5..].to_vec();
+            let at = format!("{name}, step {step}, key {key:?}");
+            let writes = access != Some(Access::Read);
+            match dice.below(100) {
+                0..30 if writes => {
+                    let value = vec![step as u8; dice.below(120) as usize];
+                    store.put(table, &key, &value).unwrap();
+                    model.insert(key, value);
+                }
+                30..45 if writes => {
+                    let there = model.remove(&key).is_some();
+                    assert_eq!(store.delete(table, &key).unwrap(), there, "{at}");
+                }
+                45..60 if writes => {
+                    let change = |value: &mut [u8]| value.iter_mut().for_each(|b| *b ^= 0x5a);
+                    let there = store.modify(table, &key, &mut |v| change(v)).unwrap();
+                    assert_eq!(there, model.get_mut(&key).map(|v| change(v)).is_some(), "{at}");
+                }
+                60..66 => match access.take() {
+                    Some(_) => store.commit().unwrap(),
+                    None => {
+                        access = Some([Access::Read, Access::Write][dice.below(2) as usize]);
+                        access.map_or(Ok(()), |access| store.begin(access)).unwrap();
+                    }
+                },
+                66..75 => {
+                    let to = dice.below(700).to_be_bytes()[5..].to_vec();
+                    let range = Range { from: Some(&key), to: Some(&to) };
+                    let direction =
+                        [Direction::Forward, Direction::Backward][dice.below(2) as usize];
+                    let most = 1 + dice.below(60) as usize;
+                    let found = scan(store, table, range, direction, most);
+                    assert_eq!(found, expected(model, range, direction, most), "{at}");
+                }
+                75..77 => store.settle().unwrap_or_else(|error| panic!("{at}: {error}")),
+                77 if access.is_none() && dice.below(20) == 0 => {
+                    store.clear(table).unwrap();
+                    model.clear();
+                }
+                _ => assert_eq!(get(store, table, &key).as_ref(), model.get(&key), "{at}"),
+            }
+        }
+        if access.is_some() {
+            store.commit().unwrap();
+        }
+        for (table, model) in tables.into_iter().zip(models) {
+            assert_eq!(all(store, table), Vec::from_iter(model), "{name}");
+        }
+    });
+}
+
+#[test]
+fn a_store_may_be_dropped_in_the_middle_of_a_transaction() {
+    for (engine, tier, _) in offers() {
+        for access in [Access::Read, Access::Write] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut store = open(engine, tier, dir.path());
+            let table = store.table("t").unwrap();
+            store.put(table, b"key", b"value").unwrap();
+            store.begin(access).unwrap();
+            assert_eq!(get(store.as_mut(), table, b"key"), Some(b"value".to_vec()));
+            if access == Access::Write {
+                assert!(store.modify(table, b"key", &mut |v| v[0] = 0).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_are_read_back_from_every_candidate() {
+    for (engine, tier, _) in offers() {
+        let dir = tempfile::tempdir().unwrap();
+        let site = Site { dir: dir.path().into(), durability: tier, memory: 64 << 20, url: None };
+        let opened = engine.open(&site).unwrap();
+        let Availability::Ready { version } = engine.availability() else { panic!("not ready") };
+        assert_eq!(opened.version, version);
+        if engine.info().kind != Kind::Reference {
+            println!("{} {version} ({tier}): {:?}", engine.info().id, opened.settings);
+            assert!(opened.settings.iter().any(|(name, _)| name == "page size"), "{tier}");
+        }
+    }
+}
+
+#[test]
+fn a_closed_database_has_its_content_when_it_is_opened_again() {
+    for (engine, tier, _) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
+        let dir = tempfile::tempdir().unwrap();
+        let model = numbered(5_000, 33);
+        let mut store = open(engine, tier, dir.path());
+        let table = store.table("t").unwrap();
+        bulk(store.as_mut(), table, &model);
+        store.put(table, &0_u64.to_be_bytes(), &[0; 33]).unwrap();
+        store.close().unwrap();
+        let mut store = open(engine, tier, dir.path());
+        let table = store.table("t").unwrap();
+        assert!(
+            all(store.as_mut(), table) == Vec::from_iter(model),
+            "{} ({tier})",
+            engine.info().id
+        );
+        store.close().unwrap();
+    }
+}
+
+fn is_on_disk(engine: &dyn Engine) -> bool {
+    engine.info().kind != Kind::Reference
+}
+
+const VICTIM: &str = "EMBERMARK_TEST_VICTIM";
+
+#[test]
+fn what_was_committed_survives_a_killed_process_where_the_tier_says_so() {
+    for (engine, tier, keeps) in offers() {
+        if keeps < Durability::Process {
+            continue;
+        }
+        let name = format!("{} ({tier})", engine.info().id);
+        let dir = tempfile::tempdir().unwrap();
+        let child = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "commits_and_dies", "--ignored", "--nocapture"])
+            .env(VICTIM, format!("{} {tier} {}", engine.info().id, dir.path().display()))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&child.stdout);
+        assert!(!child.status.success() && said.contains("all committed"), "{name}: {child:?}");
+        let mut store = open(engine, tier, dir.path());
+        let store = store.as_mut();
+        let [alone, together, loaded] = victims(store);
+        assert_eq!(all(store, alone), Vec::from_iter(numbered(300, 33)), "{name}");
+        assert_eq!(all(store, together), Vec::from_iter(numbered(2_000, 33)), "{name}");
+        assert!(all(store, loaded) == Vec::from_iter(numbered(30_000, 33)), "{name}");
+    }
+}
+
+fn victims(store: &mut dyn KvStore) -> [Table; 3] {
+    ["alone", "together", "loaded"].map(|name| store.table(name).unwrap())
+}
+
+/// The process that is killed: run by the test above, and by nobody else.
+#[test]
+#[ignore = "run in a process of its own by another test"]
+fn commits_and_dies() {
+    let Ok(order) = env::var(VICTIM) else { return };
+    let [id, tier, dir] = order.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{order}") };
+    let engine = embermark_engines::registry::find(id).unwrap();
+    let mut store = open(engine, tier.parse().unwrap(), Path::new(dir));
+    let store = store.as_mut();
+    let [alone, together, loaded] = victims(store);
+    bulk(store, loaded, &numbered(30_000, 33));
+    store.begin(Access::Write).unwrap();
+    for (key, value) in numbered(2_000, 33) {
+        store.put(together, &key, &value).unwrap();
+    }
+    store.commit().unwrap();
+    for (key, value) in numbered(300, 33) {
+        store.put(alone, &key, &value).unwrap();
+    }
+    store.begin(Access::Write).unwrap();
+    for n in 0..5_000_u64 {
+        store.put(together, &n.to_be_bytes(), b"never committed").unwrap();
+    }
+    println!("all committed");
+    std::process::abort();
+}

@@ -1,0 +1,39 @@
+//! Notes the commit that is built, for the manifest of results. Outside git there is none, which
+//! is no error; a commit given in the environment variable `EMBERMARK_COMMIT` wins.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The crates whose code decides what is measured.
+const MEASURING: [&str; 6] = ["data", "engines", "harness", "meter", "model", "workloads"];
+
+fn main() {
+    println!("cargo::rerun-if-env-changed=EMBERMARK_COMMIT");
+    for path in ["HEAD", "index"] {
+        if let Some(file) =
+            git(&["rev-parse", "--git-path", path]).filter(|f| Path::new(f).exists())
+        {
+            println!("cargo::rerun-if-changed={file}");
+        }
+    }
+    for name in MEASURING {
+        println!("cargo::rerun-if-changed=../{name}");
+    }
+    let given = std::env::var("EMBERMARK_COMMIT").ok().filter(|commit| !commit.is_empty());
+    if let Some(commit) = given.or_else(commit) {
+        println!("cargo::rustc-env=EMBERMARK_COMMIT={commit}");
+    }
+}
+
+fn commit() -> Option<String> {
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let changes = git(&["status", "--porcelain", "--untracked-files=no"])?;
+    Some(if changes.is_empty() { commit } else { format!("{commit}-dirty") })
+}
+
+/// What git says, or nothing when it is absent, fails, or this is none of its trees.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}

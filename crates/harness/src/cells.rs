@@ -1,0 +1,221 @@
+//! From a plan to its cells.
+
+use std::collections::BTreeMap;
+use std::hash::Hash;
+
+use embermark_engines::{Availability, Engine, Kind, Tier};
+use embermark_model::choice;
+use embermark_model::plan::Plan;
+use embermark_model::{CellId, Durability, Status};
+use embermark_workloads::Info as WorkloadInfo;
+use serde::{Deserialize, Serialize};
+
+use crate::{Catalog, HarnessError};
+
+/// A cell before it runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedCell {
+    /// Which box.
+    pub id: CellId,
+    /// The phases that it runs.
+    pub phases: Vec<String>,
+    /// What the engine's setting keeps, when that is another tier than the one asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeps: Option<Durability>,
+    /// True for an engine that is never ranked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reference: bool,
+    /// Why it will not run, known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<Skip>,
+}
+
+/// Why a cell will not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skip {
+    /// [`Status::Unsupported`] or [`Status::Unavailable`].
+    pub status: Status,
+    /// Why, and what to do.
+    pub reason: String,
+}
+
+/// Every cell of a plan, in plan order: workload, scale, tier, variant, engine. A name given twice
+/// counts once. Asks each engine whether it is available, and starts none.
+///
+/// # Errors
+/// When the plan names something unknown, asks for nothing, or contradicts itself.
+pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, HarnessError> {
+    check_numbers(plan)?;
+    let engines = (distinct(&plan.engines).into_iter())
+        .map(|id| Ok((catalog.engine(id)?, missing(catalog.engine(id)?, plan))))
+        .collect::<Result<Vec<_>, HarnessError>>()?;
+    let workloads = (distinct(&plan.workloads).into_iter())
+        .map(|id| Ok(catalog.workload(id)?.info()))
+        .collect::<Result<Vec<_>, HarnessError>>()?;
+    check_names(plan, catalog, &workloads)?;
+
+    let mut cells = Vec::new();
+    for workload in &workloads {
+        let variants = variants(plan, workload)?;
+        for scale in distinct(&plan.scales) {
+            for durability in distinct(&plan.durabilities) {
+                for (variant, phases) in &variants {
+                    for (engine, missing) in &engines {
+                        let id = CellId {
+                            workload: workload.id.to_owned(),
+                            scale: *scale,
+                            durability: *durability,
+                            variant: (*variant).to_owned(),
+                            engine: engine.info().id.to_owned(),
+                        };
+                        cells.push(cell(id, phases.clone(), *engine, missing.clone()));
+                    }
+                }
+            }
+        }
+    }
+    Ok(cells)
+}
+
+fn cell(
+    id: CellId,
+    phases: Vec<String>,
+    engine: &dyn Engine,
+    missing: Option<Skip>,
+) -> PlannedCell {
+    let reference = engine.info().kind == Kind::Reference;
+    let (keeps, skip) = match engine.tier(id.durability) {
+        Tier::Offered { keeps, .. } => ((keeps != id.durability).then_some(keeps), missing),
+        Tier::Unsupported { why } => {
+            (None, Some(Skip { status: Status::Unsupported, reason: why.to_owned() }))
+        }
+    };
+    PlannedCell { id, phases, keeps, reference, skip }
+}
+
+/// Why an engine cannot run here, if so. One that is reached by a URL need not be installed.
+fn missing(engine: &dyn Engine, plan: &Plan) -> Option<Skip> {
+    if plan.urls.contains_key(engine.info().id) {
+        return None;
+    }
+    match engine.availability() {
+        Availability::Ready { .. } => None,
+        Availability::Missing { why, remedy } => {
+            Some(Skip { status: Status::Unavailable, reason: format!("{why}; {remedy}") })
+        }
+    }
+}
+
+/// The variants a workload runs, each with its phases: the first one it knows runs every phase
+/// asked for, the others those of them that they change. A variant that changes none is left out:
+/// it would repeat the first one's work under another name.
+fn variants(
+    plan: &Plan,
+    workload: &WorkloadInfo,
+) -> Result<Vec<(&'static str, Vec<String>)>, HarnessError> {
+    let asked = |name: &str| match &plan.phases {
+        Some(phases) => phases.iter().any(|phase| phase == name),
+        None => true,
+    };
+    let all: Vec<&str> =
+        (workload.phases.iter()).map(|p| p.name).filter(|name| asked(name)).collect();
+    if all.is_empty() {
+        let phases: Vec<&str> = workload.phases.iter().map(|phase| phase.name).collect();
+        return Err(HarnessError::Plan(format!(
+            "workload '{}' has none of the phases asked for; it has: {}",
+            workload.id,
+            phases.join(", ")
+        )));
+    }
+    let known = |name: &&String| workload.variants.iter().find(|v| v.name == **name);
+    let mut variants: Vec<_> = distinct(&plan.variants).iter().filter_map(known).collect();
+    if variants.is_empty() {
+        variants.extend(workload.variants.first());
+    }
+    let mut planned: Vec<(&str, Vec<String>)> = Vec::new();
+    for variant in variants {
+        let mine = |name: &&&str| planned.is_empty() || variant.changes.contains(name);
+        let phases: Vec<String> = all.iter().filter(mine).map(|name| (*name).to_owned()).collect();
+        if !phases.is_empty() {
+            planned.push((variant.name, phases));
+        }
+    }
+    Ok(planned)
+}
+
+fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
+    let problem = if plan.workloads.is_empty() {
+        "no workload is asked for: name at least one"
+    } else if plan.engines.is_empty() {
+        "no engine is asked for: name at least one"
+    } else if plan.scales.is_empty() {
+        "no scale is asked for: give at least one, such as 10k"
+    } else if plan.durabilities.is_empty() {
+        "no durability is asked for: give at least one, such as process"
+    } else if plan.trials == 0 {
+        "0 trials measure nothing: give at least 1"
+    } else if plan.discard >= plan.runs {
+        return Err(HarnessError::Plan(format!(
+            "{} runs of which the first {} are discarded leave none to count: give at least {} runs",
+            plan.runs,
+            plan.discard,
+            plan.discard.saturating_add(1)
+        )));
+    } else if plan.cap_ms == Some(0) {
+        "a cap of 0 leaves no time to measure: give a time, or no cap"
+    } else if plan.timeout_ms == 0 {
+        "a time-out of 0 leaves no time for a trial: give a longer one"
+    } else if plan.memory_bytes == 0 {
+        "0 bytes of cache memory: give at least 1 MiB"
+    } else {
+        return Ok(());
+    };
+    Err(HarnessError::Plan(problem.to_owned()))
+}
+
+/// Every variant, phase and URL must belong to something that the plan asks for.
+fn check_names(
+    plan: &Plan,
+    catalog: &Catalog,
+    workloads: &[WorkloadInfo],
+) -> Result<(), HarnessError> {
+    let check = |what, given: &str, valid: Vec<&'static str>| {
+        let known = valid.contains(&given);
+        let valid = distinct(&valid).into_iter().copied();
+        if known { Ok(()) } else { Err(choice::unknown(what, given, valid)) }
+    };
+    for variant in &plan.variants {
+        let valid = workloads.iter().flat_map(|w| w.variants).map(|v| v.name);
+        check("variant", variant, valid.collect())?;
+    }
+    for phase in plan.phases.iter().flatten() {
+        let valid = workloads.iter().flat_map(|w| w.phases).map(|p| p.name);
+        check("phase", phase, valid.collect())?;
+    }
+    for id in plan.urls.keys() {
+        if catalog.engine(id)?.info().kind != Kind::Server {
+            return Err(HarnessError::Plan(format!(
+                "a URL is given for '{id}', which is no server: leave it out"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The items without repetition, in the order of their first appearance.
+fn distinct<T: Eq + Hash>(items: &[T]) -> Vec<&T> {
+    let mut seen = std::collections::HashSet::new();
+    items.iter().filter(|item| seen.insert(*item)).collect()
+}
+
+/// The staged files a set of cells needs: every (workload, scale) of a cell that will run.
+pub(crate) fn stages(cells: &[PlannedCell]) -> BTreeMap<String, Vec<embermark_model::Scale>> {
+    let mut stages: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for cell in cells.iter().filter(|cell| cell.skip.is_none()) {
+        let scales = stages.entry(cell.id.workload.clone()).or_default();
+        if !scales.contains(&cell.id.scale) {
+            scales.push(cell.id.scale);
+        }
+    }
+    stages
+}

@@ -1,0 +1,80 @@
+//! What a run's figures were measured with and on.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
+
+use embermark_model::plan::Dataset;
+use embermark_model::result::{Manifest, Tool};
+use jiff::{Timestamp, Unit};
+
+use crate::disk;
+use crate::machine;
+use crate::warnings::{self, Conditions};
+
+/// Now, RFC 3339, UTC, to the second.
+pub(crate) fn now() -> String {
+    let now = Timestamp::now();
+    now.round(Unit::Second).unwrap_or(now).to_string()
+}
+
+/// A name for a run that no other has: its time, and 32 random bits.
+pub(crate) fn run_id() -> String {
+    let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+    // Keyed at random by the standard library.
+    let random = RandomState::new().build_hasher().finish() as u32;
+    format!("{time}-{random:08x}")
+}
+
+/// The tool that measures.
+fn tool() -> Tool {
+    Tool {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("EMBERMARK_COMMIT").map(str::to_owned).filter(|c| !c.is_empty()),
+        profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+    }
+}
+
+/// The manifest of a run that begins now, its databases in `data`, the largest of which may take
+/// `needed` bytes.
+pub(crate) fn begin(run_id: &str, data: &Path, needed: u64) -> Manifest {
+    let machine = machine::read(data);
+    let warnings = warnings::of(&Conditions {
+        machine: &machine,
+        data,
+        debug: cfg!(debug_assertions),
+        discharging: machine::discharging(),
+        swap_used: machine::swap_used(),
+        free: disk::free_bytes(data),
+        needed,
+    });
+    Manifest {
+        run_id: run_id.to_owned(),
+        started: now(),
+        finished: None,
+        tool: tool(),
+        machine,
+        datasets: BTreeMap::<String, Dataset>::new(),
+        floor: None,
+        warnings,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_run_has_a_name_of_its_own_that_begins_with_its_time() {
+        let (one, other) = (run_id(), run_id());
+        assert_ne!(one, other);
+        assert_eq!(one.len(), "20260801T123456Z-0123abcd".len());
+        assert!(one.starts_with("20") && one.contains("Z-"));
+    }
+
+    #[test]
+    fn times_are_utc_to_the_second() {
+        assert_eq!(now().len(), "2026-08-01T12:34:56Z".len());
+        assert!(now().ends_with('Z'));
+    }
+}

@@ -1,0 +1,255 @@
+//! The folder a run writes to.
+//!
+//! ```text
+//! OUT/journal.jsonl   a line per ended trial, as they end
+//! OUT/result.json     the result, at the end
+//! OUT/logs/           what a worker wrote to its standard error, if anything
+//! OUT/rows/           the staged rows, while the run goes on
+//! OUT/data/           the databases, while the run goes on, unless they live elsewhere
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::HarnessError;
+
+/// Name of the journal in the folder of a run.
+pub const JOURNAL: &str = "journal.jsonl";
+/// Name of the result file in it.
+pub const RESULT: &str = "result.json";
+
+const LOGS: &str = "logs";
+const ROWS: &str = "rows";
+const DATA: &str = "data";
+
+/// The folders of a run, absolute. Dropping it removes those that are only needed during it.
+#[derive(Debug)]
+pub(crate) struct OutDir {
+    out: PathBuf,
+    data: PathBuf,
+    /// Whether this run created `out`.
+    fresh: bool,
+    keep: bool,
+}
+
+impl OutDir {
+    /// Prepares `out`, which must be absent or empty. Databases live below `data` if it is given,
+    /// in a folder of this run's own, and in `out` otherwise. With `keep` they stay.
+    ///
+    /// # Errors
+    /// When a folder holds something already, is none, or cannot be written.
+    pub fn prepare(
+        out: &Path,
+        data: Option<&Path>,
+        run_id: &str,
+        keep: bool,
+    ) -> Result<Self, HarnessError> {
+        let fresh = check_free(out)?;
+        fs::create_dir_all(out).map_err(|error| refused(out, error))?;
+        let absolute = |path: &Path| path.canonicalize().map_err(|error| refused(path, error));
+        let out = absolute(out)?;
+        let data = match data {
+            None => out.join(DATA),
+            Some(data) => {
+                fs::create_dir_all(data).map_err(|error| refused(data, error))?;
+                absolute(data)?.join(format!("embermark-{run_id}"))
+            }
+        };
+        let this = Self { out, data, fresh, keep };
+        for folder in [this.out.join(LOGS), this.out.join(ROWS), this.data.clone()] {
+            fs::create_dir(&folder).map_err(|error| refused(&folder, error))?;
+        }
+        Ok(this)
+    }
+
+    /// The journal's path.
+    pub fn journal(&self) -> PathBuf {
+        self.out.join(JOURNAL)
+    }
+
+    /// The result file's path.
+    pub fn result(&self) -> PathBuf {
+        self.out.join(RESULT)
+    }
+
+    /// Where databases live.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Where rows are staged.
+    pub fn rows(&self) -> PathBuf {
+        self.out.join(ROWS)
+    }
+
+    /// A log's path, and as the result file names it.
+    pub fn log(&self, name: &str) -> (PathBuf, String) {
+        let relative = format!("{LOGS}/{name}.log");
+        (self.out.join(&relative), relative)
+    }
+
+    /// Creates the empty directory of a trial's database.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn site(&self, name: &str) -> Result<PathBuf, HarnessError> {
+        let site = self.data.join(name);
+        fs::create_dir(&site)
+            .map_err(|error| HarnessError::file(&site, "create the database's directory", error))?;
+        Ok(site)
+    }
+
+    /// Removes a trial's database, unless it is to be kept.
+    ///
+    /// # Errors
+    /// When something in it cannot be removed.
+    pub fn remove_site(&self, site: &Path) -> Result<(), HarnessError> {
+        if self.keep {
+            return Ok(());
+        }
+        remove(site).map_err(|error| HarnessError::file(site, "remove the database", error))
+    }
+}
+
+impl Drop for OutDir {
+    fn drop(&mut self) {
+        // What cannot be removed here stays where the user told us to write: nothing to add.
+        let _ = remove(&self.out.join(ROWS));
+        if !self.keep {
+            let _ = remove(&self.data);
+        }
+        // Empty ones only.
+        let _ = fs::remove_dir(self.out.join(LOGS));
+        if self.fresh {
+            let _ = fs::remove_dir(&self.out);
+        }
+    }
+}
+
+fn remove(dir: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Whether `out` is absent (true) or an empty folder (false).
+fn check_free(out: &Path) -> Result<bool, HarnessError> {
+    let directory = |problem: &str| {
+        let problem = problem.to_owned();
+        HarnessError::Directory { path: out.to_owned(), problem }
+    };
+    let entries = match fs::read_dir(out) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(directory("is not a folder; name a folder with --out"));
+        }
+        Err(error) => return Err(refused(out, error)),
+    };
+    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    let holds = |name| names.iter().any(|n| n == name);
+    if holds(RESULT) {
+        return Err(directory(
+            "holds the result of another run; name another folder with --out, or remove this one",
+        ));
+    }
+    if holds(JOURNAL) {
+        return Err(directory(
+            "holds a run that was cut off; name another folder with --out, or remove this one",
+        ));
+    }
+    match names.first() {
+        None => Ok(false),
+        Some(name) => Err(directory(&format!(
+            "holds other files ({}); name a new or empty folder with --out",
+            name.to_string_lossy()
+        ))),
+    }
+}
+
+/// A folder that cannot be used, and why.
+fn refused(path: &Path, error: io::Error) -> HarnessError {
+    let problem = match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            format!("cannot be written ({error}); name a folder of yours with --out")
+        }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "is not a folder, or lies below a file; name a folder with --out".to_owned()
+        }
+        _ => return HarnessError::file(path, "prepare the folder", error),
+    };
+    HarnessError::Directory { path: path.to_owned(), problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepare(out: &Path) -> Result<OutDir, HarnessError> {
+        OutDir::prepare(out, None, "id", false)
+    }
+
+    fn refusal(out: &Path) -> String {
+        let error = prepare(out).unwrap_err();
+        assert!(error.is_usage());
+        error.to_string()
+    }
+
+    #[test]
+    fn an_absent_folder_is_made_and_nothing_is_left_of_a_run_that_wrote_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("a/b");
+        let prepared = prepare(&out).unwrap();
+        let site = prepared.site("x").unwrap();
+        assert!(site.is_absolute() && prepared.rows().is_dir());
+        fs::write(site.join("file"), "").unwrap();
+        prepared.remove_site(&site).unwrap();
+        assert!(!site.exists());
+        drop(prepared);
+        assert!(!out.exists());
+    }
+
+    #[test]
+    fn logs_and_results_stay_and_databases_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let prepared = OutDir::prepare(dir.path(), Some(elsewhere.path()), "id", false).unwrap();
+        fs::write(prepared.log("x").0, "said").unwrap();
+        fs::write(prepared.result(), "{}").unwrap();
+        prepared.site("x").unwrap();
+        assert!(elsewhere.path().join("embermark-id/x").is_dir());
+        drop(prepared);
+        assert!(dir.path().join("logs/x.log").is_file() && dir.path().join(RESULT).is_file());
+        assert!(!dir.path().join("rows").exists());
+        assert_eq!(elsewhere.path().read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_that_holds_another_run_or_anything_else_is_refused_with_the_way_out() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, says) in [
+            (RESULT, "the result of another run; name another folder with --out"),
+            (JOURNAL, "a run that was cut off"),
+            ("thesis.tex", "holds other files (thesis.tex)"),
+        ] {
+            let file = dir.path().join(name);
+            fs::write(&file, "").unwrap();
+            assert!(refusal(dir.path()).contains(says), "{}", refusal(dir.path()));
+            fs::remove_file(file).unwrap();
+        }
+        assert!(prepare(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn a_file_or_a_folder_nobody_may_write_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(refusal(&file).contains("is not a folder"));
+        assert!(refusal(&file.join("below")).contains("is not a folder"));
+        // Not even root writes to this one.
+        assert!(prepare(Path::new("/proc/embermark")).is_err());
+    }
+}

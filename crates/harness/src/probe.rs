@@ -1,0 +1,196 @@
+//! What processes use, read from the system around a run. What cannot be read is absent.
+//!
+//! CPU time comes from the CPU-time clock of each process, in ns (`clock_getcpuclockid(3)`), or
+//! where that is refused from `/proc/PID/stat`, in ticks of 10 ms. Memory, I/O and the process
+//! tree come from `/proc` (`proc_pid_status(5)`, `proc_pid_io(5)`).
+
+use std::fs;
+use std::io;
+
+use embermark_model::result::Resources;
+use nix::sys::time::TimeValLike;
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::{Pid, SysconfVar, sysconf};
+
+use crate::processes::{self, stat};
+
+/// Measures what one process, or a process and its descendants, use during a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    root: u32,
+    with_descendants: bool,
+    baseline_bytes: u64,
+}
+
+/// Readings taken before a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Before {
+    cpu_ns: Option<u64>,
+    io: Option<Io>,
+    /// Whether the peak of every process was set back to its present size.
+    peak_reset: bool,
+}
+
+/// Bytes from and to storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Io {
+    read: u64,
+    written: u64,
+}
+
+impl Probe {
+    /// Measures one process, from whose memory `baseline_bytes` are subtracted: what it held
+    /// before it had anything to do with an engine.
+    pub const fn process(pid: u32, baseline_bytes: u64) -> Self {
+        Self { root: pid, with_descendants: false, baseline_bytes }
+    }
+
+    /// Measures a server: its root process and every descendant, including those that end during
+    /// the run and are waited for by one that stays.
+    pub const fn tree(root: u32) -> Self {
+        Self { root, with_descendants: true, baseline_bytes: 0 }
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        if self.with_descendants { processes::tree(self.root) } else { vec![self.root] }
+    }
+
+    /// Takes the readings before a run, and sets the peak of resident memory back to the present
+    /// size where the system permits.
+    pub fn begin(&self) -> Before {
+        let pids = self.processes();
+        let reset = |pid: &u32| match fs::write(format!("/proc/{pid}/clear_refs"), "5") {
+            Ok(()) => true,
+            Err(error) => is_gone(&error),
+        };
+        let peak_reset = pids.iter().all(reset);
+        // CPU time last, so that reading the others is not in it.
+        Before { io: io_of(&pids), peak_reset, cpu_ns: self.cpu_of(&pids) }
+    }
+
+    /// Takes the readings after the run; what was used in between.
+    pub fn end(&self, before: Before) -> Resources {
+        let pids = self.processes();
+        let cpu_ns = self.cpu_of(&pids);
+        let io = io_of(&pids);
+        let between = |of: fn(Io) -> u64| of(io?).checked_sub(of(before.io?));
+        let peak = before.peak_reset.then(|| peak_of(&pids)).flatten();
+        Resources {
+            cpu_ns: cpu_ns.zip(before.cpu_ns).and_then(|(after, before)| after.checked_sub(before)),
+            peak_bytes: peak.map(|peak| peak.saturating_sub(self.baseline_bytes)),
+            read_bytes: between(|io| io.read),
+            written_bytes: between(|io| io.written),
+        }
+    }
+
+    /// CPU time of the processes since they began, in ns, with that of their ended descendants
+    /// when it is a tree: those count in their parent's share as soon as it has waited for them.
+    fn cpu_of(&self, pids: &[u32]) -> Option<u64> {
+        let tick_ns = 1_000_000_000 / sysconf(SysconfVar::CLK_TCK).ok()??.unsigned_abs();
+        let mut sum = None;
+        for pid in pids {
+            // A process that ended since the list was made is in its parent's share.
+            let own = cpu_clock(*pid).or_else(|| Some(stat(*pid).ok()?.own_ticks * tick_ns));
+            let children = match self.with_descendants {
+                true => stat(*pid).map_or(0, |stat| stat.children_ticks * tick_ns),
+                false => 0,
+            };
+            if let Some(own) = own {
+                sum = Some(sum.unwrap_or(0) + own + children);
+            }
+        }
+        sum
+    }
+}
+
+fn cpu_clock(pid: u32) -> Option<u64> {
+    let clock = clock_getcpuclockid(Pid::from_raw(pid.cast_signed())).ok()?;
+    u64::try_from(clock_gettime(clock).ok()?.num_nanoseconds()).ok()
+}
+
+/// Sums the bytes from and to storage. The kernel adds those of an ended child to the parent that
+/// waited for it, so a child that ended is not lost. `None` when one process may not be read.
+fn io_of(pids: &[u32]) -> Option<Io> {
+    let mut sum = None;
+    for pid in pids {
+        match fs::read_to_string(format!("/proc/{pid}/io")) {
+            Ok(text) => {
+                let so_far = sum.unwrap_or(Io::default());
+                let read = so_far.read + number(&text, "read_bytes:")?;
+                let written = so_far.written + number(&text, "write_bytes:")?;
+                sum = Some(Io { read, written });
+            }
+            Err(error) if is_gone(&error) => {}
+            Err(_) => return None,
+        }
+    }
+    sum
+}
+
+/// The peak of resident memory of processes, in bytes.
+///
+/// Of one process: its high-water mark. Of several, which may share memory (a server's buffers):
+/// the sum of their *proportional* set sizes now, in which a shared page counts once, plus what
+/// each process had at its own peak beyond what it has now. That is an upper bound, reached when
+/// all had their peaks at one moment.
+fn peak_of(pids: &[u32]) -> Option<u64> {
+    let mut sum = None;
+    for pid in pids {
+        let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { continue };
+        // A process that has ended and was not waited for has no memory and no such lines.
+        let Some(peak) = number(&status, "VmHWM:") else { continue };
+        let share = if pids.len() == 1 {
+            peak
+        } else {
+            let resident = number(&status, "VmRSS:")?;
+            match fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
+                Ok(rollup) => number(&rollup, "Pss:")? + peak.saturating_sub(resident),
+                Err(error) if is_gone(&error) => continue,
+                Err(_) => return None,
+            }
+        };
+        sum = Some(sum.unwrap_or(0) + share * 1024);
+    }
+    sum
+}
+
+/// Resident memory of a process in bytes.
+pub fn resident_bytes(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    Some(number(&status, "VmRSS:")? * 1024)
+}
+
+/// The first number on the line that begins with `label`.
+fn number(text: &str, label: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
+    rest.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// Whether a process ended while its files were read (ESRCH once they are open).
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        || error.raw_os_error() == Some(nix::errno::Errno::ESRCH as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_by_the_whole_label() {
+        let text = "rchar: 5\nread_bytes: 7\nVmHWM:\t  12 kB\n";
+        assert_eq!(number(text, "read_bytes:"), Some(7));
+        assert_eq!(number(text, "VmHWM:"), Some(12));
+        assert_eq!(number(text, "write_bytes:"), None);
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_not_measured_rather_than_idle() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = child.id();
+        child.wait().unwrap();
+        for probe in [Probe::process(pid, 0), Probe::tree(pid)] {
+            assert_eq!(probe.end(probe.begin()), Resources::default());
+        }
+    }
+}

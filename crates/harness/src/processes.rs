@@ -1,0 +1,164 @@
+//! Processes as `/proc` shows them: who descends from whom, and ending them.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::prctl;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+
+/// What `/proc/PID/stat` says of a process, as far as it is needed here. Times in clock ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stat {
+    pub parent: u32,
+    pub zombie: bool,
+    /// User and system time of the process itself.
+    pub own_ticks: u64,
+    /// The same of its children that ended and were waited for.
+    pub children_ticks: u64,
+}
+
+/// Reads it; an error when the process is gone.
+pub(crate) fn stat(pid: u32) -> io::Result<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    parse(&text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+}
+
+fn parse(text: &str) -> Option<Stat> {
+    // The name may hold blanks and brackets; the fields follow the last bracket. Numbers of
+    // fields as in proc_pid_stat(5): 3 state, 4 ppid, 14 utime, 15 stime, 16 cutime, 17 cstime.
+    let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    Some(Stat {
+        parent: u32::try_from(field(4)?).ok()?,
+        zombie: *fields.first()? == "Z",
+        own_ticks: field(14)? + field(15)?,
+        children_ticks: field(16)? + field(17)?,
+    })
+}
+
+/// A process and all that descend from it, the root first. Empty when it is gone.
+pub(crate) fn tree(root: u32) -> Vec<u32> {
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    let mut found = false;
+    for pid in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = pid.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        // A process may end between listing and reading.
+        if let Ok(stat) = stat(pid) {
+            found |= pid == root;
+            children.entry(stat.parent).or_default().push(pid);
+        }
+    }
+    let mut tree: Vec<u32> = found.then_some(root).into_iter().collect();
+    let mut next = 0;
+    while let Some(pid) = tree.get(next).copied() {
+        tree.extend(children.remove(&pid).unwrap_or_default());
+        next += 1;
+    }
+    tree
+}
+
+/// The processes that this one started, or that were left to it, beyond those that it had at the
+/// start.
+#[derive(Debug)]
+pub(crate) struct Family {
+    older: Vec<u32>,
+}
+
+impl Family {
+    /// From now on, processes whose parents die are left to this one instead of to init, so that
+    /// none can escape: not the server of a worker that crashed, not a process that calls itself a
+    /// daemon. Children that exist already are not part of the family.
+    pub(crate) fn begin() -> io::Result<Self> {
+        prctl::set_child_subreaper(true)?;
+        Ok(Self { older: tree(std::process::id()) })
+    }
+
+    /// Members that still run, or that ended and nobody waited for.
+    fn members(&self) -> Vec<u32> {
+        let mut members = tree(std::process::id());
+        members.retain(|pid| !self.older.contains(pid));
+        members
+    }
+
+    /// Ends every member: asks with SIGTERM, so that a server can give back what only it knows of
+    /// (shared memory, sockets), and kills those that are still there after `patience`. Returns
+    /// whether there was any member to end.
+    ///
+    /// # Errors
+    /// When one cannot be ended.
+    pub(crate) fn end(&self, patience: Duration) -> io::Result<bool> {
+        const KILL_TAKES: Duration = Duration::from_secs(10);
+        const STEP: Duration = Duration::from_millis(5);
+        let began = Instant::now();
+        let mut asked: Vec<u32> = Vec::new();
+        loop {
+            let members = self.members();
+            members.iter().copied().for_each(reap);
+            let alive: Vec<u32> =
+                members.into_iter().filter(|pid| stat(*pid).is_ok_and(|s| !s.zombie)).collect();
+            if alive.is_empty() {
+                self.members().into_iter().for_each(reap);
+                return Ok(!asked.is_empty());
+            }
+            let waited = began.elapsed();
+            if waited >= patience + KILL_TAKES {
+                let text = format!("processes {alive:?} do not end although they were killed");
+                return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+            }
+            for pid in alive {
+                if waited >= patience {
+                    send(pid, Signal::SIGKILL)?;
+                } else if !asked.contains(&pid) {
+                    asked.push(pid);
+                    send(pid, Signal::SIGTERM)?;
+                }
+            }
+            std::thread::sleep(STEP);
+        }
+    }
+}
+
+fn send(pid: u32, signal: Signal) -> io::Result<()> {
+    match kill(Pid::from_raw(pid.cast_signed()), signal) {
+        Ok(()) | Err(Errno::ESRCH) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Waits for a process that has ended, if it is a child of this one.
+fn reap(pid: u32) {
+    // Not a child, or not ended yet: then there is nothing to wait for.
+    let _ = waitpid(Pid::from_raw(pid.cast_signed()), Some(WaitPidFlag::WNOHANG));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_blanks_and_brackets_does_not_shift_the_fields() {
+        let line = "42 (a) b (c) S 7 42 42 0 -1 0 0 0 0 0 11 22 33 44 20 0 1 0 99 0 0";
+        let expected = Stat { parent: 7, zombie: false, own_ticks: 33, children_ticks: 77 };
+        assert_eq!(parse(line), Some(expected));
+        assert_eq!(parse("42 (cut"), None);
+    }
+
+    #[test]
+    fn a_tree_begins_with_its_root_and_a_process_that_is_gone_has_none() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let own = tree(std::process::id());
+        assert_eq!(own[0], std::process::id());
+        assert!(own.contains(&child.id()));
+        assert_eq!(tree(child.id()), [child.id()]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(tree(child.id()), Vec::<u32>::new());
+    }
+}

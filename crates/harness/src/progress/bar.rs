@@ -1,0 +1,113 @@
+//! A bar on a terminal: what is running, how much is done, how long it may yet take.
+
+use std::time::Duration;
+
+use embermark_model::{CellId, Status};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::Progress;
+use super::lines::{ending, heading};
+
+/// A bar on standard error. It is drawn when something happens and not in between, so that drawing
+/// takes no time from the engines.
+#[derive(Debug)]
+pub struct Bar {
+    bar: ProgressBar,
+    trials: u32,
+    current: String,
+}
+
+impl Default for Bar {
+    fn default() -> Self {
+        Self::on(ProgressDrawTarget::stderr())
+    }
+}
+
+impl Bar {
+    fn on(target: ProgressDrawTarget) -> Self {
+        let bar = ProgressBar::with_draw_target(None, target);
+        Self { bar, trials: 0, current: String::new() }
+    }
+}
+
+impl Progress for Bar {
+    fn note(&mut self, text: &str) {
+        self.bar.println(text);
+    }
+
+    fn started(&mut self, trials: u32) {
+        self.trials = trials;
+        // The template is constant and right; without a style the bar has the crate's own.
+        // Colours in it are left out by the crate when NO_COLOR is set.
+        if let Ok(style) = ProgressStyle::with_template(
+            "{bar:24.cyan/blue} {pos}/{len}  {elapsed} so far, about {eta} to go\n{wide_msg}",
+        ) {
+            self.bar.set_style(style);
+        }
+        self.bar.set_length(u64::from(trials));
+        self.bar.reset();
+    }
+
+    fn trial(&mut self, number: u32, cell: &CellId, index: u32) {
+        self.current = heading(number, self.trials, cell, index);
+        self.bar.set_message(self.current.clone());
+    }
+
+    fn phase(&mut self, name: &str, run: u32, runs: u32) {
+        self.bar.set_message(format!("{}  {name} {run}/{runs}", self.current));
+    }
+
+    fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {
+        if status.is_failure() {
+            // What went right is in the table at the end; what did not should be seen at once.
+            self.bar.println(format!("{}: {}", self.current, ending(status, reason, wall)));
+        }
+        self.bar.inc(1);
+    }
+
+    fn finished(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_model::{Durability, Scale};
+    use indicatif::{InMemoryTerm, TermLike};
+
+    use super::*;
+
+    #[test]
+    fn the_screen_shows_what_runs_how_much_is_done_and_what_failed() {
+        let screen = InMemoryTerm::new(12, 90);
+        let term: Box<dyn TermLike> = Box::new(screen.clone());
+        let mut bar = Bar::on(ProgressDrawTarget::term_like_with_hz(term, 255));
+        let cell = CellId {
+            workload: "sensors".into(),
+            scale: Scale::Rows(10_000),
+            durability: Durability::Process,
+            variant: "single".into(),
+            engine: "sqlite".into(),
+        };
+        let step = || std::thread::sleep(Duration::from_millis(20)); // it draws so often at most
+        bar.note("busy machine");
+        bar.started(2);
+        bar.trial(1, &cell, 0);
+        bar.trial_ended(Status::Failed, Some("it died"), Duration::from_secs(1));
+        step();
+        bar.trial(2, &cell, 1);
+        step();
+        bar.phase("read", 2, 6);
+        let seen = screen.contents();
+        assert!(
+            seen.starts_with(
+                "busy machine\n[1/2] sqlite sensors 10k process single: failed 1.0 s (it died)"
+            ),
+            "{seen}"
+        );
+        assert!(seen.contains(" 1/2 ") && seen.contains("to go"), "{seen}");
+        assert!(seen.ends_with("[2/2] sqlite sensors 10k process single #2  read 2/6"), "{seen}");
+        bar.finished();
+        assert!(screen.contents().ends_with("(it died)"), "{}", screen.contents());
+    }
+}

@@ -1,0 +1,91 @@
+//! What parent and worker say to each other: one [`Job`] as JSON on the worker's standard input,
+//! then [`Event`]s as JSON lines on its standard output.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use embermark_model::result::{How, Latency, Run};
+use embermark_model::{CellId, Status};
+use serde::{Deserialize, Serialize};
+
+/// One trial of one cell, as the worker is told of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// The cell.
+    pub cell: CellId,
+    /// The staged rows.
+    pub rows: PathBuf,
+    /// An empty directory for the engine's files, an absolute path.
+    pub site: PathBuf,
+    /// A running server to use instead of a private one.
+    pub url: Option<String>,
+    /// Seed of the operation sequences.
+    pub seed: u64,
+    /// The phases to run.
+    pub phases: Vec<String>,
+    /// Executions of each.
+    pub runs: u32,
+    /// How many of them, from the first, are not counted.
+    pub discard: u32,
+    /// Most a run may take before its loop stops, in milliseconds.
+    pub cap_ms: Option<u64>,
+    /// Cache memory for the engine, in bytes.
+    pub memory_bytes: u64,
+    /// The parent's process id: a worker that has lost its parent ends at once.
+    pub parent: u32,
+}
+
+/// What a worker tells its parent, in this order: `Ready`, then for each phase `Phase`, its `Run`s
+/// (each announced by `Running`) and `PhaseEnded`, then `Finished`. `Failed` may come at any time
+/// and is the last.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The engine is open.
+    Ready {
+        /// Version of the engine, as it says itself.
+        version: String,
+        /// Settings as read back.
+        settings: BTreeMap<String, String>,
+        /// Resident memory of the worker before the engine was opened, in bytes.
+        baseline_bytes: Option<u64>,
+        /// Time to open the engine in ns.
+        open_ns: u64,
+        /// Root process of a private server.
+        server: Option<u32>,
+    },
+    /// A phase begins.
+    Phase {
+        /// Its name.
+        name: String,
+        /// By the engine's own means or by client code.
+        how: How,
+        /// Operations a full run has.
+        ops: u64,
+    },
+    /// A run of the phase is about to begin; counts from 0.
+    Running {
+        /// Which one.
+        run: u32,
+    },
+    /// The run ended.
+    Run(Run),
+    /// The phase ended.
+    PhaseEnded {
+        /// How: ok, capped, unsupported or wrong.
+        status: Status,
+        /// Why, when not ok.
+        reason: Option<String>,
+        /// Latency over the counted runs.
+        latency: Option<Latency>,
+    },
+    /// Every phase ended and the engine is closed.
+    Finished,
+    /// The trial cannot go on.
+    Failed {
+        /// Failed, unsupported or unavailable.
+        status: Status,
+        /// Why.
+        reason: String,
+    },
+}

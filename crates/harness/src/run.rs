@@ -1,0 +1,246 @@
+//! A whole run: from a plan to its result.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use embermark_model::plan::{DataSource, Plan};
+use embermark_model::result::{Manifest, ResultFile, Trial};
+use embermark_model::{CellId, Scale};
+
+use crate::cells::{self, PlannedCell};
+use crate::outdir::OutDir;
+use crate::progress::Progress;
+use crate::protocol::Job;
+use crate::stage::Stages;
+use crate::trial::{Ending, Supervisor};
+use crate::{Catalog, HarnessError, Interrupt, floor, journal, manifest, schedule};
+
+/// What a row takes at most in a database, in bytes, for the warning about free space: twenty
+/// times the 48 bytes it has in memory.
+const BYTES_PER_ROW: u64 = 48 * 20;
+
+/// How a run is carried out; what it measures is the plan's.
+#[derive(Clone)]
+pub struct RunOptions {
+    /// The folder for journal, result and logs: absent or empty.
+    pub out: PathBuf,
+    /// The folder below which databases live, in a folder of the run's own; in `out` when absent.
+    pub data: Option<PathBuf>,
+    /// The program that is started for each trial.
+    pub worker: WorkerCommand,
+    /// Asks the run to stop.
+    pub interrupt: Interrupt,
+    /// Leaves the databases where they are.
+    pub keep: bool,
+    /// The engines and workloads to choose from: the worker's must be the same.
+    pub catalog: Catalog,
+}
+
+impl RunOptions {
+    /// The usual way: into `out`, this program with the argument `worker` as the worker, the
+    /// engines and workloads of this build.
+    ///
+    /// # Errors
+    /// When the system does not tell where this program is.
+    pub fn new(out: impl Into<PathBuf>) -> Result<Self, HarnessError> {
+        let program = std::env::current_exe()
+            .map_err(|source| HarnessError::System { doing: "find this program's file", source })?;
+        Ok(Self {
+            out: out.into(),
+            data: None,
+            worker: WorkerCommand { program, args: vec!["worker".to_owned()] },
+            interrupt: Interrupt::default(),
+            keep: false,
+            catalog: Catalog::default(),
+        })
+    }
+}
+
+/// How the worker is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerCommand {
+    /// The program, which must call [`serve`](crate::serve) or [`worker_main`](crate::worker_main).
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+/// Measures what `plan` asks for, trial by trial, and writes `journal.jsonl` and `result.json`
+/// into the folder of `options`. What goes wrong in one cell is in its status; the others run. No
+/// process and no database of the run is left when it returns, however it returns.
+///
+/// One run at a time in a process: orphaned processes that come to this process meanwhile are
+/// taken for the engines' and ended.
+///
+/// # Errors
+/// When the plan, a folder or the data cannot be used, when the disk is full, or when the run is
+/// interrupted: then the error holds the result of the trials that had ended, and the result file
+/// is written all the same.
+pub fn run(
+    plan: &Plan,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<ResultFile, HarnessError> {
+    let cells = cells::planned(plan, &options.catalog)?;
+    let run_id = manifest::run_id();
+    let dirs = OutDir::prepare(&options.out, options.data.as_deref(), &run_id, options.keep)?;
+    let mut manifest = manifest::begin(&run_id, dirs.data(), needed_bytes(plan));
+    manifest.warnings.iter().for_each(|warning| progress.note(warning));
+
+    let mut run = Run { plan, options, dirs, stages: Stages::default() };
+    run.stage(&cells, progress)?;
+    manifest.datasets.clone_from(&run.stages.datasets);
+    run.measure_floor(&mut manifest, progress)?;
+    run.trials(manifest, cells, progress)
+}
+
+/// Bytes the largest database of a plan may take.
+fn needed_bytes(plan: &Plan) -> u64 {
+    let whole_file = match &plan.data {
+        // A row of text is about as long as one in memory.
+        DataSource::File(file) => file.metadata().map_or(0, |meta| meta.len() * 20),
+        DataSource::Synthetic => 0,
+    };
+    let bytes = plan.scales.iter().map(|scale| match scale {
+        Scale::Rows(rows) => rows * BYTES_PER_ROW,
+        Scale::Full => whole_file,
+    });
+    bytes.max().unwrap_or(0)
+}
+
+/// A run under way.
+pub(crate) struct Run<'a> {
+    pub plan: &'a Plan,
+    pub options: &'a RunOptions,
+    pub dirs: OutDir,
+    pub stages: Stages,
+}
+
+impl Run<'_> {
+    fn stage(
+        &mut self,
+        cells: &[PlannedCell],
+        progress: &mut dyn Progress,
+    ) -> Result<(), HarnessError> {
+        for (id, scales) in cells::stages(cells) {
+            let names: Vec<String> = scales.iter().map(Scale::to_string).collect();
+            progress.note(&format!("preparing rows of {id}: {}", names.join(", ")));
+            let workload = self.options.catalog.workload(&id)?;
+            let (data, seed) = (&self.plan.data, self.plan.seed);
+            self.stages.add(workload, &scales, data, seed, &self.dirs.rows())?;
+            self.stop_if_interrupted()?;
+        }
+        Ok(())
+    }
+
+    fn stop_if_interrupted(&self) -> Result<(), HarnessError> {
+        match self.options.interrupt.is_set() {
+            true => Err(HarnessError::Interrupted { result: None }),
+            false => Ok(()),
+        }
+    }
+
+    /// The harness's own cost, from the `null` engine. A run goes on without it.
+    fn measure_floor(
+        &mut self,
+        manifest: &mut Manifest,
+        progress: &mut dyn Progress,
+    ) -> Result<(), HarnessError> {
+        match floor::measure(self)? {
+            floor::Measured::Floor(floor) => manifest.floor = Some(floor),
+            floor::Measured::Not(why) => {
+                let warning = format!("the harness's own cost could not be measured: {why}");
+                progress.note(&warning);
+                manifest.warnings.push(warning);
+            }
+            floor::Measured::NotApplicable => {}
+        }
+        self.stop_if_interrupted()
+    }
+
+    fn trials(
+        self,
+        manifest: Manifest,
+        cells: Vec<PlannedCell>,
+        progress: &mut dyn Progress,
+    ) -> Result<ResultFile, HarnessError> {
+        let runnable: Vec<PlannedCell> =
+            cells.iter().filter(|cell| cell.skip.is_none()).cloned().collect();
+        let turns = schedule::order(runnable.len(), self.plan.trials, self.plan.seed);
+        let mut journal =
+            journal::Writer::create(&self.dirs.journal(), manifest, self.plan.clone(), cells)?;
+        progress.started(turns.len() as u32);
+        let mut interrupted = false;
+        for turn in turns {
+            let PlannedCell { id, phases, .. } = &runnable[turn.cell];
+            progress.trial(turn.order + 1, id, turn.trial);
+            let Some(rows) = self.stages.file(&id.workload, id.scale) else { continue };
+            let name = format!("{}-{}", id.slug(), turn.trial);
+            let Ending::Trial(trial) = self.trial(id, phases, rows, &name, progress)? else {
+                interrupted = true;
+                break;
+            };
+            let trial = Trial { index: turn.trial, order: turn.order, ..*trial };
+            let wall = Duration::from_nanos(trial.wall_ns);
+            progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
+            journal.trial(id.clone(), trial)?;
+        }
+        progress.finished();
+        if !interrupted {
+            journal.finish(manifest::now())?;
+        }
+        let result = journal::assemble(journal.journal());
+        journal::write_result(&self.dirs.result(), &result)?;
+        match interrupted {
+            false => Ok(result),
+            true => Err(HarnessError::Interrupted { result: Some(Box::new(result)) }),
+        }
+    }
+
+    /// Runs one trial in a fresh process and a fresh directory, and removes the directory.
+    pub(crate) fn trial(
+        &self,
+        cell: &CellId,
+        phases: &[String],
+        rows: &Path,
+        name: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<Ending, HarnessError> {
+        if self.options.interrupt.is_set() {
+            return Ok(Ending::Interrupted);
+        }
+        let supervisor = Supervisor {
+            worker: &self.options.worker,
+            timeout: Duration::from_millis(self.plan.timeout_ms),
+            interrupt: &self.options.interrupt,
+        };
+        let site = self.dirs.site(name)?;
+        let (log, log_name) = self.dirs.log(name);
+        let job = Job {
+            cell: cell.clone(),
+            rows: rows.to_owned(),
+            site: site.clone(),
+            url: self.plan.urls.get(&cell.engine).cloned(),
+            seed: self.plan.seed,
+            phases: phases.to_vec(),
+            runs: self.plan.runs,
+            discard: self.plan.discard,
+            cap_ms: self.plan.cap_ms,
+            memory_bytes: self.plan.memory_bytes,
+            parent: std::process::id(),
+        };
+        let ending = supervisor.run(&job, &log, progress);
+        let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
+        if silent {
+            // Its absence says as much.
+            let _ = std::fs::remove_file(&log);
+        }
+        self.dirs.remove_site(&site)?;
+        ending.map(|mut ending| {
+            if let (Ending::Trial(trial), false) = (&mut ending, silent) {
+                trial.log = Some(log_name);
+            }
+            ending
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! Rows for the workers: written once per workload and scale.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use embermark_data::DataError;
+use embermark_model::Scale;
+use embermark_model::plan::{DataSource, Dataset};
+use embermark_workloads::{Workload, WorkloadError};
+
+use crate::error::{HarnessError, is_full};
+
+/// Staged rows.
+#[derive(Debug, Default)]
+pub(crate) struct Stages {
+    files: BTreeMap<(String, Scale), PathBuf>,
+    /// What the rows are, by workload: of the largest scale.
+    pub datasets: BTreeMap<String, Dataset>,
+}
+
+impl Stages {
+    /// Writes the rows of a workload at each scale below `dir`. Where they lie already, they are
+    /// left.
+    ///
+    /// # Errors
+    /// When the data cannot be used or the files not written.
+    pub fn add(
+        &mut self,
+        workload: &dyn Workload,
+        scales: &[Scale],
+        data: &DataSource,
+        seed: u64,
+        dir: &Path,
+    ) -> Result<(), HarnessError> {
+        let id = workload.info().id;
+        // The largest last: what it says of the rows then stands.
+        let mut scales = scales.to_vec();
+        scales.sort_unstable();
+        scales.retain(|scale| !self.files.contains_key(&(id.to_owned(), *scale)));
+        let Some(first) = scales.first() else { return Ok(()) };
+        let source = workload.source(data, seed).map_err(|e| failed(id, *first, e))?;
+        for scale in scales {
+            let file = dir.join(format!("{id}-{scale}.rows"));
+            let dataset = source.stage(scale, &file).map_err(|error| {
+                // Half a file helps nobody, least of all a full disk.
+                let _ = std::fs::remove_file(&file);
+                failed(id, scale, error)
+            })?;
+            self.datasets.insert(id.to_owned(), dataset);
+            self.files.insert((id.to_owned(), scale), file);
+        }
+        Ok(())
+    }
+
+    /// The file of a workload's rows at a scale.
+    pub fn file(&self, workload: &str, scale: Scale) -> Option<&Path> {
+        self.files.get(&(workload.to_owned(), scale)).map(PathBuf::as_path)
+    }
+}
+
+fn failed(workload: &str, scale: Scale, source: WorkloadError) -> HarnessError {
+    match source {
+        WorkloadError::Data(DataError::Unwritable { path, cause }) if is_full(&cause) => {
+            HarnessError::DiskFull { path, doing: "writing the rows of a workload" }
+        }
+        source => {
+            let (workload, source) = (workload.to_owned(), Box::new(source));
+            HarnessError::Rows { workload, scale, source }
+        }
+    }
+}

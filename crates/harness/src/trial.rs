@@ -1,0 +1,198 @@
+//! The parent's side of a trial: starts the worker, listens to it, and ends it.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use embermark_model::Status;
+use embermark_model::result::Trial;
+
+use crate::disk;
+use crate::processes::Family;
+use crate::progress::Progress;
+use crate::protocol::Job;
+use crate::run::WorkerCommand;
+use crate::{HarnessError, Interrupt};
+
+mod death;
+mod events;
+mod record;
+
+use record::Record;
+
+/// How often the parent looks up from waiting, to see time-out and interrupt. Seldom, because on a
+/// small device each look takes time from the engine.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
+/// How long a worker may take to exit after its last word.
+const EXIT_TAKES: Duration = Duration::from_secs(10);
+
+/// How long a server may take to stop when its worker is gone, before it is killed.
+const SERVER_STOP_TAKES: Duration = Duration::from_secs(3);
+
+/// How long the events of a worker that has ended may take to arrive.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// What every trial of a run has in common.
+pub(crate) struct Supervisor<'a> {
+    pub worker: &'a WorkerCommand,
+    pub timeout: Duration,
+    pub interrupt: &'a Interrupt,
+}
+
+/// How a trial went, or that it was broken off.
+pub(crate) enum Ending {
+    Trial(Box<Trial>),
+    Interrupted,
+}
+
+impl Supervisor<'_> {
+    /// Runs one job to its end, however that comes. No process that it started is left. `log`
+    /// takes the worker's standard error.
+    ///
+    /// # Errors
+    /// When the worker cannot be started, or its processes cannot be ended.
+    pub fn run(
+        &self,
+        job: &Job,
+        log: &Path,
+        progress: &mut dyn Progress,
+    ) -> Result<Ending, HarnessError> {
+        let system = |doing| move |source| HarnessError::System { doing, source };
+        let began = Instant::now();
+        let family = Family::begin().map_err(system("adopt orphaned processes"))?;
+        let mut child = self.start(job, log)?;
+        let (mut record, how) = self.listen(&mut child, job, began, progress);
+        // A worker that has said its last word is left to exit by itself.
+        let patience = if matches!(how, How::Ended) { EXIT_TAKES } else { Duration::ZERO };
+        let exit = wait(&mut child, patience);
+        if exit.is_none() {
+            // It may have ended just now.
+            let _ = child.kill().and_then(|()| child.wait());
+        }
+        if family.end(SERVER_STOP_TAKES).map_err(system("end a trial's processes"))? {
+            death::note(
+                log,
+                "processes of the engine were still there after the trial, and were ended",
+            );
+        }
+
+        let whereabouts = record.whereabouts();
+        let failure = match (how, exit) {
+            (How::Interrupted, _) => return Ok(Ending::Interrupted),
+            (How::TimedOut, _) => {
+                let most = self.timeout.as_secs_f64();
+                let text = format!("took longer than the {most} s a trial may, in {whereabouts}");
+                Some((Status::TimedOut, text))
+            }
+            (How::Garbled(line), _) => {
+                let text = format!("the worker wrote what is no event, in {whereabouts}: {line:?}");
+                Some((Status::Failed, text))
+            }
+            (How::Ended, exit) => match (record.failure.take(), exit) {
+                (Some(failure), _) => Some(failure),
+                (None, Some(exit)) if record.finished && exit.success() => None,
+                (None, Some(exit)) => {
+                    Some((Status::Failed, death::report(exit, &whereabouts, log)))
+                }
+                (None, None) => {
+                    let text = "the worker closed its output but did not exit, and was ended";
+                    Some((Status::Failed, text.to_owned()))
+                }
+            },
+        };
+        let clean = failure.is_none();
+        let mut trial = record.close(failure);
+        if clean && job.url.is_none() {
+            trial.disk = disk::size_of(&job.site).ok();
+        }
+        trial.wall_ns = began.elapsed().as_nanos() as u64;
+        Ok(Ending::Trial(Box::new(trial)))
+    }
+
+    fn start(&self, job: &Job, log: &Path) -> Result<Child, HarnessError> {
+        let log = File::create(log).map_err(|e| HarnessError::file(log, "create the log", e))?;
+        let WorkerCommand { program, args } = self.worker;
+        let failed = |source| HarnessError::Worker { program: program.clone(), source };
+        let mut child = Command::new(program)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            // Ctrl-C in a terminal reaches the parent alone, which ends the worker in order.
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let text = serde_json::to_vec(job).map_err(|error| failed(error.into()))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // A worker that does not listen is reported by what it does instead.
+            let _ = stdin.write_all(&text);
+        }
+        Ok(child)
+    }
+
+    /// Takes events until the worker's end, a time-out, an interrupt, or nonsense.
+    fn listen(
+        &self,
+        child: &mut Child,
+        job: &Job,
+        began: Instant,
+        progress: &mut dyn Progress,
+    ) -> (Record, How) {
+        let mut record = Record::new();
+        let Some(events) = child.stdout.take().map(events::listen_to) else {
+            return (record, How::Ended);
+        };
+        let mut ended: Option<Instant> = None;
+        loop {
+            match events.recv_timeout(LOOK_UP) {
+                Ok(Ok(event)) => {
+                    record.take(event, job, progress);
+                    if record.failure.is_some() || record.finished {
+                        return (record, How::Ended);
+                    }
+                }
+                Ok(Err(line)) => return (record, How::Garbled(line)),
+                Err(RecvTimeoutError::Disconnected) => return (record, How::Ended),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if self.interrupt.is_set() {
+                return (record, How::Interrupted);
+            }
+            if began.elapsed() >= self.timeout {
+                return (record, How::TimedOut);
+            }
+            // A process the engine started may hold the pipe open when the worker is long dead.
+            if ended.is_none() && !matches!(child.try_wait(), Ok(None)) {
+                ended = Some(Instant::now());
+            }
+            if ended.is_some_and(|ended| ended.elapsed() >= DRAIN) {
+                return (record, How::Ended);
+            }
+        }
+    }
+}
+
+/// Why the parent stopped listening.
+enum How {
+    Ended,
+    TimedOut,
+    Interrupted,
+    Garbled(String),
+}
+
+/// Waits for a process to exit, up to `patience`.
+fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let began = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(None) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(2)),
+            Ok(exit) => return exit,
+            Err(_) => return None,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Hearing what a worker says.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::ChildStdout;
+use std::sync::mpsc::{Receiver, channel};
+
+use crate::protocol::Event;
+
+/// The longest line taken for an event: far longer than any histogram.
+const LONGEST_LINE: u64 = 16 << 20;
+
+/// Reads events in a thread of its own; a line that is none is given as its beginning.
+pub(super) fn listen_to(stdout: ChildStdout) -> Receiver<Result<Event, String>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut stdout = BufReader::new(stdout);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match (&mut stdout).take(LONGEST_LINE).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            // A last line without its end is what death left of an event.
+            if line.last() != Some(&b'\n') && (line.len() as u64) < LONGEST_LINE {
+                return;
+            }
+            let event = serde_json::from_slice(&line).map_err(|_| beginning(&line));
+            let garbled = event.is_err();
+            if sender.send(event).is_err() || garbled {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+fn beginning(line: &[u8]) -> String {
+    const SHOWN: usize = 80;
+    let text = String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN)]);
+    let text = text.trim_end();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nonsense_is_quoted_by_its_beginning_alone() {
+        assert_eq!(beginning(b"Segmentation fault\n"), "Segmentation fault");
+        assert_eq!(beginning("é".repeat(500).as_bytes()), format!("{}…", "é".repeat(80)));
+        assert_eq!(beginning(b"\xff\xfe\n"), "\u{fffd}\u{fffd}");
+    }
+}

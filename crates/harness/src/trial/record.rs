@@ -1,0 +1,172 @@
+//! A trial as its events tell of it.
+
+use std::collections::BTreeMap;
+
+use embermark_model::Status;
+use embermark_model::result::{PhaseResult, Trial};
+
+use crate::progress::Progress;
+use crate::protocol::{Event, Job};
+
+/// The trial as far as events have told of it.
+pub(super) struct Record {
+    trial: Trial,
+    open_phase: Option<PhaseResult>,
+    run: u32,
+    ready: bool,
+    /// The worker said that it has finished.
+    pub finished: bool,
+    /// The worker said that it cannot go on.
+    pub failure: Option<(Status, String)>,
+}
+
+impl Record {
+    /// A trial of which nothing is known yet.
+    pub fn new() -> Self {
+        let trial = Trial {
+            index: 0,
+            order: 0,
+            status: Status::Ok,
+            reason: None,
+            version: None,
+            settings: BTreeMap::new(),
+            baseline_bytes: None,
+            open_ns: None,
+            phases: Vec::new(),
+            disk: None,
+            wall_ns: 0,
+            log: None,
+        };
+        Self { trial, open_phase: None, run: 0, ready: false, finished: false, failure: None }
+    }
+
+    /// Takes an event in, and tells the watcher when a run begins.
+    pub fn take(&mut self, event: Event, job: &Job, progress: &mut dyn Progress) {
+        let trial = &mut self.trial;
+        match event {
+            Event::Ready { version, settings, baseline_bytes, open_ns, server: _ } => {
+                trial.version = Some(version);
+                trial.settings = settings;
+                trial.baseline_bytes = baseline_bytes;
+                trial.open_ns = Some(open_ns);
+                self.ready = true;
+            }
+            Event::Phase { name, how, ops } => {
+                self.open_phase = Some(PhaseResult {
+                    phase: name,
+                    how,
+                    status: Status::Ok,
+                    reason: None,
+                    ops,
+                    runs: Vec::new(),
+                    latency: None,
+                });
+            }
+            Event::Running { run } => {
+                self.run = run + 1;
+                if let Some(phase) = &self.open_phase {
+                    progress.phase(&phase.phase, run + 1, job.runs);
+                }
+            }
+            Event::Run(run) => {
+                if let Some(phase) = &mut self.open_phase {
+                    phase.runs.push(run);
+                }
+            }
+            Event::PhaseEnded { status, reason, latency } => {
+                if let Some(phase) = self.open_phase.take() {
+                    trial.phases.push(PhaseResult { status, reason, latency, ..phase });
+                }
+            }
+            Event::Finished => self.finished = true,
+            Event::Failed { status, reason } => self.failure = Some((status, reason)),
+        }
+    }
+
+    /// Where in the trial it is, for a message.
+    pub fn whereabouts(&self) -> String {
+        match (&self.open_phase, self.trial.phases.last()) {
+            (Some(phase), _) => format!("run {} of phase {}", self.run, phase.phase),
+            (None, Some(phase)) => format!("the end of phase {}", phase.phase),
+            (None, None) if self.ready => "opening the engine".to_owned(),
+            (None, None) => "the start of the worker".to_owned(),
+        }
+    }
+
+    /// The whole trial: as bad as its worst phase, or as what ended it. A phase the engine does
+    /// not support speaks for itself and does not colour the others.
+    pub fn close(self, failure: Option<(Status, String)>) -> Trial {
+        let mut trial = self.trial;
+        if let Some((status, reason)) = &failure
+            && let Some(phase) = self.open_phase
+        {
+            let reason = Some(reason.clone());
+            trial.phases.push(PhaseResult { status: *status, reason, ..phase });
+        }
+        if let Some((status, reason)) = failure {
+            (trial.status, trial.reason) = (status, Some(reason));
+        }
+        let supported = |phase: &&PhaseResult| phase.status != Status::Unsupported;
+        let worst = trial.phases.iter().filter(supported).map(|phase| phase.status).max();
+        let worst = worst.or(trial.phases.first().map(|phase| phase.status));
+        if let Some(worst) = worst.filter(|worst| *worst > trial.status) {
+            let first = trial.phases.iter().find(|phase| phase.status == worst);
+            let tell =
+                |phase: &PhaseResult| Some(format!("{}: {}", phase.phase, phase.reason.as_ref()?));
+            trial.reason = first.and_then(tell);
+            trial.status = worst;
+        }
+        trial
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_model::result::How;
+
+    use super::*;
+
+    /// A trial whose phases ended so.
+    fn trial(phases: &[(&str, Status)]) -> Record {
+        let mut record = Record::new();
+        for (name, status) in phases {
+            record.trial.phases.push(PhaseResult {
+                phase: (*name).to_owned(),
+                how: How::Native,
+                status: *status,
+                reason: (*status != Status::Ok).then(|| format!("{name} was {status}")),
+                ops: 1,
+                runs: Vec::new(),
+                latency: None,
+            });
+        }
+        record
+    }
+
+    fn ending(record: Record, failure: Option<(Status, String)>) -> (Status, Option<String>) {
+        let trial = record.close(failure);
+        (trial.status, trial.reason)
+    }
+
+    #[test]
+    fn a_trial_is_as_bad_as_its_worst_phase_and_says_which_one() {
+        use Status::{Capped, Ok, Unsupported, Wrong};
+        assert_eq!(ending(trial(&[("load", Ok), ("read", Ok)]), None), (Ok, None));
+        let phases = [("load", Capped), ("read", Wrong), ("update", Wrong)];
+        let expected = (Wrong, Some("read: read was wrong".to_owned()));
+        assert_eq!(ending(trial(&phases), None), expected);
+        // One phase that cannot be done does not hide the figures of the others.
+        assert_eq!(ending(trial(&[("load", Ok), ("topk", Unsupported)]), None), (Ok, None));
+        assert_eq!(ending(trial(&[("topk", Unsupported)]), None).0, Unsupported);
+    }
+
+    #[test]
+    fn a_failure_counts_unless_a_wrong_answer_came_before_it() {
+        let died = || Some((Status::Failed, "died".to_owned()));
+        assert_eq!(
+            ending(trial(&[("load", Status::Ok)]), died()),
+            (Status::Failed, Some("died".to_owned()))
+        );
+        assert_eq!(ending(trial(&[("load", Status::Wrong)]), died()).0, Status::Wrong);
+    }
+}

@@ -1,0 +1,147 @@
+//! What may disturb the figures: what was seen, and what to do about it.
+
+use std::path::Path;
+
+use embermark_model::result::Machine;
+
+/// What warnings are drawn from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conditions<'a> {
+    pub machine: &'a Machine,
+    /// Where databases live.
+    pub data: &'a Path,
+    /// Whether the program was built without optimisation.
+    pub debug: bool,
+    /// Whether a battery is being drained.
+    pub discharging: bool,
+    /// Bytes of swap in use.
+    pub swap_used: Option<u64>,
+    /// Bytes free where databases live.
+    pub free: Option<u64>,
+    /// Bytes the largest database may take.
+    pub needed: u64,
+}
+
+/// The warnings, the gravest first.
+pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
+    let Conditions { machine, data, .. } = conditions;
+    let mut warnings = Vec::new();
+    if conditions.debug {
+        warnings.push(
+            "this is a debug build, several times slower than a release build; build with \
+             'cargo build --release'"
+                .to_owned(),
+        );
+    }
+    if let Some(kind @ ("tmpfs" | "ramfs")) = machine.file_system.as_deref() {
+        warnings.push(format!(
+            "the databases live in memory ({kind} at {}): syncs cost nothing and the durability \
+             tiers mean nothing; name an --out folder on a disk",
+            data.display()
+        ));
+    }
+    if let (Some(load), Some(cpus)) = (machine.load, machine.cpus)
+        && load > f64::from(cpus) / 2.0
+    {
+        warnings.push(format!(
+            "the machine was busy at the start (load {load} on {cpus} CPUs): other programs take \
+             time from the engines; stop them and run again"
+        ));
+    }
+    if let Some(governor @ ("powersave" | "ondemand" | "conservative" | "schedutil")) =
+        machine.governor.as_deref()
+    {
+        warnings.push(format!(
+            "the CPU frequency governor is '{governor}', so the clock speed depends on the load; \
+             set 'performance' with 'cpupower frequency-set -g performance'"
+        ));
+    }
+    if conditions.discharging {
+        warnings.push(
+            "the machine runs on battery and may slow itself down; connect it to power".to_owned(),
+        );
+    }
+    if let Some(swap) = conditions.swap_used.filter(|swap| *swap >= 16 << 20) {
+        warnings.push(format!(
+            "{} MB of swap are in use: memory is scarce and pages may be fetched from disk inside \
+             the clock; stop other programs or choose a smaller scale",
+            swap / 1_000_000
+        ));
+    }
+    if let Some(free) = conditions.free.filter(|free| *free < conditions.needed) {
+        warnings.push(format!(
+            "{} MB are free at {}, and the largest database may take {} MB; free some, or name an \
+             --out folder on another disk",
+            free / 1_000_000,
+            data.display(),
+            conditions.needed.div_ceil(1_000_000)
+        ));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calm() -> Machine {
+        Machine {
+            cpus: Some(4),
+            load: Some(0.3),
+            governor: Some("performance".to_owned()),
+            file_system: Some("ext4".to_owned()),
+            ..Machine::default()
+        }
+    }
+
+    fn conditions(machine: &Machine) -> Conditions<'_> {
+        Conditions {
+            machine,
+            data: Path::new("/out/data"),
+            debug: false,
+            discharging: false,
+            swap_used: Some(0),
+            free: Some(1_000_000_000),
+            needed: 1_000_000,
+        }
+    }
+
+    #[test]
+    fn a_calm_machine_and_one_that_tells_nothing_get_no_warning() {
+        assert_eq!(of(&conditions(&calm())), Vec::<String>::new());
+        let unknown = Machine::default();
+        let blind = Conditions { swap_used: None, free: None, ..conditions(&unknown) };
+        assert_eq!(of(&blind), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_trouble_is_named_with_what_was_seen_and_what_to_do() {
+        let machine = Machine {
+            load: Some(2.5),
+            governor: Some("powersave".to_owned()),
+            file_system: Some("tmpfs".to_owned()),
+            ..calm()
+        };
+        let warnings = of(&Conditions {
+            debug: true,
+            discharging: true,
+            swap_used: Some(100_000_000),
+            free: Some(5_000_000),
+            needed: 5_000_001,
+            ..conditions(&machine)
+        });
+        let expected = [
+            ("debug build", "cargo build --release"),
+            ("tmpfs at /out/data", "on a disk"),
+            ("load 2.5 on 4 CPUs", "stop them"),
+            ("'powersave'", "cpupower"),
+            ("on battery", "connect it"),
+            ("100 MB of swap", "smaller scale"),
+            ("5 MB are free at /out/data, and the largest database may take 6 MB", "free some"),
+        ];
+        assert_eq!(warnings.len(), expected.len());
+        for (warning, (seen, remedy)) in warnings.iter().zip(expected) {
+            assert!(warning.contains(seen) && warning.contains(remedy), "{warning}");
+        }
+    }
+}

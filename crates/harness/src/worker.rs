@@ -1,0 +1,252 @@
+//! The child's side of a trial: one cell, measured, in a process of its own.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use embermark_engines::{EngineError, Opened, Site};
+use embermark_meter::Meter;
+use embermark_model::Status;
+use embermark_model::result::{Latency, Run};
+use embermark_workloads::{Bench, CheckError, Phase, Spec};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+
+use crate::Catalog;
+use crate::probe::{self, Probe};
+use crate::protocol::{Event, Job};
+
+/// The hidden `worker` command, with the engines and workloads of this build.
+pub fn worker_main() -> ExitCode {
+    serve(&Catalog::default())
+}
+
+/// Reads one [`Job`] from standard input, runs it, and writes [`Event`]s to standard output.
+/// Whatever else writes to standard output in this process ends up on standard error. Fails
+/// without an event only when it cannot speak to its parent; a panic or a crash is the parent's to
+/// report.
+pub fn serve(catalog: &Catalog) -> ExitCode {
+    match converse(catalog) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("worker: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn converse(catalog: &Catalog) -> io::Result<()> {
+    // Before anything else runs in this process: an engine that prints must not be heard as ours.
+    let mut events = Events(private_stdout()?);
+    let mut job = Vec::new();
+    io::stdin().read_to_end(&mut job)?;
+    let job: Job = serde_json::from_slice(&job)?;
+    die_with(job.parent)?;
+    match run(&job, catalog, &mut events) {
+        Ok(()) => events.send(&Event::Finished),
+        Err(Stop::Parent(error)) => Err(error),
+        Err(Stop::Failed(status, reason)) => events.send(&Event::Failed { status, reason }),
+    }
+}
+
+/// Takes standard output for the events alone (closed in any process this one starts), and points
+/// descriptor 1 at standard error.
+fn private_stdout() -> io::Result<File> {
+    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
+    nix::unistd::dup2_stdout(io::stderr())?;
+    Ok(File::from(stdout))
+}
+
+/// Has the kernel kill this process when its parent dies.
+fn die_with(parent: u32) -> io::Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    // The parent may have died before that took effect.
+    if nix::unistd::getppid().as_raw().cast_unsigned() != parent {
+        return Err(io::Error::other("the parent process has ended"));
+    }
+    Ok(())
+}
+
+struct Events(File);
+
+impl Events {
+    fn send(&mut self, event: &Event) -> io::Result<()> {
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        self.0.write_all(&line)
+    }
+}
+
+/// Why a trial ends before its time.
+enum Stop {
+    /// Nobody listens any more.
+    Parent(io::Error),
+    /// The engine or the workload cannot go on.
+    Failed(Status, String),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Parent(error)
+    }
+}
+
+impl From<EngineError> for Stop {
+    fn from(error: EngineError) -> Self {
+        Self::Failed(status_of(&error), error.to_string())
+    }
+}
+
+fn status_of(error: &EngineError) -> Status {
+    if error.is_unsupported() {
+        Status::Unsupported
+    } else if error.is_unavailable() {
+        Status::Unavailable
+    } else {
+        Status::Failed
+    }
+}
+
+fn failed(error: impl ToString) -> Stop {
+    Stop::Failed(Status::Failed, error.to_string())
+}
+
+fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
+    let engine = catalog.engine(&job.cell.engine).map_err(failed)?;
+    let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
+
+    // Rows, oracle and operations come first: what follows is the engine's alone.
+    let variant = job.cell.variant.clone();
+    let spec = Spec { rows: job.rows.clone(), variant, seed: job.seed };
+    let prepared = workload.prepare(&spec).map_err(failed)?;
+    let baseline_bytes = probe::resident_bytes(std::process::id());
+
+    let site = Site {
+        dir: job.site.clone(),
+        durability: job.cell.durability,
+        memory: job.memory_bytes,
+        url: job.url.clone(),
+    };
+    let began = Instant::now();
+    let Opened { store, version, settings, server } = engine.open(&site)?;
+    let open_ns = began.elapsed().as_nanos() as u64;
+    let settings = settings.into_iter().collect();
+    events.send(&Event::Ready { version, settings, baseline_bytes, open_ns, server })?;
+
+    let mut trial = Trial {
+        job,
+        // An engine that does nothing answers nothing.
+        checked: job.cell.engine != "null",
+        bench: prepared.open(store)?,
+        probes: Probes::new(server, job.url.is_some(), baseline_bytes.unwrap_or(0)),
+        events,
+    };
+    let phases = trial.bench.phases().to_vec();
+    for name in &job.phases {
+        if !phases.iter().any(|phase| phase.name == name) {
+            return Err(failed(format!("the workload has no phase '{name}'")));
+        }
+    }
+    for (index, phase) in phases.into_iter().enumerate() {
+        if job.phases.iter().any(|name| name == phase.name) {
+            trial.phase(index, phase)?;
+        }
+    }
+    Ok(trial.bench.finish()?)
+}
+
+struct Trial<'a> {
+    job: &'a Job,
+    checked: bool,
+    bench: Box<dyn Bench>,
+    probes: Probes,
+    events: &'a mut Events,
+}
+
+impl Trial<'_> {
+    /// Runs a phase as often as asked. A wrong answer ends the phase and leaves the others their
+    /// turn: [`Bench::ready`] puts the database right again.
+    fn phase(&mut self, index: usize, phase: Phase) -> Result<(), Stop> {
+        let Phase { name, ops, how } = phase;
+        self.events.send(&Event::Phase { name: name.to_owned(), how, ops })?;
+        let mut meter = Meter::new(self.job.cap_ms.map(Duration::from_millis));
+        let mut latencies: Vec<Latency> = Vec::new();
+        let (mut status, mut reason) = (Status::Ok, None);
+        for run in 0..self.job.runs {
+            self.events.send(&Event::Running { run })?;
+            self.bench.ready(index)?;
+            let before = self.probes.begin();
+            let answer = match self.bench.run(index, &mut meter) {
+                Ok(answer) => answer,
+                Err(error) if error.is_unsupported() => {
+                    (status, reason) = (Status::Unsupported, Some(error.to_string()));
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let (engine, client) = self.probes.end(before);
+            let measured = meter.measured();
+            let discarded = run < self.job.discard;
+            if ops > 1 && !discarded {
+                latencies.extend(meter.latency());
+            }
+            self.events.send(&Event::Run(Run {
+                elapsed_ns: measured.elapsed_ns,
+                ops: measured.ops,
+                discarded,
+                capped: measured.capped,
+                engine,
+                client,
+            }))?;
+            if measured.capped {
+                status = Status::Capped;
+            }
+            if !self.checked {
+                continue;
+            }
+            match self.bench.check(index, &answer, measured, run + 1 == self.job.runs) {
+                Ok(()) => {}
+                Err(CheckError::Wrong(difference)) => {
+                    (status, reason) = (Status::Wrong, Some(difference.to_string()));
+                    break;
+                }
+                Err(CheckError::Engine(error)) => return Err(error.into()),
+            }
+        }
+        let latency = embermark_meter::merge(&latencies).filter(|latency| latency.samples > 0);
+        Ok(self.events.send(&Event::PhaseEnded { status, reason, latency })?)
+    }
+}
+
+/// The probes of a trial: of the engine's processes, and of the client where that is another.
+struct Probes {
+    engine: Option<Probe>,
+    client: Option<Probe>,
+}
+
+impl Probes {
+    /// An embedded engine is measured in this process; a private server in its own processes, and
+    /// this process apart; a server that somebody else runs (`foreign`) cannot be measured.
+    fn new(server: Option<u32>, foreign: bool, baseline_bytes: u64) -> Self {
+        let this = Probe::process(std::process::id(), baseline_bytes);
+        match server {
+            Some(root) => Self { engine: Some(Probe::tree(root)), client: Some(this) },
+            None if foreign => Self { engine: None, client: Some(this) },
+            None => Self { engine: Some(this), client: None },
+        }
+    }
+
+    fn begin(&self) -> [Option<probe::Before>; 2] {
+        [self.engine, self.client].map(|probe| probe.map(|probe| probe.begin()))
+    }
+
+    fn end(
+        &self,
+        [engine, client]: [Option<probe::Before>; 2],
+    ) -> (embermark_model::result::Resources, Option<embermark_model::result::Resources>) {
+        let end = |probe: Option<Probe>, before| Some(probe?.end(before?));
+        (end(self.engine, engine).unwrap_or_default(), end(self.client, client))
+    }
+}

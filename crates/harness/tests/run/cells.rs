@@ -1,0 +1,132 @@
+//! From plans to cells.
+
+use std::collections::BTreeMap;
+
+use embermark_harness::cells::planned;
+use embermark_model::plan::{DataSource, Plan};
+use embermark_model::{Durability, Scale, Status};
+
+use crate::toy::CATALOG;
+
+crate::tests!(
+    cells_come_in_plan_order_and_a_further_variant_runs_what_it_changes,
+    a_tier_an_engine_cannot_make_and_an_engine_that_is_absent_are_cells_with_a_reason,
+    what_a_setting_really_keeps_is_recorded_where_it_differs,
+    phases_can_be_chosen,
+    unknown_names_are_answered_with_the_nearest,
+    plans_that_make_no_sense_are_refused,
+);
+
+/// Two runs of one trial, 100 rows.
+pub fn plan(engines: &[&str]) -> Plan {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    Plan {
+        workloads: words(&["squares"]),
+        engines: words(engines),
+        scales: vec![Scale::Rows(100)],
+        durabilities: vec![Durability::Process],
+        variants: words(&["single"]),
+        phases: Some(words(&["load", "read", "total"])),
+        data: DataSource::Synthetic,
+        runs: 3,
+        discard: 1,
+        trials: 1,
+        cap_ms: None,
+        timeout_ms: 60_000,
+        seed: 42,
+        memory_bytes: 1 << 20,
+        urls: BTreeMap::new(),
+    }
+}
+
+fn cells_come_in_plan_order_and_a_further_variant_runs_what_it_changes() {
+    let mut plan = plan(&["good", "slow", "good"]);
+    plan.scales.push(Scale::Rows(10));
+    plan.variants = vec!["other".into(), "single".into()];
+    let cells = planned(&plan, &CATALOG).unwrap();
+    let names: Vec<String> = cells.iter().map(|cell| cell.id.to_string()).collect();
+    assert_eq!(
+        names,
+        [
+            "good squares 100 process other",
+            "slow squares 100 process other",
+            "good squares 100 process single",
+            "slow squares 100 process single",
+            "good squares 10 process other",
+            "slow squares 10 process other",
+            "good squares 10 process single",
+            "slow squares 10 process single",
+        ]
+    );
+    assert_eq!(cells[0].phases, ["load", "read", "total"]);
+    assert_eq!(cells[2].phases, ["load"]);
+}
+
+fn a_tier_an_engine_cannot_make_and_an_engine_that_is_absent_are_cells_with_a_reason() {
+    let mut plan = plan(&["good", "absent"]);
+    plan.durabilities = vec![Durability::Process, Durability::Power];
+    let cells = planned(&plan, &CATALOG).unwrap();
+    let skips: Vec<_> = cells
+        .iter()
+        .map(|cell| cell.skip.as_ref().map(|skip| (skip.status, skip.reason.as_str())))
+        .collect();
+    let absent = Some((Status::Unavailable, "not here; apt install it"));
+    let never = Some((Status::Unsupported, "it never syncs"));
+    assert_eq!(skips, [None, absent, never, never]);
+}
+
+fn what_a_setting_really_keeps_is_recorded_where_it_differs() {
+    let mut plan = plan(&["good", "null"]);
+    plan.durabilities = vec![Durability::None, Durability::Process];
+    let cells = planned(&plan, &CATALOG).unwrap();
+    let keeps: Vec<_> = cells.iter().map(|cell| (cell.keeps, cell.reference)).collect();
+    let (stronger, weaker) = (Some(Durability::Process), Some(Durability::None));
+    assert_eq!(keeps, [(stronger, false), (None, true), (None, false), (weaker, true)]);
+}
+
+fn phases_can_be_chosen() {
+    let mut plan = plan(&["good"]);
+    plan.phases = Some(vec!["read".into()]);
+    plan.variants = vec!["single".into(), "other".into()];
+    let cells = planned(&plan, &CATALOG).unwrap();
+    // The other variant changes nothing of what is asked for.
+    assert_eq!(cells.len(), 1);
+    assert_eq!(cells[0].phases, ["read"]);
+
+    plan.phases = None;
+    assert_eq!(planned(&plan, &CATALOG).unwrap()[0].phases.len(), 4);
+}
+
+fn unknown_names_are_answered_with_the_nearest() {
+    type Change = fn(&mut Plan);
+    let changes: [(Change, &str); 5] = [
+        (|plan| plan.engines.push("goood".into()), "engine 'goood', did you mean 'good'?"),
+        (|plan| plan.workloads.push("sqares".into()), "did you mean 'squares'?"),
+        (|plan| plan.variants.push("singel".into()), "did you mean 'single'?"),
+        (|plan| plan.phases = Some(vec!["raed".into()]), "did you mean 'read'?"),
+        (|plan| drop(plan.urls.insert("servr".into(), String::new())), "did you mean 'server'?"),
+    ];
+    for (change, says) in changes {
+        let mut plan = plan(&["good"]);
+        change(&mut plan);
+        let error = planned(&plan, &CATALOG).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains(says), "{error}");
+    }
+}
+
+fn plans_that_make_no_sense_are_refused() {
+    type Change = fn(&mut Plan);
+    let changes: [(Change, &str); 5] = [
+        (|plan| plan.engines.clear(), "no engine"),
+        (|plan| plan.trials = 0, "0 trials"),
+        (|plan| plan.discard = 3, "give at least 4 runs"),
+        (|plan| plan.cap_ms = Some(0), "cap of 0"),
+        (|plan| drop(plan.urls.insert("good".into(), String::new())), "'good', which is no server"),
+    ];
+    for (change, says) in changes {
+        let mut plan = plan(&["good"]);
+        change(&mut plan);
+        let error = planned(&plan, &CATALOG).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains(says), "{error}");
+    }
+}

@@ -1,0 +1,67 @@
+//! Journals, whole and cut off.
+
+use std::fs;
+
+use embermark_harness::{HarnessError, JOURNAL, journal};
+use embermark_model::Status;
+
+use crate::cells::plan;
+use crate::trials::{Out, run};
+
+crate::tests!(
+    a_journal_says_all_that_the_result_says,
+    a_journal_cut_off_anywhere_gives_the_trials_that_ended_whole,
+    a_file_that_is_no_journal_is_refused_by_line,
+);
+
+fn a_journal_says_all_that_the_result_says() {
+    let out = Out::new();
+    let result = run(&plan(&["good", "absent", "wrong"]), &out.options()).unwrap();
+    let again = journal::assemble(&journal::read(&out.path(JOURNAL)).unwrap());
+    let json = |result| serde_json::to_value(result).unwrap();
+    assert_eq!(json(again), json(result.clone()));
+    let written = fs::read(out.path("result.json")).unwrap();
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&written).unwrap(), json(result));
+}
+
+fn a_journal_cut_off_anywhere_gives_the_trials_that_ended_whole() {
+    let out = Out::new();
+    run(&plan(&["good", "wrong"]), &out.options()).unwrap();
+    let whole = fs::read(out.path(JOURNAL)).unwrap();
+    let ends: Vec<usize> = (0..whole.len()).filter(|i| whole[*i] == b'\n').collect();
+    assert_eq!(ends.len(), 4); // head, two trials, end
+    let cut = out.path("cut.jsonl");
+    for (length, trials) in
+        [(ends[3], 2), (ends[2] + 1, 2), (ends[2], 1), (ends[1] + 40, 1), (ends[0] + 1, 0)]
+    {
+        fs::write(&cut, &whole[..length]).unwrap();
+        let journal = journal::read(&cut).unwrap();
+        assert_eq!((journal.trials.len(), journal.finished.is_some()), (trials, false));
+        let result = journal::assemble(&journal);
+        assert_eq!((result.cells.len(), result.manifest.finished), (2, None));
+        let missing = result.cells.iter().filter(|cell| cell.trials.is_empty());
+        for cell in missing.clone() {
+            assert_eq!(cell.status, Status::Failed);
+            assert!(cell.reason.as_ref().unwrap().contains("not run"));
+        }
+        assert_eq!(missing.count(), 2 - trials);
+    }
+}
+
+fn a_file_that_is_no_journal_is_refused_by_line() {
+    let out = Out::new();
+    run(&plan(&["good"]), &out.options()).unwrap();
+    let text = fs::read_to_string(out.path(JOURNAL)).unwrap();
+    let file = out.path("other.jsonl");
+    let refused = |text: &str, line| {
+        fs::write(&file, text).unwrap();
+        match journal::read(&file) {
+            Err(HarnessError::Journal { line: at, .. }) => assert_eq!(at, line),
+            other => panic!("{other:?}"),
+        }
+    };
+    refused("", 1);
+    refused("{\"schema\":1}\n", 1);
+    refused(&text.replacen('\n', "\nnonsense\n", 1), 2);
+    refused(&text.replacen("\"embermark_journal\":1", "\"embermark_journal\":99", 1), 1);
+}

@@ -1,0 +1,50 @@
+//! Whole runs with a toy workload and engines that misbehave in known ways. This program is also
+//! the worker of those runs, and the program of known use that the probes are tested on.
+
+// The lint knows tests by their attribute, which a runner of its own does without.
+#![allow(clippy::unwrap_used)]
+
+mod cells;
+mod journal;
+mod probes;
+mod registry;
+mod toy;
+mod trials;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["worker"] => return embermark_harness::serve(&toy::CATALOG),
+        ["worker-of-the-build"] => return embermark_harness::worker_main(),
+        ["use", what] => {
+            probes::use_up(what);
+            return ExitCode::SUCCESS;
+        }
+        ["run", out] => return trials::run_into(out),
+        _ => {}
+    }
+    let mut arguments = Arguments::from_args();
+    // One run at a time in a process, as `run` asks; and probes want a quiet machine.
+    arguments.test_threads = Some(1);
+    let tests = [cells::TESTS, journal::TESTS, trials::TESTS, registry::TESTS, probes::TESTS].concat();
+    let trial = |(name, test): (&'static str, fn())| {
+        Trial::test(name.replace('_', " "), move || -> Result<(), Failed> {
+            test();
+            Ok(())
+        })
+    };
+    libtest_mimic::run(&arguments, tests.into_iter().map(trial).collect()).exit_code()
+}
+
+/// Functions as tests under their own names.
+macro_rules! tests {
+    ($($name:ident),* $(,)?) => {
+        /// The tests of this module.
+        pub const TESTS: &[(&str, fn())] = &[$((stringify!($name), $name)),*];
+    };
+}
+use tests;

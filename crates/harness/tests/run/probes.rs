@@ -1,0 +1,170 @@
+//! Each probe against a program of known use.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use embermark_harness::probe::{Probe, resident_bytes};
+use embermark_model::result::Resources;
+use nix::sys::signal::{Signal, killpg};
+use nix::time::{ClockId, clock_gettime};
+use nix::unistd::Pid;
+
+crate::tests!(
+    cpu_time_is_what_a_program_burnt,
+    the_peak_is_what_a_program_held_during_the_run_even_when_it_gave_it_back,
+    bytes_written_are_what_a_program_wrote_and_synced,
+    a_tree_counts_a_child_that_came_and_went_during_the_run,
+    memory_shared_in_a_tree_counts_once,
+    a_peak_of_before_the_run_does_not_count,
+);
+
+/// The program of known use: says when it is up, waits for a line, uses up `what`, says so, and
+/// waits to be killed.
+pub fn use_up(what: &str) {
+    let mut line = String::new();
+    let mut say = |text| {
+        println!("{text}");
+        std::io::stdin().read_line(&mut line).expect("a parent");
+    };
+    match what {
+        "cpu" => {
+            say("up");
+            burn(Duration::from_millis(300));
+        }
+        "memory" => {
+            say("up");
+            drop(std::hint::black_box(vec![7_u8; 50_000_000]));
+        }
+        "memory-before" => {
+            drop(std::hint::black_box(vec![7_u8; 50_000_000]));
+            say("up");
+        }
+        "disk" => {
+            say("up");
+            let path = std::env::current_dir().expect("a folder").join("written");
+            let mut file = File::create(path).expect("a file");
+            file.write_all(&vec![7; 20_000_000]).and_then(|()| file.sync_all()).expect("a disk");
+        }
+        "child" => {
+            say("up");
+            let mut child = start("cpu", &std::env::current_dir().expect("a folder"));
+            go(&mut child);
+            drop(child.stdin.take());
+            child.wait().expect("a child");
+        }
+        other => panic!("no such use: {other}"),
+    }
+    println!("done");
+    std::io::stdin().read_to_string(&mut line).expect("a parent");
+}
+
+fn burn(time: Duration) {
+    let used =
+        || Duration::from(clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("a clock"));
+    let from = used();
+    while used() - from < time {}
+}
+
+fn start(what: &str, dir: &std::path::Path) -> Child {
+    let program = std::env::current_exe().unwrap();
+    let mut command = Command::new(program);
+    command.args(["use", what]).current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    hear(&mut child, "up");
+    child
+}
+
+/// Reads byte by byte, so that nothing after the line is lost.
+fn hear(child: &mut Child, expected: &str) {
+    let mut line = String::new();
+    let output = child.stdout.as_mut().unwrap();
+    BufReader::with_capacity(1, output).read_line(&mut line).unwrap();
+    assert_eq!(line.trim(), expected);
+}
+
+fn go(child: &mut Child) {
+    child.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+    hear(child, "done");
+}
+
+/// What a program uses, as the probe sees it.
+fn used(what: &str, probe: fn(u32) -> Probe) -> Resources {
+    // On the disk of the build, since /tmp may lie in memory.
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut child = start(what, dir.path());
+    let probe = probe(child.id());
+    let before = probe.begin();
+    go(&mut child);
+    let resources = probe.end(before);
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    resources
+}
+
+fn alone(pid: u32) -> Probe {
+    Probe::process(pid, resident_bytes(pid).unwrap())
+}
+
+fn within(value: Option<u64>, from: u64, to: u64) {
+    assert!(
+        value.is_some_and(|value| (from..to).contains(&value)),
+        "{value:?} not in {from}..{to}"
+    );
+}
+
+fn cpu_time_is_what_a_program_burnt() {
+    within(used("cpu", alone).cpu_ns, 300_000_000, 330_000_000);
+    within(used("cpu", Probe::tree).cpu_ns, 300_000_000, 330_000_000);
+    within(used("memory-before", alone).cpu_ns, 1, 30_000_000);
+}
+
+fn the_peak_is_what_a_program_held_during_the_run_even_when_it_gave_it_back() {
+    within(used("memory", alone).peak_bytes, 49_500_000, 52_000_000);
+}
+
+fn a_peak_of_before_the_run_does_not_count() {
+    within(used("memory-before", alone).peak_bytes, 0, 1_500_000);
+}
+
+fn bytes_written_are_what_a_program_wrote_and_synced() {
+    within(used("disk", alone).written_bytes, 20_000_000, 21_000_000);
+    within(used("cpu", alone).written_bytes, 0, 100_000);
+}
+
+fn a_tree_counts_a_child_that_came_and_went_during_the_run() {
+    // The time of ended children comes in ticks of 10 ms.
+    within(used("child", Probe::tree).cpu_ns, 290_000_000, 350_000_000);
+    within(used("child", alone).cpu_ns, 1, 30_000_000);
+}
+
+fn memory_shared_in_a_tree_counts_once() {
+    // A shell that holds 40 MB or more, and two forks of it that share them.
+    let script = "x=$(head -c 40000000 /dev/zero | tr '\\0' a)
+        (sleep 600; : $x) & (sleep 600; : $x) &
+        echo up; read line; echo done; read line";
+    let mut child = Command::new("sh")
+        .args(["-c", script])
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    hear(&mut child, "up");
+    let held = resident_bytes(child.id()).unwrap();
+    let probe = Probe::tree(child.id());
+    let before = probe.begin();
+    go(&mut child);
+    let peak = probe.end(before).peak_bytes;
+    killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap();
+    child.wait().unwrap();
+    assert!(held > 40_000_000);
+    // Without smaps_rollup it is not measured, and certainly not added up.
+    if fs::exists("/proc/self/smaps_rollup").unwrap() {
+        within(peak, held - held / 5, held + held / 4);
+    } else {
+        assert_eq!(peak, None);
+    }
+}

@@ -1,0 +1,385 @@
+//! A workload of three phases and engines with one fault each.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
+use embermark_engines::{
+    Access, Availability, Engine, EngineError, Family, Info, Kind, Lifecycle, Opened, Result, Site,
+    Store, Tier,
+};
+use embermark_harness::Catalog;
+use embermark_meter::{Measured, Meter};
+use embermark_model::answer::{Answer, Expected, Value};
+use embermark_model::plan::{DataSource, Dataset};
+use embermark_model::result::How;
+use embermark_model::{Durability, Scale};
+use embermark_workloads::{
+    Bench, CheckError, Info as WorkloadInfo, Phase, PhaseInfo, Prepared, Source, Spec, VariantInfo,
+    Workload, WorkloadError,
+};
+use nix::sys::signal::{Signal, raise};
+
+/// The toy workload, and an engine for each fault.
+pub static CATALOG: Catalog = Catalog { engines: ENGINES, workloads: &[&Squares] };
+
+static ENGINES: &[&dyn Engine] = &[
+    &Toy("good", Fault::None),
+    &Toy("chatty", Fault::Prints),
+    &Toy("wrong", Fault::WrongValue),
+    &Toy("failing", Fault::Error),
+    &Toy("killed", Fault::Killed),
+    &Toy("panicking", Fault::Panics),
+    &Toy("quitting", Fault::Exits),
+    &Toy("hanging", Fault::Hangs),
+    &Toy("slow", Fault::Slow),
+    &Toy("server", Fault::Server),
+    &Toy("stubborn", Fault::StubbornServer),
+    &Toy("absent", Fault::Absent),
+    &Toy("null", Fault::WrongValue),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    Prints,
+    WrongValue,
+    Error,
+    Killed,
+    Panics,
+    Exits,
+    Hangs,
+    Slow,
+    /// Starts a server that burns CPU while it is asked, and stops it in the end.
+    Server,
+    /// Starts a server in a session of its own that ignores SIGTERM, and hangs.
+    StubbornServer,
+    Absent,
+}
+
+struct Toy(&'static str, Fault);
+
+impl Engine for Toy {
+    fn info(&self) -> Info {
+        let kind = match self.1 {
+            Fault::Server | Fault::StubbornServer => Kind::Server,
+            _ if self.0 == "null" => Kind::Reference,
+            _ => Kind::Embedded,
+        };
+        Info { id: self.0, name: self.0, kind, family: Family::KeyValue, licence: "-" }
+    }
+
+    fn availability(&self) -> Availability {
+        match self.1 {
+            Fault::Absent => {
+                Availability::Missing { why: "not here".into(), remedy: "apt install it".into() }
+            }
+            _ => Availability::Ready { version: "1.0".into() },
+        }
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        match (self.0, durability) {
+            ("null", _) => Tier::Offered { keeps: Durability::None, setting: "nothing" },
+            (_, Durability::None) => Tier::Offered { keeps: Durability::Process, setting: "kept" },
+            (_, Durability::Process) => {
+                Tier::Offered { keeps: Durability::Process, setting: "kept" }
+            }
+            (_, Durability::Power) => Tier::Unsupported { why: "it never syncs" },
+        }
+    }
+
+    fn open(&self, site: &Site) -> Result<Opened> {
+        fs::write(site.dir.join("database"), vec![1; 8192])
+            .map_err(|error| EngineError::failed("toy", "create its file", error))?;
+        let server = match self.1 {
+            Fault::Server => Some(self.serve(
+                "read line; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 600",
+            )?),
+            Fault::StubbornServer => Some(self.serve("trap '' TERM; while :; do sleep 600; done")?),
+            _ => None,
+        };
+        Ok(Opened {
+            store: Store::Kv(Box::new(Map {
+                pairs: BTreeMap::new(),
+                fault: self.1,
+                gets: 0,
+                server,
+            })),
+            version: "1.0".into(),
+            settings: vec![("mode".into(), "toy".into())],
+            server,
+        })
+    }
+}
+
+impl Toy {
+    fn serve(&self, script: &str) -> Result<u32> {
+        Command::new("sh")
+            .args(["-c", script])
+            .process_group(0)
+            .stdin(Stdio::null())
+            .spawn()
+            .map(|child| child.id())
+            .map_err(|error| EngineError::failed("toy", "start its server", error))
+    }
+}
+
+struct Map {
+    pairs: BTreeMap<Vec<u8>, Vec<u8>>,
+    fault: Fault,
+    gets: u64,
+    server: Option<u32>,
+}
+
+impl Lifecycle for Map {
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        if let Some(server) = self.server {
+            let group = nix::unistd::Pid::from_raw(server as i32);
+            nix::sys::signal::killpg(group, Signal::SIGKILL)
+                .map_err(|error| EngineError::failed("toy", "stop its server", error))?;
+            let _ = nix::sys::wait::waitpid(group, None);
+        }
+        Ok(())
+    }
+}
+
+impl KvStore for Map {
+    fn table(&mut self, _: &str) -> Result<Table> {
+        Ok(Table(0))
+    }
+
+    fn clear(&mut self, _: Table) -> Result<()> {
+        self.pairs.clear();
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Access) -> Result<()> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn get(&mut self, _: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.gets += 1;
+        // In the second run of the read phase at 100 rows.
+        if self.gets == 150 {
+            match self.fault {
+                Fault::Prints => println!("{{\"event\":\"finished\"}}"),
+                Fault::WrongValue => return Ok(Some(b"12345678")),
+                Fault::Error => return Err(EngineError::failed("toy", "get a row", "bad luck")),
+                Fault::Killed => raise(Signal::SIGKILL).expect("a signal"),
+                Fault::Panics => panic!("page 7 is gone"),
+                Fault::Exits => {
+                    writeln!(std::io::stderr(), "licence expired").expect("a log");
+                    std::process::exit(0);
+                }
+                Fault::Hangs | Fault::StubbornServer => loop {
+                    std::thread::sleep(Duration::from_secs(600));
+                },
+                _ => {}
+            }
+        }
+        if self.fault == Fault::Slow {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(self.pairs.get(key).map(|value| &**value))
+    }
+
+    fn put(&mut self, _: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.pairs.insert(key.into(), value.into());
+        Ok(())
+    }
+
+    fn modify(&mut self, _: Table, _: &[u8], _: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
+        Err(EngineError::unsupported("toy", "changes in place"))
+    }
+
+    fn delete(&mut self, _: Table, key: &[u8]) -> Result<bool> {
+        Ok(self.pairs.remove(key).is_some())
+    }
+
+    fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        while let Some((key, value)) = pairs.next() {
+            self.pairs.insert(key.into(), value.into());
+        }
+        Ok(self.pairs.len() as u64)
+    }
+
+    fn scan(&mut self, _: Table, _: Range<'_>, _: Direction, visit: &mut Visit<'_>) -> Result<()> {
+        for (key, value) in &self.pairs {
+            if visit(key, value).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The squares of the first numbers: put, read, summed up; and changed in place, which no engine
+/// here supports.
+pub struct Squares;
+
+struct Rows;
+
+const PHASES: [&str; 4] = ["load", "read", "total", "change"];
+
+impl Workload for Squares {
+    fn info(&self) -> WorkloadInfo {
+        WorkloadInfo {
+            id: "squares",
+            about: "squares of numbers",
+            phases: &[
+                PhaseInfo { name: "load", about: "puts them" },
+                PhaseInfo { name: "read", about: "reads them" },
+                PhaseInfo { name: "total", about: "adds them up" },
+                PhaseInfo { name: "change", about: "changes one" },
+            ],
+            variants: &[
+                VariantInfo { name: "single", about: "one by one", changes: &["load"] },
+                VariantInfo { name: "other", about: "another way", changes: &["load"] },
+            ],
+        }
+    }
+
+    fn source(
+        &self,
+        _: &DataSource,
+        _: u64,
+    ) -> std::result::Result<Box<dyn Source>, WorkloadError> {
+        Ok(Box::new(Rows))
+    }
+
+    fn prepare(&self, spec: &Spec) -> std::result::Result<Box<dyn Prepared>, WorkloadError> {
+        let rows = fs::read_to_string(&spec.rows).expect("staged rows");
+        Ok(Box::new(Ready(rows.trim().parse().expect("a number"))))
+    }
+}
+
+impl Source for Rows {
+    fn stage(&self, scale: Scale, file: &Path) -> std::result::Result<Dataset, WorkloadError> {
+        let rows = match scale {
+            Scale::Rows(rows) => rows,
+            Scale::Full => 1_000,
+        };
+        fs::write(file, rows.to_string()).map_err(|cause| {
+            embermark_data::DataError::Unwritable { path: file.to_owned(), cause }
+        })?;
+        Ok(Dataset {
+            name: "squares".into(),
+            file: None,
+            sha256: None,
+            rows,
+            sensors: 0,
+            dropped: BTreeMap::new(),
+            remarks: BTreeMap::new(),
+        })
+    }
+}
+
+struct Ready(u64);
+
+impl Prepared for Ready {
+    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>> {
+        let Store::Kv(store) = store else {
+            return Err(EngineError::unsupported("toy", "other families"));
+        };
+        let phase = |name, ops| Phase { name, ops, how: How::Native };
+        let [load, read, total, change] = PHASES;
+        let phases = [phase(load, self.0), phase(read, self.0), phase(total, 1), phase(change, 1)];
+        Ok(Box::new(Numbers { rows: self.0, phases, store }))
+    }
+}
+
+struct Numbers {
+    rows: u64,
+    phases: [Phase; 4],
+    store: Box<dyn KvStore>,
+}
+
+const TABLE: Table = Table(0);
+
+fn number(bytes: &[u8]) -> u64 {
+    u64::from_be_bytes(bytes.try_into().expect("eight bytes"))
+}
+
+impl Bench for Numbers {
+    fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    fn ready(&mut self, phase: usize) -> Result<()> {
+        self.store.clear(TABLE)?;
+        if phase > 0 {
+            (0..self.rows).try_for_each(|i| self.put(i))?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer> {
+        let mut sum = 0_u64;
+        meter.start();
+        match phase {
+            0 => {
+                sum = meter.each(self.rows, |i| self.put(i as u64))?;
+            }
+            1 => {
+                let store = &mut self.store;
+                meter.each(self.rows, |i| {
+                    let value = store.get(TABLE, &(i as u64).to_be_bytes())?;
+                    sum = sum.wrapping_add(value.map_or(0, number));
+                    Ok::<_, EngineError>(())
+                })?;
+            }
+            2 => meter.once(|| {
+                self.store.scan(TABLE, Range::default(), Direction::Forward, &mut |_, value| {
+                    sum = sum.wrapping_add(number(value));
+                    std::ops::ControlFlow::Continue(())
+                })
+            })?,
+            _ => {
+                meter.once(|| self.store.modify(TABLE, &[], &mut |_| ()))?;
+            }
+        }
+        meter.stop();
+        Ok(Answer::Rows(vec![vec![Value::Int(sum as i64)]]))
+    }
+
+    fn check(
+        &mut self,
+        phase: usize,
+        answer: &Answer,
+        measured: Measured,
+        _: bool,
+    ) -> std::result::Result<(), CheckError> {
+        let squares = |n: u64| (0..n).map(|i| i * i).sum::<u64>();
+        let expected = match phase {
+            0 => measured.ops,
+            1 => squares(measured.ops),
+            _ => squares(self.rows),
+        };
+        let rows = vec![vec![Value::Int(expected as i64)]];
+        Ok(Expected::Set { rows, optional: vec![] }.check(answer)?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}
+
+impl Numbers {
+    fn put(&mut self, i: u64) -> Result<()> {
+        self.store.put(TABLE, &i.to_be_bytes(), &(i * i).to_be_bytes())
+    }
+}

@@ -1,0 +1,362 @@
+//! Whole runs, each engine with its own way of going wrong.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use embermark_harness::progress::{Progress, Silent};
+use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, journal};
+use embermark_model::plan::Plan;
+use embermark_model::result::{Cell, DiskSize, ResultFile};
+use embermark_model::{CellId, Scale, Status};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+
+use crate::cells::plan;
+use crate::toy::CATALOG;
+
+crate::tests!(
+    a_run_measures_every_phase_and_leaves_only_its_result,
+    trials_are_interleaved_and_numbered,
+    a_wrong_answer_is_told_with_its_first_difference_and_hides_no_other_phase,
+    a_worker_that_is_killed_is_one_failed_cell_and_the_others_go_on,
+    an_engine_that_fails_panics_or_quits_is_told_by_its_last_words,
+    an_engine_that_hangs_is_timed_out_and_its_server_is_gone,
+    what_an_engine_prints_goes_to_the_log_and_not_into_the_protocol,
+    a_server_is_measured_apart_from_its_client,
+    a_phase_an_engine_does_not_support_leaves_the_others_their_figures,
+    a_cap_stops_a_run_and_its_operations_stand,
+    a_worker_that_speaks_nonsense_is_a_failed_cell,
+    a_worker_that_cannot_be_started_stops_the_run_and_leaves_nothing,
+    an_interrupt_keeps_the_trials_that_ended_and_leaves_no_process_or_folder,
+    a_parent_that_is_killed_takes_its_worker_along_and_leaves_a_journal,
+    the_floor_is_measured_whatever_the_null_engine_answers,
+);
+
+/// A folder for the results of one test.
+pub struct Out(TempDir);
+
+impl Out {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join("out").join(name)
+    }
+
+    pub fn options(&self) -> RunOptions {
+        RunOptions { catalog: CATALOG, ..RunOptions::new(self.path("")).unwrap() }
+    }
+}
+
+pub fn run(plan: &Plan, options: &RunOptions) -> Result<ResultFile, HarnessError> {
+    let result = embermark_harness::run(plan, options, &mut Silent);
+    assert_eq!(children(), Vec::<String>::new(), "processes left behind");
+    result
+}
+
+/// The children of this process, dead or alive.
+fn children() -> Vec<String> {
+    let own = std::process::id();
+    let list = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap();
+    list.split_whitespace().map(str::to_owned).collect()
+}
+
+fn cell<'a>(result: &'a ResultFile, engine: &str) -> &'a Cell {
+    result.cells.iter().find(|cell| cell.id.engine == engine).unwrap()
+}
+
+fn reason<'a>(result: &'a ResultFile, engine: &str) -> (Status, &'a str) {
+    let cell = cell(result, engine);
+    (cell.status, cell.reason.as_deref().unwrap_or_default())
+}
+
+fn phases(cell: &Cell) -> Vec<(&str, Status, usize)> {
+    let phases = &cell.trials[0].phases;
+    phases.iter().map(|p| (p.phase.as_str(), p.status, p.runs.len())).collect()
+}
+
+fn a_run_measures_every_phase_and_leaves_only_its_result() {
+    let out = Out::new();
+    let result = run(&plan(&["good"]), &out.options()).unwrap();
+    let cell = cell(&result, "good");
+    assert_eq!((cell.status, cell.reason.as_deref()), (Status::Ok, None));
+    let ok = |name| (name, Status::Ok, 3);
+    assert_eq!(phases(cell), [ok("load"), ok("read"), ok("total")]);
+
+    let trial = &cell.trials[0];
+    assert_eq!(trial.version.as_deref(), Some("1.0"));
+    assert_eq!(trial.settings["mode"], "toy");
+    assert!(trial.baseline_bytes.is_some() && trial.open_ns.is_some() && trial.wall_ns > 0);
+    let disk = DiskSize { allocated_bytes: 8192, apparent_bytes: 8192 };
+    assert_eq!((trial.disk, trial.log.as_deref()), (Some(disk), None));
+    let [_, read, total] = &trial.phases[..] else { panic!("three phases") };
+    for (i, run) in read.runs.iter().enumerate() {
+        assert_eq!((run.ops, run.discarded, run.client), (100, i == 0, None));
+        assert!(run.elapsed_ns > 0 && run.engine.cpu_ns.is_some_and(|ns| ns > 0));
+    }
+    // Two counted runs of 100 operations, of which the first 64 of the first run are timed in any
+    // case; the discarded one would show as the number before the last two.
+    let latency = read.latency.as_ref().unwrap();
+    assert!(latency.samples > 0 && latency.samples <= 200, "{latency:?}");
+    assert_eq!(total.latency, None);
+
+    let manifest = &result.manifest;
+    assert_eq!(manifest.datasets["squares"].rows, 100);
+    assert!(
+        manifest.finished.is_some() && manifest.tool.profile == "debug" || !cfg!(debug_assertions)
+    );
+    let mut left: Vec<_> =
+        fs::read_dir(out.path("")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["journal.jsonl", "result.json"]);
+}
+
+fn trials_are_interleaved_and_numbered() {
+    let out = Out::new();
+    let mut plan = plan(&["good", "chatty", "null"]);
+    plan.trials = 3;
+    plan.runs = 2;
+    let result = run(&plan, &out.options()).unwrap();
+    for cell in &result.cells {
+        let trials: Vec<_> = cell.trials.iter().map(|t| (t.index, t.order / 3)).collect();
+        assert_eq!(trials, [(0, 0), (1, 1), (2, 2)]);
+    }
+    let mut orders: Vec<_> =
+        result.cells.iter().flat_map(|cell| &cell.trials).map(|trial| trial.order).collect();
+    orders.sort_unstable();
+    assert_eq!(orders, (0..9).collect::<Vec<_>>());
+}
+
+fn a_wrong_answer_is_told_with_its_first_difference_and_hides_no_other_phase() {
+    let out = Out::new();
+    let result = run(&plan(&["wrong"]), &out.options()).unwrap();
+    let cell = cell(&result, "wrong");
+    assert_eq!(
+        phases(cell),
+        [("load", Status::Ok, 3), ("read", Status::Wrong, 2), ("total", Status::Ok, 3)]
+    );
+    let (status, reason) = reason(&result, "wrong");
+    assert_eq!(status, Status::Wrong);
+    assert!(reason.starts_with("read: ") && reason.contains("328350"), "{reason}");
+}
+
+fn a_worker_that_is_killed_is_one_failed_cell_and_the_others_go_on() {
+    let out = Out::new();
+    let result = run(&plan(&["killed", "good"]), &out.options()).unwrap();
+    let (status, reason) = reason(&result, "killed");
+    assert_eq!(status, Status::Failed);
+    assert!(reason.contains("killed by signal 9 (SIGKILL)"), "{reason}");
+    assert!(reason.contains("run 2 of phase read"), "{reason}");
+    // What had ended before it stays.
+    assert_eq!(
+        phases(cell(&result, "killed")),
+        [("load", Status::Ok, 3), ("read", Status::Failed, 1)]
+    );
+    assert_eq!(cell(&result, "good").status, Status::Ok);
+}
+
+fn an_engine_that_fails_panics_or_quits_is_told_by_its_last_words() {
+    let out = Out::new();
+    let result = run(&plan(&["failing", "panicking", "quitting"]), &out.options()).unwrap();
+    for (engine, says) in [
+        ("failing", "toy could not get a row: bad luck"),
+        ("panicking", "page 7 is gone"),
+        (
+            "quitting",
+            "exited with status 0 in run 2 of phase read; its last words: licence expired",
+        ),
+    ] {
+        let (status, reason) = reason(&result, engine);
+        assert!(status == Status::Failed && reason.contains(says), "{engine}: {reason}");
+    }
+    let log = cell(&result, "panicking").trials[0].log.as_ref().unwrap();
+    assert!(fs::read_to_string(out.path(log)).unwrap().contains("page 7 is gone"));
+}
+
+fn an_engine_that_hangs_is_timed_out_and_its_server_is_gone() {
+    let out = Out::new();
+    let mut plan = plan(&["hanging", "stubborn", "good"]);
+    plan.timeout_ms = 1_500;
+    let result = run(&plan, &out.options()).unwrap();
+    for engine in ["hanging", "stubborn"] {
+        let (status, reason) = reason(&result, engine);
+        assert_eq!(status, Status::TimedOut);
+        assert_eq!(reason, "took longer than the 1.5 s a trial may, in run 2 of phase read");
+    }
+    assert_eq!(cell(&result, "good").status, Status::Ok);
+    assert!(!out.path("data").exists());
+}
+
+fn what_an_engine_prints_goes_to_the_log_and_not_into_the_protocol() {
+    let out = Out::new();
+    let result = run(&plan(&["chatty"]), &out.options()).unwrap();
+    let cell = cell(&result, "chatty");
+    assert_eq!((cell.status, cell.trials[0].phases.len()), (Status::Ok, 3));
+    let log = cell.trials[0].log.as_ref().unwrap();
+    assert!(fs::read_to_string(out.path(log)).unwrap().contains("finished"));
+}
+
+fn a_server_is_measured_apart_from_its_client() {
+    let out = Out::new();
+    let result = run(&plan(&["server"]), &out.options()).unwrap();
+    let cell = cell(&result, "server");
+    assert_eq!(cell.status, Status::Ok, "{:?}", cell.reason);
+    for run in cell.trials[0].phases.iter().flat_map(|phase| &phase.runs) {
+        assert!(run.engine.cpu_ns.is_some(), "{run:?}");
+        assert!(run.client.is_some_and(|client| client.cpu_ns.is_some()), "{run:?}");
+    }
+}
+
+fn a_phase_an_engine_does_not_support_leaves_the_others_their_figures() {
+    let out = Out::new();
+    let plan = Plan { phases: None, ..plan(&["good"]) };
+    let result = run(&plan, &out.options()).unwrap();
+    let cell = cell(&result, "good");
+    assert_eq!(cell.status, Status::Ok);
+    assert_eq!(phases(cell)[3], ("change", Status::Unsupported, 0));
+    let reason = cell.trials[0].phases[3].reason.as_deref();
+    assert_eq!(reason, Some("toy does not support changes in place"));
+}
+
+fn a_cap_stops_a_run_and_its_operations_stand() {
+    let out = Out::new();
+    let plan = Plan { cap_ms: Some(50), ..plan(&["slow"]) };
+    let result = run(&plan, &out.options()).unwrap();
+    let cell = cell(&result, "slow");
+    assert_eq!((cell.status, cell.reason.as_deref()), (Status::Capped, None));
+    let read = &cell.trials[0].phases[1];
+    assert!(read.runs.iter().all(|run| run.capped && (2..=11).contains(&run.ops)), "{read:?}");
+}
+
+fn a_worker_that_speaks_nonsense_is_a_failed_cell() {
+    let out = Out::new();
+    let script = |script: &str| RunOptions {
+        worker: WorkerCommand { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] },
+        ..out.options()
+    };
+    let plan = plan(&["good"]);
+    let result = run(&plan, &script("cat >/dev/null; echo Welcome; sleep 600")).unwrap();
+    let (status, text) = reason(&result, "good");
+    assert_eq!(status, Status::Failed);
+    assert_eq!(text, "the worker wrote what is no event, in the start of the worker: \"Welcome\"");
+
+    fs::remove_dir_all(out.path("")).unwrap();
+    let result = run(&plan, &script("echo oh >&2; exit 3")).unwrap();
+    assert_eq!(
+        reason(&result, "good").1,
+        "the worker exited with status 3 in the start of the worker; its last words: oh"
+    );
+}
+
+fn a_worker_that_cannot_be_started_stops_the_run_and_leaves_nothing() {
+    let out = Out::new();
+    let worker = WorkerCommand { program: "/no/such/program".into(), args: vec![] };
+    let options = RunOptions { worker, ..out.options() };
+    let error = run(&plan(&["good"]), &options).unwrap_err();
+    assert!(error.to_string().contains("/no/such/program") && !error.is_usage(), "{error}");
+    assert!(!out.path("data").exists() && !out.path("rows").exists());
+}
+
+/// Interrupts the run when a trial of an engine has begun its second run of a phase.
+struct Interrupting(Interrupt, &'static str, bool);
+
+impl Progress for Interrupting {
+    fn note(&mut self, _: &str) {}
+    fn started(&mut self, _: u32) {}
+    fn trial(&mut self, _: u32, cell: &CellId, _: u32) {
+        self.2 = cell.engine == self.1;
+    }
+    fn phase(&mut self, name: &str, run: u32, _: u32) {
+        if self.2 && name == "read" && run == 2 {
+            self.0.set();
+        }
+    }
+    fn trial_ended(&mut self, _: Status, _: Option<&str>, _: Duration) {}
+    fn finished(&mut self) {}
+}
+
+fn an_interrupt_keeps_the_trials_that_ended_and_leaves_no_process_or_folder() {
+    let out = Out::new();
+    let options = out.options();
+    let mut plan = plan(&["good", "hanging", "chatty", "wrong"]);
+    plan.trials = 2;
+    let mut progress = Interrupting(options.interrupt.clone(), "hanging", false);
+    let began = Instant::now();
+    let error = embermark_harness::run(&plan, &options, &mut progress).unwrap_err();
+    assert!(began.elapsed() < Duration::from_secs(20));
+    assert_eq!(children(), Vec::<String>::new());
+    assert!(!out.path("data").exists() && !out.path("rows").exists());
+
+    let HarnessError::Interrupted { result: Some(result) } = &error else { panic!("{error}") };
+    assert_eq!(result.cells.len(), 4);
+    assert_eq!(result.manifest.finished, None);
+    assert!(cell(result, "hanging").trials.is_empty());
+    let ended: usize = result.cells.iter().map(|cell| cell.trials.len()).sum();
+    assert!(ended < 4, "{ended}");
+    assert!(error.to_string().starts_with("interrupted") && !error.is_usage());
+    assert!(out.path("result.json").is_file() && out.path("journal.jsonl").is_file());
+
+    // And before anything ran: nothing at all.
+    let other = Out::new();
+    let options = other.options();
+    options.interrupt.set();
+    let error = run(&plan, &options).unwrap_err();
+    assert!(matches!(error, HarnessError::Interrupted { result: None }));
+    assert!(!other.path("").exists());
+}
+
+/// A run of this program's own, to be killed: the third engine hangs.
+pub fn run_into(out: &str) -> ExitCode {
+    let options = RunOptions { catalog: CATALOG, ..RunOptions::new(out).unwrap() };
+    let result = embermark_harness::run(&endless(), &options, &mut Silent);
+    ExitCode::from(u8::from(result.is_err()))
+}
+
+fn endless() -> Plan {
+    Plan { trials: 2, ..plan(&["good", "chatty", "hanging"]) }
+}
+
+fn a_parent_that_is_killed_takes_its_worker_along_and_leaves_a_journal() {
+    let out = Out::new();
+    let program = std::env::current_exe().unwrap();
+    let mut parent = Command::new(program).arg("run").arg(out.path("")).spawn().unwrap();
+    // Until the engine hangs, in the second run of its phase: its worker is up, and then idle.
+    let until = |what: &dyn Fn() -> bool| {
+        let began = Instant::now();
+        while !what() {
+            assert!(began.elapsed() < Duration::from_secs(20), "it never came");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    until(&|| out.path("data/hanging-squares-100-process-single-0/database").exists());
+    std::thread::sleep(Duration::from_millis(300));
+    let pid = parent.id();
+    let workers = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    let worker = workers.trim();
+    assert!(worker.parse::<u32>().is_ok(), "{workers}");
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let state = || fs::read_to_string(format!("/proc/{worker}/stat")).unwrap_or_default();
+    until(&|| state().is_empty() || state().contains(") Z "));
+    // It was left to this process, which adopts orphans, or to init.
+    let _ = waitpid(Pid::from_raw(worker.parse().unwrap()), Some(WaitPidFlag::WNOHANG));
+
+    let journal = journal::read(&out.path("journal.jsonl")).unwrap();
+    assert_eq!((journal.head.cells.len(), journal.finished), (3, None));
+}
+
+fn the_floor_is_measured_whatever_the_null_engine_answers() {
+    let out = Out::new();
+    let mut plan = plan(&["good"]);
+    plan.scales = vec![Scale::Rows(1_000_000), Scale::Rows(2_000)];
+    plan.phases = Some(vec!["total".into()]);
+    plan.runs = 2;
+    let result = run(&plan, &out.options()).unwrap();
+    let floor = result.manifest.floor.unwrap();
+    assert!(floor.read_ns > 0.0 && floor.read_ns < 100_000.0, "{floor:?}");
+    assert!(result.cells.iter().all(|cell| cell.id.engine == "good"));
+}

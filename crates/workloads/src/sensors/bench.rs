@@ -1,0 +1,268 @@
+//! The workload on one database.
+
+use std::collections::{HashMap, HashSet};
+
+use embermark_data::staged::StagedRows;
+use embermark_engines::{EngineError, Store};
+use embermark_meter::{Measured, Meter};
+use embermark_model::Reading;
+use embermark_model::answer::{Answer, Difference, Expected};
+use embermark_model::result::How;
+
+use super::found::{self, Found};
+use super::oracle::{Content, Oracle};
+use super::port::{self, SensorLog, Strategy};
+use super::sequence::Sequences;
+use super::step::Step;
+use crate::{Bench, CheckError, Phase, Prepared};
+
+/// Everything that exists before the engine does.
+pub(super) struct Cell {
+    pub rows: StagedRows,
+    pub oracle: Oracle,
+    pub sequences: Sequences,
+    pub strategy: Strategy,
+}
+
+impl Prepared for Cell {
+    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+        let log = port::open(store, self.sequences.newest.len())?;
+        let phases = self.phases(log.answers_questions());
+        Ok(Box::new(SensorBench {
+            log,
+            cell: *self,
+            phases,
+            state: State::Dirty,
+            found: Found::default(),
+        }))
+    }
+}
+
+impl Cell {
+    fn phases(&self, answers_questions: bool) -> Vec<Phase> {
+        let phase = |step: Step| {
+            let ops = match step {
+                Step::Load => self.rows.len(),
+                Step::Read => self.sequences.reads.len(),
+                Step::LastReadings => self.sequences.newest.len(),
+                Step::Update => self.sequences.changes.len(),
+                Step::Delete => self.sequences.deletes.len(),
+                _ => 1,
+            };
+            let client_side = step.is_question() && !answers_questions;
+            let how = if client_side { How::ClientSide } else { How::Native };
+            Phase { name: step.name(), ops: ops as u64, how }
+        };
+        Step::RUN_ORDER.into_iter().map(phase).collect()
+    }
+
+    /// What the oracle says to the step's first `ops` operations.
+    fn expected(&self, step: Step, ops: u64) -> Expected {
+        let first = usize::try_from(ops).unwrap_or(usize::MAX);
+        match step {
+            Step::Read => {
+                let read = self.sequences.rows_read(first).map(|place| &self.rows[place]);
+                Expected::Checksum(read.collect())
+            }
+            Step::LastReadings => {
+                let asked = self.sequences.newest.iter().take(first);
+                let places = asked.filter_map(|&s| self.oracle.newest(&self.rows, s));
+                let rows = places.map(|place| found::reading(&self.rows[place as usize]));
+                Expected::Set { rows: rows.collect(), optional: Vec::new() }
+            }
+            // Loaded or changed: one row an operation.
+            _ => self.oracle.answer(step).cloned().unwrap_or(Expected::Count(ops)),
+        }
+    }
+
+    /// What the row at a place must be after the first `ops` operations of a step on the full
+    /// log, or while loading it; and how many rows of those may be absent.
+    fn after(&self, step: Step, ops: u64) -> (Box<dyn Fn(u32) -> Option<Reading> + '_>, u64) {
+        let first = usize::try_from(ops).unwrap_or(usize::MAX);
+        let rows = &*self.rows;
+        let row = |place: u32| rows[place as usize];
+        let (changed, deleted) = (&self.sequences.changed, &self.sequences.deleted);
+        match step {
+            // In whatever order the engine took them.
+            Step::Load if self.strategy == Strategy::Bulk => {
+                (Box::new(move |place| Some(row(place))), rows.len() as u64 - ops)
+            }
+            Step::Load => {
+                (Box::new(move |place| ((place as usize) < first).then(|| row(place))), 0)
+            }
+            Step::Update => {
+                let changes = changed.iter().copied().zip(&self.sequences.changes).take(first);
+                let set: HashMap<u32, f64> =
+                    changes.map(|(place, change)| (place, change.temperature)).collect();
+                let changed = move |place| {
+                    let mut row = row(place);
+                    if let Some(&temperature) = set.get(&place) {
+                        row.set(Reading::TEMPERATURE, Some(temperature));
+                    }
+                    Some(row)
+                };
+                (Box::new(changed), 0)
+            }
+            Step::Delete => {
+                let gone: HashSet<u32> = deleted.iter().copied().take(first).collect();
+                (Box::new(move |place| (!gone.contains(&place)).then(|| row(place))), 0)
+            }
+            _ => (Box::new(move |place| Some(row(place))), 0),
+        }
+    }
+}
+
+/// In what state the database is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Not every row is there as it was loaded.
+    Dirty,
+    /// Every row is.
+    Loaded,
+    /// And the database has come to rest.
+    Settled,
+}
+
+struct SensorBench {
+    log: Box<dyn SensorLog>,
+    cell: Cell,
+    phases: Vec<Phase>,
+    state: State,
+    found: Found,
+}
+
+impl SensorBench {
+    /// Loads every row anew by the fastest path.
+    fn rebuild(&mut self) -> Result<(), EngineError> {
+        self.state = State::Dirty;
+        self.log.clear()?;
+        self.log.ready(Step::Load, Strategy::Bulk)?;
+        self.log.load(&self.cell.rows, Strategy::Bulk, &mut Meter::new(None))?;
+        self.state = State::Loaded;
+        self.settle()
+    }
+
+    fn settle(&mut self) -> Result<(), EngineError> {
+        match self.state {
+            State::Dirty => self.rebuild(),
+            State::Settled => Ok(()),
+            State::Loaded => {
+                self.log.settle()?;
+                self.state = State::Settled;
+                Ok(())
+            }
+        }
+    }
+
+    /// The step itself, inside the clock.
+    fn perform(&mut self, step: Step, meter: &mut Meter) -> Result<(), EngineError> {
+        let Self { log, cell: Cell { rows, sequences, strategy, .. }, found, .. } = self;
+        let by = *strategy;
+        match step {
+            Step::Load => found.changed = log.load(rows, by, meter)?,
+            Step::Read => found.checksum = log.read(&sequences.reads, meter)?,
+            Step::LastReadings => log.last_readings(&sequences.newest, meter, &mut found.newest)?,
+            Step::Update => found.changed = log.update(&sequences.changes, by, meter)?,
+            Step::Delete => found.changed = log.delete(&sequences.deletes, by, meter)?,
+            _ => meter.once(|| question(&mut **log, step, found))?,
+        }
+        Ok(())
+    }
+
+    /// Reads the whole store back and compares it with what the step's first operations left.
+    fn read_back(&mut self, step: Step, ops: u64) -> Result<(), CheckError> {
+        let (after, spare) = self.cell.after(step, ops);
+        let mut content = Content::new(&self.cell.oracle, &*after, spare);
+        self.log.contents(&mut |reading| content.see(reading))?;
+        Ok(content.finish()?)
+    }
+}
+
+fn question(log: &mut dyn SensorLog, step: Step, found: &mut Found) -> Result<(), EngineError> {
+    match step {
+        Step::AvgSensor => log.avg_sensor(&mut found.means),
+        Step::HotSensors => log.hot_sensors(&mut found.means),
+        Step::Anomalies => log.anomalies(&mut found.anomalies),
+        Step::DailySummary => log.daily_summary(&mut found.days),
+        Step::Outages => log.outages(&mut found.outages),
+        Step::TopkSensors => log.topk_sensors(&mut found.tallies, &mut found.hottest),
+        Step::CompareTwo => log.compare_two().map(|comparison| found.comparison = comparison),
+        Step::FullProfile => {
+            log.avg_sensor(&mut found.means)?;
+            log.daily_summary(&mut found.days)?;
+            log.outages(&mut found.outages)?;
+            log.topk_sensors(&mut found.tallies, &mut found.hottest)
+        }
+        Step::Load | Step::Read | Step::LastReadings | Step::Update | Step::Delete => Ok(()),
+    }
+}
+
+const fn changes_rows(step: Step) -> bool {
+    matches!(step, Step::Update | Step::Delete)
+}
+
+impl Bench for SensorBench {
+    fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
+        let step = Step::RUN_ORDER[phase];
+        match step {
+            Step::Load => {
+                self.state = State::Dirty;
+                self.log.clear()?;
+            }
+            // Rebuilt even before the first run, so that all runs find the same state.
+            _ if changes_rows(step) => self.rebuild()?,
+            _ => self.settle()?,
+        }
+        self.found.empty(&self.cell.oracle);
+        self.log.ready(step, self.cell.strategy)
+    }
+
+    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
+        let step = Step::RUN_ORDER[phase];
+        if changes_rows(step) {
+            self.state = State::Dirty;
+        }
+        meter.start();
+        let done = self.perform(step, meter);
+        meter.stop();
+        done?;
+        if step == Step::Load && !meter.measured().capped {
+            self.state = State::Loaded;
+        }
+        Ok(self.found.answer(step))
+    }
+
+    fn check(
+        &mut self,
+        phase: usize,
+        answer: &Answer,
+        measured: Measured,
+        last: bool,
+    ) -> Result<(), CheckError> {
+        let step = Step::RUN_ORDER[phase];
+        let complete = self.phases[phase].ops == measured.ops;
+        if !complete && !measured.capped {
+            let ops = self.phases[phase].ops;
+            let text = format!("{} of {ops} operations were done", measured.ops);
+            return Err(Difference(text).into());
+        }
+        self.cell.expected(step, measured.ops).check(answer)?;
+        if step == Step::Load || (last && changes_rows(step)) {
+            let same = self.read_back(step, measured.ops);
+            if same.is_err() {
+                self.state = State::Dirty;
+            }
+            same?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.settle()?;
+        self.log.close()
+    }
+}

@@ -1,0 +1,197 @@
+//! The log in a key-value store.
+
+use std::ops::ControlFlow;
+
+use embermark_engines::kv::{Direction, KvStore, Range, Table};
+use embermark_engines::{Access, Result};
+use embermark_meter::Meter;
+use embermark_model::fingerprint::Checksum;
+use embermark_model::{Key, Reading};
+
+use super::codec::{self, KeyBytes};
+use super::feed::Feed;
+use super::port::{
+    Anomaly, Change, Comparison, Day, Mean, Outage, SensorLog, Strategy, Tally,
+};
+use super::scan;
+use super::step::Step;
+
+/// The log in a key-value store: one table of encoded readings.
+pub(super) struct KvLog {
+    store: Box<dyn KvStore>,
+    table: Table,
+}
+
+impl KvLog {
+    pub(super) fn new(mut store: Box<dyn KvStore>) -> Result<Self> {
+        let table = store.table("readings")?;
+        Ok(Self { store, table })
+    }
+
+    /// Runs `work` inside one transaction, unless every operation is one of its own.
+    fn transaction<T>(
+        &mut self,
+        access: Access,
+        by: Strategy,
+        work: impl FnOnce(&mut dyn KvStore, Table) -> Result<T>,
+    ) -> Result<T> {
+        let whole = by != Strategy::CommitEach;
+        if whole {
+            self.store.begin(access)?;
+        }
+        let done = work(&mut *self.store, self.table)?;
+        if whole {
+            self.store.commit()?;
+        }
+        Ok(done)
+    }
+
+    /// Runs a question inside one snapshot.
+    fn question<T>(&mut self, ask: impl FnOnce(&mut scan::Scan<'_>) -> Result<T>) -> Result<T> {
+        self.transaction(Access::Read, Strategy::Single, |store, table| {
+            ask(&mut scan::Scan { store, table })
+        })
+    }
+}
+
+/// The lowest keys of a sensor and of the next one; `None` after the last sensor there can be.
+pub(super) fn bounds(sensor: u16) -> (KeyBytes, Option<KeyBytes>) {
+    let lowest = |sensor| codec::encode_key(Key { sensor, ts: i64::MIN });
+    (lowest(sensor), sensor.checked_add(1).map(lowest))
+}
+
+impl SensorLog for KvLog {
+    fn answers_questions(&self) -> bool {
+        false
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.store.clear(self.table)
+    }
+
+    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+        Ok(())
+    }
+
+    fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
+        if by == Strategy::Bulk {
+            let mut feed = Feed::new(rows, self.store.bulk_sorted(), meter);
+            let loaded = self.store.bulk(self.table, &mut feed)?;
+            let given = feed.given();
+            meter.count(given);
+            return Ok(loaded);
+        }
+        self.transaction(Access::Write, by, |store, table| {
+            meter.each(rows.len() as u64, |i| {
+                let reading = &rows[i];
+                let (key, value) =
+                    (codec::encode_key(reading.key()), codec::encode_value(reading));
+                store.put(table, &key, &value)
+            })
+        })
+    }
+
+    fn read(&mut self, keys: &[Key], meter: &mut Meter) -> Result<Checksum> {
+        self.transaction(Access::Read, Strategy::Single, |store, table| {
+            let mut found = Checksum::default();
+            meter.each(keys.len() as u64, |i| {
+                let key = keys[i];
+                if let Some(value) = store.get(table, &codec::encode_key(key))? {
+                    found += &codec::decode(key, value);
+                }
+                Ok(())
+            })?;
+            Ok(found)
+        })
+    }
+
+    fn last_readings(
+        &mut self,
+        sensors: &[u16],
+        meter: &mut Meter,
+        found: &mut Vec<Reading>,
+    ) -> Result<()> {
+        self.transaction(Access::Read, Strategy::Single, |store, table| {
+            meter.each(sensors.len() as u64, |i| {
+                let (from, to) = bounds(sensors[i]);
+                let range = Range { from: Some(&from), to: to.as_ref().map(|to| &to[..]) };
+                store.scan(table, range, Direction::Backward, &mut |key, value| {
+                    found.push(codec::decode(codec::decode_key(key), value));
+                    ControlFlow::Break(())
+                })
+            })?;
+            Ok(())
+        })
+    }
+
+    fn update(&mut self, changes: &[Change], by: Strategy, meter: &mut Meter) -> Result<u64> {
+        self.transaction(Access::Write, by, |store, table| {
+            let mut changed = 0;
+            meter.each(changes.len() as u64, |i| {
+                let Change { key, temperature } = changes[i];
+                let there = store.modify(table, &codec::encode_key(key), &mut |value| {
+                    codec::set_temperature(value, temperature);
+                })?;
+                changed += u64::from(there);
+                Ok(())
+            })?;
+            Ok(changed)
+        })
+    }
+
+    fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64> {
+        self.transaction(Access::Write, by, |store, table| {
+            let mut deleted = 0;
+            meter.each(keys.len() as u64, |i| {
+                deleted += u64::from(store.delete(table, &codec::encode_key(keys[i]))?);
+                Ok(())
+            })?;
+            Ok(deleted)
+        })
+    }
+
+    fn avg_sensor(&mut self, found: &mut Vec<Mean>) -> Result<()> {
+        self.question(|scan| scan.avg_sensor(found))
+    }
+
+    fn hot_sensors(&mut self, found: &mut Vec<Mean>) -> Result<()> {
+        self.question(|scan| scan.hot_sensors(found))
+    }
+
+    fn anomalies(&mut self, found: &mut Vec<Anomaly>) -> Result<()> {
+        self.question(|scan| scan.anomalies(found))
+    }
+
+    fn daily_summary(&mut self, found: &mut Vec<Day>) -> Result<()> {
+        self.question(|scan| scan.daily_summary(found))
+    }
+
+    fn outages(&mut self, found: &mut Vec<Outage>) -> Result<()> {
+        self.question(|scan| scan.outages(found))
+    }
+
+    fn topk_sensors(&mut self, readings: &mut Vec<Tally>, hottest: &mut Vec<Mean>) -> Result<()> {
+        self.question(|scan| scan.topk_sensors(readings, hottest))
+    }
+
+    fn compare_two(&mut self) -> Result<Comparison> {
+        self.question(|scan| scan.compare_two())
+    }
+
+    fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()> {
+        self.transaction(Access::Read, Strategy::Single, |store, table| {
+            store.scan(table, Range::default(), Direction::Forward, &mut |key, value| {
+                visit(&codec::decode(codec::decode_key(key), value));
+                ControlFlow::Continue(())
+            })
+        })
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.store.settle()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}

@@ -1,0 +1,148 @@
+//! What the workload needs of a store, in its own words.
+
+use embermark_engines::{Result, Store};
+use embermark_meter::Meter;
+use embermark_model::fingerprint::Checksum;
+use embermark_model::{Key, Reading};
+
+use super::kv::KvLog;
+use super::sql::SqlLog;
+use super::step::Step;
+
+/// How rows get in, and what a commit covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strategy {
+    /// One row at a time, all in one transaction.
+    Single,
+    /// One row at a time, each committed.
+    CommitEach,
+    /// By the engine's fastest path, as one commit; changes as in [`Strategy::Single`].
+    Bulk,
+}
+
+/// A new temperature for a reading that is there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Change {
+    /// Which reading.
+    pub key: Key,
+    /// Its new temperature in °C.
+    pub temperature: f64,
+}
+
+/// A sensor and its mean temperature in °C.
+pub(super) type Mean = (i64, Option<f64>);
+
+/// A sensor and the number of its readings.
+pub(super) type Tally = (i64, i64);
+
+/// A reading far from its sensor's mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Anomaly {
+    pub sensor: i64,
+    pub ts: i64,
+    pub temperature: f64,
+}
+
+/// A sensor's temperatures on one UTC day.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Day {
+    pub sensor: i64,
+    /// Days since 1970-01-01.
+    pub day: i64,
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+    pub mean: Option<f64>,
+    /// Readings, with or without a temperature.
+    pub readings: i64,
+}
+
+/// A time in which a sensor was silent: its readings before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Outage {
+    pub sensor: i64,
+    pub from: i64,
+    pub to: i64,
+}
+
+/// Two sensors compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Comparison {
+    /// Five-minute buckets in which both have a temperature.
+    pub buckets: i64,
+    /// Pearson's correlation of their mean temperatures in these.
+    pub correlation: Option<f64>,
+}
+
+/// The sensors' log in a store. Timed methods count their operations with the meter, which runs;
+/// results go to vectors with room for them, so that nothing is allocated inside the clock.
+pub(super) trait SensorLog {
+    /// Whether analytical questions are answered by the engine, and not by code over its scans.
+    fn answers_questions(&self) -> bool;
+
+    /// Removes all readings, giving their space back.
+    fn clear(&mut self) -> Result<()>;
+
+    /// Prepares for a step: whatever can be done before its clock starts.
+    fn ready(&mut self, step: Step, by: Strategy) -> Result<()>;
+
+    /// Puts rows into the empty log; returns the number of rows that the engine says it took.
+    fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64>;
+
+    /// Reads one key after the other in one snapshot; returns the checksum of what was found.
+    fn read(&mut self, keys: &[Key], meter: &mut Meter) -> Result<Checksum>;
+
+    /// Finds the newest reading of each of the sensors.
+    fn last_readings(
+        &mut self,
+        sensors: &[u16],
+        meter: &mut Meter,
+        found: &mut Vec<Reading>,
+    ) -> Result<()>;
+
+    /// Sets temperatures one by one; returns the number of rows changed.
+    fn update(&mut self, changes: &[Change], by: Strategy, meter: &mut Meter) -> Result<u64>;
+
+    /// Deletes keys one by one; returns the number of rows deleted.
+    fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64>;
+
+    /// Mean temperature per sensor, NULL where it has none.
+    fn avg_sensor(&mut self, found: &mut Vec<Mean>) -> Result<()>;
+
+    /// At most ten sensors of mean above 25 °C and at least ten readings, hottest first.
+    fn hot_sensors(&mut self, found: &mut Vec<Mean>) -> Result<()>;
+
+    /// Readings further than two sample standard deviations from their sensor's mean.
+    fn anomalies(&mut self, found: &mut Vec<Anomaly>) -> Result<()>;
+
+    /// Temperatures per sensor and UTC day.
+    fn daily_summary(&mut self, found: &mut Vec<Day>) -> Result<()>;
+
+    /// Gaps over one hour between consecutive readings of a sensor.
+    fn outages(&mut self, found: &mut Vec<Outage>) -> Result<()>;
+
+    /// The ten sensors with most readings, and the ten hottest on average.
+    fn topk_sensors(&mut self, readings: &mut Vec<Tally>, hottest: &mut Vec<Mean>) -> Result<()>;
+
+    /// Compares the two sensors with most readings.
+    fn compare_two(&mut self) -> Result<Comparison>;
+
+    /// Visits every reading in key order.
+    fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()>;
+
+    /// Brings the database to rest after many changes.
+    fn settle(&mut self) -> Result<()>;
+
+    /// Closes the database.
+    fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// The sensors' log in a store of any family, empty. Its `last_readings` will be asked for
+/// `newest` sensors.
+pub(super) fn open(store: Store, newest: usize) -> Result<Box<dyn SensorLog>> {
+    let mut log: Box<dyn SensorLog> = match store {
+        Store::Sql(store) => Box::new(SqlLog::new(store, newest)),
+        Store::Kv(store) => Box::new(KvLog::new(store)?),
+    };
+    log.clear()?;
+    Ok(log)
+}

@@ -1,0 +1,101 @@
+//! Drives the workload as the harness does.
+
+// Every test program uses its own part of this module.
+#![allow(dead_code)]
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use embermark_engines::{Availability, Engine, Site, Store, Tier};
+use embermark_meter::{Measured, Meter};
+use embermark_model::plan::DataSource;
+use embermark_model::{Durability, Scale};
+use embermark_workloads::{Bench, Phase, Spec, find};
+use tempfile::TempDir;
+
+/// Rows staged for the sensors workload.
+pub struct Staged {
+    dir: TempDir,
+    pub rows: PathBuf,
+}
+
+/// Three motes of the public log, if they are here.
+pub fn real_rows() -> Option<PathBuf> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data/intel-lab/data-motes-55-58.txt");
+    if !path.exists() {
+        eprintln!("not tested on real rows: {} is absent", path.display());
+    }
+    path.exists().then_some(path)
+}
+
+impl Staged {
+    pub fn new(data: &DataSource, scale: Scale) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let rows = dir.path().join("rows");
+        let source = find("sensors").unwrap().source(data, 42).unwrap();
+        source.stage(scale, &rows).unwrap();
+        Self { dir, rows }
+    }
+
+    pub fn synthetic(rows: u64) -> Self {
+        Self::new(&DataSource::Synthetic, Scale::Rows(rows))
+    }
+
+    pub fn open(&self, variant: &str, store: Store) -> Box<dyn Bench> {
+        let spec = Spec { rows: self.rows.clone(), variant: variant.to_owned(), seed: 7 };
+        find("sensors").unwrap().prepare(&spec).unwrap().open(store).unwrap()
+    }
+}
+
+/// A site for one database, removed with it.
+pub fn site() -> (TempDir, Site) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().canonicalize().unwrap();
+    (dir, Site { dir: path, durability: Durability::None, memory: 64 << 20, url: None })
+}
+
+/// Opens an engine in the weakest tier it makes.
+pub fn store(engine: &dyn Engine, site: &mut Site) -> Option<Store> {
+    let id = engine.info().id;
+    if let Availability::Missing { why, .. } = engine.availability() {
+        eprintln!("{id} not tested: {why}");
+        return None;
+    }
+    let tiers = [Durability::None, Durability::Process, Durability::Power];
+    let offered = |tier: &Durability| matches!(engine.tier(*tier), Tier::Offered { .. });
+    site.durability = tiers.into_iter().find(offered).unwrap();
+    Some(engine.open(site).unwrap_or_else(|error| panic!("{error}")).store)
+}
+
+/// What became of the runs of one phase.
+#[derive(Debug)]
+pub struct Outcome {
+    pub name: &'static str,
+    pub ops: u64,
+    pub measured: Vec<Measured>,
+    /// The first error, in words.
+    pub wrong: Option<String>,
+}
+
+/// Runs every phase `runs` times, whatever the earlier ones answered, and closes the database.
+pub fn drive(mut bench: Box<dyn Bench>, runs: u32, cap: Option<Duration>) -> Vec<Outcome> {
+    let phases: Vec<Phase> = bench.phases().to_vec();
+    let mut outcomes = Vec::new();
+    for (place, phase) in phases.iter().enumerate() {
+        let mut meter = Meter::new(cap);
+        let (mut measured, mut wrong) = (Vec::new(), None);
+        for run in 1..=runs {
+            bench.ready(place).unwrap_or_else(|e| panic!("{}: {e}", phase.name));
+            let answer = bench.run(place, &mut meter);
+            let answer = answer.unwrap_or_else(|e| panic!("{}: {e}", phase.name));
+            measured.push(meter.measured());
+            if let Err(error) = bench.check(place, &answer, meter.measured(), run == runs) {
+                wrong.get_or_insert(error.to_string());
+            }
+        }
+        outcomes.push(Outcome { name: phase.name, ops: phase.ops, measured, wrong });
+    }
+    bench.finish().unwrap_or_else(|error| panic!("{error}"));
+    outcomes
+}

@@ -1,0 +1,59 @@
+//! Every phase of every variant on every engine of this build, at several scales.
+
+mod common;
+
+use common::{Staged, drive, real_rows, site, store};
+use embermark_engines::{Engine, registry};
+use embermark_model::Scale;
+use embermark_model::plan::DataSource;
+
+/// Asserts that every answer is right, whatever the variant.
+fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, label: &str) {
+    for variant in ["single", "commit-each", "bulk"] {
+        let (_dir, mut site) = site();
+        let Some(store) = store(engine, &mut site) else { return };
+        let outcomes = drive(staged.open(variant, store), 2, None);
+        assert_eq!(outcomes.len(), 13);
+        for outcome in outcomes {
+            let what = format!("{} {} of {label}: {}", engine.info().id, variant, outcome.name);
+            assert_eq!(outcome.wrong, None, "{what}");
+            for measured in outcome.measured {
+                assert_eq!((measured.ops, measured.capped), (outcome.ops, false), "{what}");
+            }
+        }
+    }
+}
+
+fn candidates() -> impl Iterator<Item = &'static dyn Engine> {
+    registry::ENGINES.iter().copied().filter(|engine| engine.info().id != "null")
+}
+
+#[test]
+fn every_engine_answers_every_phase_rightly_on_few_rows() {
+    for rows in [1, 2, 10, 1_000] {
+        let staged = Staged::synthetic(rows);
+        for engine in candidates() {
+            every_answer_is_right(engine, &staged, &format!("{rows} rows"));
+        }
+    }
+}
+
+#[test]
+fn every_engine_answers_every_phase_rightly_on_many_rows() {
+    let staged = Staged::synthetic(10_000);
+    for engine in candidates() {
+        every_answer_is_right(engine, &staged, "10,000 rows");
+    }
+}
+
+#[test]
+fn every_engine_answers_every_phase_rightly_on_real_rows() {
+    let Some(path) = real_rows() else { return };
+    let data = DataSource::File(path);
+    for scale in [Scale::Full, Scale::Rows(1_000)] {
+        let staged = Staged::new(&data, scale);
+        for engine in candidates() {
+            every_answer_is_right(engine, &staged, &format!("{scale} real rows"));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Stores that lie are caught, and in the phase in which they lie.
+
+mod common;
+
+use std::ops::ControlFlow;
+
+use common::{Staged, drive, site, store};
+use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
+use embermark_engines::{Access, Lifecycle, Result, Store, registry};
+
+/// What a store does wrong. Numbers count the calls of that kind in the store's life.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lie {
+    None,
+    /// Every hundredth put is forgotten.
+    DropsPuts,
+    /// A bulk load loses one pair, and counts it.
+    DropsInBulk,
+    /// A scan gives its first pair twice.
+    RepeatsInScan,
+    /// A get finds what is not there.
+    InventsValues,
+    /// A get misses what is there, now and then.
+    MissesKeys,
+    /// One float of a value read is a little off.
+    BendsGets,
+    /// One float of a value scanned is a little off.
+    BendsScans,
+    /// A scan begins with the pair after the first.
+    SkipsInScan,
+    /// A delete says that it did, and did not.
+    IgnoresDeletes,
+    /// A delete does, and says that it did not.
+    DeniesDeletes,
+    /// A modify says that it did, and did not.
+    IgnoresUpdates,
+    /// A modify says that the key is not there.
+    DeniesUpdates,
+    /// A modify writes to the key below as well.
+    SpillsUpdates,
+    /// A backward scan starts one pair below the end.
+    MissesTheNewest,
+}
+
+struct Liar {
+    honest: Box<dyn KvStore>,
+    lie: Lie,
+    calls: u64,
+    value: Vec<u8>,
+}
+
+impl Liar {
+    fn tells(&mut self, lie: Lie, every: u64) -> bool {
+        if self.lie != lie {
+            return false;
+        }
+        self.calls += 1;
+        self.calls % every == 0
+    }
+}
+
+/// Moves the last float (the voltage, or 0 where absent) or the temperature by a millionth.
+fn bend(value: &mut [u8]) {
+    for at in [1, 25] {
+        let bytes: [u8; 8] = value[at..at + 8].try_into().unwrap();
+        value[at..at + 8].copy_from_slice(&(f64::from_le_bytes(bytes) * 1.000_001).to_le_bytes());
+    }
+}
+
+impl Lifecycle for Liar {
+    fn settle(&mut self) -> Result<()> {
+        self.honest.settle()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.honest.close()
+    }
+}
+
+impl KvStore for Liar {
+    fn table(&mut self, name: &str) -> Result<Table> {
+        self.honest.table(name)
+    }
+
+    fn clear(&mut self, table: Table) -> Result<()> {
+        self.honest.clear(table)
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        self.honest.begin(access)
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.honest.commit()
+    }
+
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        let bends = self.tells(Lie::BendsGets, 500);
+        let misses = self.tells(Lie::MissesKeys, 500);
+        let invents = self.tells(Lie::InventsValues, 1);
+        match self.honest.get(table, key)? {
+            Some(_) if misses => return Ok(None),
+            Some(value) => self.value = value.to_vec(),
+            None if invents => self.value = vec![0; 33],
+            None => return Ok(None),
+        }
+        if bends {
+            bend(&mut self.value);
+        }
+        Ok(Some(&self.value))
+    }
+
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        if self.tells(Lie::DropsPuts, 100) {
+            return Ok(());
+        }
+        self.honest.put(table, key, value)
+    }
+
+    fn modify(
+        &mut self,
+        table: Table,
+        key: &[u8],
+        change: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<bool> {
+        if self.tells(Lie::IgnoresUpdates, 50) {
+            return Ok(true);
+        }
+        if self.tells(Lie::DeniesUpdates, 50) {
+            return Ok(false);
+        }
+        if self.tells(Lie::SpillsUpdates, 50) {
+            let mut below = None;
+            let range = Range { from: None, to: Some(key) };
+            self.honest.scan(table, range, Direction::Backward, &mut |key, _| {
+                below = Some(key.to_vec());
+                ControlFlow::Break(())
+            })?;
+            if let Some(below) = below {
+                self.honest.modify(table, &below, change)?;
+            }
+        }
+        self.honest.modify(table, key, change)
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        if self.tells(Lie::IgnoresDeletes, 50) {
+            return Ok(true);
+        }
+        let denies = self.tells(Lie::DeniesDeletes, 50);
+        Ok(self.honest.delete(table, key)? && !denies)
+    }
+
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let drops = self.lie == Lie::DropsInBulk && pairs.next().is_some();
+        Ok(self.honest.bulk(table, pairs)? + u64::from(drops))
+    }
+
+    fn scan(
+        &mut self,
+        table: Table,
+        range: Range<'_>,
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let lie = self.lie;
+        let (forward, mut seen) = (direction == Direction::Forward, 0);
+        self.honest.scan(table, range, direction, &mut |key, value| {
+            seen += 1;
+            match lie {
+                Lie::RepeatsInScan if forward && seen == 1 => {
+                    let _ = visit(key, value);
+                    visit(key, value)
+                }
+                Lie::SkipsInScan if forward && seen == 1 => ControlFlow::Continue(()),
+                Lie::MissesTheNewest if !forward && seen == 1 => ControlFlow::Continue(()),
+                Lie::BendsScans if forward && seen == 1 => {
+                    let mut value = value.to_vec();
+                    bend(&mut value);
+                    visit(key, &value)
+                }
+                _ => visit(key, value),
+            }
+        })
+    }
+}
+
+/// The phases that find a lie out.
+fn found_out(lie: Lie, variant: &str) -> Vec<&'static str> {
+    let (_dir, mut site) = site();
+    let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut site) else {
+        panic!("memory is no key-value store")
+    };
+    let liar = Liar { honest, lie, calls: 0, value: Vec::new() };
+    let bench = Staged::synthetic(1_000).open(variant, Store::Kv(Box::new(liar)));
+    let wrong = drive(bench, 2, None).into_iter().filter(|outcome| {
+        let wrong = outcome.wrong.as_deref();
+        wrong.inspect(|text| assert!(text.starts_with("wrong answer: "), "{text}")).is_some()
+    });
+    wrong.map(|outcome| outcome.name).collect()
+}
+
+#[test]
+fn an_honest_store_is_not_accused() {
+    assert_eq!(found_out(Lie::None, "single"), [""; 0]);
+}
+
+#[test]
+fn rows_lost_while_loading_are_missed() {
+    assert!(found_out(Lie::DropsPuts, "single").contains(&"load"));
+    assert!(found_out(Lie::DropsPuts, "commit-each").contains(&"load"));
+    assert!(found_out(Lie::DropsInBulk, "bulk").contains(&"load"));
+}
+
+#[test]
+fn a_read_that_invents_misses_or_bends_a_value_is_wrong() {
+    for lie in [Lie::InventsValues, Lie::MissesKeys, Lie::BendsGets] {
+        assert_eq!(found_out(lie, "single"), ["read"], "{lie:?}");
+    }
+}
+
+#[test]
+fn updates_and_deletes_that_did_not_happen_are_noticed() {
+    for lie in [Lie::IgnoresUpdates, Lie::DeniesUpdates, Lie::SpillsUpdates] {
+        assert_eq!(found_out(lie, "single"), ["update"], "{lie:?}");
+        assert_eq!(found_out(lie, "commit-each"), ["update"], "{lie:?}");
+    }
+    for lie in [Lie::IgnoresDeletes, Lie::DeniesDeletes] {
+        assert_eq!(found_out(lie, "single"), ["delete"], "{lie:?}");
+    }
+}
+
+#[test]
+fn a_newest_reading_that_is_not_the_newest_is_wrong() {
+    assert_eq!(found_out(Lie::MissesTheNewest, "single"), ["last_readings"]);
+}
+
+#[test]
+fn a_scan_that_repeats_skips_or_bends_one_row_makes_its_questions_wrong() {
+    for lie in [Lie::RepeatsInScan, Lie::SkipsInScan] {
+        let wrong = found_out(lie, "single");
+        for phase in ["load", "daily_summary", "full_profile", "update", "delete"] {
+            assert!(wrong.contains(&phase), "{lie:?}: {phase} not in {wrong:?}");
+        }
+    }
+    let wrong = found_out(Lie::BendsScans, "single");
+    for phase in ["load", "avg_sensor", "daily_summary", "full_profile"] {
+        assert!(wrong.contains(&phase), "{phase} not in {wrong:?}");
+    }
+}
