@@ -1,5 +1,7 @@
 //! Short statements and the bulk path of every embedded SQL engine, one thread, tier `process`.
 
+#![allow(clippy::unwrap_used, reason = "a benchmark has nobody to hand an error to")]
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

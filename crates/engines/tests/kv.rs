@@ -470,7 +470,7 @@ fn settings_are_read_back_from_every_candidate() {
         assert_eq!(opened.version, version);
         if engine.info().kind != Kind::Reference {
             println!("{} {version} ({tier}): {:?}", engine.info().id, opened.settings);
-            assert!(opened.settings.iter().any(|(name, _)| name == "page size"), "{tier}");
+            assert!(!opened.settings.is_empty(), "{} ({tier})", engine.info().id);
         }
     }
 }

@@ -1,6 +1,10 @@
 //! What every SQL engine must do, in every tier it offers. An engine that is not here is named and
 //! left out.
 
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
+use std::slice;
+
 use embermark_engines::sql::{
     Nullable, Param, Rows, SqlRow, SqlStore, SqlType, Statement, Step, TableDef,
 };
@@ -102,8 +106,11 @@ impl Subject {
     }
 }
 
+/// Checks one topic, on tables of its own.
+type Check = fn(&mut Subject);
+
 /// Topics, in the order in which they are run on one store.
-const TOPICS: &[(&str, fn(&mut Subject))] = &[
+const TOPICS: &[(&str, Check)] = &[
     ("a store settles before it holds anything", settles),
     ("every kind of value comes back as it went in", values_round_trip),
     ("changed rows are counted", changes_are_counted),
@@ -236,7 +243,7 @@ fn values_round_trip(subject: &mut Subject) {
         let (id, stamp) = (Param::Int(wanted.0.unwrap()), Param::Int(wanted.1.unwrap()));
         let key = "SELECT * FROM round_trip WHERE id = ? AND stamp = ?";
         let found = subject.rows(key, &[id, stamp]);
-        assert_eq!(found, [wanted.clone()]);
+        assert_eq!(found, slice::from_ref(wanted));
         let bits = |number: Option<f64>| number.map(|n| if n == 0.0 { 0 } else { n.to_bits() });
         assert_eq!(bits(found[0].2), bits(wanted.2));
     }
@@ -245,7 +252,8 @@ fn values_round_trip(subject: &mut Subject) {
     let of_words = "SELECT * FROM round_trip WHERE words = ?";
     for wanted in &expected[..texts.len()] {
         let words = wanted.3.as_deref().unwrap();
-        assert_eq!(subject.rows(of_words, &[Param::Text(words)]), [wanted.clone()]);
+        let found = subject.rows(of_words, &[Param::Text(words)]);
+        assert_eq!(found, slice::from_ref(wanted));
     }
     assert_eq!(subject.rows(of_words, &[Param::Null]), []);
     // A statement is used again after a NULL, and then has no memory of it.
@@ -383,11 +391,11 @@ struct Spoilt(Generated, &'static [Param<'static>]);
 impl Rows for Spoilt {
     fn next(&mut self) -> Option<&[Param<'_>]> {
         if self.0.next == self.0.count {
+            // The bad row once, then the end: some drivers hear of an error only there.
             self.0.count = -1;
-            self.0.next = -1;
             return Some(self.1);
         }
-        self.0.next()
+        if self.0.count == -1 { None } else { self.0.next() }
     }
 }
 
@@ -411,7 +419,7 @@ fn expressions_are_right(subject: &mut Subject) {
     let table = table("expressions");
     subject.create(&table);
     let dialect = subject.store.dialect();
-    let no_rows_of = |expression: String| format!("SELECT {expression} FROM expressions");
+    let of_all = |expression: String| format!("SELECT {expression} FROM expressions");
     for (dividend, divisor, quotient) in
         [(7, 2, 3), (8, 2, 4), (0, 5, 0), (299_999_999, 300, 999_999)]
     {
@@ -428,13 +436,13 @@ fn expressions_are_right(subject: &mut Subject) {
     let halves = format!("SELECT COUNT(*) FROM expressions WHERE {quotient} = 1");
     assert_eq!(subject.int(&halves), Some(2));
     if let Some(deviation) = dialect.sample_deviation("number") {
-        let found = subject.float(&no_rows_of(deviation.clone())).unwrap();
+        let found = subject.float(&of_all(deviation.clone())).unwrap();
         assert!((found - 1.5_f64.sqrt()).abs() < 1e-12, "{found}");
         let of_one = format!("SELECT {deviation} FROM expressions WHERE id = 1");
         assert_eq!(subject.float(&of_one), None);
     }
     if let Some(correlation) = dialect.correlation("number", "stamp") {
-        let found = subject.float(&no_rows_of(correlation.clone())).unwrap();
+        let found = subject.float(&of_all(correlation.clone())).unwrap();
         assert!((found - 6.0 / 60_f64.sqrt()).abs() < 1e-12, "{found}");
         for without_variance in ["id = 1", "number = 4", "id = 99"] {
             let sql = format!("SELECT {correlation} FROM expressions WHERE {without_variance}");

@@ -39,7 +39,7 @@ pub enum HarnessError {
     /// The disk is full.
     #[error(
         "{path}: no space left on its disk while {doing}; free some, or name a folder on another \
-         disk with --out", path = .path.display()
+         disk (--out for results, --dir for databases)", path = .path.display()
     )]
     DiskFull {
         /// What was written.

@@ -19,6 +19,10 @@ pub const JOURNAL: &str = "journal.jsonl";
 /// Name of the result file in it.
 pub const RESULT: &str = "result.json";
 
+/// The options that name the folders, for messages.
+const OUT: &str = "--out";
+const DIR: &str = "--dir";
+
 const LOGS: &str = "logs";
 const ROWS: &str = "rows";
 const DATA: &str = "data";
@@ -46,19 +50,20 @@ impl OutDir {
         keep: bool,
     ) -> Result<Self, HarnessError> {
         let fresh = check_free(out)?;
-        fs::create_dir_all(out).map_err(|error| refused(out, error))?;
-        let absolute = |path: &Path| path.canonicalize().map_err(|error| refused(path, error));
-        let out = absolute(out)?;
-        let data = match data {
-            None => out.join(DATA),
-            Some(data) => {
-                fs::create_dir_all(data).map_err(|error| refused(data, error))?;
-                absolute(data)?.join(format!("embermark-{run_id}"))
-            }
+        let make = |folder: &Path, option| {
+            let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+            made.map_err(|error| refused(folder, option, error))
+        };
+        let data = data.map(|data| make(data, DIR)).transpose()?;
+        let out = make(out, OUT)?;
+        let (data, option) = match data {
+            Some(data) => (data.join(format!("embermark-{run_id}")), DIR),
+            None => (out.join(DATA), OUT),
         };
         let this = Self { out, data, fresh, keep };
-        for folder in [this.out.join(LOGS), this.out.join(ROWS), this.data.clone()] {
-            fs::create_dir(&folder).map_err(|error| refused(&folder, error))?;
+        let folders = [(this.out.join(LOGS), OUT), (this.out.join(ROWS), OUT)];
+        for (folder, option) in folders.into_iter().chain([(this.data.clone(), option)]) {
+            fs::create_dir(&folder).map_err(|error| refused(&folder, option, error))?;
         }
         Ok(this)
     }
@@ -146,7 +151,7 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             return Err(directory("is not a folder; name a folder with --out"));
         }
-        Err(error) => return Err(refused(out, error)),
+        Err(error) => return Err(refused(out, OUT, error)),
     };
     let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
     let holds = |name| names.iter().any(|n| n == name);
@@ -170,13 +175,13 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
 }
 
 /// A folder that cannot be used, and why.
-fn refused(path: &Path, error: io::Error) -> HarnessError {
+fn refused(path: &Path, option: &str, error: io::Error) -> HarnessError {
     let problem = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            format!("cannot be written ({error}); name a folder of yours with --out")
+            format!("cannot be written ({error}); name a folder of yours with {option}")
         }
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-            "is not a folder, or lies below a file; name a folder with --out".to_owned()
+            format!("is not a folder, or lies below a file; name a folder with {option}")
         }
         _ => return HarnessError::file(path, "prepare the folder", error),
     };
@@ -251,5 +256,10 @@ mod tests {
         assert!(refusal(&file.join("below")).contains("is not a folder"));
         // Not even root writes to this one.
         assert!(prepare(Path::new("/proc/embermark")).is_err());
+
+        let out = dir.path().join("out");
+        let error = OutDir::prepare(&out, Some(&file), "id", false).unwrap_err();
+        assert!(error.is_usage() && error.to_string().ends_with("with --dir"), "{error}");
+        assert!(!out.exists());
     }
 }

@@ -19,7 +19,6 @@ use crate::processes::{self, stat};
 pub struct Probe {
     root: u32,
     with_descendants: bool,
-    baseline_bytes: u64,
 }
 
 /// Readings taken before a run.
@@ -39,16 +38,15 @@ struct Io {
 }
 
 impl Probe {
-    /// Measures one process, from whose memory `baseline_bytes` are subtracted: what it held
-    /// before it had anything to do with an engine.
-    pub const fn process(pid: u32, baseline_bytes: u64) -> Self {
-        Self { root: pid, with_descendants: false, baseline_bytes }
+    /// Measures one process.
+    pub const fn process(pid: u32) -> Self {
+        Self { root: pid, with_descendants: false }
     }
 
     /// Measures a server: its root process and every descendant, including those that end during
     /// the run and are waited for by one that stays.
     pub const fn tree(root: u32) -> Self {
-        Self { root, with_descendants: true, baseline_bytes: 0 }
+        Self { root, with_descendants: true }
     }
 
     fn processes(&self) -> Vec<u32> {
@@ -74,10 +72,9 @@ impl Probe {
         let cpu_ns = self.cpu_of(&pids);
         let io = io_of(&pids);
         let between = |of: fn(Io) -> u64| of(io?).checked_sub(of(before.io?));
-        let peak = before.peak_reset.then(|| peak_of(&pids)).flatten();
         Resources {
             cpu_ns: cpu_ns.zip(before.cpu_ns).and_then(|(after, before)| after.checked_sub(before)),
-            peak_bytes: peak.map(|peak| peak.saturating_sub(self.baseline_bytes)),
+            peak_bytes: before.peak_reset.then(|| peak_of(&pids)).flatten(),
             read_bytes: between(|io| io.read),
             written_bytes: between(|io| io.written),
         }
@@ -189,7 +186,7 @@ mod tests {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let pid = child.id();
         child.wait().unwrap();
-        for probe in [Probe::process(pid, 0), Probe::tree(pid)] {
+        for probe in [Probe::process(pid), Probe::tree(pid)] {
             assert_eq!(probe.end(probe.begin()), Resources::default());
         }
     }

@@ -11,6 +11,7 @@ use crate::cells::{self, PlannedCell};
 use crate::outdir::OutDir;
 use crate::progress::Progress;
 use crate::protocol::Job;
+use crate::schedule::Turn;
 use crate::stage::Stages;
 use crate::trial::{Ending, Supervisor};
 use crate::{Catalog, HarnessError, Interrupt, floor, journal, manifest, schedule};
@@ -170,22 +171,9 @@ impl Run<'_> {
         let mut journal =
             journal::Writer::create(&self.dirs.journal(), manifest, self.plan.clone(), cells)?;
         progress.started(turns.len() as u32);
-        let mut interrupted = false;
-        for turn in turns {
-            let PlannedCell { id, phases, .. } = &runnable[turn.cell];
-            progress.trial(turn.order + 1, id, turn.trial);
-            let Some(rows) = self.stages.file(&id.workload, id.scale) else { continue };
-            let name = format!("{}-{}", id.slug(), turn.trial);
-            let Ending::Trial(trial) = self.trial(id, phases, rows, &name, progress)? else {
-                interrupted = true;
-                break;
-            };
-            let trial = Trial { index: turn.trial, order: turn.order, ..*trial };
-            let wall = Duration::from_nanos(trial.wall_ns);
-            progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
-            journal.trial(id.clone(), trial)?;
-        }
+        let complete = self.take_turns(&turns, &runnable, &mut journal, progress);
         progress.finished();
+        let interrupted = !complete?;
         if !interrupted {
             journal.finish(manifest::now())?;
         }
@@ -195,6 +183,31 @@ impl Run<'_> {
             false => Ok(result),
             true => Err(HarnessError::Interrupted { result: Some(Box::new(result)) }),
         }
+    }
+
+    /// Runs trials in their order and journals them; whether it came to the last.
+    fn take_turns(
+        &self,
+        turns: &[Turn],
+        cells: &[PlannedCell],
+        journal: &mut journal::Writer,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, HarnessError> {
+        for turn in turns {
+            let PlannedCell { id, phases, .. } = &cells[turn.cell];
+            progress.trial(turn.order + 1, id, turn.trial);
+            // Staged above, for every cell that runs.
+            let Some(rows) = self.stages.file(&id.workload, id.scale) else { continue };
+            let name = format!("{}-{}", id.slug(), turn.trial);
+            let Ending::Trial(trial) = self.trial(id, phases, rows, &name, progress)? else {
+                return Ok(false);
+            };
+            let trial = Trial { index: turn.trial, order: turn.order, ..*trial };
+            let wall = Duration::from_nanos(trial.wall_ns);
+            progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
+            journal.trial(id.clone(), trial)?;
+        }
+        Ok(true)
     }
 
     /// Runs one trial in a fresh process and a fresh directory, and removes the directory.

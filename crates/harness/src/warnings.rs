@@ -36,7 +36,7 @@ pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
     if let Some(kind @ ("tmpfs" | "ramfs")) = machine.file_system.as_deref() {
         warnings.push(format!(
             "the databases live in memory ({kind} at {}): syncs cost nothing and the durability \
-             tiers mean nothing; name an --out folder on a disk",
+             tiers mean nothing; name a folder on a disk with --dir",
             data.display()
         ));
     }
@@ -70,8 +70,8 @@ pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
     }
     if let Some(free) = conditions.free.filter(|free| *free < conditions.needed) {
         warnings.push(format!(
-            "{} MB are free at {}, and the largest database may take {} MB; free some, or name an \
-             --out folder on another disk",
+            "{} MB are free at {}, and the largest database may take {} MB; free some, or name a \
+             folder on another disk with --dir",
             free / 1_000_000,
             data.display(),
             conditions.needed.div_ceil(1_000_000)
@@ -132,7 +132,7 @@ mod tests {
         });
         let expected = [
             ("debug build", "cargo build --release"),
-            ("tmpfs at /out/data", "on a disk"),
+            ("tmpfs at /out/data", "on a disk with --dir"),
             ("load 2.5 on 4 CPUs", "stop them"),
             ("'powersave'", "cpupower"),
             ("on battery", "connect it"),

@@ -140,7 +140,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         // An engine that does nothing answers nothing.
         checked: job.cell.engine != "null",
         bench: prepared.open(store)?,
-        probes: Probes::new(server, job.url.is_some(), baseline_bytes.unwrap_or(0)),
+        probes: Probes::new(server, job.url.is_some()),
         events,
     };
     let phases = trial.bench.phases().to_vec();
@@ -229,8 +229,8 @@ struct Probes {
 impl Probes {
     /// An embedded engine is measured in this process; a private server in its own processes, and
     /// this process apart; a server that somebody else runs (`foreign`) cannot be measured.
-    fn new(server: Option<u32>, foreign: bool, baseline_bytes: u64) -> Self {
-        let this = Probe::process(std::process::id(), baseline_bytes);
+    fn new(server: Option<u32>, foreign: bool) -> Self {
+        let this = Probe::process(std::process::id());
         match server {
             Some(root) => Self { engine: Some(Probe::tree(root)), client: Some(this) },
             None if foreign => Self { engine: None, client: Some(this) },

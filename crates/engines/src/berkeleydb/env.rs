@@ -50,6 +50,13 @@ pub(super) fn c_string(bytes: impl Into<Vec<u8>>, what: &str) -> Result<CString>
     CString::new(bytes).map_err(|error| EngineError::failed(ID, what, error))
 }
 
+/// The cache size to ask for, so that `memory` bytes are used: below 500 MB the library adds a
+/// quarter to what it is asked for, to hold its own records of the pages.
+const fn asked(memory: u64) -> u64 {
+    let less = memory / 5 * 4;
+    if less < 500 << 20 { less } else { memory }
+}
+
 /// Opens the environment of a site; with transactions it runs recovery first, as the manual asks
 /// of every first opening.
 pub(super) fn open(site: &Site) -> Result<*mut ffi::Env> {
@@ -63,7 +70,7 @@ pub(super) fn open(site: &Site) -> Result<*mut ffi::Env> {
         ffi::ember_env_open(
             &mut env,
             home.as_ptr(),
-            site.memory,
+            asked(site.memory),
             LOG_BUFFER,
             transactions,
             write_nosync,

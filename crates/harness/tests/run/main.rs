@@ -30,7 +30,8 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // One run at a time in a process, as `run` asks; and probes want a quiet machine.
     arguments.test_threads = Some(1);
-    let tests = [cells::TESTS, journal::TESTS, trials::TESTS, registry::TESTS, probes::TESTS].concat();
+    let tests =
+        [cells::TESTS, journal::TESTS, trials::TESTS, registry::TESTS, probes::TESTS].concat();
     let trial = |(name, test): (&'static str, fn())| {
         Trial::test(name.replace('_', " "), move || -> Result<(), Failed> {
             test();
