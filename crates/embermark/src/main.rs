@@ -23,7 +23,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Measure engines on workloads; with no arguments the embedded engines at small scales
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     /// List the engines: what they are, whether they are here, how durable each can be
     Engines,
     /// List the workloads with their phases and variants
@@ -39,7 +39,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => run::run(*args),
         Command::Engines => engines::list(),
         Command::Workloads => workloads::list(),
         Command::Data(args) => data::data(args),

@@ -91,10 +91,12 @@ pub struct PlanArgs {
 impl PlanArgs {
     /// Reads a plan file: TOML with the long option names as keys.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::usage(format!("cannot read the plan {}: {error}", path.display())))?;
-        toml::from_str(&text)
-            .map_err(|error| Failure::usage(format!("{} is not a plan: {}", path.display(), error.message())))
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Failure::usage(format!("cannot read the plan {}: {error}", path.display()))
+        })?;
+        toml::from_str(&text).map_err(|error| {
+            Failure::usage(format!("{} is not a plan: {}", path.display(), error.message()))
+        })
     }
 
     /// These arguments where given, else those of `other`.
@@ -126,14 +128,24 @@ impl PlanArgs {
     pub fn plan(self) -> Result<Plan, Failure> {
         let published = self.as_published;
         let or_default = |given: Vec<String>, default: &[&str]| {
-            if given.is_empty() { default.iter().map(|&word| word.to_owned()).collect() } else { given }
+            if given.is_empty() {
+                default.iter().map(|&word| word.to_owned()).collect()
+            } else {
+                given
+            }
         };
-        let scales = or_default(self.scale, if published { &PUBLISHED_SCALES } else { &["1k", "10k"] });
+        let scales =
+            or_default(self.scale, if published { &PUBLISHED_SCALES } else { &["1k", "10k"] });
         let durabilities = or_default(self.durability, &["process"]);
         let workloads = workloads(&self.workloads)?;
-        let variants = or_default(self.variant, if published { &["single"] } else { &["single", "bulk"] });
-        check_names("variant", &variants, &workloads, |w| w.info().variants.iter().map(|v| v.name).collect())?;
-        check_names("phase", &self.phases, &workloads, |w| w.info().phases.iter().map(|p| p.name).collect())?;
+        let variants =
+            or_default(self.variant, if published { &["single"] } else { &["single", "bulk"] });
+        check_names("variant", &variants, &workloads, |w| {
+            w.info().variants.iter().map(|v| v.name).collect()
+        })?;
+        check_names("phase", &self.phases, &workloads, |w| {
+            w.info().phases.iter().map(|p| p.name).collect()
+        })?;
 
         let runs = self.runs.unwrap_or(6);
         let discard = self.discard.unwrap_or(u32::from(runs > 1));
@@ -151,7 +163,9 @@ impl PlanArgs {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
             engines: engines(&or_default(self.engines, &["embedded"]))?,
             scales: unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?,
-            durabilities: unique(durabilities.iter().map(|d| d.parse::<Durability>().map_err(Failure::usage)))?,
+            durabilities: unique(
+                durabilities.iter().map(|d| d.parse::<Durability>().map_err(Failure::usage)),
+            )?,
             variants: unique(variants.into_iter().map(Ok))?,
             phases: (!self.phases.is_empty()).then_some(self.phases),
             data: self.data.map_or(DataSource::Synthetic, DataSource::File),
@@ -168,7 +182,9 @@ impl PlanArgs {
 }
 
 /// Keeps the first of equal things, so that naming one twice measures it once.
-fn unique<T: PartialEq>(things: impl Iterator<Item = Result<T, Failure>>) -> Result<Vec<T>, Failure> {
+fn unique<T: PartialEq>(
+    things: impl Iterator<Item = Result<T, Failure>>,
+) -> Result<Vec<T>, Failure> {
     let mut kept = Vec::new();
     for thing in things {
         let thing = thing?;
@@ -224,7 +240,9 @@ fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
     let time = text.parse::<jiff::SignedDuration>().ok().map(|time| time.as_millis());
     match time.map(u64::try_from) {
         Some(Ok(ms)) if ms > 0 => Ok(ms),
-        _ => Err(Failure::usage(format!("{option} '{text}' is not a time: write for example 20s, 500ms or 2m"))),
+        _ => Err(Failure::usage(format!(
+            "{option} '{text}' is not a time: write for example 20s, 500ms or 2m"
+        ))),
     }
 }
 
@@ -233,7 +251,9 @@ fn memory(text: &str) -> Result<u64, Failure> {
     match text.parse::<ByteSize>() {
         Ok(ByteSize(bytes)) if bytes >= LEAST => Ok(bytes),
         Ok(_) => Err(Failure::usage(format!("--memory {text} is too little: give at least 1MiB"))),
-        Err(_) => Err(Failure::usage(format!("--memory '{text}' is not a size: write for example 64MiB or 1GB"))),
+        Err(_) => Err(Failure::usage(format!(
+            "--memory '{text}' is not a size: write for example 64MiB or 1GB"
+        ))),
     }
 }
 
@@ -241,7 +261,9 @@ fn urls(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let mut urls = BTreeMap::new();
     for text in given {
         let Some((engine, url)) = text.split_once('=') else {
-            return Err(Failure::usage(format!("--url '{text}' names no engine: write ENGINE=URL")));
+            return Err(Failure::usage(format!(
+                "--url '{text}' names no engine: write ENGINE=URL"
+            )));
         };
         registry::find(engine).map_err(Failure::usage)?;
         urls.insert(engine.to_owned(), url.to_owned());
@@ -264,7 +286,10 @@ mod tests {
     #[test]
     fn with_nothing_given_it_is_the_embedded_engines_at_small_scales() {
         let plan = PlanArgs::default().plan().unwrap();
-        assert!(plan.engines.contains(&"memory".to_owned()) && !plan.engines.contains(&"null".to_owned()));
+        assert!(
+            plan.engines.contains(&"memory".to_owned())
+                && !plan.engines.contains(&"null".to_owned())
+        );
         assert_eq!(plan.scales, [Scale::Rows(1_000), Scale::Rows(10_000)]);
         assert_eq!((plan.runs, plan.discard, plan.trials, plan.cap_ms), (6, 1, 3, Some(20_000)));
     }
@@ -309,7 +334,8 @@ mod tests {
 
     #[test]
     fn the_command_line_wins_over_the_plan_file() {
-        let file: PlanArgs = toml::from_str("runs = 3\nscale = ['100k']\nengines = ['memory']").unwrap();
+        let file: PlanArgs =
+            toml::from_str("runs = 3\nscale = ['100k']\nengines = ['memory']").unwrap();
         let plan = PlanArgs { runs: Some(2), ..PlanArgs::default() }.or(file).plan().unwrap();
         assert_eq!((plan.runs, plan.scales), (2, vec![Scale::Rows(100_000)]));
         assert!(toml::from_str::<PlanArgs>("rnus = 3").is_err());

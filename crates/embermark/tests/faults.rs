@@ -1,5 +1,7 @@
 //! Runs that do not go as planned: killed workers, interrupts, full disks.
 
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
 mod common;
 
 use std::fs;
@@ -7,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Ended, Place, read_result};
+use common::{Ended, Mounted, Place, read_result};
 use embermark_model::Status;
 
 /// Waits until `found` finds something, at most 60 seconds.
@@ -54,16 +56,23 @@ fn left_in(dir: &Path) -> Vec<String> {
             let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
             let command = String::from_utf8_lossy(&command).replace('\0', " ");
             let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
-            let holds = files
-                .flatten()
-                .any(|fd| fs::read_link(fd.path()).is_ok_and(|target| target.to_string_lossy().starts_with(&dir)));
+            let holds = files.flatten().any(|fd| {
+                fs::read_link(fd.path())
+                    .is_ok_and(|target| target.to_string_lossy().starts_with(&dir))
+            });
             (command.contains(&dir) || holds).then_some(format!("{pid} {command}"))
         })
         .collect()
 }
 
 fn kill(pid: u32, signal: &str) {
-    assert!(Command::new("kill").args([&format!("-{signal}"), &pid.to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args([&format!("-{signal}"), &pid.to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 fn start(place: &Place, words: &[&str]) -> Child {
@@ -87,15 +96,34 @@ fn a_worker_killed_half_way_fails_its_cell_and_the_others_go_on() {
     let result = place.result("out");
     let of = |engine| result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
     assert_eq!((of("sqlite").status, of("memory").status), (Status::Failed, Status::Ok));
-    assert!(of("sqlite").reason.as_ref().unwrap().contains("signal 9"), "{:?}", of("sqlite").reason);
-    assert!(ended.stdout.contains("failed") && ended.stdout.contains("signal 9"), "{}", ended.stdout);
+    assert!(
+        of("sqlite").reason.as_ref().unwrap().contains("signal 9"),
+        "{:?}",
+        of("sqlite").reason
+    );
+    assert!(
+        ended.stdout.contains("failed") && ended.stdout.contains("signal 9"),
+        "{}",
+        ended.stdout
+    );
 }
 
 #[test]
 fn an_interrupt_keeps_what_ended_and_leaves_nothing_running() {
     for engine in ["sqlite", "postgres"] {
         let place = Place::new();
-        let words = ["run", "sensors", "-e", engine, "--scale", "100k", "--variant", "single", "--out", "out"];
+        let words = [
+            "run",
+            "sensors",
+            "-e",
+            engine,
+            "--scale",
+            "100k",
+            "--variant",
+            "single",
+            "--out",
+            "out",
+        ];
         let run = start(&place, &words);
         wait_for("a worker or the end", || {
             let ended = place.path("out/result.json").exists();
@@ -111,7 +139,9 @@ fn an_interrupt_keeps_what_ended_and_leaves_nothing_running() {
         }
         assert_eq!(ended.status, 130, "{}", ended.stderr);
         assert_eq!(left_in(&out), Vec::<String>::new());
-        assert!(!out.join("data").exists() || fs::read_dir(out.join("data")).unwrap().next().is_none());
+        assert!(
+            !out.join("data").exists() || fs::read_dir(out.join("data")).unwrap().next().is_none()
+        );
         assert!(!read_result(&out).cells.is_empty());
     }
 }
@@ -121,7 +151,9 @@ fn a_parent_that_is_killed_takes_its_worker_and_server_along() {
     let place = Place::new();
     let words = ["run", "sensors", "-e", "sqlite,postgres", "--scale", "100k", "--out", "out"];
     let mut run = start(&place, &words);
-    wait_for("a worker", || worker_of(run.id(), "sqlite").or_else(|| worker_of(run.id(), "postgres")));
+    wait_for("a worker", || {
+        worker_of(run.id(), "sqlite").or_else(|| worker_of(run.id(), "postgres"))
+    });
     std::thread::sleep(Duration::from_millis(700));
     let out = fs::canonicalize(place.path("out")).unwrap();
     run.kill().unwrap();
@@ -132,25 +164,18 @@ fn a_parent_that_is_killed_takes_its_worker_and_server_along() {
 #[test]
 fn a_full_disk_is_named_and_nothing_is_left_running() {
     let place = Place::new();
-    let small = place.path("small");
-    fs::create_dir(&small).unwrap();
-    let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=6m", "embermark-test"])
-        .arg(&small)
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !mounted {
-        println!("skipped: mounting a small file system takes root");
-        return;
-    }
+    let Some(mounted) = Mounted::new(place.path("small"), "size=6m") else { return };
     let base = ["run", "sensors", "--trials", "1", "--runs", "2", "--variant", "single"];
     // Enough for the rows of the one, not for its database; not enough for the rows of the other.
-    let cell = [&base[..], &["-e", "sqlite", "--scale", "60k", "--phases", "load", "--out", "small/cell"]].concat();
+    let cell =
+        [&base[..], &["-e", "sqlite", "--scale", "60k", "--phases", "load", "--out", "small/cell"]]
+            .concat();
     let in_cell = place.embermark(&cell);
-    let staging = place.embermark(&[&base[..], &["-e", "memory", "--scale", "1M", "--out", "small/stage"]].concat());
-    let left = left_in(&fs::canonicalize(&small).unwrap());
-    assert!(Command::new("umount").arg(&small).status().unwrap().success());
+    let staging = place.embermark(
+        &[&base[..], &["-e", "memory", "--scale", "1M", "--out", "small/stage"]].concat(),
+    );
+    let left = left_in(&fs::canonicalize(place.path("small")).unwrap());
+    drop(mounted);
 
     let in_cell = in_cell.with(1);
     assert!(in_cell.stdout.contains("full"), "{}", in_cell.stdout);

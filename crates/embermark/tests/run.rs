@@ -1,5 +1,7 @@
 //! `embermark run`, end to end on real engines.
 
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
 mod common;
 
 use std::path::Path;
@@ -16,7 +18,11 @@ fn run(place: &Place, words: &[&str]) -> common::Ended {
 #[test]
 fn every_engine_answers_every_phase_as_the_oracle_does() {
     let place = Place::new();
-    let ended = run(&place, &["--engines", "all", "--scale", "1000", "--variant", "single,commit-each,bulk"]).with(0);
+    let ended = run(
+        &place,
+        &["--engines", "all", "--scale", "1000", "--variant", "single,commit-each,bulk"],
+    )
+    .with(0);
     let result = place.result("out");
     for cell in &result.cells {
         let expected = [Status::Ok, Status::Unavailable];
@@ -39,8 +45,20 @@ fn every_engine_answers_every_phase_as_the_oracle_does() {
 #[test]
 fn every_tier_an_engine_offers_is_measured_and_read_back() {
     let place = Place::new();
-    run(&place, &["--engines", "embedded", "--scale", "200", "--durability", "none,process,power", "--phases", "load,update"])
-        .with(0);
+    run(
+        &place,
+        &[
+            "--engines",
+            "embedded",
+            "--scale",
+            "200",
+            "--durability",
+            "none,process,power",
+            "--phases",
+            "load,update",
+        ],
+    )
+    .with(0);
     let result = place.result("out");
     assert_eq!(result.cells.len(), result.plan.engines.len() * 3 * 2);
     let measured: Vec<_> = result.cells.iter().filter(|cell| cell.status == Status::Ok).collect();
@@ -52,14 +70,16 @@ fn every_tier_an_engine_offers_is_measured_and_read_back() {
 
 #[test]
 fn real_rows_are_read_plain_and_their_account_is_kept() {
-    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/intel-lab/data-motes-55-58.txt");
+    let log = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data/intel-lab/data-motes-55-58.txt");
     if !log.exists() {
         println!("skipped: no sensor log beside the project");
         return;
     }
     let place = Place::new();
     let log = log.to_str().unwrap();
-    run(&place, &["--engines", "embedded", "--scale", "full", "--variant", "bulk", "--data", log]).with(0);
+    run(&place, &["--engines", "embedded", "--scale", "full", "--variant", "bulk", "--data", log])
+        .with(0);
     let set = &place.result("out").manifest.datasets["sensors"];
     assert_eq!((set.rows, set.sensors), (9_719 - set.dropped.values().sum::<u64>(), 3));
 }
@@ -70,7 +90,8 @@ fn the_result_reads_back_in_every_format() {
     let quiet = run(&place, &["--engines", "memory", "--scale", "100", "--format", "json"]).with(0);
     let printed: embermark_model::result::ResultFile = serde_json::from_str(&quiet.stdout).unwrap();
     assert_eq!(printed.manifest.run_id, place.result("out").manifest.run_id);
-    for (format, mark) in [("table", "full_profile"), ("csv", "elapsed_ns"), ("markdown", "| load")] {
+    for (format, mark) in [("table", "full_profile"), ("csv", "elapsed_ns"), ("markdown", "| load")]
+    {
         let shown = place.embermark(&["report", "out/result.json", "--format", format]).with(0);
         assert!(shown.stdout.contains(mark), "{format}:\n{}", shown.stdout);
     }
@@ -79,7 +100,10 @@ fn the_result_reads_back_in_every_format() {
 #[test]
 fn a_plan_file_is_obeyed_and_the_command_line_wins() {
     let place = Place::new();
-    place.write("plan.toml", "engines = ['memory']\nscale = ['300']\ntrials = 1\nruns = 4\nphases = ['read']\n");
+    place.write(
+        "plan.toml",
+        "engines = ['memory']\nscale = ['300']\ntrials = 1\nruns = 4\nphases = ['read']\n",
+    );
     place.embermark(&["run", "--plan", "plan.toml", "--runs", "2", "--out", "out"]).with(0);
     let result = place.result("out");
     let phases = &result.cells[0].trials[0].phases;
@@ -89,7 +113,8 @@ fn a_plan_file_is_obeyed_and_the_command_line_wins() {
 #[test]
 fn a_capped_run_is_marked_and_keeps_its_figures() {
     let place = Place::new();
-    run(&place, &["--engines", "memory", "--scale", "1M", "--cap", "2ms", "--phases", "load,read"]).with(0);
+    run(&place, &["--engines", "memory", "--scale", "1M", "--cap", "2ms", "--phases", "load,read"])
+        .with(0);
     let result = place.result("out");
     let cell = &result.cells[0];
     assert_eq!(cell.status, Status::Capped);

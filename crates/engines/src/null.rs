@@ -4,8 +4,7 @@ use embermark_model::Durability;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
 use crate::{
-    Access, Availability, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site,
-    Store, Tier,
+    Access, Availability, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site, Store, Tier,
 };
 
 /// The engine.

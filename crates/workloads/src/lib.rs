@@ -148,7 +148,13 @@ pub trait Bench {
     ///
     /// # Errors
     /// A wrong answer, or an engine that fails to be read back.
-    fn check(&mut self, phase: usize, answer: &Answer, measured: Measured, last: bool) -> Result<(), CheckError>;
+    fn check(
+        &mut self,
+        phase: usize,
+        answer: &Answer,
+        measured: Measured,
+        last: bool,
+    ) -> Result<(), CheckError>;
 
     /// Leaves the database fully loaded and at rest, and closes it.
     ///

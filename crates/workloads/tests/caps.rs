@@ -1,5 +1,7 @@
 //! Runs that stop at the time cap.
 
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
 mod common;
 
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! Every phase of every variant on every engine of this build, at several scales.
 
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
 mod common;
 
 use std::time::Duration;
@@ -13,12 +15,7 @@ use embermark_model::plan::DataSource;
 const CAP: Duration = Duration::from_millis(300);
 
 /// Asserts that every answer is right, whatever the variant.
-fn every_answer_is_right(
-    engine: &dyn Engine,
-    staged: &Staged,
-    cap: Option<Duration>,
-    label: &str,
-) {
+fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, cap: Option<Duration>, label: &str) {
     for variant in ["single", "commit-each", "bulk"] {
         let (_dir, mut site) = site();
         let Some(store) = store(engine, &mut site) else { return };

@@ -53,8 +53,12 @@ pub fn data(args: DataArgs) -> Result<ExitCode, Failure> {
 fn read(args: &DataArgs) -> Result<Log, Failure> {
     match (&args.file, args.scale) {
         (Some(file), _) => lab::read(file).map_err(Failure::usage),
-        (None, Some(Scale::Full)) => Err(Failure::usage("synthetic rows have no full scale: give a number of rows")),
-        (None, Some(Scale::Rows(rows))) => synthetic::generate(rows, args.seed).map_err(Failure::usage),
+        (None, Some(Scale::Full)) => {
+            Err(Failure::usage("synthetic rows have no full scale: give a number of rows"))
+        }
+        (None, Some(Scale::Rows(rows))) => {
+            synthetic::generate(rows, args.seed).map_err(Failure::usage)
+        }
         (None, None) => synthetic::generate(SYNTHETIC_ROWS, args.seed).map_err(Failure::usage),
     }
 }
@@ -77,12 +81,16 @@ fn describe(log: &Log) -> String {
 }
 
 fn write(path: &Path, rows: &[Reading]) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::runtime(format!("cannot write {}: {error}", path.display()));
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::runtime(format!("cannot write {}: {error}", path.display()))
+    };
     let extension = path.extension().and_then(|extension| extension.to_str());
     let to_csv = match extension {
         Some("csv") => true,
         Some("parquet") => false,
-        _ => return Err(Failure::usage(format!("{} is neither .csv nor .parquet", path.display()))),
+        _ => {
+            return Err(Failure::usage(format!("{} is neither .csv nor .parquet", path.display())));
+        }
     };
     let file = File::create(path).map_err(|error| failed(&error))?;
     if to_csv {

@@ -25,7 +25,8 @@ pub fn list() -> Result<ExitCode, Failure> {
                 "missing".to_owned()
             }
         };
-        let mut row = vec![info.id.to_owned(), info.kind.to_string(), info.family.to_string(), version];
+        let mut row =
+            vec![info.id.to_owned(), info.kind.to_string(), info.family.to_string(), version];
         row.extend(Durability::ALL.map(|durability| tier(*engine, durability, &mut notes)));
         table.add_row(row);
     }

@@ -47,14 +47,20 @@ impl ShowArgs {
     }
 
     /// Prints the result on standard output.
-    pub fn print(&self, result: &ResultFile, format: Format, path: &Path) -> Result<ExitCode, Failure> {
+    pub fn print(
+        &self,
+        result: &ResultFile,
+        format: Format,
+        path: &Path,
+    ) -> Result<ExitCode, Failure> {
         let order: Vec<&str> = embermark_workloads::WORKLOADS
             .iter()
             .flat_map(|workload| workload.info().phases.iter().map(|phase| phase.name))
             .collect();
         let options = Options {
             width: output::width(),
-            colour: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+            colour: std::io::stdout().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
             order: &order,
             latency: self.latency,
             path: Some(path),

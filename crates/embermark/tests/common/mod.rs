@@ -1,5 +1,7 @@
 //! Running the program as a user does.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -81,5 +83,33 @@ impl Ended {
             assert!(self.stderr.contains(word), "no '{word}' in:\n{}", self.stderr);
         }
         self
+    }
+}
+
+/// A small file system of its own, unmounted when dropped.
+pub struct Mounted(PathBuf);
+
+impl Mounted {
+    /// Mounts one with these options at `at`; `None` where that is not permitted: it takes root.
+    pub fn new(at: PathBuf, options: &str) -> Option<Self> {
+        std::fs::create_dir(&at).unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "embermark-test"]).arg(&at).stderr(Stdio::null());
+        if mount.status().is_ok_and(|status| status.success()) {
+            return Some(Self(at));
+        }
+        println!("skipped: mounting a small file system takes root");
+        None
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(&self.0).status();
+        assert!(
+            unmounted.is_ok_and(|status| status.success()),
+            "{} stays mounted",
+            self.0.display()
+        );
     }
 }

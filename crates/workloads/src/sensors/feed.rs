@@ -47,7 +47,7 @@ impl<'a> Feed<'a> {
         if at >= self.rows.len() {
             return None;
         }
-        if at % BETWEEN_LOOKS == 0 && at > 0 && self.meter.expired() {
+        if at > 0 && at.is_multiple_of(BETWEEN_LOOKS) && self.meter.expired() {
             return None;
         }
         self.given += 1;

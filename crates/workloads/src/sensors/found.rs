@@ -51,9 +51,9 @@ impl Found {
                 let Day { sensor, day, min, max, mean, readings } = *found;
                 vec![int(sensor), int(day), float(min), float(max), float(mean), int(readings)]
             }),
-            Step::Outages => rows(&self.outages, |found| {
-                vec![int(found.sensor), int(found.from), int(found.to)]
-            }),
+            Step::Outages => {
+                rows(&self.outages, |found| vec![int(found.sensor), int(found.from), int(found.to)])
+            }
             Step::TopkSensors => Answer::Parts(vec![
                 ("readings", rows(&self.tallies, |&(sensor, n)| vec![int(sensor), int(n)])),
                 ("hottest", rows(&self.hottest, mean)),

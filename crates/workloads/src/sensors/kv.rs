@@ -10,9 +10,7 @@ use embermark_model::{Key, Reading};
 
 use super::codec::{self, KeyBytes};
 use super::feed::Feed;
-use super::port::{
-    Anomaly, Change, Comparison, Day, Mean, Outage, SensorLog, Strategy, Tally,
-};
+use super::port::{Anomaly, Change, Comparison, Day, Mean, Outage, SensorLog, Strategy, Tally};
 use super::scan;
 use super::step::Step;
 
@@ -84,8 +82,7 @@ impl SensorLog for KvLog {
         self.transaction(Access::Write, by, |store, table| {
             meter.each(rows.len() as u64, |i| {
                 let reading = &rows[i];
-                let (key, value) =
-                    (codec::encode_key(reading.key()), codec::encode_value(reading));
+                let (key, value) = (codec::encode_key(reading.key()), codec::encode_value(reading));
                 store.put(table, &key, &value)
             })
         })

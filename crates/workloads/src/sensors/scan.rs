@@ -45,11 +45,7 @@ impl Sum {
 }
 
 impl Scan<'_> {
-    fn visit(
-        &mut self,
-        range: Range<'_>,
-        mut visit: impl FnMut(Key, Option<f64>),
-    ) -> Result<()> {
+    fn visit(&mut self, range: Range<'_>, mut visit: impl FnMut(Key, Option<f64>)) -> Result<()> {
         self.store.scan(self.table, range, Direction::Forward, &mut |key, value| {
             visit(codec::decode_key(key), codec::temperature(value));
             ControlFlow::Continue(())

@@ -68,8 +68,8 @@ impl Sequences {
 const fn newest_for(rows: usize) -> usize {
     match rows {
         0..=10_000 => 1,
-        ..=100_000 => 3,
-        ..=1_000_000 => 25,
+        10_001..=100_000 => 3,
+        100_001..=1_000_000 => 25,
         _ => usize::MAX,
     }
 }
@@ -105,7 +105,7 @@ impl Draw {
     /// A number below `n`, by multiplication (D. Lemire, Fast Random Integer Generation in an
     /// Interval, 2019); its bias of n / 2^64 is left in, being nothing.
     fn below(&mut self, n: usize) -> u32 {
-        (u128::from(self.0.next_u64()) * n as u128 >> 64) as u32
+        ((u128::from(self.0.next_u64()) * n as u128) >> 64) as u32
     }
 
     /// `k` distinct numbers below `n`, or all `n` if there are no more, in random order: the

@@ -7,9 +7,7 @@ use embermark_model::fingerprint::Checksum;
 use embermark_model::{Key, Reading};
 
 use super::feed::{self, Feed};
-use super::port::{
-    Anomaly, Change, Comparison, Day, Mean, Outage, SensorLog, Strategy, Tally,
-};
+use super::port::{Anomaly, Change, Comparison, Day, Mean, Outage, SensorLog, Strategy, Tally};
 use super::queries::{Query, TABLE};
 use super::scan::pearson;
 use super::step::Step;
@@ -152,9 +150,8 @@ impl SensorLog for SqlLog {
 
     fn ready(&mut self, step: Step, by: Strategy) -> Result<()> {
         let queries = self.queries(step, by);
-        let many_rows = step.is_question()
-            || queries.is_empty()
-            || matches!(queries[..], [Query::NewestOf(_)]);
+        let many_rows =
+            step.is_question() || queries.is_empty() || matches!(queries[..], [Query::NewestOf(_)]);
         self.store.expect(if many_rows { sql::Step::Analytic } else { sql::Step::Point })?;
         for query in queries {
             self.statement(query)?;

@@ -63,10 +63,7 @@ impl Step {
 
     /// Whether it is one question over many rows, and not many operations on one row each.
     pub(super) const fn is_question(self) -> bool {
-        !matches!(
-            self,
-            Self::Load | Self::Read | Self::LastReadings | Self::Update | Self::Delete
-        )
+        !matches!(self, Self::Load | Self::Read | Self::LastReadings | Self::Update | Self::Delete)
     }
 }
 

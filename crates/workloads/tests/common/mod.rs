@@ -1,7 +1,7 @@
 //! Drives the workload as the harness does.
 
-// Every test program uses its own part of this module.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "every test program uses its own part of this module")]
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 use std::path::PathBuf;
 use std::time::Duration;

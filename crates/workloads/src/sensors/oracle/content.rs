@@ -26,7 +26,7 @@ impl<'a> Content<'a> {
     /// Of the rest, any `spare` rows may be absent.
     pub(in super::super) fn new(
         oracle: &'a Oracle,
-    change: &'a dyn Fn(u32) -> Option<Reading>,
+        change: &'a dyn Fn(u32) -> Option<Reading>,
         spare: u64,
     ) -> Self {
         Self { order: &oracle.order, change, next: 0, found: 0, spare, difference: None }

@@ -27,8 +27,7 @@ impl Oracle {
         let mut order: Vec<u32> = (0..rows.len() as u32).collect();
         order.sort_unstable_by_key(|&place| rows[place as usize].key());
         let ordered: Vec<&Reading> = order.iter().map(|&place| &rows[place as usize]).collect();
-        let series: Vec<&[&Reading]> =
-            ordered.chunk_by(|a, b| a.sensor == b.sensor).collect();
+        let series: Vec<&[&Reading]> = ordered.chunk_by(|a, b| a.sensor == b.sensor).collect();
         let sensors = series.iter().map(|of_sensor| of_sensor[0].sensor).collect();
         let answers = questions::answers(&series);
         Self { order, sensors, answers }

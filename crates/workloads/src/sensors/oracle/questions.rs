@@ -71,8 +71,7 @@ fn hot_sensors(series: &[Series<'_>]) -> Expected {
         let mean = statistics::mean(&temperatures(s))?;
         let at_threshold = (mean - HOT_CELSIUS).abs() <= TOLERANCE * HOT_CELSIUS;
         let required = if at_threshold { Required::No } else { Required::Yes };
-        (at_threshold || mean > HOT_CELSIUS)
-            .then(|| (vec![id(s), Value::Float(mean)], required))
+        (at_threshold || mean > HOT_CELSIUS).then(|| (vec![id(s), Value::Float(mean)], required))
     });
     top_ten(candidates.collect())
 }

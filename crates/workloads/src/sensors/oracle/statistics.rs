@@ -11,11 +11,8 @@ pub(super) struct Sum {
 impl Sum {
     fn add(&mut self, x: f64) {
         let sum = self.sum + x;
-        self.lost += if self.sum.abs() >= x.abs() {
-            (self.sum - sum) + x
-        } else {
-            (x - sum) + self.sum
-        };
+        self.lost +=
+            if self.sum.abs() >= x.abs() { (self.sum - sum) + x } else { (x - sum) + self.sum };
         self.sum = sum;
     }
 }
