@@ -16,8 +16,8 @@ use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
 /// Bytes of a batch of a bulk load: beyond this, larger batches gained nothing.
 const LOAD_BATCH: usize = 256 << 10;
 
-/// An open environment and its tables. The environment comes first, where the benchmark
-/// `kv_floor` looks for it to run a bare loop on the same database.
+/// An open environment and its tables. The environment comes first, where the
+/// workloads' benchmark `overhead` looks for it to run a bare loop on the same database.
 #[repr(C)]
 pub(super) struct Trees {
     /// Open until [`Trees::release`] makes it null.

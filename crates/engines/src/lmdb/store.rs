@@ -10,9 +10,9 @@ use super::{ID, NOTHING, bytes, check, ffi, found, val};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
 use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
 
-/// An open environment and its tables. The environment's handle comes first, where the benchmark
-/// `kv_floor` looks for it to run a bare loop on the same database; `env`, which closes it, comes
-/// last, because fields are dropped in order.
+/// An open environment and its tables. The environment's handle comes first, where the
+/// workloads' benchmark `overhead` looks for it to run a bare loop on the same database; `env`,
+/// which closes it, comes last, because fields are dropped in order.
 #[repr(C)]
 pub(super) struct Databases {
     raw: *mut ffi::MDB_env,

@@ -1,0 +1,247 @@
+//! What the whole harness costs over a bare loop on a real engine: the read phase of `sensors`
+//! through workload, meter and store (key encoding, sampled latencies and answer check included),
+//! and the same number of reads of the same open database by a loop over the library's own
+//! functions, on keys encoded before.
+//!
+//! Both take turns, so that the machine's moods hit them alike; the ratio printed is the median
+//! over the turns. It should not be above 1.05.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark has nobody to hand an error to")]
+
+use std::ffi::c_void;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use embermark_data::staged::StagedRows;
+use embermark_engines::kv::KvStore;
+use embermark_engines::{Availability, Site, Store, registry};
+use embermark_meter::Meter;
+use embermark_model::plan::DataSource;
+use embermark_model::{Durability, Reading, Scale};
+use embermark_workloads::{Bench, Spec, find};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+const ROWS: u64 = 100_000;
+const TURNS: usize = 101;
+
+type Key = [u8; 10];
+
+/// A stored key as the key-value port of `sensors` encodes it; a microsecond later there is none.
+fn encoded(reading: &Reading, later: i64) -> Key {
+    let mut key = [0; 10];
+    key[..2].copy_from_slice(&reading.sensor.to_be_bytes());
+    let ordered = (reading.ts + later) as u64 ^ 1 << 63;
+    key[2..].copy_from_slice(&ordered.to_be_bytes());
+    key
+}
+
+/// As many uniformly drawn keys as there are rows, every 64th of them of no row: what the phase
+/// reads, if in another order.
+fn drawn(rows: &[Reading]) -> Vec<Key> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    (0..rows.len())
+        .map(|i| {
+            let row = &rows[(random.next_u64() % rows.len() as u64) as usize];
+            encoded(row, i64::from(i % 64 == 63))
+        })
+        .collect()
+}
+
+/// Reads by a library's own functions on an open database.
+trait Bare {
+    /// A sum over the values found, and how many were.
+    fn sum(&mut self, keys: &[Key]) -> (u64, usize);
+}
+
+/// The handle of the environment, the first field of either engine's store.
+fn environment(store: &dyn KvStore) -> *mut c_void {
+    // SAFETY: both stores are `repr(C)` and begin with that pointer, as their comments say.
+    unsafe { *(&raw const *store).cast::<*mut c_void>() }
+}
+
+/// The read phase of `sensors` on an open database.
+struct Phase {
+    bench: Box<dyn Bench>,
+    read: usize,
+    meter: Meter,
+}
+
+impl Phase {
+    fn run(&mut self) -> Duration {
+        self.bench.ready(self.read).unwrap();
+        black_box(self.bench.run(self.read, &mut self.meter).unwrap());
+        Duration::from_nanos(self.meter.measured().elapsed_ns)
+    }
+}
+
+fn compare(c: &mut Criterion, id: &str, bare: fn(*mut c_void) -> Box<dyn Bare>) {
+    let engine = registry::find(id).unwrap();
+    if let Availability::Missing { why, remedy } = engine.availability() {
+        println!("{id} is left out: {why}; {remedy}");
+        return;
+    }
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (workload, seed, rows) = (find("sensors").unwrap(), 42, dir.path().join("rows"));
+    let source = workload.source(&DataSource::Synthetic, seed).unwrap();
+    source.stage(Scale::Rows(ROWS), &rows).unwrap();
+    let keys = drawn(&StagedRows::open(&rows).unwrap());
+    let prepared = workload.prepare(&Spec { rows, variant: "bulk".into(), seed }).unwrap();
+    let folder = dir.path().join("database");
+    std::fs::create_dir(&folder).unwrap();
+    let site = Site { dir: folder, durability: Durability::Process, memory: 128 << 20, url: None };
+    let store = engine.open(&site).unwrap().store;
+    let Store::Kv(kv) = &store else { panic!("{id}") };
+    let environment = environment(kv.as_ref());
+    let bench = prepared.open(store).unwrap();
+    let read = bench.phases().iter().position(|phase| phase.name == "read").unwrap();
+    let mut phase = Phase { bench, read, meter: Meter::new(None) };
+    phase.run();
+    let mut bare = bare(environment);
+    assert_eq!(bare.sum(&keys).1, keys.len() - keys.len() / 64);
+
+    let mut ratios: Vec<f64> = (0..TURNS)
+        .map(|_| {
+            let ours = phase.run();
+            let start = Instant::now();
+            black_box(bare.sum(black_box(&keys)));
+            ours.as_secs_f64() / start.elapsed().as_secs_f64()
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    let [low, median, high] = [TURNS / 4, TURNS / 2, TURNS * 3 / 4].map(|i| ratios[i]);
+    println!("{id}: harness / bare = {median:.3} (quartiles {low:.3} to {high:.3})");
+
+    let mut group = c.benchmark_group(id);
+    group.throughput(Throughput::Elements(ROWS)).sample_size(10);
+    group.bench_function("read phase", |b| {
+        b.iter_custom(|runs| (0..runs).map(|_| phase.run()).sum());
+    });
+    group.bench_function("bare loop", |b| b.iter(|| bare.sum(black_box(&keys))));
+    group.finish();
+
+    drop(bare);
+    phase.bench.finish().unwrap();
+}
+
+mod lmdb {
+    use std::ffi::c_void;
+    use std::ptr;
+
+    use lmdb_master_sys as ffi;
+
+    use super::{Bare, Key};
+
+    /// A read transaction, as the phase holds one.
+    struct Reads {
+        txn: *mut ffi::MDB_txn,
+        dbi: ffi::MDB_dbi,
+    }
+
+    pub fn bare(env: *mut c_void) -> Box<dyn Bare> {
+        let (mut txn, mut dbi) = (ptr::null_mut(), 0);
+        // SAFETY: an open environment, which outlives the transaction; the table exists.
+        let codes = unsafe {
+            let begun = ffi::mdb_txn_begin(env.cast(), ptr::null_mut(), ffi::MDB_RDONLY, &mut txn);
+            (begun, ffi::mdb_dbi_open(txn, c"readings".as_ptr(), 0, &mut dbi))
+        };
+        assert_eq!(codes, (0, 0));
+        Box::new(Reads { txn, dbi })
+    }
+
+    impl Bare for Reads {
+        fn sum(&mut self, keys: &[Key]) -> (u64, usize) {
+            let (mut sum, mut found) = (0, 0);
+            for key in keys {
+                let mut key =
+                    ffi::MDB_val { mv_size: key.len(), mv_data: key.as_ptr().cast_mut().cast() };
+                let mut value = ffi::MDB_val { mv_size: 0, mv_data: ptr::null_mut() };
+                // SAFETY: the transaction is under way; a value found is in the map while it lasts.
+                unsafe {
+                    if ffi::mdb_get(self.txn, self.dbi, &mut key, &mut value) == 0 {
+                        sum += u64::from(*value.mv_data.cast::<u8>().add(5));
+                        found += 1;
+                    }
+                }
+            }
+            (sum, found)
+        }
+    }
+
+    impl Drop for Reads {
+        fn drop(&mut self) {
+            // SAFETY: under way and not used again; the environment is still open.
+            unsafe { ffi::mdb_txn_abort(self.txn) };
+        }
+    }
+}
+
+mod berkeleydb {
+    use std::ffi::{c_char, c_int, c_void};
+    use std::ptr;
+
+    use super::{Bare, Key};
+
+    unsafe extern "C" {
+        fn ember_open(
+            out: *mut *mut c_void,
+            env: *mut c_void,
+            file: *const c_char,
+            transactions: c_int,
+        ) -> c_int;
+        fn ember_close(db: *mut c_void, sync: c_int) -> c_int;
+        fn ember_get(
+            db: *mut c_void,
+            txn: *mut c_void,
+            key: *const u8,
+            key_size: u32,
+            value: *mut *const u8,
+            value_size: *mut u32,
+        ) -> c_int;
+    }
+
+    /// A second handle of the table, in the same environment and so on the same cache.
+    struct Reads(*mut c_void);
+
+    pub fn bare(env: *mut c_void) -> Box<dyn Bare> {
+        let mut db = ptr::null_mut();
+        // SAFETY: an open environment with transactions, which outlives the handle.
+        assert_eq!(unsafe { ember_open(&mut db, env, c"readings.db".as_ptr(), 1) }, 0);
+        Box::new(Reads(db))
+    }
+
+    impl Bare for Reads {
+        fn sum(&mut self, keys: &[Key]) -> (u64, usize) {
+            let (mut sum, mut found) = (0, 0);
+            for key in keys {
+                let (mut value, mut size) = (ptr::null(), 0);
+                // SAFETY: an open handle; a value found is the handle's until its next use.
+                unsafe {
+                    let (key, key_size) = (key.as_ptr(), key.len() as u32);
+                    let none = ptr::null_mut();
+                    if ember_get(self.0, none, key, key_size, &mut value, &mut size) == 0 {
+                        sum += u64::from(*value.add(5));
+                        found += 1;
+                    }
+                }
+            }
+            (sum, found)
+        }
+    }
+
+    impl Drop for Reads {
+        fn drop(&mut self) {
+            // SAFETY: open, and not used again; the environment is still open.
+            unsafe { ember_close(self.0, 0) };
+        }
+    }
+}
+
+fn overhead(c: &mut Criterion) {
+    compare(c, "lmdb", lmdb::bare);
+    compare(c, "berkeleydb", berkeleydb::bare);
+}
+
+criterion_group!(benches, overhead);
+criterion_main!(benches);
