@@ -41,5 +41,6 @@ pub use error::HarnessError;
 pub use interrupt::Interrupt;
 pub use outdir::{JOURNAL, RESULT};
 pub use progress::Progress;
-pub use run::{RunOptions, WorkerCommand, run};
+pub use run::{RunOptions, run};
+pub use trial::WorkerCommand;
 pub use worker::{serve, worker_main};

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use embermark_model::result::Machine;
 
@@ -34,6 +35,29 @@ pub(crate) fn read(data: &Path) -> Machine {
 /// Bytes of swap in use.
 pub(crate) fn swap_used() -> Option<u64> {
     meminfo("SwapTotal")?.checked_sub(meminfo("SwapFree")?)
+}
+
+/// The share of all CPUs that other programs (or the host of a virtual machine) take now, from 0
+/// to 1: measured over a moment in which this one sleeps. The load average would still tell of a
+/// build that has just ended.
+pub(crate) fn busy_share() -> Option<f64> {
+    const MOMENT: Duration = Duration::from_millis(250);
+    let before = cpu_ticks(&text("/proc/stat")?)?;
+    std::thread::sleep(MOMENT);
+    let after = cpu_ticks(&text("/proc/stat")?)?;
+    let [busy, all] = [after.0.checked_sub(before.0)?, after.1.checked_sub(before.1)?];
+    (all > 0).then(|| busy as f64 / all as f64)
+}
+
+/// Ticks that were not idle, and all, summed over the CPUs (`proc_stat(5)`).
+fn cpu_ticks(stat: &str) -> Option<(u64, u64)> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    // user nice system idle iowait irq softirq steal; guest time, after them, is in user's.
+    let ticks = line.split_whitespace().take(8).map(str::parse::<u64>);
+    let ticks = ticks.collect::<Result<Vec<_>, _>>().ok()?;
+    let all: u64 = ticks.iter().sum();
+    let idle = ticks.get(3)? + ticks.get(4)?;
+    Some((all - idle, all))
 }
 
 /// Whether a battery of the machine's own is being drained.
@@ -117,6 +141,14 @@ mod tests {
 30 27 0:27 / /mnt rw - ext4 /dev/old rw
 31 27 0:27 / /mnt rw,noatime master:2 - tmpfs none rw,size=4k
 32 31 8:1 / /mnt/my\\040card rw - vfat /dev/sda1 rw,sync";
+
+    #[test]
+    fn waiting_for_the_disk_is_idle_and_time_stolen_by_the_host_is_not() {
+        let stat = "cpu  10 20 30 400 50 6 7 8 9 0\ncpu0 1 2 3 4";
+        assert_eq!(cpu_ticks(stat), Some((10 + 20 + 30 + 6 + 7 + 8, 531)));
+        assert_eq!(cpu_ticks("cpu  1 2 x"), None);
+        assert!(busy_share().is_some_and(|share| (0.0..=1.0).contains(&share)));
+    }
 
     #[test]
     fn a_path_lies_on_the_deepest_and_latest_mount_above_it() {

@@ -43,6 +43,7 @@ pub(crate) fn begin(run_id: &str, data: &Path, needed: u64) -> Manifest {
         machine: &machine,
         data,
         debug: cfg!(debug_assertions),
+        busy: machine::busy_share(),
         discharging: machine::discharging(),
         swap_used: machine::swap_used(),
         free: disk::free_bytes(data),

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::protocol::Job;
 use crate::schedule::Turn;
 use crate::stage::Stages;
-use crate::trial::{Ending, Supervisor};
+use crate::trial::{Ending, Supervisor, WorkerCommand};
 use crate::{Catalog, HarnessError, Interrupt, floor, journal, manifest, schedule};
 
 /// What a row takes at most in a database, in bytes, for the warning about free space: twenty
@@ -55,15 +55,6 @@ impl RunOptions {
             catalog: Catalog::default(),
         })
     }
-}
-
-/// How the worker is started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorkerCommand {
-    /// The program, which must call [`serve`](crate::serve) or [`worker_main`](crate::worker_main).
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<String>,
 }
 
 /// Measures what `plan` asks for, trial by trial, and writes `journal.jsonl` and `result.json`

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
@@ -15,7 +15,6 @@ use crate::disk;
 use crate::processes::Family;
 use crate::progress::Progress;
 use crate::protocol::Job;
-use crate::run::WorkerCommand;
 use crate::{HarnessError, Interrupt};
 
 mod death;
@@ -36,6 +35,15 @@ const SERVER_STOP_TAKES: Duration = Duration::from_secs(3);
 
 /// How long the events of a worker that has ended may take to arrive.
 const DRAIN: Duration = Duration::from_secs(2);
+
+/// How the worker is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerCommand {
+    /// The program, which must call [`serve`](crate::serve) or [`worker_main`](crate::worker_main).
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
 
 /// What every trial of a run has in common.
 pub(crate) struct Supervisor<'a> {

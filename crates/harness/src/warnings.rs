@@ -4,6 +4,9 @@ use std::path::Path;
 
 use embermark_model::result::Machine;
 
+/// The share of all CPUs that others may take before it is worth a warning.
+const BUSY: f64 = 0.15;
+
 /// What warnings are drawn from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions<'a> {
@@ -12,6 +15,8 @@ pub(crate) struct Conditions<'a> {
     pub data: &'a Path,
     /// Whether the program was built without optimisation.
     pub debug: bool,
+    /// Share of all CPUs that others take, from 0 to 1.
+    pub busy: Option<f64>,
     /// Whether a battery is being drained.
     pub discharging: bool,
     /// Bytes of swap in use.
@@ -40,12 +45,11 @@ pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
             data.display()
         ));
     }
-    if let (Some(load), Some(cpus)) = (machine.load, machine.cpus)
-        && load > f64::from(cpus) / 2.0
-    {
+    if let Some(busy) = conditions.busy.filter(|busy| *busy > BUSY) {
         warnings.push(format!(
-            "the machine was busy at the start (load {load} on {cpus} CPUs): other programs take \
-             time from the engines; stop them and run again"
+            "other programs took {:.0} % of the machine's CPUs at the start: the engines lack it; \
+             stop them and run again",
+            busy * 100.0
         ));
     }
     if let Some(governor @ ("powersave" | "ondemand" | "conservative" | "schedutil")) =
@@ -87,7 +91,6 @@ mod tests {
     fn calm() -> Machine {
         Machine {
             cpus: Some(4),
-            load: Some(0.3),
             governor: Some("performance".to_owned()),
             file_system: Some("ext4".to_owned()),
             ..Machine::default()
@@ -99,6 +102,7 @@ mod tests {
             machine,
             data: Path::new("/out/data"),
             debug: false,
+            busy: Some(0.02),
             discharging: false,
             swap_used: Some(0),
             free: Some(1_000_000_000),
@@ -110,20 +114,20 @@ mod tests {
     fn a_calm_machine_and_one_that_tells_nothing_get_no_warning() {
         assert_eq!(of(&conditions(&calm())), Vec::<String>::new());
         let unknown = Machine::default();
-        let blind = Conditions { swap_used: None, free: None, ..conditions(&unknown) };
+        let blind = Conditions { busy: None, swap_used: None, free: None, ..conditions(&unknown) };
         assert_eq!(of(&blind), Vec::<String>::new());
     }
 
     #[test]
     fn each_trouble_is_named_with_what_was_seen_and_what_to_do() {
         let machine = Machine {
-            load: Some(2.5),
             governor: Some("powersave".to_owned()),
             file_system: Some("tmpfs".to_owned()),
             ..calm()
         };
         let warnings = of(&Conditions {
             debug: true,
+            busy: Some(0.55),
             discharging: true,
             swap_used: Some(100_000_000),
             free: Some(5_000_000),
@@ -133,7 +137,7 @@ mod tests {
         let expected = [
             ("debug build", "cargo build --release"),
             ("tmpfs at /out/data", "on a disk with --dir"),
-            ("load 2.5 on 4 CPUs", "stop them"),
+            ("took 55 % of", "stop them"),
             ("'powersave'", "cpupower"),
             ("on battery", "connect it"),
             ("100 MB of swap", "smaller scale"),

@@ -101,6 +101,6 @@ mod tests {
         }
         let expected = ["16", "15", "9"].map(|v| root.path().join(v).join("bin"));
         assert_eq!(by_version(root.path()), expected);
-        assert_eq!(by_version(Path::new("/nowhere")), [PathBuf::new(); 0]);
+        assert_eq!(by_version(Path::new("/nowhere")), Vec::<PathBuf>::new());
     }
 }

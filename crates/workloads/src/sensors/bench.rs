@@ -10,9 +10,11 @@ use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::result::How;
 
 use super::found::{self, Found};
+use super::kv::KvLog;
 use super::oracle::{Content, Oracle};
-use super::port::{self, SensorLog, Strategy};
+use super::port::{SensorLog, Strategy};
 use super::sequence::Sequences;
+use super::sql::SqlLog;
 use super::step::Step;
 use crate::{Bench, CheckError, Phase, Prepared};
 
@@ -26,7 +28,7 @@ pub(super) struct Cell {
 
 impl Prepared for Cell {
     fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
-        let log = port::open(store, self.sequences.newest.len())?;
+        let log = open(store, self.sequences.newest.len())?;
         let phases = self.phases(log.answers_questions());
         Ok(Box::new(SensorBench {
             log,
@@ -265,4 +267,15 @@ impl Bench for SensorBench {
         self.settle()?;
         self.log.close()
     }
+}
+
+/// The sensors' log in a store of any family, empty. Its `last_readings` will be asked for
+/// `newest` sensors.
+fn open(store: Store, newest: usize) -> Result<Box<dyn SensorLog>, EngineError> {
+    let mut log: Box<dyn SensorLog> = match store {
+        Store::Sql(store) => Box::new(SqlLog::new(store, newest)),
+        Store::Kv(store) => Box::new(KvLog::new(store)?),
+    };
+    log.clear()?;
+    Ok(log)
 }

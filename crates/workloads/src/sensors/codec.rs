@@ -82,6 +82,12 @@ pub(super) fn set_temperature(bytes: &mut [u8], temperature: f64) {
     }
 }
 
+/// The lowest keys of a sensor and of the next one; `None` after the last sensor there can be.
+pub(super) fn bounds(sensor: u16) -> (KeyBytes, Option<KeyBytes>) {
+    let lowest = |sensor| encode_key(Key { sensor, ts: i64::MIN });
+    (lowest(sensor), sensor.checked_add(1).map(lowest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

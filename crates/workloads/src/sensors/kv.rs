@@ -8,7 +8,7 @@ use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::{Key, Reading};
 
-use super::codec::{self, KeyBytes};
+use super::codec;
 use super::feed::Feed;
 use super::port::{Anomaly, Change, Comparison, Day, Mean, Outage, SensorLog, Strategy, Tally};
 use super::scan;
@@ -50,12 +50,6 @@ impl KvLog {
             ask(&mut scan::Scan { store, table })
         })
     }
-}
-
-/// The lowest keys of a sensor and of the next one; `None` after the last sensor there can be.
-pub(super) fn bounds(sensor: u16) -> (KeyBytes, Option<KeyBytes>) {
-    let lowest = |sensor| codec::encode_key(Key { sensor, ts: i64::MIN });
-    (lowest(sensor), sensor.checked_add(1).map(lowest))
 }
 
 impl SensorLog for KvLog {
@@ -110,7 +104,7 @@ impl SensorLog for KvLog {
     ) -> Result<()> {
         self.transaction(Access::Read, Strategy::Single, |store, table| {
             meter.each(sensors.len() as u64, |i| {
-                let (from, to) = bounds(sensors[i]);
+                let (from, to) = codec::bounds(sensors[i]);
                 let range = Range { from: Some(&from), to: to.as_ref().map(|to| &to[..]) };
                 store.scan(table, range, Direction::Backward, &mut |key, value| {
                     found.push(codec::decode(codec::decode_key(key), value));

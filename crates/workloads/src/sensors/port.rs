@@ -1,12 +1,10 @@
 //! What the workload needs of a store, in its own words.
 
-use embermark_engines::{Result, Store};
+use embermark_engines::Result;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::{Key, Reading};
 
-use super::kv::KvLog;
-use super::sql::SqlLog;
 use super::step::Step;
 
 /// How rows get in, and what a commit covers.
@@ -134,15 +132,4 @@ pub(super) trait SensorLog {
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;
-}
-
-/// The sensors' log in a store of any family, empty. Its `last_readings` will be asked for
-/// `newest` sensors.
-pub(super) fn open(store: Store, newest: usize) -> Result<Box<dyn SensorLog>> {
-    let mut log: Box<dyn SensorLog> = match store {
-        Store::Sql(store) => Box::new(SqlLog::new(store, newest)),
-        Store::Kv(store) => Box::new(KvLog::new(store)?),
-    };
-    log.clear()?;
-    Ok(log)
 }

@@ -8,7 +8,6 @@ use embermark_engines::kv::{Direction, KvStore, Range, Table};
 use embermark_model::Key;
 
 use super::codec;
-use super::kv::bounds;
 use super::port::{Anomaly, Comparison, Day, Mean, Outage, Tally};
 
 const HOUR_US: i64 = 3_600_000_000;
@@ -187,7 +186,7 @@ impl Scan<'_> {
     /// Mean temperature in each five-minute bucket in which the sensor has one, in time order.
     fn buckets(&mut self, sensor: u16) -> Result<Vec<(i64, f64)>> {
         let mut buckets = Vec::new();
-        let (from, to) = bounds(sensor);
+        let (from, to) = codec::bounds(sensor);
         self.fold(
             Range { from: Some(&from), to: to.as_ref().map(|to| &to[..]) },
             |key| key.ts.div_euclid(BUCKET_US),
