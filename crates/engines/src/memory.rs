@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
 use embermark_model::Durability;
+use smallvec::SmallVec;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
 use crate::{
@@ -13,8 +14,11 @@ use crate::{
 /// The engine.
 pub(crate) struct Memory;
 
-type Bytes = Box<[u8]>;
-type Map = BTreeMap<Bytes, Bytes>;
+/// Short keys and values lie in the map's own nodes, so that a search follows no pointer for each
+/// key it compares.
+type Key = SmallVec<[u8; 16]>;
+type Value = SmallVec<[u8; 40]>;
+type Map = BTreeMap<Key, Value>;
 
 #[derive(Default)]
 struct Maps {
@@ -86,7 +90,7 @@ impl KvStore for Maps {
     }
 
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        Ok(self.map(table).get(key).map(|value| &**value))
+        Ok(self.map(table).get(key).map(Value::as_slice))
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
@@ -110,7 +114,7 @@ impl KvStore for Maps {
 
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         // The map's own bulk path: build it from a sorted vector.
-        let mut all: Vec<(Bytes, Bytes)> = Vec::new();
+        let mut all: Vec<(Key, Value)> = Vec::new();
         while let Some((key, value)) = pairs.next() {
             all.push((key.into(), value.into()));
         }

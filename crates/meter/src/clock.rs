@@ -1,7 +1,5 @@
 //! The monotonic clock.
 
-use std::hint::black_box;
-
 /// A monotonic clock that reads the CPU's time stamp counter where it is invariant, and the
 /// operating system's monotonic clock elsewhere.
 #[derive(Clone, Debug)]
@@ -26,21 +24,6 @@ impl Clock {
     #[inline]
     pub fn nanoseconds(&self, from: u64, to: u64) -> u64 {
         if to > from { self.inner.delta_as_nanos(from, to) } else { 0 }
-    }
-
-    /// What two clock reads around an operation cost, in ns: the smallest mean of several rounds.
-    pub fn cost(&self) -> f64 {
-        const ROUNDS: u32 = 5;
-        const PAIRS: u32 = 200;
-        (0..ROUNDS)
-            .map(|_| {
-                let from = self.ticks();
-                for _ in 0..PAIRS {
-                    black_box(self.nanoseconds(self.ticks(), self.ticks()));
-                }
-                self.nanoseconds(from, self.ticks()) as f64 / f64::from(PAIRS)
-            })
-            .fold(f64::INFINITY, f64::min)
     }
 }
 

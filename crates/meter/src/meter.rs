@@ -11,7 +11,7 @@ use crate::latency::{self, Histogram};
 const CALIBRATION: u64 = 64;
 
 /// Most of the loop's time that timing may cost.
-const TIMING_SHARE: f64 = 0.01;
+const TIMING_SHARE: f64 = 0.005;
 
 /// Most operations between two timed ones, whatever they cost.
 const SPARSEST: u64 = 4_001;
@@ -44,7 +44,7 @@ impl Meter {
     /// A meter for the runs of one phase, each of which stops at `cap` if there is one.
     pub fn new(cap: Option<Duration>) -> Self {
         let clock = Clock::default();
-        let timing_cost = clock.cost();
+        let timing_cost = timing_cost(&clock);
         Self {
             clock,
             cap,
@@ -157,6 +157,23 @@ impl Meter {
         let span_ns = self.clock.nanoseconds(1, 1 + SPAN) as f64;
         (time.as_nanos() as f64 * SPAN as f64 / span_ns) as u64
     }
+}
+
+/// What timing an operation costs in ns, two clock reads and a record: the smallest mean of
+/// several rounds.
+fn timing_cost(clock: &Clock) -> f64 {
+    const ROUNDS: u32 = 5;
+    const TIMINGS: u32 = 200;
+    let mut histogram = latency::empty();
+    let mut round = || {
+        let from = clock.ticks();
+        for _ in 0..TIMINGS {
+            let (from, to) = (clock.ticks(), clock.ticks());
+            histogram.saturating_record(clock.nanoseconds(from, to).max(1));
+        }
+        clock.nanoseconds(from, clock.ticks()) as f64 / f64::from(TIMINGS)
+    };
+    (0..ROUNDS).map(|_| round()).fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]
