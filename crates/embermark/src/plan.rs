@@ -29,7 +29,8 @@ pub struct PlanArgs {
     #[arg(short, long, value_delimiter = ',', value_name = "ENGINE,…")]
     engines: Vec<String>,
 
-    /// Rows: numbers such as 1000, 10k, 1M, or full for every row of the data [default: 1k,10k]
+    /// Rows: numbers such as 1000, 10k, 1M, or full for every row of the data
+    /// [default: 1k,10k, or full with --data]
     #[arg(short, long, value_delimiter = ',', value_name = "ROWS,…")]
     scale: Vec<String>,
 
@@ -134,8 +135,12 @@ impl PlanArgs {
                 given
             }
         };
-        let scales =
-            or_default(self.scale, if published { &PUBLISHED_SCALES } else { &["1k", "10k"] });
+        let default_scales: &[&str] = match (published, &self.data) {
+            (true, _) => &PUBLISHED_SCALES,
+            (false, Some(_)) => &["full"],
+            (false, None) => &["1k", "10k"],
+        };
+        let scales = or_default(self.scale, default_scales);
         let durabilities = or_default(self.durability, &["process"]);
         let workloads = workloads(&self.workloads)?;
         let variants =
@@ -299,6 +304,14 @@ mod tests {
         let plan = PlanArgs { as_published: true, ..PlanArgs::default() }.plan().unwrap();
         assert_eq!((plan.cap_ms, plan.trials, plan.scales.len()), (None, 1, 4));
         assert_eq!(plan.variants, ["single"]);
+    }
+
+    #[test]
+    fn a_file_of_rows_is_used_whole_unless_a_scale_is_given() {
+        let file = || PlanArgs { data: Some("log.txt".into()), ..PlanArgs::default() };
+        assert_eq!(file().plan().unwrap().scales, [Scale::Full]);
+        let some = PlanArgs { scale: words(&["5"]), ..file() };
+        assert_eq!(some.plan().unwrap().scales, [Scale::Rows(5)]);
     }
 
     #[test]
