@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bytesize::ByteSize;
 use clap::Args;
 use embermark_engines::registry;
-use embermark_model::choice;
+use embermark_harness::{Catalog, cells};
 use embermark_model::plan::{DataSource, Plan};
 use embermark_model::{Durability, Scale};
 use embermark_workloads::{WORKLOADS, Workload, find};
@@ -145,12 +145,6 @@ impl PlanArgs {
         let workloads = workloads(&self.workloads)?;
         let variants =
             or_default(self.variant, if published { &["single"] } else { &["single", "bulk"] });
-        check_names("variant", &variants, &workloads, |w| {
-            w.info().variants.iter().map(|v| v.name).collect()
-        })?;
-        check_names("phase", &self.phases, &workloads, |w| {
-            w.info().phases.iter().map(|p| p.name).collect()
-        })?;
 
         let runs = self.runs.unwrap_or(6);
         let discard = self.discard.unwrap_or(u32::from(runs > 1));
@@ -164,7 +158,7 @@ impl PlanArgs {
             None if published => None,
             given => Some(milliseconds("--cap", given.unwrap_or("20s"))?),
         };
-        Ok(Plan {
+        let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
             engines: engines(&or_default(self.engines, &["embedded"]))?,
             scales: unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?,
@@ -182,7 +176,9 @@ impl PlanArgs {
             seed: self.seed.unwrap_or(42),
             memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,
             urls: urls(&self.url)?,
-        })
+        };
+        cells::check(&plan, &Catalog::default()).map_err(Failure::usage)?;
+        Ok(plan)
     }
 }
 
@@ -225,20 +221,6 @@ fn engines(words: &[String]) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(ids)
-}
-
-/// Every name must be known to one of the workloads.
-fn check_names(
-    what: &'static str,
-    names: &[String],
-    workloads: &[&'static dyn Workload],
-    known: impl Fn(&dyn Workload) -> Vec<&'static str>,
-) -> Result<(), Failure> {
-    let valid: Vec<&str> = workloads.iter().flat_map(|workload| known(*workload)).collect();
-    match names.iter().find(|name| !valid.contains(&name.as_str())) {
-        Some(name) => Err(Failure::usage(choice::unknown(what, name, valid))),
-        None => Ok(()),
-    }
 }
 
 fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {

@@ -39,20 +39,38 @@ pub struct Skip {
     pub reason: String,
 }
 
+/// Checks that a plan can be carried out: every name known, every number of use.
+///
+/// # Errors
+/// When the plan names something unknown, asks for nothing, or contradicts itself.
+pub fn check(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError> {
+    named(plan, catalog).map(drop)
+}
+
+/// The engines and workloads of a plan that was checked, each once.
+fn named(plan: &Plan, catalog: &Catalog) -> Result<Named, HarnessError> {
+    check_numbers(plan)?;
+    let engines = (distinct(&plan.engines).into_iter())
+        .map(|id| Ok(catalog.engine(id)?))
+        .collect::<Result<Vec<_>, HarnessError>>()?;
+    let workloads = (distinct(&plan.workloads).into_iter())
+        .map(|id| Ok(catalog.workload(id)?.info()))
+        .collect::<Result<Vec<_>, HarnessError>>()?;
+    check_names(plan, catalog, &workloads)?;
+    Ok((engines, workloads))
+}
+
+type Named = (Vec<&'static dyn Engine>, Vec<WorkloadInfo>);
+
 /// Every cell of a plan, in plan order: workload, scale, tier, variant, engine. A name given twice
 /// counts once. Asks each engine whether it is available, and starts none.
 ///
 /// # Errors
 /// When the plan names something unknown, asks for nothing, or contradicts itself.
 pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, HarnessError> {
-    check_numbers(plan)?;
-    let engines = (distinct(&plan.engines).into_iter())
-        .map(|id| Ok((catalog.engine(id)?, missing(catalog.engine(id)?, plan))))
-        .collect::<Result<Vec<_>, HarnessError>>()?;
-    let workloads = (distinct(&plan.workloads).into_iter())
-        .map(|id| Ok(catalog.workload(id)?.info()))
-        .collect::<Result<Vec<_>, HarnessError>>()?;
-    check_names(plan, catalog, &workloads)?;
+    let (engines, workloads) = named(plan, catalog)?;
+    let engines: Vec<_> =
+        engines.into_iter().map(|engine| (engine, missing(engine, plan))).collect();
 
     let mut cells = Vec::new();
     for workload in &workloads {
