@@ -3,7 +3,10 @@
 # make build  set up what is missing and build target/release/embermark
 # make bench  the harness's own benchmarks
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
+# ACCEPT_LICENSE=harperdb    with servers or test: HarperDB too, whose licence you have then accepted
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+export ACCEPT_LICENSE
 
 .PHONY: run build test bench deps servers
 

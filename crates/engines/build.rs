@@ -1,40 +1,84 @@
-//! Compiles the shim of Berkeley DB where its headers and library are; where they are not, the
-//! engine is built as one that says so.
+//! Compiles the shims of the C libraries that are linked, each where its headers and library are;
+//! where they are not, the engine is built as one that says so.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-fn main() -> io::Result<()> {
-    println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-check-cfg=cfg(berkeleydb_linked)");
-    if env::var_os("CARGO_FEATURE_BERKELEYDB").is_none() {
-        return Ok(());
-    }
-    let shim = "src/berkeleydb/shim.c";
-    println!("cargo::rerun-if-changed={shim}");
-    if !links(&PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()))? {
-        // So that the next build after an installation looks again.
-        println!("cargo::rerun-if-changed=/usr/include");
-        return Ok(());
-    }
-    let compiled = cc::Build::new().file(shim).try_compile("embermark_berkeleydb");
-    compiled.map_err(|error| io::Error::other(format!("compiling {shim}: {error}")))?;
-    println!("cargo::rustc-link-lib=db");
-    println!("cargo::rustc-cfg=berkeleydb_linked");
-    Ok(())
+/// A C library that an engine reaches by a shim of its own, `src/NAME/shim.c`.
+struct Linked {
+    /// The engine's module and feature.
+    name: &'static str,
+    /// What the linker calls the library.
+    library: &'static str,
+    /// A program that compiles and links where the library can be used.
+    probe: &'static str,
 }
 
-/// Whether a program that uses Berkeley DB 5 or later compiles and links.
-fn links(scratch: &Path) -> io::Result<bool> {
-    let source = scratch.join("probe.c");
-    fs::write(
-        &source,
-        "#include <db.h>\n\
-         #if DB_VERSION_MAJOR < 5\n#error \"too old\"\n#endif\n\
-         int main(void) { DB_ENV *env; return db_env_create(&env, 0); }\n",
-    )?;
-    let Ok(compiler) = cc::Build::new().try_get_compiler() else { return Ok(false) };
-    let mut probe = compiler.to_command();
-    probe.arg(&source).arg("-ldb").arg("-o").arg(scratch.join("probe"));
-    Ok(probe.output().is_ok_and(|output| output.status.success()))
+const LINKED: &[Linked] = &[
+    Linked {
+        name: "berkeleydb",
+        library: "db",
+        probe: "#include <db.h>\n\
+                #if DB_VERSION_MAJOR < 5\n#error \"too old\"\n#endif\n\
+                int main(void) { DB_ENV *env; return db_env_create(&env, 0); }\n",
+    },
+    Linked {
+        name: "wiredtiger",
+        library: "wiredtiger",
+        probe: "#include <wiredtiger.h>\n\
+                #if WIREDTIGER_VERSION_MAJOR < 3\n#error \"too old\"\n#endif\n\
+                int main(void) { return wiredtiger_version(0, 0, 0) == 0; }\n",
+    },
+];
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=build.rs");
+    redb_version()?;
+    let scratch = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    LINKED.iter().try_for_each(|linked| linked.build(&scratch))
+}
+
+impl Linked {
+    fn build(&self, scratch: &Path) -> io::Result<()> {
+        let Self { name, library, .. } = self;
+        println!("cargo::rustc-check-cfg=cfg({name}_linked)");
+        if env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_none() {
+            return Ok(());
+        }
+        let shim = format!("src/{name}/shim.c");
+        println!("cargo::rerun-if-changed={shim}");
+        if !self.links(scratch)? {
+            // So that the next build after an installation looks again.
+            println!("cargo::rerun-if-changed=/usr/include");
+            return Ok(());
+        }
+        let compiled = cc::Build::new().file(&shim).try_compile(&format!("embermark_{name}"));
+        compiled.map_err(|error| io::Error::other(format!("compiling {shim}: {error}")))?;
+        println!("cargo::rustc-link-lib={library}");
+        println!("cargo::rustc-cfg={name}_linked");
+        Ok(())
+    }
+
+    /// Whether the probe compiles and links.
+    fn links(&self, scratch: &Path) -> io::Result<bool> {
+        let source = scratch.join(format!("probe-{}.c", self.name));
+        fs::write(&source, self.probe)?;
+        let Ok(compiler) = cc::Build::new().try_get_compiler() else { return Ok(false) };
+        let mut probe = compiler.to_command();
+        probe.arg(&source).arg(format!("-l{}", self.library)).arg("-o").arg(scratch.join("probe"));
+        Ok(probe.output().is_ok_and(|output| output.status.success()))
+    }
+}
+
+/// Hands the version of redb in the lock file on: the crate does not tell its own.
+fn redb_version() -> io::Result<()> {
+    const LOCK: &str = "../../Cargo.lock";
+    println!("cargo::rerun-if-changed={LOCK}");
+    let lock = fs::read_to_string(LOCK)?;
+    let version = lock
+        .split_once("name = \"redb\"\nversion = \"")
+        .and_then(|(_, rest)| rest.split_once('"'))
+        .map_or("unknown", |(version, _)| version);
+    println!("cargo::rustc-env=REDB_VERSION={version}");
+    Ok(())
 }

@@ -6,7 +6,11 @@
 //! file, [`export`] writes them out as CSV, Parquet or text in the log's own format.
 
 mod calendar;
+pub mod contacts;
+pub mod dogs;
+pub mod draw;
 mod error;
+pub mod events;
 pub mod export;
 pub mod lab;
 mod log;

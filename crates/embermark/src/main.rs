@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{data, engines, report, run, workloads};
+use commands::{data, engines, report, run, verify, workloads};
 
 /// Which database belongs on this device, for this work?
 ///
@@ -30,6 +30,8 @@ enum Command {
     Workloads,
     /// Describe, sample and convert the rows of the sensors workload
     Data(data::DataArgs),
+    /// Check the answers of engines: every workload on small data, in every variant and tier
+    Verify(verify::VerifyArgs),
     /// Show a result file as a table, JSON, CSV or Markdown
     Report(report::ReportArgs),
     /// Run one cell, as told on standard input
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Command::Engines => engines::list(),
         Command::Workloads => workloads::list(),
         Command::Data(args) => data::data(args),
+        Command::Verify(args) => verify::verify(args),
         Command::Report(args) => report::report(args),
         Command::Worker => return embermark_harness::worker_main(),
     };

@@ -14,79 +14,82 @@ use serde::Deserialize;
 
 use crate::error::Failure;
 
-/// Scales of the published comparison of the `sensors` workload.
-const PUBLISHED_SCALES: [&str; 4] = ["1k", "10k", "100k", "1M"];
-
 /// What to measure. The same names stand in a plan file; the command line wins over the file.
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlanArgs {
     /// Workloads to run [default: all]
     #[arg(value_name = "WORKLOAD")]
-    workloads: Vec<String>,
+    pub workloads: Vec<String>,
 
     /// Engines to compare: ids, or embedded, servers, all [default: embedded]
     #[arg(short, long, value_delimiter = ',', value_name = "ENGINE,…")]
-    engines: Vec<String>,
+    pub engines: Vec<String>,
 
     /// Rows: numbers such as 1000, 10k, 1M, or full for every row of the data
-    /// [default: 1k,10k, or full with --data]
+    /// [default: the workload's own, see `embermark workloads`; full with --data]
     #[arg(short, long, value_delimiter = ',', value_name = "ROWS,…")]
-    scale: Vec<String>,
+    pub scale: Vec<String>,
 
     /// What a commit must survive: none, process (its process being killed), power (a power cut)
     /// [default: process]
     #[arg(short, long, value_delimiter = ',', value_name = "TIER,…")]
-    durability: Vec<String>,
+    pub durability: Vec<String>,
 
-    /// Variants of the workload, for sensors the load strategy: single, commit-each, bulk. The
-    /// first one runs every phase, the others the phases that they change [default: single,bulk]
+    /// Variants of the workloads, see `embermark workloads`. The first one that a workload has runs
+    /// every phase, the others the phases that they change [default: the workload's own]
     #[arg(long, value_delimiter = ',', value_name = "VARIANT,…")]
-    variant: Vec<String>,
+    pub variant: Vec<String>,
 
     /// Only these phases [default: all]
     #[arg(long, value_delimiter = ',', value_name = "PHASE,…")]
-    phases: Vec<String>,
+    pub phases: Vec<String>,
 
     /// Rows from this file, plain or gzip [default: synthetic rows]
     #[arg(long, value_name = "FILE")]
-    data: Option<PathBuf>,
+    pub data: Option<PathBuf>,
 
     /// Runs of each phase in a trial [default: 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    runs: Option<u32>,
+    pub runs: Option<u32>,
 
     /// Runs discarded from the first on [default: 1, or 0 when there is one run only]
     #[arg(long, value_name = "N")]
-    discard: Option<u32>,
+    pub discard: Option<u32>,
 
     /// Fresh processes for each cell [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    trials: Option<u32>,
+    pub trials: Option<u32>,
 
     /// Most time for one run of a phase, such as 20s or 500ms, or none [default: 20s]
     #[arg(long, value_name = "TIME")]
-    cap: Option<String>,
+    pub cap: Option<String>,
 
     /// Most time for one trial before it is ended [default: 30m]
     #[arg(long, value_name = "TIME")]
-    timeout: Option<String>,
+    pub timeout: Option<String>,
 
     /// Cache memory given to every engine [default: 64MiB]
     #[arg(long, value_name = "SIZE")]
-    memory: Option<String>,
+    pub memory: Option<String>,
 
     /// Seed of synthetic rows, operation sequences and trial order [default: 42]
     #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    pub seed: Option<u64>,
 
     /// A server that already runs, instead of a private one: ENGINE=URL
     #[arg(long, value_name = "ENGINE=URL")]
-    url: Vec<String>,
+    pub url: Vec<String>,
 
-    /// The protocol as published: scales 1k to 1M, load by single rows, one trial, no cap
+    /// Engines whose licence forbids publishing benchmark results, and which you accept: they run,
+    /// and their figures are marked
+    #[arg(long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
+    #[serde(rename = "accept-license")]
+    pub accept_license: Vec<String>,
+
+    /// The protocols as published: their scales and variants, one trial, no cap
     #[arg(long)]
-    as_published: bool,
+    pub as_published: bool,
 }
 
 impl PlanArgs {
@@ -121,6 +124,7 @@ impl PlanArgs {
             memory: self.memory.or(other.memory),
             seed: self.seed.or(other.seed),
             url: first(self.url, other.url),
+            accept_license: first(self.accept_license, other.accept_license),
             as_published: self.as_published || other.as_published,
         }
     }
@@ -135,16 +139,14 @@ impl PlanArgs {
                 given
             }
         };
-        let default_scales: &[&str] = match (published, &self.data) {
-            (true, _) => &PUBLISHED_SCALES,
-            (false, Some(_)) => &["full"],
-            (false, None) => &["1k", "10k"],
-        };
-        let scales = or_default(self.scale, default_scales);
+        // A file is used whole; every workload has scales of its own for rows that are made.
+        let whole = self.data.is_some() && !published;
+        let scales = or_default(self.scale, if whole { &["full"] } else { &[] });
         let durabilities = or_default(self.durability, &["process"]);
-        let workloads = workloads(&self.workloads)?;
-        let variants =
-            or_default(self.variant, if published { &["single"] } else { &["single", "bulk"] });
+        let mut workloads = workloads(&self.workloads)?;
+        if self.data.is_some() && self.workloads.is_empty() {
+            workloads.retain(|workload| workload.info().reads_files);
+        }
 
         let runs = self.runs.unwrap_or(6);
         let discard = self.discard.unwrap_or(u32::from(runs > 1));
@@ -165,7 +167,8 @@ impl PlanArgs {
             durabilities: unique(
                 durabilities.iter().map(|d| d.parse::<Durability>().map_err(Failure::usage)),
             )?,
-            variants: unique(variants.into_iter().map(Ok))?,
+            variants: unique(self.variant.into_iter().map(Ok))?,
+            as_published: published,
             phases: (!self.phases.is_empty()).then_some(self.phases),
             data: self.data.map_or(DataSource::Synthetic, DataSource::File),
             runs,
@@ -176,6 +179,7 @@ impl PlanArgs {
             seed: self.seed.unwrap_or(42),
             memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,
             urls: urls(&self.url)?,
+            accepted_licences: unique(self.accept_license.into_iter().map(Ok))?,
         };
         cells::check(&plan, &Catalog::default()).map_err(Failure::usage)?;
         Ok(plan)
@@ -194,6 +198,12 @@ fn unique<T: PartialEq>(
         }
     }
     Ok(kept)
+}
+
+/// Every variant of the workloads named.
+pub fn variants_of(names: &[String]) -> Result<Vec<String>, Failure> {
+    let variants = workloads(names)?.into_iter().flat_map(|workload| workload.info().variants);
+    unique(variants.map(|variant| Ok(variant.name.to_owned())))
 }
 
 fn workloads(names: &[String]) -> Result<Vec<&'static dyn Workload>, Failure> {
@@ -277,15 +287,14 @@ mod tests {
             plan.engines.contains(&"memory".to_owned())
                 && !plan.engines.contains(&"null".to_owned())
         );
-        assert_eq!(plan.scales, [Scale::Rows(1_000), Scale::Rows(10_000)]);
+        assert_eq!((plan.scales.len(), plan.variants.len(), plan.as_published), (0, 0, false));
         assert_eq!((plan.runs, plan.discard, plan.trials, plan.cap_ms), (6, 1, 3, Some(20_000)));
     }
 
     #[test]
     fn as_published_lifts_the_cap_and_takes_the_published_scales() {
         let plan = PlanArgs { as_published: true, ..PlanArgs::default() }.plan().unwrap();
-        assert_eq!((plan.cap_ms, plan.trials, plan.scales.len()), (None, 1, 4));
-        assert_eq!(plan.variants, ["single"]);
+        assert_eq!((plan.cap_ms, plan.trials, plan.as_published), (None, 1, true));
     }
 
     #[test]

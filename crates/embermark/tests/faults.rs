@@ -108,41 +108,68 @@ fn a_worker_killed_half_way_fails_its_cell_and_the_others_go_on() {
     );
 }
 
+/// The engines that run in processes of their own.
+const SERVERS: [&str; 5] = ["postgres", "mariadb", "mongodb", "influxdb", "harperdb"];
+
+/// A run of one engine that goes on for long enough to be disturbed, and its worker in the middle
+/// of its turn: a server engine's server runs. `None` where the engine is not here.
+fn in_the_middle(place: &Place, engine: &str) -> Option<(Child, u32)> {
+    let mut words = vec!["run", "sensors", "-e", engine, "--scale", "100k", "--variant", "single"];
+    words.extend(["--out", "out"]);
+    if engine == "harperdb" {
+        words.extend(["--accept-license", engine]);
+    }
+    let mut run = start(place, &words);
+    let worker = wait_for("a worker or the end", || {
+        let ended = place.path("out/result.json").exists();
+        if ended { Some(None) } else { worker_of(run.id(), engine).map(Some) }
+    });
+    let Some(worker) = worker else {
+        run.wait().unwrap();
+        println!("skipped: {engine} is not here");
+        return None;
+    };
+    if SERVERS.contains(&engine) {
+        wait_for("its server", || processes().into_iter().find(|pid| is_child(*pid, worker)));
+    }
+    std::thread::sleep(Duration::from_millis(400));
+    Some((run, worker))
+}
+
+fn is_child(pid: u32, of: u32) -> bool {
+    stat(pid).is_some_and(|(_, parent)| parent == of)
+}
+
 #[test]
-fn an_interrupt_keeps_what_ended_and_leaves_nothing_running() {
-    for engine in ["sqlite", "postgres"] {
+fn an_interrupt_in_the_turn_of_any_engine_keeps_what_ended_and_leaves_nothing_running() {
+    for engine in ["sqlite"].into_iter().chain(SERVERS) {
         let place = Place::new();
-        let words = [
-            "run",
-            "sensors",
-            "-e",
-            engine,
-            "--scale",
-            "100k",
-            "--variant",
-            "single",
-            "--out",
-            "out",
-        ];
-        let run = start(&place, &words);
-        wait_for("a worker or the end", || {
-            let ended = place.path("out/result.json").exists();
-            (ended || worker_of(run.id(), engine).is_some()).then_some(())
-        });
-        std::thread::sleep(Duration::from_millis(400));
+        let Some((run, _)) = in_the_middle(&place, engine) else { continue };
         kill(run.id(), "INT");
         let out = fs::canonicalize(place.path("out")).unwrap();
         let ended = Ended::from(run.wait_with_output().unwrap());
-        if ended.status == 0 {
-            println!("skipped: {engine} is not here");
-            continue;
-        }
-        assert_eq!(ended.status, 130, "{}", ended.stderr);
-        assert_eq!(left_in(&out), Vec::<String>::new());
-        assert!(
-            !out.join("data").exists() || fs::read_dir(out.join("data")).unwrap().next().is_none()
-        );
+        assert_eq!(ended.status, 130, "{engine}: {}", ended.stderr);
+        assert_eq!(left_in(&out), Vec::<String>::new(), "{engine}");
+        let data = out.join("data");
+        let empty = !data.exists() || fs::read_dir(data).unwrap().next().is_none();
+        assert!(empty, "{engine} left its database");
         assert!(!read_result(&out).cells.is_empty());
+    }
+}
+
+#[test]
+fn a_worker_that_is_killed_takes_its_server_along() {
+    for engine in SERVERS {
+        let place = Place::new();
+        let Some((run, worker)) = in_the_middle(&place, engine) else { continue };
+        kill(worker, "KILL");
+        let out = fs::canonicalize(place.path("out")).unwrap();
+        let data = out.join("data");
+        wait_for("its server to end", || left_in(&data).is_empty().then_some(()));
+        kill(run.id(), "INT");
+        let ended = Ended::from(run.wait_with_output().unwrap());
+        assert_ne!(ended.status, 0, "{engine}");
+        assert_eq!(left_in(&out), Vec::<String>::new(), "{engine}");
     }
 }
 

@@ -112,7 +112,7 @@ fn measure(criterion: &mut Criterion, engine: &str, store: &mut dyn SqlStore) {
     let mut i = 0;
     let mut point = |store: &mut dyn SqlStore| {
         i = (i + 7_919) % ROWS;
-        let mut visit = |row: &dyn embermark_engines::sql::SqlRow| {
+        let mut visit = |row: &dyn embermark_engines::sql::ResultRow| {
             for column in 0..4 {
                 black_box(row.float(column)?);
             }

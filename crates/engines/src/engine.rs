@@ -18,6 +18,12 @@ pub trait Engine: Sync {
     /// How it makes a durability tier: the cheapest setting that keeps at least that promise.
     fn tier(&self, durability: Durability) -> Tier;
 
+    /// Whether its licence forbids publishing benchmark results without the vendor's consent. Such
+    /// an engine runs only for who says that they have accepted that.
+    fn forbids_publishing(&self) -> bool {
+        false
+    }
+
     /// Opens a new, empty database at `site`; a server engine starts a private server there.
     ///
     /// # Errors
@@ -68,6 +74,10 @@ pub enum Family {
     Sql,
     /// Ordered keys and values.
     KeyValue,
+    /// Documents of named values.
+    Document,
+    /// Points in time.
+    Series,
 }
 
 impl fmt::Display for Family {
@@ -75,6 +85,8 @@ impl fmt::Display for Family {
         f.pad(match self {
             Self::Sql => "SQL",
             Self::KeyValue => "key-value",
+            Self::Document => "document",
+            Self::Series => "series",
         })
     }
 }

@@ -2,11 +2,41 @@
 
 use std::ops::ControlFlow;
 
-use crate::{Access, Lifecycle, Result};
+use crate::{Access, EngineError, Lifecycle, Result};
 
 /// A table of a [`KvStore`], as that store numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table(pub usize);
+
+/// A table to open or create.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableDef<'a> {
+    /// Its name: letters and digits.
+    pub name: &'a str,
+    /// The length of every key in bytes, if they all have the same. A store of records with keys
+    /// of fixed places needs it.
+    pub key_length: Option<usize>,
+    /// Its secondary indexes.
+    pub indexes: &'a [IndexDef<'a>],
+}
+
+impl<'a> TableDef<'a> {
+    /// A table of keys of any length without further indexes.
+    pub const fn named(name: &'a str) -> Self {
+        Self { name, key_length: None, indexes: &[] }
+    }
+}
+
+/// A secondary index: some bytes at a fixed place in every value. Not unique.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexDef<'a> {
+    /// Its name: letters and digits.
+    pub name: &'a str,
+    /// Where in the value its bytes begin.
+    pub at: usize,
+    /// How many bytes.
+    pub length: usize,
+}
 
 /// Which way a scan goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +69,33 @@ pub trait Pairs {
 /// [`begin`](Self::begin) … [`commit`](Self::commit) is a transaction of its own, committed at the
 /// tier's durability before it returns. One thread, one transaction at a time.
 pub trait KvStore: Lifecycle {
-    /// Opens the table of that name, creating it if need be. Not inside a transaction.
+    /// Opens the table of that name, creating it if need be. Not inside a transaction. A store
+    /// that does not [keep indexes](Self::keeps_indexes) ignores those of the definition.
     ///
     /// # Errors
     /// When the engine reports one.
-    fn table(&mut self, name: &str) -> Result<Table>;
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table>;
+
+    /// Whether the engine itself keeps secondary indexes up to date and answers
+    /// [`find`](Self::find).
+    fn keeps_indexes(&self) -> bool {
+        false
+    }
+
+    /// Visits the pairs whose bytes at the place of the table's index number `index` equal
+    /// `bytes`, in no particular order.
+    ///
+    /// # Errors
+    /// When the engine reports one, or keeps no indexes.
+    fn find(
+        &mut self,
+        _table: Table,
+        _index: usize,
+        _bytes: &[u8],
+        _visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        Err(EngineError::unsupported("this store", "secondary indexes of its own"))
+    }
 
     /// Removes every pair of a table, giving its space back. Not inside a transaction.
     ///
@@ -68,6 +120,14 @@ pub trait KvStore: Lifecycle {
     /// # Errors
     /// When the engine reports one; a missing key is `None`.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>>;
+
+    /// The exact number of keys, where the engine keeps it: not by a scan.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn count(&mut self, _table: Table) -> Result<Option<u64>> {
+        Ok(None)
+    }
 
     /// Sets the value of a key, new or not.
     ///

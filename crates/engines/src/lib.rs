@@ -3,31 +3,62 @@
 //! An engine says what it is and opens a [`Store`] of its family; a workload drives the store
 //! and knows no engine. To add an engine: one file under `src/`, one line in [`registry`].
 
+#[cfg(any(
+    feature = "duckdb",
+    feature = "rocksdb",
+    feature = "influxdb",
+    feature = "mongodb",
+    feature = "harperdb"
+))]
+mod deps;
+pub mod document;
 pub mod engine;
 mod error;
 pub mod kv;
 pub mod registry;
+mod row;
+pub mod series;
 pub mod sql;
 
 #[cfg(feature = "berkeleydb")]
 mod berkeleydb;
 #[cfg(feature = "duckdb")]
 mod duckdb;
+#[cfg(feature = "harperdb")]
+mod harperdb;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "influxdb")]
+mod influxdb;
 #[cfg(feature = "lmdb")]
 mod lmdb;
+#[cfg(feature = "mariadb")]
+mod mariadb;
 mod memory;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 mod null;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(feature = "postgres")]
+#[cfg(feature = "redb")]
+mod redb;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
+#[cfg(feature = "server")]
 mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "wiredtiger")]
+mod wiredtiger;
+#[cfg(feature = "zen")]
+mod zen;
 
 pub use engine::{Availability, Engine, Family, Info, Kind, Opened, Site, Tier};
 pub use error::{EngineError, Result};
 
+use document::DocumentStore;
 use kv::KvStore;
+use series::SeriesStore;
 use sql::SqlStore;
 
 /// An open database, by family.
@@ -36,6 +67,10 @@ pub enum Store {
     Sql(Box<dyn SqlStore>),
     /// Keeps ordered pairs of bytes.
     Kv(Box<dyn KvStore>),
+    /// Keeps documents.
+    Document(Box<dyn DocumentStore>),
+    /// Keeps points in time.
+    Series(Box<dyn SeriesStore>),
 }
 
 /// What a workload needs of any open database, whatever its family. All of it happens outside

@@ -6,7 +6,7 @@ use std::ops::{Bound, ControlFlow};
 use embermark_model::Durability;
 use smallvec::SmallVec;
 
-use crate::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
+use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{
     Access, Availability, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site, Store, Tier,
 };
@@ -68,10 +68,10 @@ impl Maps {
 }
 
 impl KvStore for Maps {
-    fn table(&mut self, name: &str) -> Result<Table> {
-        let known = self.tables.iter().position(|(known, _)| known == name);
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
+        let known = self.tables.iter().position(|(known, _)| known == def.name);
         Ok(Table(known.unwrap_or_else(|| {
-            self.tables.push((name.to_owned(), Map::new()));
+            self.tables.push((def.name.to_owned(), Map::new()));
             self.tables.len() - 1
         })))
     }

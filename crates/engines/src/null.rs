@@ -2,7 +2,7 @@
 
 use embermark_model::Durability;
 
-use crate::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
+use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{
     Access, Availability, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site, Store, Tier,
 };
@@ -56,7 +56,7 @@ impl Lifecycle for Nothing {
 }
 
 impl KvStore for Nothing {
-    fn table(&mut self, _: &str) -> Result<Table> {
+    fn table(&mut self, _: &TableDef<'_>) -> Result<Table> {
         Ok(Table(0))
     }
 

@@ -14,8 +14,24 @@ pub static ENGINES: &[&dyn Engine] = &[
     &crate::berkeleydb::BerkeleyDb,
     #[cfg(feature = "lmdb")]
     &crate::lmdb::Lmdb,
+    #[cfg(feature = "rocksdb")]
+    &crate::rocksdb::RocksDb,
+    #[cfg(feature = "redb")]
+    &crate::redb::Redb,
+    #[cfg(feature = "wiredtiger")]
+    &crate::wiredtiger::WiredTiger,
+    #[cfg(feature = "zen")]
+    &crate::zen::Zen,
     #[cfg(feature = "postgres")]
     &crate::postgres::Postgres,
+    #[cfg(feature = "mariadb")]
+    &crate::mariadb::MariaDb,
+    #[cfg(feature = "mongodb")]
+    &crate::mongodb::MongoDb,
+    #[cfg(feature = "influxdb")]
+    &crate::influxdb::InfluxDb,
+    #[cfg(feature = "harperdb")]
+    &crate::harperdb::HarperDb,
     &crate::memory::Memory,
     &crate::null::Null,
 ];

@@ -2,6 +2,8 @@
 
 use crate::{Access, Lifecycle, Result};
 
+pub use crate::row::{ResultRow, Visit};
+
 /// A prepared statement of a [`SqlStore`], as that store numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement(pub usize);
@@ -51,30 +53,6 @@ pub enum Nullable {
     /// It may not.
     No,
 }
-
-/// One row of a result, valid while it is visited. Columns count from 0.
-pub trait SqlRow {
-    /// An integer column; `None` is NULL.
-    ///
-    /// # Errors
-    /// When the column holds something that is no integer.
-    fn int(&self, column: usize) -> Result<Option<i64>>;
-
-    /// A float column; an integer or decimal is converted. `None` is NULL.
-    ///
-    /// # Errors
-    /// When the column holds something that is no number.
-    fn float(&self, column: usize) -> Result<Option<f64>>;
-
-    /// A text column; `None` is NULL.
-    ///
-    /// # Errors
-    /// When the column holds something that is no text.
-    fn text(&self, column: usize) -> Result<Option<&str>>;
-}
-
-/// Receives the rows of a result.
-pub type Visit<'a> = dyn FnMut(&dyn SqlRow) -> Result<()> + 'a;
 
 /// Gives the rows of a bulk load, one at a time; `None` ends it.
 pub trait Rows {
@@ -202,6 +180,26 @@ pub trait Dialect: Sync {
     /// Pearson's correlation of two columns, if the engine has it.
     fn correlation(&self, y: &str, x: &str) -> Option<String> {
         Some(format!("CORR({y}, {x})"))
+    }
+
+    /// How a statement names a table.
+    fn table(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
+    /// Whether it has window functions.
+    fn windows(&self) -> bool {
+        true
+    }
+
+    /// Whether a query may read from another query: a subquery in FROM, or WITH.
+    fn derived_tables(&self) -> bool {
+        true
+    }
+
+    /// Whether GROUP BY takes an expression, written out.
+    fn group_by_expression(&self) -> bool {
+        true
     }
 
     /// Whether the newest rows of a few groups are found faster by one short query a group over

@@ -8,7 +8,7 @@ use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 use std::process::Command;
 
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table};
+use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
 use embermark_engines::registry::ENGINES;
 use embermark_engines::{Access, Availability, Engine, Family, Kind, Site, Store, Tier};
 use embermark_model::Durability;
@@ -42,7 +42,7 @@ fn open(engine: &dyn Engine, tier: Durability, dir: &Path) -> Box<dyn KvStore> {
     let site = Site { dir: dir.to_owned(), durability: tier, memory: 16 << 20, url: None };
     match engine.open(&site).unwrap().store {
         Store::Kv(store) => store,
-        Store::Sql(_) => panic!("{} is no key-value store", engine.info().id),
+        _ => panic!("{} is no key-value store", engine.info().id),
     }
 }
 
@@ -134,7 +134,7 @@ fn numbered(rows: u64, value_size: usize) -> Model {
 #[test]
 fn an_empty_table_has_nothing() {
     on_each(|store, name| {
-        let table = store.table("empty").unwrap();
+        let table = store.table(&TableDef::named("empty")).unwrap();
         assert_eq!(get(store, table, b"key"), None, "{name}");
         assert!(!store.delete(table, b"key").unwrap(), "{name}");
         assert!(!store.modify(table, b"key", &mut |_| panic!("called")).unwrap(), "{name}");
@@ -155,7 +155,7 @@ fn an_empty_table_has_nothing() {
 #[test]
 fn what_is_put_is_found_overwritten_and_deleted() {
     on_each(|store, name| {
-        let table = store.table("t").unwrap();
+        let table = store.table(&TableDef::named("t")).unwrap();
         store.put(table, b"a", b"1").unwrap();
         store.put(table, b"b", b"").unwrap();
         assert_eq!(get(store, table, b"a"), Some(b"1".to_vec()), "{name}");
@@ -175,7 +175,7 @@ fn what_is_put_is_found_overwritten_and_deleted() {
 #[test]
 fn modify_changes_a_value_in_place_and_nothing_else() {
     on_each(|store, name| {
-        let table = store.table("t").unwrap();
+        let table = store.table(&TableDef::named("t")).unwrap();
         let mut model = numbered(500, 33);
         bulk(store, table, &model);
         let raise = |value: &mut [u8]| value[7] = value[7].wrapping_add(100);
@@ -200,7 +200,7 @@ fn modify_changes_a_value_in_place_and_nothing_else() {
 #[test]
 fn keys_are_ordered_as_bytes() {
     on_each(|store, name| {
-        let table = store.table("t").unwrap();
+        let table = store.table(&TableDef::named("t")).unwrap();
         let mut keys: Vec<Bytes> =
             (0..=255).flat_map(|b| [vec![b], vec![b, 0], vec![b, 0xff], vec![7, b, 3]]).collect();
         keys.extend([
@@ -231,7 +231,7 @@ fn a_scan_visits_exactly_its_range_both_ways_until_it_is_told_to_stop() {
         let some = |n: u64| Some(n.to_be_bytes().to_vec());
         // 3,000 rows go beyond one page and one batch.
         for (rows, table) in [(1, "one"), (9, "few"), (3_000, "many")] {
-            let table = store.table(table).unwrap();
+            let table = store.table(&TableDef::named(table)).unwrap();
             let model = numbered(rows, 33);
             bulk(store, table, &model);
             let last = (rows - 1) * 10;
@@ -272,7 +272,10 @@ fn a_scan_visits_exactly_its_range_both_ways_until_it_is_told_to_stop() {
 #[test]
 fn values_of_any_size_come_back() {
     on_each(|store, name| {
-        let (loaded, put) = (store.table("loaded").unwrap(), store.table("put").unwrap());
+        let (loaded, put) = (
+            store.table(&TableDef::named("loaded")).unwrap(),
+            store.table(&TableDef::named("put")).unwrap(),
+        );
         let sizes = [0, 1, 100, 5_000, 300_000, 3, 1_000_000, 70_000, 2, 2, 2, 2, 2, 600_000, 9];
         let row = |(i, size): (usize, usize)| (vec![i as u8], vec![i as u8 + 1; size]);
         let model: Model = sizes.into_iter().enumerate().map(row).collect();
@@ -294,7 +297,10 @@ fn values_of_any_size_come_back() {
 #[test]
 fn a_transaction_sees_its_own_changes_and_they_are_kept() {
     on_each(|store, name| {
-        let (one, two) = (store.table("one").unwrap(), store.table("two").unwrap());
+        let (one, two) = (
+            store.table(&TableDef::named("one")).unwrap(),
+            store.table(&TableDef::named("two")).unwrap(),
+        );
         store.put(one, b"old", b"1").unwrap();
         store.begin(Access::Write).unwrap();
         store.put(one, b"new", b"2").unwrap();
@@ -315,9 +321,96 @@ fn a_transaction_sees_its_own_changes_and_they_are_kept() {
 }
 
 #[test]
+fn a_transaction_that_writes_scans_what_it_changed_both_ways() {
+    on_each(|store, name| {
+        let table = store.table(&TableDef::named("t")).unwrap();
+        let mut model = numbered(2_000, 33);
+        bulk(store, table, &model);
+        store.begin(Access::Write).unwrap();
+        for n in 0..600_u64 {
+            let (new, old) = ((n * 33 + 1).to_be_bytes(), (n * 30).to_be_bytes());
+            store.put(table, &new, b"new").unwrap();
+            model.insert(new.to_vec(), b"new".to_vec());
+            assert_eq!(store.delete(table, &old).unwrap(), model.remove(&old[..]).is_some());
+        }
+        for (from, to) in [(0_u64, 20_000_u64), (3_000, 3_100), (17_970, 19_990), (40, 41)] {
+            let (from, to) = (from.to_be_bytes(), to.to_be_bytes());
+            let range = Range { from: Some(&from), to: Some(&to) };
+            for direction in [Direction::Forward, Direction::Backward] {
+                let found = scan(store, table, range, direction, usize::MAX);
+                let right = expected(&model, range, direction, usize::MAX);
+                assert!(found == right, "{name}: {range:?} {direction:?}");
+            }
+        }
+        store.commit().unwrap();
+        assert!(all(store, table) == Vec::from_iter(model), "{name}");
+    });
+}
+
+#[test]
+fn many_tables_change_together_and_apart() {
+    on_each(|store, name| {
+        let names: Vec<String> = (0..30).map(|n| format!("table{n}")).collect();
+        let tables =
+            Vec::from_iter(names.iter().map(|n| store.table(&TableDef::named(n)).unwrap()));
+        store.begin(Access::Write).unwrap();
+        for (n, &table) in (0_u8..).zip(&tables) {
+            store.put(table, b"together", &[n]).unwrap();
+        }
+        store.commit().unwrap();
+        store.clear(tables[7]).unwrap();
+        store.put(tables[8], b"apart", b"8").unwrap();
+        store.begin(Access::Read).unwrap();
+        for (n, &table) in (0_u8..).zip(&tables) {
+            let right = (n != 7).then(|| vec![n]);
+            assert_eq!(get(store, table, b"together"), right, "{name}: {n}");
+            assert_eq!(get(store, table, b"apart").is_some(), n == 8, "{name}: {n}");
+        }
+        store.commit().unwrap();
+    });
+}
+
+#[test]
+fn a_table_that_was_emptied_key_by_key_takes_a_bulk_load() {
+    on_each(|store, name| {
+        let table = store.table(&TableDef::named("t")).unwrap();
+        for round in 0..2 {
+            for (key, value) in numbered(300, 33) {
+                store.put(table, &key, &value).unwrap();
+            }
+            for (key, _) in numbered(300, 33) {
+                assert!(store.delete(table, &key).unwrap(), "{name}");
+            }
+            store.settle().unwrap();
+            let model = numbered(5_000, 33);
+            assert_eq!(bulk(store, table, &model), 5_000, "{name}, round {round}");
+            assert!(all(store, table) == Vec::from_iter(model), "{name}, round {round}");
+            store.clear(table).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_read_sees_what_was_written_since_the_last_read_of_another_table() {
+    on_each(|store, name| {
+        let [one, two] = ["one", "two"].map(|name| store.table(&TableDef::named(name)).unwrap());
+        for n in 0..50_u8 {
+            store.put(one, b"key", &[n]).unwrap();
+            assert_eq!(get(store, one, b"key"), Some(vec![n]), "{name}");
+            store.put(two, b"key", &[n, n]).unwrap();
+            assert_eq!(get(store, two, b"key"), Some(vec![n, n]), "{name}");
+            assert!(store.modify(one, b"key", &mut |v| v[0] += 100).unwrap(), "{name}");
+            assert_eq!(get(store, one, b"key"), Some(vec![n + 100]), "{name}");
+            assert!(store.delete(two, b"key").unwrap(), "{name}");
+            assert_eq!(get(store, two, b"key"), None, "{name}");
+        }
+    });
+}
+
+#[test]
 fn a_transaction_may_be_large() {
     on_each(|store, name| {
-        let table = store.table("t").unwrap();
+        let table = store.table(&TableDef::named("t")).unwrap();
         const ROWS: u64 = 200_000;
         store.begin(Access::Write).unwrap();
         for n in 0..ROWS {
@@ -345,7 +438,7 @@ fn a_transaction_may_be_large() {
 #[test]
 fn a_bulk_load_keeps_every_pair_and_the_table_takes_changes_after_it() {
     on_each(|store, name| {
-        let table = store.table("t").unwrap();
+        let table = store.table(&TableDef::named("t")).unwrap();
         let mut model = numbered(100_000, 33);
         assert_eq!(bulk(store, table, &model), 100_000, "{name}");
         assert!(all(store, table) == Vec::from_iter(model.clone()), "{name}");
@@ -361,9 +454,12 @@ fn a_bulk_load_keeps_every_pair_and_the_table_takes_changes_after_it() {
 #[test]
 fn clearing_empties_one_table_which_can_be_used_again() {
     on_each(|store, name| {
-        let (one, two) = (store.table("one").unwrap(), store.table("two").unwrap());
+        let (one, two) = (
+            store.table(&TableDef::named("one")).unwrap(),
+            store.table(&TableDef::named("two")).unwrap(),
+        );
         assert_ne!(one, two, "{name}");
-        assert_eq!(store.table("one").unwrap(), one, "{name}");
+        assert_eq!(store.table(&TableDef::named("one")).unwrap(), one, "{name}");
         let model = numbered(20_000, 33);
         for round in 0..3 {
             assert_eq!(bulk(store, one, &model), 20_000, "{name}, round {round}");
@@ -386,7 +482,10 @@ fn clearing_empties_one_table_which_can_be_used_again() {
 fn any_sequence_of_operations_agrees_with_a_sorted_map() {
     on_each(|store, name| {
         let mut dice = Dice(20_240_229);
-        let tables = [store.table("one").unwrap(), store.table("two").unwrap()];
+        let tables = [
+            store.table(&TableDef::named("one")).unwrap(),
+            store.table(&TableDef::named("two")).unwrap(),
+        ];
         let mut models = [Model::new(), Model::new()];
         let mut access = None;
         for step in 0..6_000 {
@@ -449,7 +548,7 @@ fn a_store_may_be_dropped_in_the_middle_of_a_transaction() {
         for access in [Access::Read, Access::Write] {
             let dir = tempfile::tempdir().unwrap();
             let mut store = open(engine, tier, dir.path());
-            let table = store.table("t").unwrap();
+            let table = store.table(&TableDef::named("t")).unwrap();
             store.put(table, b"key", b"value").unwrap();
             store.begin(access).unwrap();
             assert_eq!(get(store.as_mut(), table, b"key"), Some(b"value".to_vec()));
@@ -481,12 +580,12 @@ fn a_closed_database_has_its_content_when_it_is_opened_again() {
         let dir = tempfile::tempdir().unwrap();
         let model = numbered(5_000, 33);
         let mut store = open(engine, tier, dir.path());
-        let table = store.table("t").unwrap();
+        let table = store.table(&TableDef::named("t")).unwrap();
         bulk(store.as_mut(), table, &model);
         store.put(table, &0_u64.to_be_bytes(), &[0; 33]).unwrap();
         store.close().unwrap();
         let mut store = open(engine, tier, dir.path());
-        let table = store.table("t").unwrap();
+        let table = store.table(&TableDef::named("t")).unwrap();
         assert!(
             all(store.as_mut(), table) == Vec::from_iter(model),
             "{} ({tier})",
@@ -527,7 +626,7 @@ fn what_was_committed_survives_a_killed_process_where_the_tier_says_so() {
 }
 
 fn victims(store: &mut dyn KvStore) -> [Table; 3] {
-    ["alone", "together", "loaded"].map(|name| store.table(name).unwrap())
+    ["alone", "together", "loaded"].map(|name| store.table(&TableDef::named(name)).unwrap())
 }
 
 /// The process that is killed: run by the test above, and by nobody else.

@@ -274,7 +274,7 @@ fn numbers_of_any_width_and_json_are_read_and_others_are_refused_by_name() {
     let statement = store.prepare(sql).unwrap();
     let params = [Param::Int(0), Param::Float(3.5)];
     let mut rows = 0;
-    let mut look = |row: &dyn embermark_engines::sql::SqlRow| {
+    let mut look = |row: &dyn embermark_engines::sql::ResultRow| {
         rows += 1;
         let ints: Vec<_> = (0..3).map(|column| row.int(column).unwrap()).collect();
         assert_eq!(ints, [Some(7), Some(7), Some(6)]);

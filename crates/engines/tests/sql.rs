@@ -6,7 +6,7 @@
 use std::slice;
 
 use embermark_engines::sql::{
-    Nullable, Param, Rows, SqlRow, SqlStore, SqlType, Statement, Step, TableDef,
+    Nullable, Param, ResultRow, Rows, SqlStore, SqlType, Statement, Step, TableDef,
 };
 use embermark_engines::{
     Access, Availability, Engine, EngineError, Family, Kind, Opened, Site, Store, Tier, registry,
@@ -37,7 +37,7 @@ struct Subject {
 
 type Row = (Option<i64>, Option<i64>, Option<f64>, Option<String>);
 
-fn row(row: &dyn SqlRow) -> Result<Row, EngineError> {
+fn row(row: &dyn ResultRow) -> Result<Row, EngineError> {
     Ok((row.int(0)?, row.int(1)?, row.float(2)?, row.text(3)?.map(str::to_owned)))
 }
 
@@ -69,7 +69,7 @@ impl Subject {
     fn rows(&mut self, sql: &str, params: &[Param<'_>]) -> Vec<Row> {
         let statement = self.prepare(sql);
         let mut rows = Vec::new();
-        let mut visit = |found: &dyn SqlRow| {
+        let mut visit = |found: &dyn ResultRow| {
             rows.push(row(found)?);
             Ok(())
         };
@@ -88,11 +88,11 @@ impl Subject {
     fn one<T>(
         &mut self,
         sql: &str,
-        read: impl Fn(&dyn SqlRow) -> Result<Option<T>, EngineError>,
+        read: impl Fn(&dyn ResultRow) -> Result<Option<T>, EngineError>,
     ) -> Option<T> {
         let statement = self.prepare(sql);
         let mut found = Vec::new();
-        let mut visit = |row: &dyn SqlRow| {
+        let mut visit = |row: &dyn ResultRow| {
             found.push(read(row)?);
             Ok(())
         };
@@ -169,7 +169,7 @@ fn conform(engine: &'static dyn Engine, tier: Durability) {
 fn sql(opened: Opened) -> Box<dyn SqlStore> {
     match opened.store {
         Store::Sql(store) => store,
-        Store::Kv(_) => panic!("an engine of family SQL opened another store"),
+        _ => panic!("an engine of family SQL opened another store"),
     }
 }
 
@@ -489,7 +489,7 @@ fn visitors_may_stop(subject: &mut Subject) {
     subject.insert(&table, 1, 1.0).unwrap();
     let all = subject.prepare("SELECT id FROM bulk");
     let mut visits = 0;
-    let mut visit = |_: &dyn SqlRow| {
+    let mut visit = |_: &dyn ResultRow| {
         visits += 1;
         if visits == 3 { Err(stop()) } else { Ok(()) }
     };
@@ -500,10 +500,10 @@ fn visitors_may_stop(subject: &mut Subject) {
     assert_eq!(subject.count(&table), 2);
 
     // Reading a column as what it is not is such an error.
-    let mut read = |row: &dyn SqlRow| row.int(3).map(drop);
+    let mut read = |row: &dyn ResultRow| row.int(3).map(drop);
     let words = subject.prepare("SELECT * FROM bulk WHERE id = 2");
     subject.store.query(words, &[], &mut read).unwrap_err();
-    let mut read = |row: &dyn SqlRow| row.text(0).map(drop);
+    let mut read = |row: &dyn ResultRow| row.text(0).map(drop);
     subject.store.query(words, &[], &mut read).unwrap_err();
     // An integer is a number.
     assert_eq!(subject.float("SELECT id FROM bulk WHERE id = 2"), Some(2.0));

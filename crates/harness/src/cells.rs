@@ -5,9 +5,9 @@ use std::hash::Hash;
 
 use embermark_engines::{Availability, Engine, Kind, Tier};
 use embermark_model::choice;
-use embermark_model::plan::Plan;
-use embermark_model::{CellId, Durability, Status};
-use embermark_workloads::Info as WorkloadInfo;
+use embermark_model::plan::{DataSource, Plan};
+use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_workloads::{Info as WorkloadInfo, Protocol};
 use serde::{Deserialize, Serialize};
 
 use crate::{Catalog, HarnessError};
@@ -25,6 +25,9 @@ pub struct PlannedCell {
     /// True for an engine that is never ranked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,
+    /// True where the engine's licence forbids publishing its figures.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unpublishable: bool,
     /// Why it will not run, known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip: Option<Skip>,
@@ -75,13 +78,13 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
     let mut cells = Vec::new();
     for workload in &workloads {
         let variants = variants(plan, workload)?;
-        for scale in distinct(&plan.scales) {
+        for scale in scales(plan, workload) {
             for durability in distinct(&plan.durabilities) {
                 for (variant, phases) in &variants {
                     for (engine, missing) in &engines {
                         let id = CellId {
                             workload: workload.id.to_owned(),
-                            scale: *scale,
+                            scale,
                             durability: *durability,
                             variant: (*variant).to_owned(),
                             engine: engine.info().id.to_owned(),
@@ -108,20 +111,38 @@ fn cell(
             (None, Some(Skip { status: Status::Unsupported, reason: why.to_owned() }))
         }
     };
-    PlannedCell { id, phases, keeps, reference, skip }
+    let unpublishable = engine.forbids_publishing();
+    PlannedCell { id, phases, keeps, reference, unpublishable, skip }
 }
 
 /// Why an engine cannot run here, if so. One that is reached by a URL need not be installed.
 fn missing(engine: &dyn Engine, plan: &Plan) -> Option<Skip> {
-    if plan.urls.contains_key(engine.info().id) {
-        return None;
+    let id = engine.info().id;
+    let unavailable = |reason| Some(Skip { status: Status::Unavailable, reason });
+    if let (false, Availability::Missing { why, remedy }) =
+        (plan.urls.contains_key(id), engine.availability())
+    {
+        return unavailable(format!("{why}; {remedy}"));
     }
-    match engine.availability() {
-        Availability::Ready { .. } => None,
-        Availability::Missing { why, remedy } => {
-            Some(Skip { status: Status::Unavailable, reason: format!("{why}; {remedy}") })
-        }
+    if engine.forbids_publishing() && plan.accepted_licences.iter().all(|other| other != id) {
+        return unavailable(format!(
+            "its licence forbids publishing benchmark results without its vendor's consent; if you \
+             have accepted it, say so with --accept-license {id}"
+        ));
     }
+    None
+}
+
+/// What a workload runs where the plan leaves it open.
+const fn protocol(plan: &Plan, workload: &WorkloadInfo) -> Protocol {
+    if plan.as_published { workload.published } else { workload.usual }
+}
+
+fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {
+    if plan.scales.is_empty() {
+        return protocol(plan, workload).scales.iter().copied().map(Scale::Rows).collect();
+    }
+    distinct(&plan.scales).into_iter().copied().collect()
 }
 
 /// The variants a workload runs, each with its phases: the first one it knows runs every phase
@@ -145,10 +166,12 @@ fn variants(
             phases.join(", ")
         )));
     }
-    let known = |name: &&String| workload.variants.iter().find(|v| v.name == **name);
-    let mut variants: Vec<_> = distinct(&plan.variants).iter().filter_map(known).collect();
+    let known = |name: &str| workload.variants.iter().find(|v| v.name == name);
+    let mut variants: Vec<_> =
+        distinct(&plan.variants).iter().filter_map(|name| known(name)).collect();
     if variants.is_empty() {
-        variants.extend(workload.variants.first());
+        let own = protocol(plan, workload).variants;
+        variants.extend(own.iter().copied().filter_map(known));
     }
     let mut planned: Vec<(&str, Vec<String>)> = Vec::new();
     for variant in variants {
@@ -166,8 +189,6 @@ fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
         "no workload is asked for: name at least one"
     } else if plan.engines.is_empty() {
         "no engine is asked for: name at least one"
-    } else if plan.scales.is_empty() {
-        "no scale is asked for: give at least one, such as 10k"
     } else if plan.durabilities.is_empty() {
         "no durability is asked for: give at least one, such as process"
     } else if plan.trials == 0 {
@@ -202,6 +223,15 @@ fn check_names(
         let valid = distinct(&valid).into_iter().copied();
         if known { Ok(()) } else { Err(choice::unknown(what, given, valid)) }
     };
+    if let (DataSource::File(file), Some(other)) =
+        (&plan.data, workloads.iter().find(|workload| !workload.reads_files))
+    {
+        return Err(HarnessError::Plan(format!(
+            "workload '{}' makes its own rows: leave out --data {}, or run it apart",
+            other.id,
+            file.display()
+        )));
+    }
     for variant in &plan.variants {
         let valid = workloads.iter().flat_map(|w| w.variants).map(|v| v.name);
         check("variant", variant, valid.collect())?;
@@ -217,6 +247,13 @@ fn check_names(
             )));
         }
     }
+    for id in &plan.accepted_licences {
+        if !catalog.engine(id)?.forbids_publishing() {
+            return Err(HarnessError::Plan(format!(
+                "the licence of '{id}' need not be accepted: leave it out of --accept-license"
+            )));
+        }
+    }
     Ok(())
 }
 
@@ -227,7 +264,7 @@ fn distinct<T: Eq + Hash>(items: &[T]) -> Vec<&T> {
 }
 
 /// The staged files a set of cells needs: every (workload, scale) of a cell that will run.
-pub(crate) fn stages(cells: &[PlannedCell]) -> BTreeMap<String, Vec<embermark_model::Scale>> {
+pub(crate) fn stages(cells: &[PlannedCell]) -> BTreeMap<String, Vec<Scale>> {
     let mut stages: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for cell in cells.iter().filter(|cell| cell.skip.is_none()) {
         let scales = stages.entry(cell.id.workload.clone()).or_default();

@@ -46,9 +46,7 @@ pub(crate) fn measure(run: &Run<'_>) -> Result<Measured, HarnessError> {
         return Ok(Measured::NotApplicable);
     }
 
-    let small = |scale: &&Scale| **scale <= Scale::Rows(ROWS);
-    let staged = (run.plan.scales.iter().filter(small).max())
-        .and_then(|scale| Some((*scale, run.stages.file(info.id, *scale)?.to_owned())));
+    let staged = run.stages.largest(info.id, Scale::Rows(ROWS));
     let (scale, rows) = match staged {
         Some(staged) => staged,
         None => {

@@ -182,8 +182,8 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>) -> Cell {
             (Status::Failed, Some("not run: the run was cut off before its turn".to_owned()))
         }
     };
-    let PlannedCell { id, keeps, reference, .. } = planned.clone();
-    Cell { id, status, reason, keeps, reference, trials }
+    let PlannedCell { id, keeps, reference, unpublishable, .. } = planned.clone();
+    Cell { id, status, reason, keeps, reference, unpublishable, trials }
 }
 
 /// Writes a result file whole or not at all.
@@ -236,6 +236,8 @@ mod tests {
             seed: 1,
             memory_bytes: 1,
             urls: BTreeMap::new(),
+            as_published: false,
+            accepted_licences: Vec::new(),
         };
         let manifest = manifest::begin("id", Path::new("/"), 0);
         let head = Head { embermark_journal: VERSION, manifest, plan, cells: vec![] };

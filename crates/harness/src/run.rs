@@ -76,7 +76,7 @@ pub fn run(
     let cells = cells::planned(plan, &options.catalog)?;
     let run_id = manifest::run_id();
     let dirs = OutDir::prepare(&options.out, options.data.as_deref(), &run_id, options.keep)?;
-    let mut manifest = manifest::begin(&run_id, dirs.data(), needed_bytes(plan));
+    let mut manifest = manifest::begin(&run_id, dirs.data(), needed_bytes(plan, &cells));
     manifest.warnings.iter().for_each(|warning| progress.note(warning));
 
     let mut run = Run { plan, options, dirs, stages: Stages::default() };
@@ -87,13 +87,13 @@ pub fn run(
 }
 
 /// Bytes the largest database of a plan may take.
-fn needed_bytes(plan: &Plan) -> u64 {
+fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
     let whole_file = match &plan.data {
         // A row of text is about as long as one in memory.
         DataSource::File(file) => file.metadata().map_or(0, |meta| meta.len() * 20),
         DataSource::Synthetic => 0,
     };
-    let bytes = plan.scales.iter().map(|scale| match scale {
+    let bytes = cells.iter().map(|cell| match cell.id.scale {
         Scale::Rows(rows) => rows * BYTES_PER_ROW,
         Scale::Full => whole_file,
     });

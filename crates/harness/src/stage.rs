@@ -52,6 +52,12 @@ impl Stages {
         Ok(())
     }
 
+    /// The largest scale of a workload that is staged and no larger than `most`, and its file.
+    pub fn largest(&self, workload: &str, most: Scale) -> Option<(Scale, PathBuf)> {
+        let staged = self.files.iter().filter(|((id, scale), _)| id == workload && *scale <= most);
+        staged.max_by_key(|((_, scale), _)| *scale).map(|((_, scale), file)| (*scale, file.clone()))
+    }
+
     /// The file of a workload's rows at a scale.
     pub fn file(&self, workload: &str, scale: Scale) -> Option<&Path> {
         self.files.get(&(workload.to_owned(), scale)).map(PathBuf::as_path)

@@ -14,6 +14,56 @@ pub struct Checksum {
     pub sum: u64,
 }
 
+impl AddAssign<Fingerprint> for Checksum {
+    #[inline]
+    fn add_assign(&mut self, row: Fingerprint) {
+        self.rows += 1;
+        self.sum = self.sum.wrapping_add(row.0);
+    }
+}
+
+impl FromIterator<Fingerprint> for Checksum {
+    fn from_iter<I: IntoIterator<Item = Fingerprint>>(rows: I) -> Self {
+        let mut checksum = Self::default();
+        for row in rows {
+            checksum += row;
+        }
+        checksum
+    }
+}
+
+/// 64 bits that bind the columns of one row together, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint(u64);
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Self(0x1d8e_4e27_c47d_124f)
+    }
+}
+
+impl Fingerprint {
+    /// With an integer column.
+    #[inline]
+    #[must_use]
+    pub const fn int(self, value: i64) -> Self {
+        Self(fold(self.0 ^ 0xa076_1d64_78bd_642f, value as u64 ^ 0xe703_7ed1_a0b4_28db))
+    }
+
+    /// With a text column.
+    #[inline]
+    #[must_use]
+    pub fn text(self, value: &str) -> Self {
+        let mut mixed = self.int(value.len() as i64);
+        for chunk in value.as_bytes().chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            mixed = mixed.int(i64::from_le_bytes(word));
+        }
+        mixed
+    }
+}
+
 impl AddAssign<&Reading> for Checksum {
     #[inline]
     fn add_assign(&mut self, reading: &Reading) {
@@ -72,6 +122,28 @@ mod tests {
         for changed in [row(3, 10, 20.0), row(1, 11, 20.0), row(1, 10, 20.000_000_1)] {
             assert_ne!(fingerprint(&a), fingerprint(&changed));
         }
+    }
+
+    #[test]
+    fn columns_are_bound_in_their_order_and_at_their_borders() {
+        let row = |id, a: &str, b: &str| Fingerprint::default().int(id).text(a).text(b);
+        let different = [
+            row(1, "ab", "c"),
+            row(1, "a", "bc"),
+            row(1, "c", "ab"),
+            row(2, "ab", "c"),
+            row(1, "abc", ""),
+            row(1, "ab\0", "c"),
+            row(1, "abcdefgh", "c"),
+            row(1, "abcdefghi", "c"),
+        ];
+        for (i, one) in different.iter().enumerate() {
+            assert!(different[..i].iter().all(|other| other != one), "{i}");
+        }
+        let sum = |rows: [Fingerprint; 2]| rows.into_iter().collect::<Checksum>();
+        let [a, b, ..] = different;
+        assert_eq!(sum([a, b]), sum([b, a]));
+        assert_ne!(sum([a, a]), sum([a, b]));
     }
 
     #[test]

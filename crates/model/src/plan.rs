@@ -14,12 +14,16 @@ pub struct Plan {
     pub workloads: Vec<String>,
     /// Engine ids.
     pub engines: Vec<String>,
-    /// Rows per cell.
+    /// Rows per cell; none: each workload's own.
     pub scales: Vec<Scale>,
     /// Tiers.
     pub durabilities: Vec<Durability>,
     /// Variants; the first one a workload knows runs every phase, the others the phases they change.
+    /// Where it knows none, its own.
     pub variants: Vec<String>,
+    /// Whether a workload's own scales and variants are those of its source.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub as_published: bool,
     /// The phases to run; all when absent.
     pub phases: Option<Vec<String>>,
     /// Where rows come from.
@@ -41,6 +45,9 @@ pub struct Plan {
     /// Servers that already run, by engine id: connection URLs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub urls: BTreeMap<String, String>,
+    /// Engines whose licence forbids publishing figures, and which the user chose to run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted_licences: Vec<String>,
 }
 
 /// Where a workload's rows come from.

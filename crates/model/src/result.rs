@@ -110,6 +110,9 @@ pub struct Cell {
     /// True for an engine that is shown for orientation and never ranked (`memory`, `null`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,
+    /// True where the engine's licence forbids publishing its figures.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unpublishable: bool,
     /// Its trials, in the order they ran.
     #[serde(default)]
     pub trials: Vec<Trial>,
@@ -211,6 +214,30 @@ pub struct Run {
     /// What the client used, where it is another process than the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Resources>,
+}
+
+impl ResultFile {
+    /// The engines with figures that may not be published, in the order of the cells.
+    pub fn unpublishable(&self) -> Vec<&str> {
+        let mut engines = Vec::new();
+        for cell in self.cells.iter().filter(|cell| cell.unpublishable && !cell.trials.is_empty()) {
+            if !engines.contains(&cell.id.engine.as_str()) {
+                engines.push(&cell.id.engine);
+            }
+        }
+        engines
+    }
+
+    /// Without the figures that may not be published: their cells stay and say so.
+    #[must_use]
+    pub fn publishable(mut self) -> Self {
+        for cell in self.cells.iter_mut().filter(|cell| cell.unpublishable) {
+            cell.trials.clear();
+            cell.status = Status::Unavailable;
+            cell.reason = Some("left out: its licence forbids publishing figures".to_owned());
+        }
+        self
+    }
 }
 
 impl Run {

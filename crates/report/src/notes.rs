@@ -30,6 +30,14 @@ fn note(about: impl Into<String>, says: impl Into<String>) -> Note {
     Note { about: about.into(), says: says.into() }
 }
 
+/// What stands on the face of a report with figures that may not be published.
+pub(crate) fn face(file: &ResultFile) -> Option<String> {
+    let engines = file.unpublishable();
+    let named = names(engines.iter().copied());
+    let says = "NOT TO BE PUBLISHED: the licence forbids publishing figures of";
+    (!engines.is_empty()).then(|| format!("{says} {named} (--publishable leaves them out)"))
+}
+
 /// Every note of a report, in sections.
 pub(crate) fn sections(
     file: &ResultFile,

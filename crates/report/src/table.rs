@@ -25,7 +25,8 @@ const WIDEST_ABOUT: usize = 13;
 /// The whole report for a terminal of `options.width` columns.
 pub(crate) fn render(file: &ResultFile, options: &Options<'_>) -> String {
     let comparison = summary::compare(file, options.order);
-    let mut out = Vec::new();
+    let mut out: Vec<String> =
+        notes::face(file).map(|face| heading(&face, options)).into_iter().collect();
     for group in &comparison.groups {
         let mut grids = vec![grid::comparison(group)];
         grids.extend(grid::latency(group).filter(|_| options.latency));

@@ -205,5 +205,30 @@ fn every_csv_column_holds_what_its_header_says() {
     ] {
         assert_eq!(row[column], value, "{column}");
     }
-    assert_eq!(row.len(), 29);
+    assert_eq!(row.len(), 30);
+}
+
+#[test]
+fn figures_that_may_not_be_published_are_announced_on_the_face_and_can_be_left_out() {
+    let mut file = fixture();
+    for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "duckdb") {
+        cell.unpublishable = true;
+    }
+    for format in [Format::Table, Format::Markdown] {
+        let first = shown(&file, format).lines().next().unwrap_or_default().to_owned();
+        assert!(first.contains("NOT TO BE PUBLISHED") && first.contains("duckdb"), "{first}");
+    }
+    assert!(shown(&file, Format::Json).contains("\"unpublishable\": true"));
+    assert!(shown(&file, Format::Csv).lines().any(|line| line.ends_with(",false")));
+
+    let publishable = file.publishable();
+    for format in Format::ALL {
+        let text = shown(&publishable, format);
+        assert!(!text.contains("NOT TO BE PUBLISHED"), "{text}");
+        assert!(text.contains("left out: its licence forbids publishing figures"), "{text}");
+    }
+    let mut others = publishable.cells.iter().filter(|cell| cell.id.engine != "duckdb");
+    assert!(others.any(|cell| !cell.trials.is_empty()));
+    let mut its = publishable.cells.iter().filter(|cell| cell.id.engine == "duckdb");
+    assert!(its.all(|cell| cell.trials.is_empty()));
 }

@@ -14,10 +14,16 @@ use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::{DataSource, Dataset};
 use embermark_model::result::How;
 
+mod feed;
+pub mod htap;
+mod made;
 pub mod sensors;
+mod strategy;
+
+use strategy::Strategy;
 
 /// Every workload.
-pub static WORKLOADS: &[&dyn Workload] = &[&sensors::Sensors];
+pub static WORKLOADS: &[&dyn Workload] = &[&sensors::Sensors, &htap::Htap];
 
 /// The workload of that id.
 ///
@@ -40,8 +46,23 @@ pub struct Info {
     pub about: &'static str,
     /// Its phases in the order in which reports show them.
     pub phases: &'static [PhaseInfo],
-    /// Its variants; the first is the default.
+    /// Its variants.
     pub variants: &'static [VariantInfo],
+    /// What runs when nothing else is asked for: small, done in minutes.
+    pub usual: Protocol,
+    /// What its source ran.
+    pub published: Protocol,
+    /// Whether its rows may come from a file.
+    pub reads_files: bool,
+}
+
+/// Which cells of a workload a run has.
+#[derive(Clone, Copy, Debug)]
+pub struct Protocol {
+    /// Rows.
+    pub scales: &'static [u64],
+    /// Variants by name; the first one runs every phase.
+    pub variants: &'static [&'static str],
 }
 
 /// A phase, as the help text tells of it.

@@ -7,7 +7,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{Staged, drive, site, store};
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
+use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use embermark_engines::{Access, Lifecycle, Result, Store, registry};
 
 /// What a store does wrong. Numbers count the calls of that kind in the store's life.
@@ -80,8 +80,8 @@ impl Lifecycle for Liar {
 }
 
 impl KvStore for Liar {
-    fn table(&mut self, name: &str) -> Result<Table> {
-        self.honest.table(name)
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
+        self.honest.table(def)
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {

@@ -5,4 +5,5 @@ pub mod engines;
 mod output;
 pub mod report;
 pub mod run;
+pub mod verify;
 pub mod workloads;

@@ -31,6 +31,10 @@ pub struct ShowArgs {
     /// Latency percentiles too
     #[arg(long)]
     latency: bool,
+
+    /// Leave out the figures of engines whose licence forbids publishing them
+    #[arg(long)]
+    publishable: bool,
 }
 
 /// Shows a result file.
@@ -65,6 +69,8 @@ impl ShowArgs {
             latency: self.latency,
             path: Some(path),
         };
+        let publishable = self.publishable.then(|| result.clone().publishable());
+        let result = publishable.as_ref().unwrap_or(result);
         let mut text = render(result, format, &options).map_err(Failure::runtime)?;
         if !text.ends_with('\n') {
             text.push('\n');

@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::plan::PlanArgs;
 
 /// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
-const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// The arguments of `embermark run`.
 #[derive(Args)]

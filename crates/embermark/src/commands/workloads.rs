@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use embermark_model::Scale;
 use embermark_workloads::WORKLOADS;
 
 use super::output;
@@ -18,10 +19,17 @@ pub fn list() -> Result<ExitCode, Failure> {
         for phase in info.phases {
             let _ = writeln!(text, "    {:<14} {}", phase.name, phase.about);
         }
-        let _ = writeln!(text, "\n  variants (--variant; the first is the default)");
+        let _ = writeln!(text, "\n  variants (--variant)");
         for variant in info.variants {
             let _ = writeln!(text, "    {:<14} {}", variant.name, variant.about);
         }
+        for (what, protocol) in [("usual", info.usual), ("--as-published", info.published)] {
+            let scales: Vec<String> =
+                protocol.scales.iter().map(|rows| Scale::Rows(*rows).to_string()).collect();
+            let (scales, variants) = (scales.join(","), protocol.variants.join(","));
+            let _ = writeln!(text, "\n  {what}: --scale {scales} --variant {variants}");
+        }
+        text.push('\n');
     }
     output::print(&text)
 }

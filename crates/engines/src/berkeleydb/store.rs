@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::env::{self, check, found, size};
 use super::ffi::{self, To};
 use super::{ID, scan};
-use crate::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
+use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
 
 /// Bytes of a batch of a bulk load: beyond this, larger batches gained nothing.
@@ -246,9 +246,9 @@ impl Lifecycle for Trees {
 }
 
 impl KvStore for Trees {
-    fn table(&mut self, name: &str) -> Result<Table> {
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         self.alone("open a table")?;
-        let file = env::c_string(format!("{name}.db"), "open a table")?;
+        let file = env::c_string(format!("{}.db", def.name), "open a table")?;
         if let Some(known) = self.tables.iter().position(|tree| tree.file == file) {
             return Ok(Table(known));
         }

@@ -14,9 +14,6 @@ use super::api::SUCCESS;
 /// Names the folder that holds the library, before all others.
 const FOLDER: &str = "DUCKDB_LIB_DIR";
 
-/// Where `make deps` puts it.
-const DEPENDENCIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.deps/duckdb");
-
 /// What gets the library.
 pub(super) const REMEDY: &str =
     "run `make deps`, or set DUCKDB_LIB_DIR to a folder that holds libduckdb.so";
@@ -74,7 +71,7 @@ fn folders() -> Vec<PathBuf> {
         folders.push(beside.join("../lib"));
         folders.insert(0, beside);
     }
-    folders.push(PathBuf::from(DEPENDENCIES));
+    folders.push(crate::deps::folder("duckdb"));
     folders
 }
 

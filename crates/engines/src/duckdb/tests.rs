@@ -1,7 +1,7 @@
 //! What is DuckDB's own. What it shares with every SQL engine is in `tests/sql.rs`.
 
 use super::*;
-use crate::sql::{Param, SqlRow};
+use crate::sql::{Param, ResultRow};
 
 /// A connection in memory, or none where the library is not here.
 fn connection() -> Option<Rc<Connection>> {
@@ -17,7 +17,7 @@ fn connection() -> Option<Rc<Connection>> {
 fn one<T>(
     connection: &Rc<Connection>,
     expression: &str,
-    read: impl Fn(&dyn SqlRow) -> Result<T>,
+    read: impl Fn(&dyn ResultRow) -> Result<T>,
 ) -> Result<T> {
     let mut found = Vec::new();
     let statement = Prepared::new(connection, &format!("SELECT {expression}"))?;

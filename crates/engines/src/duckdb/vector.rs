@@ -6,7 +6,7 @@ use std::{ptr, str};
 use super::NAME;
 use super::api::{Api, Handle, RawString, TypeId, types};
 use super::connection::Answer;
-use crate::sql::SqlRow;
+use crate::sql::ResultRow;
 use crate::{EngineError, Result};
 
 /// A column of a result: how its values lie in memory, and where those of the chunk in hand begin.
@@ -118,7 +118,7 @@ impl<'a> Row<'a> {
     }
 }
 
-impl SqlRow for Row<'_> {
+impl ResultRow for Row<'_> {
     fn int(&self, column: usize) -> Result<Option<i64>> {
         let Some(found) = self.column(column)? else { return Ok(None) };
         let integer = if found.scale == 0 { self.integer(found) } else { None };

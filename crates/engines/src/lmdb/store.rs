@@ -7,7 +7,7 @@ use std::ptr;
 use super::env::{self, Env};
 use super::scan::Cursor;
 use super::{ID, NOTHING, bytes, check, ffi, found, val};
-use crate::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
+use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
 
 /// An open environment and its tables. The environment's handle comes first, where the
@@ -203,10 +203,10 @@ impl Lifecycle for Databases {
 }
 
 impl KvStore for Databases {
-    fn table(&mut self, name: &str) -> Result<Table> {
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         const DOING: &str = "open a table";
         self.alone(DOING)?;
-        let name = CString::new(name).map_err(|error| EngineError::failed(ID, DOING, error))?;
+        let name = CString::new(def.name).map_err(|error| EngineError::failed(ID, DOING, error))?;
         if let Some(known) = self.tables.iter().position(|table| table.name == name) {
             return Ok(Table(known));
         }

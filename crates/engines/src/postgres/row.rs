@@ -7,7 +7,7 @@ use postgres::Row;
 use postgres::types::{FromSql, Type};
 
 use super::{NAME, failed, numeric};
-use crate::sql::SqlRow;
+use crate::sql::ResultRow;
 use crate::{EngineError, Result};
 
 /// A row of the driver.
@@ -56,7 +56,7 @@ impl View<'_> {
     }
 }
 
-impl SqlRow for View<'_> {
+impl ResultRow for View<'_> {
     fn int(&self, column: usize) -> Result<Option<i64>> {
         self.decode(column, "integer", |ty, bytes| match *ty {
             Type::NUMERIC => numeric::to_int(bytes),

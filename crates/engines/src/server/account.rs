@@ -20,6 +20,11 @@ pub(crate) struct Account {
 pub(crate) struct NoAccount(String);
 
 impl Account {
+    /// Our own user, root or not.
+    pub const fn ourselves() -> Self {
+        Self { other: None }
+    }
+
     /// For a server that refuses to run as root: `user` when we are root, else ourselves.
     ///
     /// # Errors

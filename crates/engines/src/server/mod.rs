@@ -4,17 +4,23 @@
 //! not reach it before its owner has stopped it; it is sent a signal by the kernel when its owner
 //! dies, however that happens. Its files and its sockets lie in its [`Home`], inside the directory
 //! that the caller removes.
+#![cfg_attr(
+    not(all(feature = "postgres", feature = "harperdb")),
+    allow(dead_code, reason = "each engine needs its part of it")
+)]
 
 mod account;
 mod home;
 mod log;
+mod network;
 mod spawn;
+pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
@@ -27,6 +33,7 @@ use nix::unistd::Pid;
 use crate::{EngineError, Result};
 pub(crate) use account::Account;
 pub(crate) use home::Home;
+use network::Network;
 
 /// How often a server that starts or stops is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
@@ -70,11 +77,34 @@ impl Server {
     pub fn start<T>(
         spec: ServerSpec<'_>,
         home: &Home,
+        ready: impl FnMut(&Home) -> std::result::Result<T, String>,
+    ) -> Result<(Self, T)> {
+        Self::start_in(Network::Shared, spec, home, ready)
+    }
+
+    /// Starts a server that listens where it should not, as [`start`](Self::start) does, in a
+    /// network namespace of its own with a loopback device: no other process reaches its ports.
+    /// `ready` speaks to a Unix socket in `home`.
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start), and when the kernel gives no namespace: what to do then.
+    pub fn start_alone<T>(
+        spec: ServerSpec<'_>,
+        home: &Home,
+        ready: impl FnMut(&Home) -> std::result::Result<T, String>,
+    ) -> Result<(Self, T)> {
+        Self::start_in(Network::Own, spec, home, ready)
+    }
+
+    fn start_in<T>(
+        network: Network,
+        spec: ServerSpec<'_>,
+        home: &Home,
         mut ready: impl FnMut(&Home) -> std::result::Result<T, String>,
     ) -> Result<(Self, T)> {
         let (deadline, within) = (Instant::now() + spec.ready_within, spec.ready_within);
         let (stop, stop_within) = (spec.stop, spec.stop_within);
-        let process = Process::spawn(spec, home)?;
+        let process = Process::spawn(spec, home, network)?;
         loop {
             match ready(&process.home) {
                 Ok(answer) => return Ok((Self { process, stop, stop_within }, answer)),
@@ -96,14 +126,18 @@ impl Server {
     /// Stops it in good order.
     ///
     /// # Errors
-    /// When it had died before, or had to be killed: with the last lines of its log.
+    /// When it had died before, crashed, or had to be killed: with the last lines of its log.
     pub fn stop(mut self) -> Result<()> {
         if self.process.has_exited() {
             return Err(self.process.failed_early("keep"));
         }
         self.process.signal(self.stop);
         if self.process.exits_within(self.stop_within) {
-            self.process.reap();
+            let signal = self.process.reap().and_then(|status| status.signal());
+            if signal.is_some_and(|signal| signal != self.stop as i32) {
+                // Killed a moment before, or crashed while it stopped.
+                return Err(self.process.failed_early("stop"));
+            }
             return Ok(());
         }
         let why = format!("it did not stop within {:?} and was killed", self.stop_within);
@@ -117,7 +151,7 @@ impl Server {
 /// When it cannot be started, fails, or takes too long: with the last lines of its log.
 pub(crate) fn run_to_end(spec: ServerSpec<'_>, home: &Home) -> Result<()> {
     let within = spec.ready_within;
-    let mut process = Process::spawn(spec, home)?;
+    let mut process = Process::spawn(spec, home, Network::Shared)?;
     if !process.exits_within(within) {
         return Err(process.failed("finish", &format!("it ran for more than {within:?}")));
     }
@@ -138,7 +172,7 @@ struct Process {
 }
 
 impl Process {
-    fn spawn(spec: ServerSpec<'_>, home: &Home) -> Result<Self> {
+    fn spawn(spec: ServerSpec<'_>, home: &Home, network: Network) -> Result<Self> {
         let ServerSpec { engine, program, args, env, abort, .. } = spec;
         let could_not = |e: io::Error| EngineError::file(engine, "start", program, e);
         let log = home.log(engine)?;
@@ -146,7 +180,7 @@ impl Process {
         command.args(args).envs(env).current_dir("/").process_group(0);
         command.stdin(Stdio::null()).stderr(log.try_clone().map_err(could_not)?).stdout(log);
         home.account().run(&mut command);
-        let child = spawn::tied(command, home.handle(), abort).map_err(could_not)?;
+        let child = spawn::tied(command, home.handle(), network, abort).map_err(could_not)?;
         let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { engine, program, child, status: None, abort, home: home.clone() })
     }

@@ -13,6 +13,8 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 use nix::unistd::{getpid, getppid};
 
+use super::network::{self, Network};
+
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The kernel sends the parent-death signal when the *thread* that started the child ends. This
@@ -30,9 +32,21 @@ static SPAWNER: LazyLock<Sender<Job>> = LazyLock::new(|| {
 
 /// Starts `command`; the kernel sends it `death` when this process dies. It inherits `directory`
 /// under the number that it has here.
-pub(super) fn tied(mut command: Command, directory: Arc<File>, death: Signal) -> io::Result<Child> {
+pub(super) fn tied(
+    mut command: Command,
+    directory: Arc<File>,
+    network: Network,
+    death: Signal,
+) -> io::Result<Child> {
     let parent = getpid();
+    let (door, told) = match network {
+        Network::Shared => (None, None),
+        Network::Own => network::door().map(|(door, told)| (Some(door), Some(told)))?,
+    };
     let before_exec = move || {
+        if let Some(door) = &door {
+            door.enter()?;
+        }
         // Here the ids have been changed already, which would have cleared the signal.
         set_pdeathsig(death)?;
         // The owner may have died before that; then nobody would ever send it.
@@ -43,11 +57,15 @@ pub(super) fn tied(mut command: Command, directory: Arc<File>, death: Signal) ->
         Ok(())
     };
     // SAFETY: between fork and exec only async-signal-safe things may happen: the closure makes
-    // three system calls and compares numbers; it neither allocates nor locks, errors included.
+    // system calls and compares numbers; it neither allocates nor locks, errors included.
     unsafe { command.pre_exec(before_exec) };
     let (reply, answer) = mpsc::channel();
     let gone = || io::Error::other("the thread that starts servers is gone");
     let job: Job = Box::new(move || _ = reply.send(command.spawn()));
     SPAWNER.send(job).map_err(|_| gone())?;
-    answer.recv().map_err(|_| gone())?
+    let started = answer.recv().map_err(|_| gone())?;
+    started.map_err(|error| match told {
+        Some(told) => network::explain(error, told),
+        None => error,
+    })
 }

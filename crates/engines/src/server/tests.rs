@@ -66,6 +66,29 @@ fn a_server_starts_below_a_long_path_closed_to_its_user_and_stops_by_its_signal(
 }
 
 #[test]
+fn a_server_alone_sees_a_network_with_its_loopback_up_and_nothing_else() {
+    let site = tempfile::tempdir().unwrap();
+    let home = Home::create("shell", site.path(), Account::ourselves()).unwrap();
+    // 127.0.0.0/8 is in the routing table of a namespace only when its loopback device is up.
+    let script =
+        in_home(&home, "cat /proc/net/dev /proc/net/fib_trie >net; : >ready; exec sleep 60");
+    let (server, ()) = match Server::start_alone(shell(&script), &home, ready) {
+        Err(error) if error.to_string().contains("the kernel refuses one") => {
+            return println!("skipped: {error}");
+        }
+        started => started.unwrap(),
+    };
+    let namespace = |pid: u32| fs::read_link(format!("/proc/{pid}/ns/net")).unwrap();
+    assert_ne!(namespace(server.pid()), namespace(std::process::id()));
+    let net = fs::read_to_string(site.path().join("server/net")).unwrap();
+    let devices = net.lines().filter(|line| line.contains(": ")).count();
+    assert!(devices == 1 && net.contains(" lo: ") && net.contains("127.0.0.0/8"), "{net}");
+    let pid = server.pid();
+    drop(server);
+    assert!(is_gone(pid));
+}
+
+#[test]
 fn an_early_exit_is_reported_with_its_status_and_the_last_lines_of_its_log() {
     let site = tempfile::tempdir().unwrap();
     let home = home(site.path());
@@ -114,6 +137,19 @@ fn a_server_that_died_before_its_stop_is_an_error() {
     }
     let error = server.stop().unwrap_err().to_string();
     assert!(error.contains("exit status: 7") && error.contains("giving up"), "{error}");
+}
+
+#[test]
+fn a_server_that_crashes_while_it_stops_is_an_error() {
+    let site = tempfile::tempdir().unwrap();
+    let home = home(site.path());
+    let script = in_home(
+        &home,
+        "trap 'echo torn; kill -KILL $$' TERM; : >ready; while :; do sleep 0.01; done",
+    );
+    let (server, ()) = Server::start(shell(&script), &home, ready).unwrap();
+    let error = server.stop().unwrap_err().to_string();
+    assert!(error.contains("signal: 9") && error.contains("torn"), "{error}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{slice, str};
 use rusqlite::{Connection, ffi};
 
 use super::NAME;
-use crate::sql::{Param, SqlRow, Visit};
+use crate::sql::{Param, ResultRow, Visit};
 use crate::{EngineError, Result};
 
 /// A prepared statement.
@@ -166,7 +166,7 @@ impl Row<'_> {
     }
 }
 
-impl SqlRow for Row<'_> {
+impl ResultRow for Row<'_> {
     fn int(&self, column: usize) -> Result<Option<i64>> {
         match self.kind(column) {
             (_, _, ffi::SQLITE_NULL) => Ok(None),

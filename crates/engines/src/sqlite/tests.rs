@@ -55,7 +55,7 @@ fn a_statement_is_not_planned_again_for_new_parameters() {
     for ts in (0..5_000).map(|i| i * 10) {
         let mut found = None;
         let wanted = [Param::Int(3), Param::Int(ts % 9_000)];
-        let mut visit = |row: &dyn crate::sql::SqlRow| {
+        let mut visit = |row: &dyn crate::sql::ResultRow| {
             found = row.int(0)?;
             Ok(())
         };

@@ -12,6 +12,8 @@ crate::tests!(
     cells_come_in_plan_order_and_a_further_variant_runs_what_it_changes,
     a_tier_an_engine_cannot_make_and_an_engine_that_is_absent_are_cells_with_a_reason,
     what_a_setting_really_keeps_is_recorded_where_it_differs,
+    an_engine_that_forbids_publishing_runs_for_who_accepts_that_and_its_cells_say_so,
+    where_a_plan_leaves_it_open_a_workload_has_scales_and_variants_of_its_own,
     phases_can_be_chosen,
     unknown_names_are_answered_with_the_nearest,
     plans_that_make_no_sense_are_refused,
@@ -36,6 +38,8 @@ pub fn plan(engines: &[&str]) -> Plan {
         seed: 42,
         memory_bytes: 1 << 20,
         urls: BTreeMap::new(),
+        as_published: false,
+        accepted_licences: Vec::new(),
     }
 }
 
@@ -84,6 +88,29 @@ fn what_a_setting_really_keeps_is_recorded_where_it_differs() {
     assert_eq!(keeps, [(stronger, false), (None, true), (None, false), (weaker, true)]);
 }
 
+fn an_engine_that_forbids_publishing_runs_for_who_accepts_that_and_its_cells_say_so() {
+    let mut plan = plan(&["secret", "good"]);
+    let cells = planned(&plan, &CATALOG).unwrap();
+    let skip = cells[0].skip.clone().unwrap();
+    assert_eq!(skip.status, Status::Unavailable);
+    assert!(skip.reason.contains("--accept-license secret"), "{}", skip.reason);
+    plan.accepted_licences = vec!["secret".into()];
+    let cells = planned(&plan, &CATALOG).unwrap();
+    let marks: Vec<_> = cells.iter().map(|c| (c.skip.is_some(), c.unpublishable)).collect();
+    assert_eq!(marks, [(false, true), (false, false)]);
+}
+
+fn where_a_plan_leaves_it_open_a_workload_has_scales_and_variants_of_its_own() {
+    let mut plan = plan(&["good"]);
+    (plan.scales, plan.variants) = (vec![], vec![]);
+    let names = |plan: &Plan| -> Vec<String> {
+        planned(plan, &CATALOG).unwrap().iter().map(|cell| cell.id.to_string()).collect()
+    };
+    assert_eq!(names(&plan), ["good squares 5 process single"]);
+    plan.as_published = true;
+    assert_eq!(names(&plan), ["good squares 7 process other", "good squares 8 process other"]);
+}
+
 fn phases_can_be_chosen() {
     let mut plan = plan(&["good"]);
     plan.phases = Some(vec!["read".into()]);
@@ -116,7 +143,9 @@ fn unknown_names_are_answered_with_the_nearest() {
 
 fn plans_that_make_no_sense_are_refused() {
     type Change = fn(&mut Plan);
-    let changes: [(Change, &str); 5] = [
+    let changes: [(Change, &str); 7] = [
+        (|plan| plan.accepted_licences.push("good".into()), "need not be accepted"),
+        (|plan| plan.data = DataSource::File("rows.txt".into()), "makes its own rows"),
         (|plan| plan.engines.clear(), "no engine"),
         (|plan| plan.trials = 0, "0 trials"),
         (|plan| plan.discard = 3, "give at least 4 runs"),

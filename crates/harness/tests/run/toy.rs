@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, Visit};
+use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use embermark_engines::{
     Access, Availability, Engine, EngineError, Family, Info, Kind, Lifecycle, Opened, Result, Site,
     Store, Tier,
@@ -20,8 +20,8 @@ use embermark_model::plan::{DataSource, Dataset};
 use embermark_model::result::How;
 use embermark_model::{Durability, Scale};
 use embermark_workloads::{
-    Bench, CheckError, Info as WorkloadInfo, Phase, PhaseInfo, Prepared, Source, Spec, VariantInfo,
-    Workload, WorkloadError,
+    Bench, CheckError, Info as WorkloadInfo, Phase, PhaseInfo, Prepared, Protocol, Source, Spec,
+    VariantInfo, Workload, WorkloadError,
 };
 use nix::sys::signal::{Signal, raise};
 
@@ -41,12 +41,15 @@ static ENGINES: &[&dyn Engine] = &[
     &Toy("server", Fault::Server),
     &Toy("stubborn", Fault::StubbornServer),
     &Toy("absent", Fault::Absent),
+    &Toy("secret", Fault::Forbids),
     &Toy("null", Fault::WrongValue),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
+    /// Its licence forbids publishing figures.
+    Forbids,
     Prints,
     WrongValue,
     Error,
@@ -81,6 +84,10 @@ impl Engine for Toy {
             }
             _ => Availability::Ready { version: "1.0".into() },
         }
+    }
+
+    fn forbids_publishing(&self) -> bool {
+        self.1 == Fault::Forbids
     }
 
     fn tier(&self, durability: Durability) -> Tier {
@@ -154,7 +161,7 @@ impl Lifecycle for Map {
 }
 
 impl KvStore for Map {
-    fn table(&mut self, _: &str) -> Result<Table> {
+    fn table(&mut self, _: &TableDef<'_>) -> Result<Table> {
         Ok(Table(0))
     }
 
@@ -250,6 +257,9 @@ impl Workload for Squares {
                 VariantInfo { name: "single", about: "one by one", changes: &["load"] },
                 VariantInfo { name: "other", about: "another way", changes: &["load"] },
             ],
+            usual: Protocol { scales: &[5], variants: &["single"] },
+            published: Protocol { scales: &[7, 8], variants: &["other"] },
+            reads_files: false,
         }
     }
 

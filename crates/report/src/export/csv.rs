@@ -7,7 +7,7 @@ use embermark_model::result::{Cell, How, PhaseResult, ResultFile, Run, Trial};
 
 use crate::{ReportError, text};
 
-const HEADER: [&str; 29] = [
+const HEADER: [&str; 30] = [
     "run_id",
     "workload",
     "scale",
@@ -37,6 +37,7 @@ const HEADER: [&str; 29] = [
     "written_bytes",
     "client_cpu_ns",
     "client_peak_bytes",
+    "publishable",
 ];
 
 /// What a line is about, as deep as it goes.
@@ -129,6 +130,7 @@ impl Line<'_> {
             number(engine.written_bytes),
             number(client.cpu_ns),
             number(client.peak_bytes),
+            (!cell.unpublishable).to_string(),
         ]
     }
 

@@ -9,7 +9,8 @@ use crate::{Options, summary};
 
 pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
     let comparison = summary::compare(file, options.order);
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<String> =
+        notes::face(file).map(|face| format!("**{}**", escaped(&face))).into_iter().collect();
     for group in &comparison.groups {
         let grid = grid::comparison(group);
         blocks.push(format!("## {}", escaped(&grid.title)));

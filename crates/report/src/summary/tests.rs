@@ -38,6 +38,8 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             seed: 1,
             memory_bytes: 1,
             urls: BTreeMap::new(),
+            as_published: false,
+            accepted_licences: Vec::new(),
         },
         cells,
     }
@@ -96,6 +98,7 @@ fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
         reason: None,
         keeps: None,
         reference: false,
+        unpublishable: false,
         trials,
     }
 }

@@ -7,15 +7,17 @@ use embermark_engines::{EngineError, Store};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Reading;
 use embermark_model::answer::{Answer, Difference, Expected};
-use embermark_model::result::How;
 
+use super::document::DocumentLog;
 use super::found::{self, Found};
 use super::kv::KvLog;
 use super::oracle::{Content, Oracle};
-use super::port::{SensorLog, Strategy};
+use super::port::SensorLog;
 use super::sequence::Sequences;
+use super::series::SeriesLog;
 use super::sql::SqlLog;
 use super::step::Step;
+use crate::Strategy;
 use crate::{Bench, CheckError, Phase, Prepared};
 
 /// Everything that exists before the engine does.
@@ -29,7 +31,7 @@ pub(super) struct Cell {
 impl Prepared for Cell {
     fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
         let log = open(store, self.sequences.newest.len())?;
-        let phases = self.phases(log.answers_questions());
+        let phases = self.phases(&*log);
         Ok(Box::new(SensorBench {
             log,
             cell: *self,
@@ -41,7 +43,7 @@ impl Prepared for Cell {
 }
 
 impl Cell {
-    fn phases(&self, answers_questions: bool) -> Vec<Phase> {
+    fn phases(&self, log: &dyn SensorLog) -> Vec<Phase> {
         let phase = |step: Step| {
             let ops = match step {
                 Step::Load => self.rows.len(),
@@ -51,9 +53,7 @@ impl Cell {
                 Step::Delete => self.sequences.deletes.len(),
                 _ => 1,
             };
-            let client_side = step.is_question() && !answers_questions;
-            let how = if client_side { How::ClientSide } else { How::Native };
-            Phase { name: step.name(), ops: ops as u64, how }
+            Phase { name: step.name(), ops: ops as u64, how: log.how(step) }
         };
         Step::RUN_ORDER.into_iter().map(phase).collect()
     }
@@ -166,7 +166,7 @@ impl SensorBench {
             Step::LastReadings => log.last_readings(&sequences.newest, meter, &mut found.newest)?,
             Step::Update => found.changed = log.update(&sequences.changes, by, meter)?,
             Step::Delete => found.changed = log.delete(&sequences.deletes, by, meter)?,
-            _ => meter.once(|| question(&mut **log, step, found))?,
+            _ => meter.once(|| log.ask(step, found))?,
         }
         Ok(())
     }
@@ -177,25 +177,6 @@ impl SensorBench {
         let mut content = Content::new(&self.cell.oracle, &*after, spare);
         self.log.contents(&mut |reading| content.see(reading))?;
         Ok(content.finish()?)
-    }
-}
-
-fn question(log: &mut dyn SensorLog, step: Step, found: &mut Found) -> Result<(), EngineError> {
-    match step {
-        Step::AvgSensor => log.avg_sensor(&mut found.means),
-        Step::HotSensors => log.hot_sensors(&mut found.means),
-        Step::Anomalies => log.anomalies(&mut found.anomalies),
-        Step::DailySummary => log.daily_summary(&mut found.days),
-        Step::Outages => log.outages(&mut found.outages),
-        Step::TopkSensors => log.topk_sensors(&mut found.tallies, &mut found.hottest),
-        Step::CompareTwo => log.compare_two().map(|comparison| found.comparison = comparison),
-        Step::FullProfile => {
-            log.avg_sensor(&mut found.means)?;
-            log.daily_summary(&mut found.days)?;
-            log.outages(&mut found.outages)?;
-            log.topk_sensors(&mut found.tallies, &mut found.hottest)
-        }
-        Step::Load | Step::Read | Step::LastReadings | Step::Update | Step::Delete => Ok(()),
     }
 }
 
@@ -275,6 +256,8 @@ fn open(store: Store, newest: usize) -> Result<Box<dyn SensorLog>, EngineError> 
     let mut log: Box<dyn SensorLog> = match store {
         Store::Sql(store) => Box::new(SqlLog::new(store, newest)),
         Store::Kv(store) => Box::new(KvLog::new(store)?),
+        Store::Document(store) => Box::new(DocumentLog::new(store)?),
+        Store::Series(store) => Box::new(SeriesLog::new(store)),
     };
     log.clear()?;
     Ok(log)

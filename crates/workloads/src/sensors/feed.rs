@@ -7,15 +7,9 @@ use embermark_model::Reading;
 
 use super::codec::{self, KeyBytes, ValueBytes};
 
-/// Rows between two looks at the clock.
-const BETWEEN_LOOKS: usize = 4_096;
-
-/// Gives rows one at a time, in the order wanted, until they or the time are used up.
+/// Gives readings one at a time, in the order wanted, until they or the time are used up.
 pub(super) struct Feed<'a> {
-    rows: &'a [Reading],
-    order: Option<Vec<u32>>,
-    given: usize,
-    meter: &'a mut Meter,
+    rows: crate::feed::Feed<'a, Reading>,
     key: KeyBytes,
     value: ValueBytes,
     row: [Param<'static>; 6],
@@ -25,36 +19,19 @@ impl<'a> Feed<'a> {
     /// Feeds `rows` as they come, or in key order: then they are sorted here, inside the clock,
     /// since it is the engine's wish.
     pub(super) fn new(rows: &'a [Reading], sorted: bool, meter: &'a mut Meter) -> Self {
-        Self {
-            rows,
-            order: sorted.then(|| by_key(rows)),
-            given: 0,
-            meter,
-            key: [0; _],
-            value: [0; _],
-            row: [Param::Null; 6],
-        }
+        let rows = crate::feed::Feed::new(rows, sorted.then(|| by_key(rows)), meter);
+        Self { rows, key: [0; _], value: [0; _], row: [Param::Null; 6] }
     }
 
     /// Rows given so far.
     pub(super) const fn given(&self) -> u64 {
-        self.given as u64
+        self.rows.given()
     }
 
+    /// The next reading, until all or the time are used up.
     #[inline]
-    fn advance(&mut self) -> Option<&'a Reading> {
-        let at = self.given;
-        if at >= self.rows.len() {
-            return None;
-        }
-        if at > 0 && at.is_multiple_of(BETWEEN_LOOKS) && self.meter.expired() {
-            return None;
-        }
-        self.given += 1;
-        match &self.order {
-            Some(order) => self.rows.get(*order.get(at)? as usize),
-            None => self.rows.get(at),
-        }
+    pub(super) fn advance(&mut self) -> Option<&'a Reading> {
+        self.rows.advance()
     }
 }
 

@@ -64,9 +64,7 @@ impl Found {
                 Answer::Rows(vec![vec![int(buckets), correlation]])
             }
             Step::FullProfile => Answer::Parts(
-                [Step::AvgSensor, Step::DailySummary, Step::Outages, Step::TopkSensors]
-                    .map(|part| (part.name(), self.answer(part)))
-                    .to_vec(),
+                step.parts().iter().map(|part| (part.name(), self.answer(*part))).collect(),
             ),
         }
     }

@@ -2,17 +2,20 @@
 
 use std::ops::ControlFlow;
 
-use embermark_engines::kv::{Direction, KvStore, Range, Table};
+use embermark_engines::kv::{Direction, KvStore, Range, Table, TableDef};
 use embermark_engines::{Access, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
+use embermark_model::result::How;
 use embermark_model::{Key, Reading};
 
 use super::codec;
 use super::feed::Feed;
-use super::port::{Anomaly, Change, Comparison, Day, Mean, Outage, SensorLog, Strategy, Tally};
-use super::scan;
+use super::found::Found;
+use super::port::{Change, SensorLog};
+use super::scan::{self, Readings};
 use super::step::Step;
+use crate::Strategy;
 
 /// The log in a key-value store: one table of encoded readings.
 pub(super) struct KvLog {
@@ -22,7 +25,12 @@ pub(super) struct KvLog {
 
 impl KvLog {
     pub(super) fn new(mut store: Box<dyn KvStore>) -> Result<Self> {
-        let table = store.table("readings")?;
+        let def = TableDef {
+            name: "readings",
+            key_length: Some(size_of::<codec::KeyBytes>()),
+            indexes: &[],
+        };
+        let table = store.table(&def)?;
         Ok(Self { store, table })
     }
 
@@ -43,18 +51,35 @@ impl KvLog {
         }
         Ok(done)
     }
+}
 
-    /// Runs a question inside one snapshot.
-    fn question<T>(&mut self, ask: impl FnOnce(&mut scan::Scan<'_>) -> Result<T>) -> Result<T> {
-        self.transaction(Access::Read, Strategy::Single, |store, table| {
-            ask(&mut scan::Scan { store, table })
+/// The table inside a read transaction.
+struct KvReadings<'a> {
+    store: &'a mut dyn KvStore,
+    table: Table,
+}
+
+impl Readings for KvReadings<'_> {
+    fn visit(
+        &mut self,
+        sensor: Option<u16>,
+        mut visit: impl FnMut(Key, Option<f64>),
+    ) -> Result<()> {
+        let bounds = sensor.map(codec::bounds);
+        let range = match &bounds {
+            None => Range::default(),
+            Some((from, to)) => Range { from: Some(from), to: to.as_ref().map(|to| &to[..]) },
+        };
+        self.store.scan(self.table, range, Direction::Forward, &mut |key, value| {
+            visit(codec::decode_key(key), codec::temperature(value));
+            ControlFlow::Continue(())
         })
     }
 }
 
 impl SensorLog for KvLog {
-    fn answers_questions(&self) -> bool {
-        false
+    fn how(&self, step: Step) -> How {
+        if step.is_question() { How::ClientSide } else { How::Native }
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -141,32 +166,10 @@ impl SensorLog for KvLog {
         })
     }
 
-    fn avg_sensor(&mut self, found: &mut Vec<Mean>) -> Result<()> {
-        self.question(|scan| scan.avg_sensor(found))
-    }
-
-    fn hot_sensors(&mut self, found: &mut Vec<Mean>) -> Result<()> {
-        self.question(|scan| scan.hot_sensors(found))
-    }
-
-    fn anomalies(&mut self, found: &mut Vec<Anomaly>) -> Result<()> {
-        self.question(|scan| scan.anomalies(found))
-    }
-
-    fn daily_summary(&mut self, found: &mut Vec<Day>) -> Result<()> {
-        self.question(|scan| scan.daily_summary(found))
-    }
-
-    fn outages(&mut self, found: &mut Vec<Outage>) -> Result<()> {
-        self.question(|scan| scan.outages(found))
-    }
-
-    fn topk_sensors(&mut self, readings: &mut Vec<Tally>, hottest: &mut Vec<Mean>) -> Result<()> {
-        self.question(|scan| scan.topk_sensors(readings, hottest))
-    }
-
-    fn compare_two(&mut self) -> Result<Comparison> {
-        self.question(|scan| scan.compare_two())
+    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+        self.transaction(Access::Read, Strategy::Single, |store, table| {
+            scan::answer(KvReadings { store, table }, question, found)
+        })
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()> {

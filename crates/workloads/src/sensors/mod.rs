@@ -1,30 +1,35 @@
 //! `sensors`: ingest, point access and analytics over the readings of room sensors.
 //!
-//! [`port`] is what the workload asks of a store; [`sql`] and [`kv`] answer it, once for each
-//! family. The [`oracle`] knows the right answers from the rows alone.
+//! [`port`] is what the workload asks of a store; [`sql`], [`kv`], [`document`] and [`series`]
+//! answer it, once for each family. The [`oracle`] knows the right answers from the rows alone.
 
 mod bench;
 mod codec;
+mod document;
 mod feed;
 mod found;
+mod influxql;
 mod kv;
+mod native;
 mod oracle;
+mod pipelines;
 mod port;
 mod queries;
 mod scan;
 mod sequence;
+mod series;
 mod source;
 mod sql;
 mod step;
 
 use embermark_data::staged::StagedRows;
-use embermark_model::choice;
 use embermark_model::plan::DataSource;
 
-use crate::{Info, Prepared, Source, Spec, VariantInfo, Workload, WorkloadError};
+use crate::{
+    Info, Prepared, Protocol, Source, Spec, Strategy, VariantInfo, Workload, WorkloadError,
+};
 use bench::Cell;
 use oracle::Oracle;
-use port::Strategy;
 use sequence::Sequences;
 use source::Rows;
 
@@ -49,9 +54,6 @@ static VARIANTS: [VariantInfo; 3] = [
     },
 ];
 
-/// What each of [`VARIANTS`] stands for.
-const STRATEGIES: [Strategy; 3] = [Strategy::Single, Strategy::CommitEach, Strategy::Bulk];
-
 impl Workload for Sensors {
     fn info(&self) -> Info {
         Info {
@@ -59,6 +61,12 @@ impl Workload for Sensors {
             about: "room sensors: ingest, point access, analytics",
             phases: &step::PHASES,
             variants: &VARIANTS,
+            usual: Protocol { scales: &[1_000, 10_000], variants: &["single", "bulk"] },
+            published: Protocol {
+                scales: &[1_000, 10_000, 100_000, 1_000_000],
+                variants: &["single"],
+            },
+            reads_files: true,
         }
     }
 
@@ -67,18 +75,10 @@ impl Workload for Sensors {
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
-        let strategy = strategy(&spec.variant)?;
+        let strategy = Strategy::named(&spec.variant, &VARIANTS)?;
         let rows = StagedRows::open(&spec.rows)?;
         let oracle = Oracle::new(&rows);
         let sequences = Sequences::draw(&rows, &oracle, spec.seed);
         Ok(Box::new(Cell { rows, oracle, sequences, strategy }))
     }
-}
-
-fn strategy(variant: &str) -> Result<Strategy, WorkloadError> {
-    let mut known = VARIANTS.iter().zip(STRATEGIES);
-    let found = known.find(|(info, _)| info.name == variant).map(|(_, strategy)| strategy);
-    found.ok_or_else(|| {
-        choice::unknown("variant", variant, VARIANTS.iter().map(|info| info.name)).into()
-    })
 }

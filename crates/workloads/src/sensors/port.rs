@@ -3,20 +3,12 @@
 use embermark_engines::Result;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
+use embermark_model::result::How;
 use embermark_model::{Key, Reading};
 
+use super::found::Found;
 use super::step::Step;
-
-/// How rows get in, and what a commit covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strategy {
-    /// One row at a time, all in one transaction.
-    Single,
-    /// One row at a time, each committed.
-    CommitEach,
-    /// By the engine's fastest path, as one commit; changes as in [`Strategy::Single`].
-    Bulk,
-}
+use crate::Strategy;
 
 /// A new temperature for a reading that is there.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,8 +66,8 @@ pub(super) struct Comparison {
 /// The sensors' log in a store. Timed methods count their operations with the meter, which runs;
 /// results go to vectors with room for them, so that nothing is allocated inside the clock.
 pub(super) trait SensorLog {
-    /// Whether analytical questions are answered by the engine, and not by code over its scans.
-    fn answers_questions(&self) -> bool;
+    /// Who does a step: the engine, or code of ours over its scans.
+    fn how(&self, step: Step) -> How;
 
     /// Removes all readings, giving their space back.
     fn clear(&mut self) -> Result<()>;
@@ -103,26 +95,8 @@ pub(super) trait SensorLog {
     /// Deletes keys one by one; returns the number of rows deleted.
     fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64>;
 
-    /// Mean temperature per sensor, NULL where it has none.
-    fn avg_sensor(&mut self, found: &mut Vec<Mean>) -> Result<()>;
-
-    /// At most ten sensors of mean above 25 °C and at least ten readings, hottest first.
-    fn hot_sensors(&mut self, found: &mut Vec<Mean>) -> Result<()>;
-
-    /// Readings further than two sample standard deviations from their sensor's mean.
-    fn anomalies(&mut self, found: &mut Vec<Anomaly>) -> Result<()>;
-
-    /// Temperatures per sensor and UTC day.
-    fn daily_summary(&mut self, found: &mut Vec<Day>) -> Result<()>;
-
-    /// Gaps over one hour between consecutive readings of a sensor.
-    fn outages(&mut self, found: &mut Vec<Outage>) -> Result<()>;
-
-    /// The ten sensors with most readings, and the ten hottest on average.
-    fn topk_sensors(&mut self, readings: &mut Vec<Tally>, hottest: &mut Vec<Mean>) -> Result<()>;
-
-    /// Compares the two sensors with most readings.
-    fn compare_two(&mut self) -> Result<Comparison>;
+    /// Answers a question over many rows.
+    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()>;
 
     /// Visits every reading in key order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()>;

@@ -16,6 +16,10 @@ pub(super) static TABLE: TableDef = TableDef {
     key: &["sensor", "ts"],
 };
 
+/// The names of the table's columns.
+pub(super) const COLUMNS: [&str; 6] =
+    ["sensor", "ts", "temperature", "humidity", "light", "voltage"];
+
 /// A statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Query {
@@ -53,26 +57,40 @@ pub(super) enum Query {
 }
 
 impl Query {
+    /// The names of the columns of a question's result, in order, where a store goes by names.
+    pub(super) const fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::AvgSensor | Self::HotSensors | Self::Hottest => &["sensor", "mean"],
+            Self::Anomalies => &["sensor", "ts", "temperature"],
+            Self::DailySummary => &["sensor", "day", "lowest", "highest", "mean", "readings"],
+            Self::Outages => &["sensor", "previous", "ts"],
+            Self::MostReadings => &["sensor", "readings"],
+            Self::CompareTwo => &["buckets", "xy", "xx", "yy"],
+            _ => &COLUMNS,
+        }
+    }
+
     /// The statement as this dialect writes it.
     pub(super) fn text(self, dialect: &dyn Dialect) -> String {
         let p = |n| dialect.placeholder(n);
+        let table = dialect.table(TABLE.name);
         match self {
             Self::Insert => {
                 let all: Vec<String> = (1..=6).map(p).collect();
                 format!(
-                    "INSERT INTO readings (sensor, ts, temperature, humidity, light, voltage) \
+                    "INSERT INTO {table} (sensor, ts, temperature, humidity, light, voltage) \
                      VALUES ({})",
                     all.join(", ")
                 )
             }
             Self::Read => format!(
-                "SELECT temperature, humidity, light, voltage FROM readings \
+                "SELECT temperature, humidity, light, voltage FROM {table} \
                  WHERE sensor = {} AND ts = {}",
                 p(1),
                 p(2)
             ),
             Self::Newest => format!(
-                "SELECT sensor, ts, temperature, humidity, light, voltage FROM readings \
+                "SELECT sensor, ts, temperature, humidity, light, voltage FROM {table} \
                  WHERE sensor = {} ORDER BY ts DESC LIMIT 1",
                 p(1)
             ),
@@ -80,95 +98,104 @@ impl Query {
                 let all: Vec<String> = (1..=sensors).map(p).collect();
                 format!(
                     "SELECT r.sensor, r.ts, r.temperature, r.humidity, r.light, r.voltage \
-                     FROM readings AS r JOIN \
-                     (SELECT sensor, MAX(ts) AS ts FROM readings WHERE sensor IN ({}) \
+                     FROM {table} AS r JOIN \
+                     (SELECT sensor, MAX(ts) AS ts FROM {table} WHERE sensor IN ({}) \
                      GROUP BY sensor) AS newest \
                      ON r.sensor = newest.sensor AND r.ts = newest.ts",
                     all.join(", ")
                 )
             }
             Self::Update => format!(
-                "UPDATE readings SET temperature = {} WHERE sensor = {} AND ts = {}",
+                "UPDATE {table} SET temperature = {} WHERE sensor = {} AND ts = {}",
                 p(1),
                 p(2),
                 p(3)
             ),
             Self::Delete => {
-                format!("DELETE FROM readings WHERE sensor = {} AND ts = {}", p(1), p(2))
+                format!("DELETE FROM {table} WHERE sensor = {} AND ts = {}", p(1), p(2))
             }
             Self::AvgSensor => {
-                "SELECT sensor, AVG(temperature) FROM readings GROUP BY sensor".to_owned()
+                format!("SELECT sensor, AVG(temperature) AS mean FROM {table} GROUP BY sensor")
             }
-            Self::HotSensors => "SELECT sensor, AVG(temperature) AS mean FROM readings \
+            Self::HotSensors => format!(
+                "SELECT sensor, AVG(temperature) AS mean FROM {table} \
                  GROUP BY sensor HAVING AVG(temperature) > 25 AND COUNT(*) >= 10 \
                  ORDER BY mean DESC, sensor LIMIT 10"
-                .to_owned(),
-            Self::Anomalies => anomalies(dialect),
+            ),
+            Self::Anomalies => anomalies(dialect, &table),
             Self::DailySummary => {
                 let day = dialect.integer_division("ts", "86400000000");
                 format!(
-                    "SELECT sensor, {day}, MIN(temperature), MAX(temperature), \
-                     AVG(temperature), COUNT(*) FROM readings GROUP BY sensor, {day}"
+                    "SELECT sensor, {day} AS day, MIN(temperature) AS lowest, \
+                     MAX(temperature) AS highest, AVG(temperature) AS mean, \
+                     COUNT(*) AS readings FROM {table} GROUP BY sensor, {day}"
                 )
             }
-            Self::Outages => "SELECT sensor, previous, ts FROM \
+            Self::Outages => format!(
+                "SELECT sensor, previous, ts FROM \
                  (SELECT sensor, ts, LAG(ts) OVER (PARTITION BY sensor ORDER BY ts) AS previous \
-                 FROM readings) AS consecutive WHERE ts - previous > 3600000000"
-                .to_owned(),
-            Self::MostReadings => "SELECT sensor, COUNT(*) AS readings FROM readings \
+                 FROM {table}) AS consecutive WHERE ts - previous > 3600000000"
+            ),
+            Self::MostReadings => format!(
+                "SELECT sensor, COUNT(*) AS readings FROM {table} \
                  GROUP BY sensor ORDER BY readings DESC, sensor LIMIT 10"
-                .to_owned(),
-            Self::Hottest => "SELECT sensor, AVG(temperature) AS mean FROM readings \
+            ),
+            Self::Hottest => format!(
+                "SELECT sensor, AVG(temperature) AS mean FROM {table} \
                  WHERE temperature IS NOT NULL GROUP BY sensor \
                  ORDER BY mean DESC, sensor LIMIT 10"
-                .to_owned(),
-            Self::CompareTwo => compare_two(dialect),
-            Self::Contents => "SELECT sensor, ts, temperature, humidity, light, voltage \
-                 FROM readings ORDER BY sensor, ts"
-                .to_owned(),
+            ),
+            Self::CompareTwo => compare_two(dialect, &table),
+            Self::Contents => format!(
+                "SELECT sensor, ts, temperature, humidity, light, voltage \
+                 FROM {table} ORDER BY sensor, ts"
+            ),
         }
     }
 }
 
 /// Where the engine has no standard deviation, squares of distances are compared with four times
 /// the variance, in two passes: the same question, without a root.
-fn anomalies(dialect: &dyn Dialect) -> String {
+fn anomalies(dialect: &dyn Dialect, table: &str) -> String {
     if let Some(deviation) = dialect.sample_deviation("temperature") {
         return format!(
-            "SELECT r.sensor, r.ts, r.temperature FROM readings AS r JOIN \
-             (SELECT sensor, AVG(temperature) AS mean, {deviation} AS deviation FROM readings \
+            "SELECT r.sensor, r.ts, r.temperature FROM {table} AS r JOIN \
+             (SELECT sensor, AVG(temperature) AS mean, {deviation} AS deviation FROM {table} \
              GROUP BY sensor) AS s ON s.sensor = r.sensor \
              WHERE ABS(r.temperature - s.mean) > 2 * s.deviation"
         );
     }
-    "WITH means AS (SELECT sensor, AVG(temperature) AS mean FROM readings GROUP BY sensor), \
+    format!(
+        "WITH means AS (SELECT sensor, AVG(temperature) AS mean FROM {table} GROUP BY sensor), \
      spreads AS (SELECT r.sensor AS sensor, MAX(m.mean) AS mean, \
      SUM((r.temperature - m.mean) * (r.temperature - m.mean)) \
      / NULLIF(COUNT(r.temperature) - 1, 0) AS variance \
-     FROM readings AS r JOIN means AS m ON m.sensor = r.sensor GROUP BY r.sensor) \
-     SELECT r.sensor, r.ts, r.temperature FROM readings AS r \
+     FROM {table} AS r JOIN means AS m ON m.sensor = r.sensor GROUP BY r.sensor) \
+     SELECT r.sensor, r.ts, r.temperature FROM {table} AS r \
      JOIN spreads AS s ON s.sensor = r.sensor \
      WHERE (r.temperature - s.mean) * (r.temperature - s.mean) > 4 * s.variance"
-        .to_owned()
+    )
 }
 
-fn compare_two(dialect: &dyn Dialect) -> String {
+fn compare_two(dialect: &dyn Dialect, table: &str) -> String {
     let bucket = dialect.integer_division("r.ts", "300000000");
     let pairs = format!(
-        "WITH busiest AS (SELECT sensor, COUNT(*) AS readings FROM readings GROUP BY sensor \
+        "WITH busiest AS (SELECT sensor, COUNT(*) AS readings FROM {table} GROUP BY sensor \
          ORDER BY readings DESC, sensor LIMIT 2), \
          buckets AS (SELECT r.sensor AS sensor, {bucket} AS bucket, AVG(r.temperature) AS mean \
-         FROM readings AS r JOIN busiest AS b ON b.sensor = r.sensor \
+         FROM {table} AS r JOIN busiest AS b ON b.sensor = r.sensor \
          WHERE r.temperature IS NOT NULL GROUP BY r.sensor, {bucket}), \
          pairs AS (SELECT a.mean AS x, b.mean AS y FROM buckets AS a \
          JOIN buckets AS b ON b.bucket = a.bucket AND b.sensor > a.sensor)"
     );
     if let Some(correlation) = dialect.correlation("y", "x") {
-        return format!("{pairs} SELECT COUNT(*), {correlation} FROM pairs");
+        return format!(
+            "{pairs} SELECT COUNT(*) AS buckets, {correlation} AS correlation FROM pairs"
+        );
     }
     format!(
         "{pairs}, centre AS (SELECT AVG(x) AS mx, AVG(y) AS my FROM pairs) \
-         SELECT COUNT(*), SUM((x - mx) * (y - my)), SUM((x - mx) * (x - mx)), \
-         SUM((y - my) * (y - my)) FROM pairs CROSS JOIN centre"
+         SELECT COUNT(*) AS buckets, SUM((x - mx) * (y - my)) AS xy, \
+         SUM((x - mx) * (x - mx)) AS xx, SUM((y - my) * (y - my)) AS yy FROM pairs CROSS JOIN centre"
     )
 }

@@ -1,25 +1,47 @@
-//! The analytical questions over a key-value store: code over cursor scans in key order.
+//! The analytical questions where the engine has no language for them: code over its readings in
+//! key order.
 
 use std::cmp::Ordering;
-use std::ops::ControlFlow;
 
 use embermark_engines::Result;
-use embermark_engines::kv::{Direction, KvStore, Range, Table};
 use embermark_model::Key;
 
-use super::codec;
+use super::found::Found;
 use super::port::{Anomaly, Comparison, Day, Mean, Outage, Tally};
+use super::step::Step;
 
 const HOUR_US: i64 = 3_600_000_000;
 const DAY_US: i64 = 24 * HOUR_US;
 const BUCKET_US: i64 = 300_000_000;
-const MOST: usize = 10;
+pub(super) const MOST: usize = 10;
 
-/// The table inside a read transaction.
-pub(super) struct Scan<'a> {
-    pub store: &'a mut dyn KvStore,
-    pub table: Table,
+/// The readings of a store, as it gives them in key order.
+pub(super) trait Readings {
+    /// Visits the key and the temperature of every reading, or of every one of a sensor, in key
+    /// order.
+    fn visit(&mut self, sensor: Option<u16>, visit: impl FnMut(Key, Option<f64>)) -> Result<()>;
 }
+
+/// Answers a question by scans.
+pub(super) fn answer(readings: impl Readings, question: Step, found: &mut Found) -> Result<()> {
+    let mut scan = Scan(readings);
+    for part in question.parts() {
+        match part {
+            Step::AvgSensor => scan.avg_sensor(&mut found.means)?,
+            Step::HotSensors => scan.hot_sensors(&mut found.means)?,
+            Step::Anomalies => scan.anomalies(&mut found.anomalies)?,
+            Step::DailySummary => scan.daily_summary(&mut found.days)?,
+            Step::Outages => scan.outages(&mut found.outages)?,
+            Step::TopkSensors => scan.topk_sensors(&mut found.tallies, &mut found.hottest)?,
+            Step::CompareTwo => found.comparison = scan.compare_two()?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The questions, as code over readings in key order.
+struct Scan<R>(R);
 
 /// Sum and count of the temperatures of a group, and the count of its readings.
 #[derive(Clone, Copy, Default)]
@@ -43,24 +65,17 @@ impl Sum {
     }
 }
 
-impl Scan<'_> {
-    fn visit(&mut self, range: Range<'_>, mut visit: impl FnMut(Key, Option<f64>)) -> Result<()> {
-        self.store.scan(self.table, range, Direction::Forward, &mut |key, value| {
-            visit(codec::decode_key(key), codec::temperature(value));
-            ControlFlow::Continue(())
-        })
-    }
-
+impl<R: Readings> Scan<R> {
     /// Folds the readings of each group, which must stand together in key order.
     fn fold<G: PartialEq + Copy, A: Default>(
         &mut self,
-        range: Range<'_>,
+        sensor: Option<u16>,
         group: impl Fn(Key) -> G,
         mut add: impl FnMut(&mut A, Key, Option<f64>),
         mut finish: impl FnMut(G, &mut A),
     ) -> Result<()> {
         let mut current: Option<(G, A)> = None;
-        self.visit(range, |key, temperature| {
+        self.0.visit(sensor, |key, temperature| {
             let of = group(key);
             match &mut current {
                 Some((known, folded)) if *known == of => add(folded, key, temperature),
@@ -81,18 +96,18 @@ impl Scan<'_> {
 
     fn sums(&mut self, mut each: impl FnMut(u16, &Sum)) -> Result<()> {
         self.fold(
-            Range::default(),
+            None,
             |key| key.sensor,
             |sum: &mut Sum, _, temperature| sum.add(temperature),
             |sensor, sum| each(sensor, sum),
         )
     }
 
-    pub(super) fn avg_sensor(&mut self, found: &mut Vec<Mean>) -> Result<()> {
+    fn avg_sensor(&mut self, found: &mut Vec<Mean>) -> Result<()> {
         self.sums(|sensor, sum| found.push((i64::from(sensor), sum.mean())))
     }
 
-    pub(super) fn hot_sensors(&mut self, found: &mut Vec<Mean>) -> Result<()> {
+    fn hot_sensors(&mut self, found: &mut Vec<Mean>) -> Result<()> {
         self.sums(|sensor, sum| {
             if sum.readings >= 10 && sum.mean().is_some_and(|mean| mean > 25.0) {
                 found.push((i64::from(sensor), sum.mean()));
@@ -102,11 +117,11 @@ impl Scan<'_> {
         Ok(())
     }
 
-    pub(super) fn anomalies(&mut self, found: &mut Vec<Anomaly>) -> Result<()> {
+    fn anomalies(&mut self, found: &mut Vec<Anomaly>) -> Result<()> {
         // One sensor's temperatures at a time, for a second pass over them.
         let mut held: Vec<(i64, f64)> = Vec::new();
         let mut held_of = None;
-        self.visit(Range::default(), |key, temperature| {
+        self.0.visit(None, |key, temperature| {
             if held_of != Some(key.sensor) {
                 outliers(held_of, &held, found);
                 held.clear();
@@ -120,7 +135,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    pub(super) fn daily_summary(&mut self, found: &mut Vec<Day>) -> Result<()> {
+    fn daily_summary(&mut self, found: &mut Vec<Day>) -> Result<()> {
         #[derive(Default)]
         struct Extent {
             sum: Sum,
@@ -128,7 +143,7 @@ impl Scan<'_> {
             max: Option<f64>,
         }
         self.fold(
-            Range::default(),
+            None,
             |key| (key.sensor, key.ts.div_euclid(DAY_US)),
             |extent: &mut Extent, _, temperature| {
                 extent.sum.add(temperature);
@@ -144,9 +159,9 @@ impl Scan<'_> {
         )
     }
 
-    pub(super) fn outages(&mut self, found: &mut Vec<Outage>) -> Result<()> {
+    fn outages(&mut self, found: &mut Vec<Outage>) -> Result<()> {
         let mut last: Option<Key> = None;
-        self.visit(Range::default(), |key, _| {
+        self.0.visit(None, |key, _| {
             if let Some(last) = last
                 && last.sensor == key.sensor
                 && key.ts.saturating_sub(last.ts) > HOUR_US
@@ -157,11 +172,7 @@ impl Scan<'_> {
         })
     }
 
-    pub(super) fn topk_sensors(
-        &mut self,
-        readings: &mut Vec<Tally>,
-        hottest: &mut Vec<Mean>,
-    ) -> Result<()> {
+    fn topk_sensors(&mut self, readings: &mut Vec<Tally>, hottest: &mut Vec<Mean>) -> Result<()> {
         self.sums(|sensor, sum| {
             readings.push((i64::from(sensor), sum.readings));
             if sum.temperatures > 0 {
@@ -174,21 +185,20 @@ impl Scan<'_> {
         Ok(())
     }
 
-    pub(super) fn compare_two(&mut self) -> Result<Comparison> {
+    fn compare_two(&mut self) -> Result<Comparison> {
         let mut tallies = Vec::new();
         self.sums(|sensor, sum| tallies.push((i64::from(sensor), sum.readings)))?;
         most_first(&mut tallies);
         let [(a, _), (b, _), ..] = tallies[..] else { return Ok(Comparison::default()) };
         let (a, b) = (self.buckets(a as u16)?, self.buckets(b as u16)?);
-        Ok(correlate(&common(&a, &b)))
+        Ok(compare(&a, &b))
     }
 
     /// Mean temperature in each five-minute bucket in which the sensor has one, in time order.
     fn buckets(&mut self, sensor: u16) -> Result<Vec<(i64, f64)>> {
         let mut buckets = Vec::new();
-        let (from, to) = codec::bounds(sensor);
         self.fold(
-            Range { from: Some(&from), to: to.as_ref().map(|to| &to[..]) },
+            Some(sensor),
             |key| key.ts.div_euclid(BUCKET_US),
             |sum: &mut Sum, _, temperature| sum.add(temperature),
             |bucket, sum| buckets.extend(sum.mean().map(|mean| (bucket, mean))),
@@ -198,14 +208,14 @@ impl Scan<'_> {
 }
 
 /// Keeps the hottest sensors, in order.
-fn hottest_first(means: &mut Vec<Mean>) {
+pub(super) fn hottest_first(means: &mut Vec<Mean>) {
     means.sort_unstable_by(|a, b| {
         b.1.partial_cmp(&a.1).unwrap_or(Ordering::Equal).then(a.0.cmp(&b.0))
     });
     means.truncate(MOST);
 }
 
-fn most_first(tallies: &mut [Tally]) {
+pub(super) fn most_first(tallies: &mut [Tally]) {
     tallies.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
 }
 
@@ -255,6 +265,12 @@ fn correlate(pairs: &[(f64, f64)]) -> Comparison {
         yy += y * y;
     }
     Comparison { buckets: pairs.len() as i64, correlation: pearson(xy, xx, yy) }
+}
+
+/// Mean temperatures of two sensors by bucket, each in time order: how many buckets both have, and
+/// their correlation.
+pub(super) fn compare(a: &[(i64, f64)], b: &[(i64, f64)]) -> Comparison {
+    correlate(&common(a, b))
 }
 
 /// Pearson's correlation from centred sums; `None` without variance.

@@ -120,11 +120,12 @@ impl Draw {
         all
     }
 
-    /// A temperature from -10 to 50 °C, to a hundredth as the sensors resolve it, other than
-    /// `old`.
+    /// A temperature from -10 to 50 °C, to a hundredth as the sensors resolve it (the double next to
+    /// that decimal), other than `old`.
     fn other_than(&mut self, old: Option<f64>) -> f64 {
-        let drawn = f64::from(self.below(6_000)) / 100.0 - 10.0;
-        if old == Some(drawn) { drawn + 1.0 } else { drawn }
+        let hundredths = f64::from(self.below(6_000)) - 1_000.0;
+        let drawn = hundredths / 100.0;
+        if old == Some(drawn) { (hundredths + 100.0) / 100.0 } else { drawn }
     }
 }
 

@@ -61,6 +61,16 @@ impl Step {
         PHASES[self as usize].name
     }
 
+    /// The questions it is made of, in sequence.
+    pub(super) const fn parts(&self) -> &[Self] {
+        match self {
+            Self::FullProfile => {
+                &[Self::AvgSensor, Self::DailySummary, Self::Outages, Self::TopkSensors]
+            }
+            one => std::slice::from_ref(one),
+        }
+    }
+
     /// Whether it is one question over many rows, and not many operations on one row each.
     pub(super) const fn is_question(self) -> bool {
         !matches!(self, Self::Load | Self::Read | Self::LastReadings | Self::Update | Self::Delete)

@@ -1,0 +1,265 @@
+//! A year of telemetry, made from a seed: places every ten minutes, carbon dioxide every minute,
+//! bursts of ten log lines an hour, in order of time. The data of the comparison of SQLite and
+//! DuckDB on JSON documents.
+
+use std::fmt::Write;
+
+use arrayvec::ArrayString;
+use fake::locales::{Data, EN};
+
+use crate::draw::Draw;
+
+/// The year: 2023-01-01 up to 2024-01-01 UTC, in milliseconds since 1970.
+pub const YEAR: std::ops::Range<i64> = 1_672_531_200_000..1_704_067_200_000;
+
+/// Rows of a whole year at the published pace.
+pub const PUBLISHED_ROWS: u64 = PLACES + CO2 + BURSTS * BURST;
+
+const PLACES: u64 = 365 * 24 * 6;
+const CO2: u64 = 365 * 24 * 60;
+/// A burst lasts a second, and the next one begins an hour after its end.
+const BURSTS: u64 = (365 * 24 * 3_600) / 3_601;
+const BURST: u64 = 10;
+const WITHIN_BURST_MS: i64 = 100;
+
+/// One event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// The primary key: from 1 on, in order of time.
+    pub id: i64,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub timestamp: i64,
+    /// What happened.
+    pub data: Payload,
+}
+
+/// What an event tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "made once and read in sequence")]
+pub enum Payload {
+    /// Where something was.
+    Location {
+        /// Degrees east, -180 to 180, to a ten-thousandth.
+        longitude: f64,
+        /// Degrees north, -90 to 90, to a ten-thousandth.
+        latitude: f64,
+    },
+    /// Carbon dioxide in the air.
+    Co2 {
+        /// Parts per million, 0 to 5,000.
+        co2: f64,
+    },
+    /// A line of a log.
+    Log(LogLine),
+}
+
+/// A line of a structured log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogLine {
+    /// Which span of work it belongs to.
+    pub span_id: i64,
+    /// True one time in twenty; the level is then `error`, else `success`.
+    pub is_error: bool,
+    /// Who: the same for a burst.
+    pub user: ArrayString<32>,
+    /// What.
+    pub message: ArrayString<64>,
+    /// Which endpoint: the same for a burst.
+    pub endpoint: ArrayString<48>,
+}
+
+impl LogLine {
+    /// `error` or `success`.
+    pub const fn level(&self) -> &'static str {
+        if self.is_error { "error" } else { "success" }
+    }
+}
+
+impl Payload {
+    /// The bucket it belongs to.
+    pub const fn bucket(&self) -> &'static str {
+        match self {
+            Self::Location { .. } => "location",
+            Self::Co2 { .. } => "co2",
+            Self::Log(_) => "logs",
+        }
+    }
+
+    /// Appends it as a JSON document. Its texts have nothing to escape; its floats read back as
+    /// they are.
+    pub fn json(&self, out: &mut String) {
+        // Writing to a string does not fail.
+        let _ = match self {
+            Self::Location { longitude, latitude } => {
+                write!(out, r#"{{"longitude":{longitude},"latitude":{latitude}}}"#)
+            }
+            Self::Co2 { co2 } => write!(out, r#"{{"co2":{co2}}}"#),
+            Self::Log(line) => {
+                let LogLine { span_id, user, message, endpoint, .. } = line;
+                let level = line.level();
+                write!(
+                    out,
+                    r#"{{"span_id":{span_id},"level":"{level}","user":"{user}","message":"{message}","endpoint":"{endpoint}"}}"#
+                )
+            }
+        };
+    }
+}
+
+/// Makes `rows` events spread over the year: at the published pace for [`PUBLISHED_ROWS`], with
+/// longer or shorter pauses for others, in the same shares. The same rows and seed give the same
+/// events on every platform.
+pub fn generate(rows: u64, seed: u64) -> Vec<Event> {
+    let share = |of: u64| (u128::from(rows) * u128::from(of) / u128::from(PUBLISHED_ROWS)) as u64;
+    let (places, logs) = (share(PLACES), share(BURSTS * BURST));
+    let co2 = rows - places - logs;
+    let mut events = Vec::with_capacity(rows as usize);
+    let at = |place: u64, of: u64| {
+        let year = u128::from((YEAR.end - YEAR.start).cast_unsigned());
+        YEAR.start + (year * u128::from(place) / u128::from(of.max(1))) as i64
+    };
+
+    let mut draw = Draw::new(seed, 3);
+    events.extend((0..places).map(|i| Event {
+        id: 0,
+        timestamp: at(i, places),
+        data: Payload::Location {
+            longitude: degrees(&mut draw, 180),
+            latitude: degrees(&mut draw, 90),
+        },
+    }));
+    let mut draw = Draw::new(seed, 4);
+    events.extend((0..co2).map(|i| Event {
+        id: 0,
+        timestamp: at(i, co2),
+        data: Payload::Co2 { co2: draw.unit() * 5_000.0 },
+    }));
+    let mut burst = Burst::new(seed);
+    events.extend((0..logs).map(|i| Event {
+        id: 0,
+        timestamp: at(i / BURST, logs.div_ceil(BURST)) + (i % BURST) as i64 * WITHIN_BURST_MS,
+        data: Payload::Log(burst.line(i % BURST == 0)),
+    }));
+    // Stable: events of one moment stay in the order of their buckets.
+    events.sort_by_key(|event| event.timestamp);
+    for (event, id) in events.iter_mut().zip(1..) {
+        event.id = id;
+    }
+    events
+}
+
+fn degrees(draw: &mut Draw, most: usize) -> f64 {
+    draw.below(most * 20_000 + 1) as f64 / 10_000.0 - most as f64
+}
+
+/// The log: who and where stay the same for a burst.
+struct Burst {
+    draw: Draw,
+    user: ArrayString<32>,
+    endpoint: ArrayString<48>,
+}
+
+impl Burst {
+    fn new(seed: u64) -> Self {
+        Self { draw: Draw::new(seed, 5), user: ArrayString::new(), endpoint: ArrayString::new() }
+    }
+
+    fn line(&mut self, first: bool) -> LogLine {
+        let draw = &mut self.draw;
+        if first {
+            self.user.clear();
+            self.endpoint.clear();
+            // What does not fit is cut off.
+            let (name, number) = (draw.one(EN::NAME_FIRST_NAME), draw.below(100));
+            let _ = write!(self.user, "{name}{number}");
+            let (one, two) = (draw.one(EN::LOREM_WORD), draw.one(EN::LOREM_WORD));
+            let suffix = draw.one(EN::INTERNET_DOMAIN_SUFFIX);
+            let _ = write!(self.endpoint, "https://{one}-{two}.{suffix}");
+        }
+        let mut message = ArrayString::new();
+        let head = draw.one(EN::COMPANY_BUZZWORD_HEAD);
+        let middle = draw.one(EN::COMPANY_BUZZWORD_MIDDLE);
+        let _ = write!(message, "{head} {middle} {}", draw.one(EN::COMPANY_BUZZWORD_TAIL));
+        LogLine {
+            // What a double holds exactly, as in the published generator.
+            span_id: (draw.bits() >> 11).cast_signed(),
+            is_error: draw.below(20) == 0,
+            user: self.user,
+            message,
+            endpoint: self.endpoint,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(events: &[Event]) -> [usize; 3] {
+        ["location", "co2", "logs"]
+            .map(|bucket| events.iter().filter(|event| event.data.bucket() == bucket).count())
+    }
+
+    #[test]
+    fn a_year_has_the_published_rows() {
+        let events = generate(PUBLISHED_ROWS, 42);
+        assert_eq!(shares(&events), [52_560, 525_600, 87_570]);
+        assert!(events.is_sorted_by_key(|event| event.timestamp));
+        assert!(events.iter().zip(1..).all(|(event, id)| event.id == id));
+        assert!(events.iter().all(|event| YEAR.contains(&event.timestamp)));
+        let co2: Vec<i64> =
+            events.iter().filter(|e| e.data.bucket() == "co2").map(|e| e.timestamp).collect();
+        assert!(co2.windows(2).all(|pair| pair[1] - pair[0] == 60_000));
+    }
+
+    #[test]
+    fn fewer_rows_have_the_same_shares_and_span_the_year_too() {
+        let events = generate(10_000, 1);
+        let [places, co2, logs] = shares(&events);
+        assert_eq!(places + co2 + logs, 10_000);
+        assert!((780..800).contains(&places) && (1_300..1_330).contains(&logs), "{places} {logs}");
+        assert!(events[9_999].timestamp > YEAR.end - 7 * 86_400_000);
+        for rows in [0, 1, 2, 15] {
+            assert_eq!(generate(rows, 1).len() as u64, rows);
+        }
+    }
+
+    #[test]
+    fn one_log_line_in_twenty_is_an_error_and_a_burst_has_one_endpoint() {
+        let events = generate(100_000, 3);
+        let lines: Vec<LogLine> = events
+            .iter()
+            .filter_map(|event| match event.data {
+                Payload::Log(line) => Some(line),
+                _ => None,
+            })
+            .collect();
+        let errors = lines.iter().filter(|line| line.is_error).count() as f64;
+        assert!((0.04..0.06).contains(&(errors / lines.len() as f64)), "{errors}");
+        let burst = &lines[..BURST as usize];
+        assert!(burst.iter().all(|line| line.endpoint == burst[0].endpoint));
+        assert_ne!(burst[0].endpoint, lines[BURST as usize].endpoint);
+    }
+
+    #[test]
+    fn the_json_reads_back_as_it_was() {
+        for event in generate(3_000, 9) {
+            let mut text = String::new();
+            event.data.json(&mut text);
+            let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+            match event.data {
+                Payload::Location { longitude, latitude } => {
+                    assert_eq!(read["longitude"].as_f64(), Some(longitude));
+                    assert_eq!(read["latitude"].as_f64(), Some(latitude));
+                }
+                Payload::Co2 { co2 } => assert_eq!(read["co2"].as_f64(), Some(co2)),
+                Payload::Log(line) => {
+                    assert_eq!(read["span_id"].as_i64(), Some(line.span_id));
+                    assert_eq!(read["level"], line.level());
+                    assert_eq!(read["endpoint"], line.endpoint.as_str());
+                    assert_eq!(read["message"], line.message.as_str());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! `embermark verify`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use comfy_table::{Table, TableStyle};
+use embermark_harness::{HarnessError, RunOptions, interrupt, progress};
+use embermark_model::result::{Cell, ResultFile, Trial};
+use embermark_model::{Durability, Status};
+use embermark_report::text;
+use embermark_workloads::WORKLOADS;
+
+use super::output;
+use crate::error::Failure;
+use crate::plan::{PlanArgs, variants_of};
+
+/// The arguments of `embermark verify`.
+#[derive(Args)]
+pub struct VerifyArgs {
+    /// Engines to verify: ids, or embedded, servers, all [default: all]
+    #[arg(value_name = "ENGINE")]
+    engines: Vec<String>,
+
+    /// Workloads [default: all]
+    #[arg(short, long, value_delimiter = ',', value_name = "WORKLOAD,…")]
+    workload: Vec<String>,
+
+    /// Rows
+    #[arg(short, long, value_name = "ROWS", default_value = "1000")]
+    scale: String,
+
+    /// Tiers [default: all]
+    #[arg(short, long, value_delimiter = ',', value_name = "TIER,…")]
+    durability: Vec<String>,
+
+    /// Most time for one phase: what was done until then is checked
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    cap: String,
+
+    /// A server that already runs, instead of a private one: ENGINE=URL
+    #[arg(long, value_name = "ENGINE=URL")]
+    url: Vec<String>,
+
+    /// Engines whose licence forbids publishing benchmark results, and which you accept
+    #[arg(long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
+    accept_license: Vec<String>,
+
+    /// Folder for the databases and logs, kept when something is wrong [default: the system's for
+    /// temporary files]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+/// Runs every workload once on small data, in every variant and tier, and shows whether the answers
+/// are right.
+pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
+    let named = !args.engines.is_empty();
+    let dir = args.dir.clone().unwrap_or_else(std::env::temp_dir);
+    let plan = plan(args)?;
+    let out =
+        tempfile::Builder::new().prefix("embermark-verify-").tempdir_in(&dir).map_err(|e| {
+            Failure::runtime(format!("cannot create a folder in {}: {e}", dir.display()))
+        })?;
+    let mut options = RunOptions::new(out.path()).map_err(Failure::runtime)?;
+    options.interrupt = interrupt::on_signals().map_err(Failure::runtime)?;
+    let mut progress = progress::on_stderr();
+    let result = match embermark_harness::run(&plan, &options, progress.as_mut()) {
+        Ok(result) => result,
+        Err(error @ HarnessError::Interrupted { .. }) => {
+            eprintln!("embermark: {error}");
+            return Ok(ExitCode::from(super::run::INTERRUPTED));
+        }
+        Err(error) if error.is_usage() => return Err(Failure::usage(error)),
+        Err(error) => return Err(Failure::runtime(error)),
+    };
+    let mut shown = table(&result, &plan.engines);
+    let bad: Vec<&Cell> = result.cells.iter().filter(|cell| cell.status.is_failure()).collect();
+    for cell in &bad {
+        shown.push_str(&format!("\n{}: {}: {}", cell.id, cell.status, reason(cell)));
+    }
+    let absent = |cell: &&Cell| cell.status == Status::Unavailable;
+    let mut said: Vec<&str> = Vec::new();
+    for cell in result.cells.iter().filter(absent) {
+        if !said.contains(&&*cell.id.engine) {
+            said.push(&cell.id.engine);
+            shown.push_str(&format!("\n{}: {}", cell.id.engine, reason(cell)));
+        }
+    }
+    if !bad.is_empty() {
+        let kept = out.keep();
+        shown.push_str(&format!("\nresult and logs: {}", kept.display()));
+    }
+    shown.push('\n');
+    output::print(&shown)?;
+    // Who names an engine wants to know that it was verified.
+    Ok(ExitCode::from(u8::from(!bad.is_empty() || (named && !said.is_empty()))))
+}
+
+fn plan(args: VerifyArgs) -> Result<embermark_model::plan::Plan, Failure> {
+    let workloads = if args.workload.is_empty() {
+        WORKLOADS.iter().map(|workload| workload.info().id.to_owned()).collect()
+    } else {
+        args.workload
+    };
+    let or_all = |given: Vec<String>, all: &[&str]| {
+        if given.is_empty() { all.iter().map(|&word| word.to_owned()).collect() } else { given }
+    };
+    let asked = PlanArgs {
+        variant: variants_of(&workloads)?,
+        workloads,
+        engines: or_all(args.engines, &["all"]),
+        scale: vec![args.scale],
+        durability: or_all(args.durability, &Durability::ALL.map(Durability::name)),
+        runs: Some(1),
+        trials: Some(1),
+        cap: Some(args.cap),
+        timeout: Some("5m".to_owned()),
+        url: args.url,
+        accept_license: args.accept_license,
+        ..PlanArgs::default()
+    };
+    asked.plan()
+}
+
+/// Engines by tiers: the worst of what each came to.
+fn table(result: &ResultFile, engines: &[String]) -> String {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new());
+    let header = ["engine".to_owned(), "version".to_owned()];
+    let tiers = &result.plan.durabilities;
+    table.set_header(header.into_iter().chain(tiers.iter().map(Durability::to_string)));
+    for engine in engines {
+        let cells: Vec<&Cell> = result.cells.iter().filter(|c| c.id.engine == *engine).collect();
+        let version =
+            cells.iter().find_map(|cell| cell.trials.iter().find_map(|t| t.version.clone()));
+        let mut row = vec![engine.clone(), text::clipped(&version.unwrap_or_default(), 40)];
+        row.extend(tiers.iter().map(|tier| {
+            let of_tier: Vec<&&Cell> = cells.iter().filter(|c| c.id.durability == *tier).collect();
+            verdict(&of_tier)
+        }));
+        table.add_row(row);
+    }
+    table.trim_fmt()
+}
+
+/// `ok` with the number of answers that were checked, or what is wrong.
+fn verdict(cells: &[&&Cell]) -> String {
+    let worst = cells.iter().map(|cell| cell.status).max();
+    let checked: usize = cells.iter().flat_map(|cell| &cell.trials).map(phases).sum();
+    match worst {
+        None => "-".to_owned(),
+        Some(status) if status.has_figures() => format!("ok ({checked} phases)"),
+        Some(status) => status.to_string(),
+    }
+}
+
+fn phases(trial: &Trial) -> usize {
+    trial.phases.len()
+}
+
+fn reason(cell: &Cell) -> String {
+    text::plain(cell.reason.as_deref().unwrap_or("no reason is known"))
+}

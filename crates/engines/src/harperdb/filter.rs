@@ -1,0 +1,95 @@
+//! Filters as the conditions of a search.
+
+use super::key::Key;
+use super::request;
+use crate::Result;
+use crate::document::Filter;
+
+/// Appends the conditions of a filter, all of which have to hold, with commas between.
+///
+/// # Errors
+/// When a value in it is one that HarperDB does not have.
+pub(super) fn conditions(out: &mut Vec<u8>, key: Key, filter: &Filter<'_>) -> Result<()> {
+    let primary = key.attribute();
+    match *filter {
+        // Truth values sort before numbers and texts.
+        Filter::All => condition(out, primary, "greater_than_equal", |out| {
+            out.extend_from_slice(b"false");
+            Ok(())
+        }),
+        Filter::Key(values) => condition(out, primary, "equals", |out| key.write(out, values)),
+        Filter::Keys { from, to } => {
+            range(out, primary, |out| key.write_from(out, from), |out| key.write_from(out, to))
+        }
+        Filter::Equal(field, of) if key.begins_with(field) => {
+            range(out, primary, |out| key.write_from(out, &[of]), |out| key.write_above(out, &[of]))
+        }
+        Filter::Between { field, from, to } if key.begins_with(field) => range(
+            out,
+            primary,
+            |out| key.write_from(out, &[from]),
+            |out| key.write_from(out, &[to]),
+        ),
+        Filter::Equal(field, of) => condition(out, field, "equals", |out| request::value(out, of)),
+        Filter::Between { field, from, to } => {
+            range(out, field, |out| request::value(out, from), |out| request::value(out, to))
+        }
+    }
+}
+
+/// From a value up to but without another one.
+fn range(
+    out: &mut Vec<u8>,
+    field: &str,
+    from: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    to: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    condition(out, field, "greater_than_equal", from)?;
+    out.push(b',');
+    condition(out, field, "less_than", to)
+}
+
+fn condition(
+    out: &mut Vec<u8>,
+    field: &str,
+    comparator: &str,
+    value: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    out.extend_from_slice(b"{\"attribute\":");
+    request::string(out, field);
+    out.extend_from_slice(b",\"comparator\":");
+    request::string(out, comparator);
+    out.extend_from_slice(b",\"value\":");
+    value(out)?;
+    out.push(b'}');
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{CollectionDef, Value};
+
+    static READINGS: CollectionDef =
+        CollectionDef { name: "readings", key: &["sensor", "ts"], indexes: &[], fields: &[] };
+
+    fn written(filter: Filter<'_>) -> serde_json::Value {
+        let mut out = b"[".to_vec();
+        conditions(&mut out, Key::of(&READINGS), &filter).unwrap();
+        out.push(b']');
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    #[test]
+    fn the_first_field_of_a_key_is_searched_by_a_range_of_the_key() {
+        let found = written(Filter::Equal("sensor", Value::Int(7)));
+        assert_eq!(found[0]["attribute"], "_id");
+        assert_eq!(found[0]["value"], "8000000000000007");
+        assert_eq!(found[1]["comparator"], "less_than");
+        let (from, to) = (Value::Int(-1), Value::Int(2));
+        let found = written(Filter::Between { field: "sensor", from, to });
+        assert_eq!(found[0]["value"], "7fffffffffffffff");
+        let found = written(Filter::Between { field: "ts", from, to });
+        assert_eq!((&found[0]["attribute"], &found[1]["value"]), (&"ts".into(), &2.into()));
+    }
+}

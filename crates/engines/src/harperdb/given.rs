@@ -1,0 +1,69 @@
+//! A database of a server that is given by URL.
+
+use std::hash::{BuildHasher, RandomState};
+
+use ureq::http::Uri;
+
+use super::NAME;
+use super::session::Session;
+use crate::http::HttpClient;
+use crate::{EngineError, Result};
+
+/// Connects to the operations API and makes a database of our own; nothing else of the server is
+/// touched.
+///
+/// # Errors
+/// When the URL is none, the server is not reached, or the user may create no database.
+pub(super) fn connect(url: &str) -> Result<Session> {
+    let wrong = |why: &str| {
+        let wanted = "give it as http://user:password@host:9925";
+        EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
+    };
+    let uri: Uri = url.parse().map_err(|_| wrong("it is none"))?;
+    if uri.scheme_str() != Some("http") {
+        return Err(wrong("only http is spoken"));
+    }
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    let (user, place) = authority.rsplit_once('@').ok_or_else(|| wrong("it names no user"))?;
+    let (user, password) = user.split_once(':').ok_or_else(|| wrong("it has no password"))?;
+    let decoded = |text| decoded(text).ok_or_else(|| wrong("an escape in it is wrong"));
+    let (user, password) = (decoded(user)?, decoded(password)?);
+    let http = HttpClient::url(NAME, &format!("http://{place}"));
+    let database = format!("embermark_{:016x}", RandomState::new().hash_one(()));
+    let mut session = Session::new(http, &user, &password, database);
+    session.create_database()?;
+    Ok(session)
+}
+
+/// What `%40` and its like stand for.
+fn decoded(text: &str) -> Option<String> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (number, rest) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(number, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_that_cannot_work_is_refused_with_the_form_of_one_that_can() {
+        for url in ["9925", "https://a:b@localhost:9925", "http://localhost:9925", "http://a@b:1"] {
+            let error = connect(url).err().unwrap().to_string();
+            assert!(error.contains("http://user:password@host:9925"), "{url}: {error}");
+        }
+        assert_eq!(decoded("a%40b%C3%BC%25").as_deref(), Some("a@bü%"));
+        assert_eq!((decoded("%4"), decoded("%ff")), (None, None));
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_an_error_without_the_password() {
+        let error = connect("http://admin:hush@127.0.0.1:9").err().unwrap().to_string();
+        assert!(error.contains("harperdb could not") && !error.contains("hush"), "{error}");
+    }
+}

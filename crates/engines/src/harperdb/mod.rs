@@ -1,0 +1,72 @@
+//! `harperdb`: HarperDB, a private server on a Unix socket in a network namespace of its own, or a
+//! database of one given by URL.
+//!
+//! Its licence lets nobody publish a result of a benchmark without its maker's consent; whether a
+//! user accepts it is asked before this module opens anything.
+
+mod dialect;
+mod filter;
+mod given;
+mod installation;
+mod json;
+mod key;
+mod private;
+mod request;
+mod row;
+mod session;
+mod settings;
+mod store;
+mod tier;
+
+use embermark_model::Durability;
+
+use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Store, Tier};
+use store::HarperStore;
+
+/// Its name in errors.
+const NAME: &str = "harperdb";
+
+/// The engine.
+pub(crate) struct HarperDb;
+
+impl Engine for HarperDb {
+    fn info(&self) -> Info {
+        Info {
+            id: NAME,
+            name: "HarperDB",
+            kind: Kind::Server,
+            family: Family::Document,
+            licence: "proprietary",
+        }
+    }
+
+    fn forbids_publishing(&self) -> bool {
+        true
+    }
+
+    fn availability(&self) -> Availability {
+        match installation::find() {
+            Ok(found) => Availability::Ready { version: found.version },
+            Err(missing) => Availability::Missing { why: missing.why, remedy: missing.remedy },
+        }
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        tier::tier(durability)
+    }
+
+    fn open(&self, site: &Site) -> Result<Opened> {
+        let (mut session, server) = match &site.url {
+            Some(url) => (given::connect(url)?, None),
+            None => {
+                let (server, session) = private::start(site)?;
+                (session, Some(server))
+            }
+        };
+        let (version, settings) = settings::read_back(&mut session)?;
+        tier::check(site.durability, &settings)?;
+        let pid = server.as_ref().map(crate::server::Server::pid);
+        let store = HarperStore::new(session, server);
+        Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
+    }
+}

@@ -1,0 +1,188 @@
+//! A private HarperDB server.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use super::installation::{self, Installation};
+use super::session::Session;
+use super::{NAME, tier};
+use crate::http::HttpClient;
+use crate::server::{Account, Home, Server, ServerSpec, template};
+use crate::{EngineError, Result, Site};
+
+/// The database of its tables.
+pub(super) const DATABASE: &str = "data";
+
+/// The super user; the password is made up for each template.
+const USER: &str = "embermark";
+
+/// In a template, where the paths of the directory it was made in would stand.
+const PLACE: &str = "@EMBERMARK@";
+
+/// The file of a template that holds the password, for its owner's eyes alone.
+const PASSWORD: &str = "password";
+
+/// Files with paths of the directory they are in.
+const WITH_PATHS: [&str; 2] =
+    ["root/harperdb-config.yaml", "home/.harperdb/hdb_boot_properties.file"];
+
+/// Starts a server on a copy of the template, which is made first if need be, and connects.
+///
+/// # Errors
+/// When HarperDB is not installed, the kernel gives it no network of its own, or it does not
+/// start: with the last lines of its log.
+pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
+    let installation = installation::find()
+        .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
+    let home = Home::create(NAME, &site.dir, Account::ourselves())?;
+    let data = home.subdirectory(NAME, "data")?;
+    let name = format!("harperdb-{}-1", installation.version);
+    // Programs that copy it do not know the number under which the server reaches it.
+    let real = fs::canonicalize(&data).map_err(|e| EngineError::file(NAME, "find", &data, e))?;
+    template::fill(NAME, &name, &real, |dir| install(&installation, &home, dir, site))?;
+    replace(&data, PLACE, &data.to_string_lossy())?;
+    let password = data.join(PASSWORD);
+    let password = fs::read_to_string(&password)
+        .map_err(|error| EngineError::file(NAME, "read", password, error))?;
+    launch(&installation, &home, &data, &password, settings(site))
+}
+
+/// Starts the server in `data` and connects.
+fn launch(
+    installation: &Installation,
+    home: &Home,
+    data: &Path,
+    password: &str,
+    settings: Vec<(&'static str, &str)>,
+) -> Result<(Server, Session)> {
+    let mut env = environment(data);
+    env.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
+    let socket = data.join("root/operations-server");
+    let connect = |_: &Home| {
+        let http = HttpClient::unix(NAME, socket.clone());
+        let mut session = Session::new(http, USER, password, DATABASE.to_owned());
+        session.request.begin_plain("registration_info");
+        session.request.raw("}");
+        session.run().map(|()| session).map_err(|error| error.to_string())
+    };
+    // It listens on a port of its own choice on every address as well, which no setting prevents.
+    Server::start_alone(spec(installation, env), home, connect)
+}
+
+/// Makes a template: a first start in the server's home, which creates everything, its files then
+/// copied with their paths replaced by [`PLACE`].
+fn install(installation: &Installation, home: &Home, dir: &Path, site: &Site) -> Result<()> {
+    let password =
+        random().map_err(|error| EngineError::file(NAME, "read", "/dev/urandom", error))?;
+    let data = home.subdirectory(NAME, "first")?;
+    let kept = data.join(PASSWORD);
+    let keep = || {
+        fs::create_dir(data.join("home"))?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&kept)?;
+        file.write_all(password.as_bytes())
+    };
+    keep().map_err(|error| EngineError::file(NAME, "write", &kept, error))?;
+    let mut settings = settings(site);
+    settings.extend([
+        ("HDB_ADMIN_USERNAME", USER),
+        ("HDB_ADMIN_PASSWORD", &password),
+        ("DEFAULTS_MODE", "prod"),
+    ]);
+    let (server, session) = launch(installation, home, &data, &password, settings)?;
+    drop(session);
+    server.stop()?;
+    replace(&data, &data.to_string_lossy(), PLACE)?;
+    let done = || {
+        fs::set_permissions(dir, Permissions::from_mode(0o700))?;
+        template::copy(&data, dir)?;
+        fs::remove_dir_all(&data)
+    };
+    done().map_err(|error| EngineError::file(NAME, "make a template in", dir, error))
+}
+
+/// Where it lives, and the consent to its licence that its user has given: without it, it does
+/// not start.
+fn environment(dir: &Path) -> Vec<(OsString, OsString)> {
+    vec![
+        ("HOME".into(), dir.join("home").into()),
+        ("ROOTPATH".into(), dir.join("root").into()),
+        ("TC_AGREEMENT".into(), "yes".into()),
+        ("REPLICATION_HOSTNAME".into(), "localhost".into()),
+    ]
+}
+
+/// What a server is started with (<https://docs.harperdb.io/docs/deployments/configuration>). What
+/// is not named here is HarperDB's default.
+fn settings(site: &Site) -> Vec<(&'static str, &'static str)> {
+    let write_async = if tier::write_async(site.durability) { "true" } else { "false" };
+    let mut all = vec![
+        ("STORAGE_WRITEASYNC", write_async),
+        // One connection of ours needs one thread.
+        ("THREADS_COUNT", "1"),
+        // A second copy of every change, for replication and for asking who changed what.
+        ("LOGGING_AUDITLOG", "false"),
+        // Messages go to the log beside the server's directory, where an error shows them.
+        ("LOGGING_LEVEL", "error"),
+        ("LOGGING_FILE", "false"),
+        ("LOGGING_STDSTREAMS", "true"),
+        ("ANALYTICS_AGGREGATEPERIOD", "0"),
+        // The password is checked once, not again every half minute of a measured phase, and a
+        // connection that rests between two phases is kept.
+        ("AUTHENTICATION_CACHETTL", "86400000"),
+        ("OPERATIONSAPI_NETWORK_KEEPALIVETIMEOUT", "86400000"),
+        ("CLUSTERING_ENABLED", "false"),
+        ("LOCALSTUDIO_ENABLED", "false"),
+        ("MQTT_WEBSOCKET", "false"),
+    ];
+    // Nothing but the operations API on its Unix socket.
+    all.extend(
+        [
+            "HTTP_PORT",
+            "HTTP_SECUREPORT",
+            "OPERATIONSAPI_NETWORK_PORT",
+            "OPERATIONSAPI_NETWORK_SECUREPORT",
+            "MQTT_NETWORK_PORT",
+            "MQTT_NETWORK_SECUREPORT",
+            "REPLICATION_PORT",
+            "REPLICATION_SECUREPORT",
+        ]
+        .map(|port| (port, "null")),
+    );
+    all
+}
+
+fn spec(installation: &Installation, env: Vec<(OsString, OsString)>) -> ServerSpec<'_> {
+    ServerSpec {
+        engine: NAME,
+        program: &installation.node,
+        args: vec![installation.program.clone().into_os_string()],
+        env,
+        stop: Signal::SIGTERM,
+        abort: Signal::SIGKILL,
+        ready_within: Duration::from_secs(120),
+        stop_within: Duration::from_secs(60),
+    }
+}
+
+/// Replaces a text by another in the files that have paths in them.
+fn replace(dir: &Path, old: &str, new: &str) -> Result<()> {
+    for name in WITH_PATHS {
+        let file = dir.join(name);
+        let replace = || fs::write(&file, fs::read_to_string(&file)?.replace(old, new));
+        replace().map_err(|error| EngineError::file(NAME, "rewrite", &file, error))?;
+    }
+    Ok(())
+}
+
+/// A password that nobody guesses.
+fn random() -> std::io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+}

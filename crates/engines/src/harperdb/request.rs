@@ -1,0 +1,174 @@
+//! The operations that HarperDB is asked for, written as JSON.
+
+use std::io::Write;
+
+use super::NAME;
+use crate::document::{Field, Value};
+use crate::{EngineError, Result};
+
+/// The largest integer, of either sign, that a JavaScript number and every smaller one is.
+pub(super) const EXACT: i64 = 1 << 53;
+
+/// An operation's body; its memory is used again for the next one.
+#[derive(Default)]
+pub(super) struct Request {
+    body: Vec<u8>,
+}
+
+impl Request {
+    /// Begins the body of an operation on a table.
+    pub fn begin(&mut self, operation: &str, database: &str, table: &str) {
+        self.body.clear();
+        self.body.extend_from_slice(b"{\"operation\":\"");
+        // Names are letters, digits and underscores: nothing to escape.
+        for part in [operation, "\",\"database\":\"", database, "\",\"table\":\"", table, "\""] {
+            self.body.extend_from_slice(part.as_bytes());
+        }
+    }
+
+    /// Begins the body of an operation on no table.
+    pub fn begin_plain(&mut self, operation: &str) {
+        self.body.clear();
+        self.raw("{\"operation\":\"").raw(operation).raw("\"");
+    }
+
+    /// Appends a piece of JSON as it is.
+    pub fn raw(&mut self, json: &str) -> &mut Self {
+        self.body.extend_from_slice(json.as_bytes());
+        self
+    }
+
+    /// Appends a string.
+    pub fn text(&mut self, text: &str) -> &mut Self {
+        string(&mut self.body, text);
+        self
+    }
+
+    /// Appends a number.
+    pub fn number(&mut self, number: u32) -> &mut Self {
+        wrote(write!(self.body, "{number}"));
+        self
+    }
+
+    /// Appends a list of names.
+    pub fn names(&mut self, names: &[&str]) -> &mut Self {
+        self.raw("[");
+        for (n, name) in names.iter().enumerate() {
+            self.raw(if n == 0 { "" } else { "," }).text(name);
+        }
+        self.raw("]")
+    }
+
+    /// Appends fields of an object that has members before them.
+    ///
+    /// # Errors
+    /// As of [`value`].
+    pub fn fields<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>) -> Result<()> {
+        for (name, of) in fields {
+            self.raw(",").text(name).raw(":");
+            value(&mut self.body, of)?;
+        }
+        Ok(())
+    }
+
+    /// Where more JSON is appended.
+    pub fn out(&mut self) -> &mut Vec<u8> {
+        &mut self.body
+    }
+
+    /// The body so far.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+/// Writes a value. Doubles are written with the digits that read back as the same double.
+///
+/// # Errors
+/// When it is an integer that a JavaScript number does not hold, or a double that JSON does not.
+pub(super) fn value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
+    match of {
+        Value::Null => out.extend_from_slice(b"null"),
+        Value::Int(int) => {
+            exact(int)?;
+            wrote(write!(out, "{int}"));
+        }
+        Value::Float(float) if float.is_finite() => wrote(serde_json::to_writer(out, &float)),
+        Value::Float(float) => {
+            return Err(EngineError::unsupported(NAME, format!("the number {float}")));
+        }
+        Value::Text(text) => string(out, text),
+        Value::List(values) => {
+            out.push(b'[');
+            for (n, of) in values.iter().enumerate() {
+                out.extend_from_slice(if n == 0 { b"" } else { b"," });
+                value(out, *of)?;
+            }
+            out.push(b']');
+        }
+        Value::Fields(fields) => {
+            out.push(b'{');
+            for (n, (name, of)) in fields.iter().enumerate() {
+                out.extend_from_slice(if n == 0 { b"" } else { b"," });
+                string(out, name);
+                out.push(b':');
+                value(out, *of)?;
+            }
+            out.push(b'}');
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an integer that a JavaScript number would round.
+///
+/// # Errors
+/// When it would.
+pub(super) fn exact(int: i64) -> Result<()> {
+    if (-EXACT..=EXACT).contains(&int) {
+        return Ok(());
+    }
+    let what = format!("the integer {int}: its numbers are doubles, exact up to 53 bits");
+    Err(EngineError::unsupported(NAME, what))
+}
+
+/// Writes a string, quoted and escaped.
+pub(super) fn string(out: &mut Vec<u8>, text: &str) {
+    wrote(serde_json::to_writer(out, text));
+}
+
+/// Nothing that is written into memory here can fail.
+fn wrote<E>(result: std::result::Result<(), E>) {
+    debug_assert!(result.is_ok());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(of: Value<'_>) -> Result<String> {
+        let mut out = Vec::new();
+        value(&mut out, of).map(|()| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn values_read_back_as_they_were() {
+        for float in [0.1 + 0.2, 1e-320, f64::MAX, -0.0, 1e22] {
+            let text = written(Value::Float(float)).unwrap();
+            assert_eq!(text.parse::<f64>().unwrap().to_bits(), float.to_bits(), "{text}");
+        }
+        let nested = [Value::Null, Value::Text("a\"\\\n\u{1}ü")];
+        let fields = [("list", Value::List(&nested)), ("n", Value::Int(-EXACT))];
+        let text = written(Value::Fields(&fields)).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["list"][1], "a\"\\\n\u{1}ü");
+        assert_eq!(json["n"], -EXACT);
+    }
+
+    #[test]
+    fn what_a_javascript_number_does_not_hold_is_refused() {
+        for of in [Value::Int(EXACT + 1), Value::Int(i64::MIN), Value::Float(f64::NAN)] {
+            assert!(written(of).unwrap_err().is_unsupported(), "{of:?}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The connection to a server: one operation at a time.
+
+use std::io::Read;
+
+use super::NAME;
+use super::json::{CHUNK, Fault, Json};
+use super::request::Request;
+use super::row::{self, Row};
+use crate::http::{self, HttpClient};
+use crate::row::Visit;
+use crate::{EngineError, Result};
+
+/// A connection, and the database on it that is ours.
+pub(super) struct Session {
+    http: HttpClient,
+    pub database: String,
+    /// Whether the database was made for this run on somebody's server.
+    guest: bool,
+    pub request: Request,
+    buffer: Vec<u8>,
+    row: Row,
+    scratch: Vec<u8>,
+}
+
+impl Session {
+    /// Speaks to a server as one of its super users.
+    pub fn new(mut http: HttpClient, user: &str, password: &str, database: String) -> Self {
+        http.authorize(format!("Basic {}", base64(format!("{user}:{password}").as_bytes())));
+        Self {
+            http,
+            database,
+            guest: false,
+            request: Request::default(),
+            buffer: vec![0; CHUNK],
+            row: Row::default(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Creates its database, which is dropped with it.
+    ///
+    /// # Errors
+    /// When the server is not reached, or this user may not.
+    pub fn create_database(&mut self) -> Result<()> {
+        self.database_operation("create_database")?;
+        self.guest = true;
+        Ok(())
+    }
+
+    /// Drops the database if it was made for this run.
+    ///
+    /// # Errors
+    /// What the server reports.
+    pub fn leave(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.guest) {
+            self.database_operation("drop_database")
+        } else {
+            Ok(())
+        }
+    }
+
+    fn database_operation(&mut self, operation: &str) -> Result<()> {
+        self.request.begin_plain(operation);
+        self.request.raw(",\"database\":").text(&self.database).raw("}");
+        self.run()
+    }
+
+    /// Drops a table of the database, if it is there.
+    ///
+    /// # Errors
+    /// What the server reports.
+    pub fn drop_table(&mut self, table: &str) -> Result<()> {
+        self.request.begin_plain("describe_all");
+        self.request.raw("}");
+        let all = self.answer()?;
+        if all.get(&self.database).is_none_or(|tables| tables.get(table).is_none()) {
+            return Ok(());
+        }
+        self.begin("drop_table", table).raw("}");
+        self.run()
+    }
+
+    /// Begins an operation on a table of the database.
+    pub fn begin(&mut self, operation: &str, table: &str) -> &mut Request {
+        self.request.begin(operation, &self.database, table);
+        &mut self.request
+    }
+
+    /// Sends the request; what it answers does not matter if it is no error.
+    ///
+    /// # Errors
+    /// What the server reports.
+    pub fn run(&mut self) -> Result<()> {
+        http::discard(NAME, send(&self.http, &self.request)?)
+    }
+
+    /// Sends the request and gives its whole answer.
+    ///
+    /// # Errors
+    /// What the server reports.
+    pub fn answer(&mut self) -> Result<serde_json::Value> {
+        let body = http::reader(send(&self.http, &self.request)?);
+        serde_json::from_reader(body)
+            .map_err(|error| EngineError::failed(NAME, "give an answer that can be read", error))
+    }
+
+    /// Sends the request and visits the rows it answers with.
+    ///
+    /// # Errors
+    /// What the server reports, or the first error of `visit`.
+    pub fn rows(&mut self, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
+        let body = http::reader(send(&self.http, &self.request)?);
+        read_rows(body, &mut self.buffer, &mut self.row, columns, visit)
+    }
+
+    /// Sends a change and counts the entries of the list of that name in its answer.
+    ///
+    /// # Errors
+    /// What the server reports.
+    pub fn count(&mut self, list: &'static str) -> Result<u64> {
+        let body = http::reader(send(&self.http, &self.request)?);
+        let mut json = Json::new(body, &mut self.buffer);
+        let count = row::count(&mut json, list, &mut self.scratch).map_err(Fault::of_engine)?;
+        json.finish().map_err(Fault::of_engine)?;
+        Ok(count)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Where `leave` was not called, something else has failed already.
+        let _ = self.leave();
+    }
+}
+
+fn send(http: &HttpClient, request: &Request) -> Result<ureq::Body> {
+    http.post("/", "application/json", request.body())
+}
+
+fn read_rows(
+    body: impl Read,
+    buffer: &mut [u8],
+    row: &mut Row,
+    columns: &[&str],
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let mut json = Json::new(body, buffer);
+    row.each(&mut json, columns, visit)?;
+    json.finish().map_err(Fault::of_engine)
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |n: usize| u32::from(three.get(n).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for n in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * n)) as usize & 63];
+            text.push(if n > three.len() { '=' } else { char::from(digit) });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_rfc() {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What the server really runs with.
+
+use serde_json::Value;
+
+use super::session::Session;
+use crate::Result;
+
+/// The settings that decide durability, speed, and who can reach it.
+const NAMES: [&str; 18] = [
+    super::tier::SETTING,
+    "storage.caching",
+    "storage.compression",
+    "storage.noReadAhead",
+    "storage.prefetchWrites",
+    "threads.count",
+    "logging.auditLog",
+    "logging.level",
+    "analytics.aggregatePeriod",
+    "authentication.cacheTTL",
+    "clustering.enabled",
+    "localStudio.enabled",
+    "http.port",
+    "http.securePort",
+    "operationsApi.network.port",
+    "operationsApi.network.securePort",
+    "mqtt.network.port",
+    "replication.port",
+];
+
+/// The version, and the settings by their own names; one that this version lacks is left out.
+///
+/// # Errors
+/// What the server reports.
+pub(super) fn read_back(session: &mut Session) -> Result<(String, Vec<(String, String)>)> {
+    session.request.begin_plain("registration_info");
+    session.request.raw("}");
+    let version = session.answer()?["version"].as_str().unwrap_or("unknown").to_owned();
+    session.request.begin_plain("get_configuration");
+    session.request.raw("}");
+    let configuration = session.answer()?;
+    let found = NAMES.iter().filter_map(|name| {
+        let value = name.split('.').try_fold(&configuration, |within, part| within.get(part))?;
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        Some(((*name).to_owned(), text))
+    });
+    Ok((version, found.collect()))
+}

@@ -1,0 +1,293 @@
+//! HarperDB behind the document family, by the NoSQL operations of its operations API
+//! (<https://docs.harperdb.io/docs/developers/operations-api/nosql-operations>).
+
+use super::NAME;
+use super::dialect::{self, HarperSql};
+use super::filter;
+use super::key::Key;
+use super::request;
+use super::session::Session;
+use crate::document::{
+    Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
+    Order, Value,
+};
+use crate::row::Visit;
+use crate::server::Server;
+use crate::{EngineError, Lifecycle, Result};
+
+/// Records of one request, each request being one commit: from some hundreds on, more make it no
+/// faster.
+const RECORDS: u64 = 1000;
+
+/// Bytes of records after which a request is sent, however few they are.
+const BYTES: usize = 1 << 20;
+
+/// Keys as JSON, one after the other, and where each of them ends.
+type Keys = (Vec<u8>, Vec<usize>);
+
+/// An open store. The server is stopped after the session has ended.
+pub(super) struct HarperStore {
+    session: Session,
+    server: Option<Server>,
+    dialect: &'static HarperSql,
+    collections: Vec<&'static CollectionDef>,
+}
+
+impl HarperStore {
+    pub fn new(session: Session, server: Option<Server>) -> Self {
+        let dialect = match server {
+            Some(_) => &dialect::PRIVATE,
+            None => HarperSql::of(&session.database),
+        };
+        Self { session, server, dialect, collections: Vec::new() }
+    }
+
+    fn def(&self, collection: Collection) -> Result<(&'static CollectionDef, Key)> {
+        let def = self.collections.get(collection.0).copied();
+        let def = def.ok_or_else(|| {
+            EngineError::failed(NAME, "find a collection", "it was not created here")
+        })?;
+        Ok((def, Key::of(def)))
+    }
+
+    /// Sends the records of a request to insert, all of which have to be new.
+    fn insert_records(&mut self, count: u64) -> Result<u64> {
+        self.session.request.raw("]}");
+        let inserted = self.session.count("inserted_hashes")?;
+        if inserted == count {
+            return Ok(count);
+        }
+        let why = format!("{} of {count} have keys that are there already", count - inserted);
+        Err(EngineError::failed(NAME, "insert documents", why))
+    }
+
+    /// Begins a search; the attributes to get follow.
+    fn search(&mut self, def: &CollectionDef, key: Key, filter: &Filter<'_>) -> Result<()> {
+        if let Filter::Key(values) = filter {
+            let out = self.session.begin("search_by_id", def.name).raw(",\"ids\":[").out();
+            key.write(out, values)?;
+            out.extend_from_slice(b"],\"get_attributes\":");
+            return Ok(());
+        }
+        let request = self.session.begin("search_by_conditions", def.name);
+        request.raw(",\"conditions\":[");
+        filter::conditions(request.out(), key, filter)?;
+        request.raw("],\"get_attributes\":");
+        Ok(())
+    }
+
+    /// The keys of the documents of a filter.
+    fn keys(&mut self, def: &CollectionDef, key: Key, filter: &Filter<'_>) -> Result<Keys> {
+        self.search(def, key, filter)?;
+        let attribute = [key.attribute()];
+        self.session.request.names(&attribute).raw("}");
+        let (mut keys, mut ends) = (Vec::new(), Vec::new());
+        self.session.rows(&attribute, &mut |row| {
+            let of = match (row.text(0), row.int(0)) {
+                (Ok(Some(text)), _) => Value::Text(text),
+                (_, Ok(Some(int))) => Value::Int(int),
+                _ => row.float(0)?.map_or(Value::Null, Value::Float),
+            };
+            request::value(&mut keys, of)?;
+            ends.push(keys.len());
+            Ok(())
+        })?;
+        Ok((keys, ends))
+    }
+
+    /// Sends an operation for each key, many in one request, as `record` writes them, and counts
+    /// what it says it did.
+    fn for_keys(
+        &mut self,
+        (operation, table, list): (&str, &str, &str),
+        (keys, ends): &Keys,
+        done: &'static str,
+        mut record: impl FnMut(&mut request::Request, &str) -> Result<()>,
+    ) -> Result<u64> {
+        let (mut count, mut from, mut left) = (0, 0, RECORDS);
+        for (n, end) in ends.iter().enumerate() {
+            if left == RECORDS {
+                self.session.begin(operation, table).raw(list);
+            } else {
+                self.session.request.raw(",");
+            }
+            left -= 1;
+            let key = std::str::from_utf8(&keys[from..*end])
+                .map_err(|error| EngineError::failed(NAME, "read a key", error))?;
+            record(&mut self.session.request, key)?;
+            from = *end;
+            if left == 0 || n + 1 == ends.len() || self.session.request.body().len() > BYTES {
+                self.session.request.raw("]}");
+                count += self.session.count(done)?;
+                left = RECORDS;
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// Appends a document as a record.
+fn record(request: &mut request::Request, key: Key, document: &Document<'_>) -> Result<()> {
+    request.raw("{").text(key.attribute()).raw(":");
+    key.write(request.out(), document.key)?;
+    request.fields(key.beside().iter().copied().zip(document.key.iter().copied()))?;
+    request.fields(document.fields.iter().copied())?;
+    request.raw("}");
+    Ok(())
+}
+
+impl Lifecycle for HarperStore {
+    /// HarperDB has no checkpoint and no statistics of its own to bring up to date; files are
+    /// compacted only while it does not run.
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        let Self { mut session, server, .. } = *self;
+        let left = session.leave();
+        drop(session);
+        server.map_or(Ok(()), Server::stop).and(left)
+    }
+}
+
+impl DocumentStore for HarperStore {
+    fn create(&mut self, def: &'static CollectionDef) -> Result<Collection> {
+        let key = Key::of(def);
+        if def.fields.contains(&key.attribute()) {
+            let what = format!("a field named {}: it is the key of the document", key.attribute());
+            return Err(EngineError::unsupported(NAME, what));
+        }
+        if def.indexes.iter().any(|fields| fields.len() != 1) {
+            return Err(EngineError::unsupported(NAME, "an index of several fields"));
+        }
+        self.session.drop_table(def.name)?;
+        let indexed = |field: &str| def.indexes.contains(&[field].as_slice());
+        // With its attributes named, a table has no others that HarperDB would index unasked:
+        // https://docs.harperdb.io/docs/developers/operations-api/databases-and-tables#create-table
+        let request = self.session.begin("create_table", def.name);
+        request.raw(",\"primary_key\":").text(key.attribute());
+        request.raw(",\"attributes\":[{\"name\":").text(key.attribute()).raw("}");
+        for field in key.beside().iter().chain(def.fields) {
+            request.raw(",{\"name\":").text(field);
+            request.raw(if indexed(field) { ",\"indexed\":true}" } else { "}" });
+        }
+        request.raw("]}");
+        self.session.run()?;
+        self.collections.push(def);
+        Ok(Collection(self.collections.len() - 1))
+    }
+
+    fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
+        let (def, key) = self.def(collection)?;
+        let request = self.session.begin("insert", def.name).raw(",\"records\":[");
+        record(request, key, document)?;
+        self.insert_records(1).map(drop)
+    }
+
+    fn bulk(&mut self, collection: Collection, documents: &mut dyn Documents) -> Result<u64> {
+        let (def, key) = self.def(collection)?;
+        let (mut all, mut count) = (0, 0);
+        while let Some(document) = documents.next() {
+            let request = match count {
+                0 => self.session.begin("insert", def.name).raw(",\"records\":["),
+                _ => self.session.request.raw(","),
+            };
+            record(request, key, &document)?;
+            count += 1;
+            if count == RECORDS || self.session.request.body().len() > BYTES {
+                all += self.insert_records(count)?;
+                count = 0;
+            }
+        }
+        Ok(all + if count > 0 { self.insert_records(count)? } else { 0 })
+    }
+
+    fn find(
+        &mut self,
+        collection: Collection,
+        find: &Find<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let (def, key) = self.def(collection)?;
+        if find.limit == Some(0) {
+            return Ok(());
+        }
+        self.search(def, key, &find.filter)?;
+        let request = &mut self.session.request;
+        request.names(find.columns);
+        // Of one key there is at most one document, and that search takes neither.
+        if !matches!(find.filter, Filter::Key(_)) {
+            if find.order != Order::Any {
+                let down = find.order == Order::KeyDescending;
+                request.raw(",\"sort\":{\"attribute\":").text(key.attribute());
+                request.raw(if down { ",\"descending\":true}" } else { "}" });
+            }
+            if let Some(limit) = find.limit {
+                request.raw(",\"limit\":").number(limit);
+            }
+        }
+        request.raw("}");
+        self.session.rows(find.columns, visit)
+    }
+
+    fn update(
+        &mut self,
+        collection: Collection,
+        filter: &Filter<'_>,
+        set: &[Field<'_>],
+    ) -> Result<u64> {
+        let (def, key) = self.def(collection)?;
+        if let Some((field, _)) = set.iter().find(|(name, _)| key.has(name)) {
+            let what = format!("setting {field}, which is part of the key");
+            return Err(EngineError::unsupported(NAME, what));
+        }
+        let change = ("update", def.name, ",\"records\":[");
+        let keys = match filter {
+            Filter::Key(values) => one_key(key, values)?,
+            filter => self.keys(def, key, filter)?,
+        };
+        self.for_keys(change, &keys, "update_hashes", |request, id| {
+            request.raw("{").text(key.attribute()).raw(":").raw(id);
+            request.fields(set.iter().copied())?;
+            request.raw("}");
+            Ok(())
+        })
+    }
+
+    /// What is there is looked up first, even by key: `delete` counts keys that are not there as
+    /// deleted.
+    fn delete(&mut self, collection: Collection, filter: &Filter<'_>) -> Result<u64> {
+        let (def, key) = self.def(collection)?;
+        let keys = self.keys(def, key, filter)?;
+        let change = ("delete", def.name, ",\"ids\":[");
+        self.for_keys(change, &keys, "deleted_hashes", |request, id| {
+            request.raw(id);
+            Ok(())
+        })
+    }
+
+    fn language(&self) -> Language {
+        Language::Sql(self.dialect)
+    }
+
+    fn query(
+        &mut self,
+        _: Collection,
+        question: &str,
+        columns: &[&str],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        self.session.request.begin_plain("sql");
+        self.session.request.raw(",\"sql\":").text(question).raw("}");
+        self.session.rows(columns, visit)
+    }
+}
+
+/// The only key of a list of keys.
+fn one_key(key: Key, values: &[Value<'_>]) -> Result<Keys> {
+    let mut json = Vec::new();
+    key.write(&mut json, values)?;
+    let end = json.len();
+    Ok((json, vec![end]))
+}

@@ -1,0 +1,214 @@
+//! The HTTP client of engines that speak HTTP: one connection, kept open.
+
+use std::fmt;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
+};
+use ureq::{Agent, Body, Error};
+
+use crate::{EngineError, Result};
+
+/// Bytes of an error's body that are shown.
+const SHOWN: u64 = 2_000;
+
+/// A client of one server.
+pub(crate) struct HttpClient {
+    engine: &'static str,
+    agent: Agent,
+    base: String,
+    accept: Option<&'static str>,
+    authorization: Option<String>,
+}
+
+impl HttpClient {
+    /// Speaks to a server on a Unix socket.
+    pub fn unix(engine: &'static str, socket: PathBuf) -> Self {
+        let agent = Agent::with_parts(config(), Unix { socket }, Nowhere);
+        let base = "http://localhost".to_owned();
+        Self { engine, agent, base, accept: None, authorization: None }
+    }
+
+    /// Speaks to a server at a URL without a path at its end: `http://127.0.0.1:8086`.
+    pub fn url(engine: &'static str, base: &str) -> Self {
+        let base = base.trim_end_matches('/').to_owned();
+        let agent = Agent::new_with_config(config());
+        Self { engine, agent, base, accept: None, authorization: None }
+    }
+
+    /// Asks for answers of this media type, with every request.
+    #[cfg(feature = "influxdb")]
+    pub fn accept(&mut self, media_type: &'static str) {
+        self.accept = Some(media_type);
+    }
+
+    /// Sends this `Authorization` header with every request.
+    pub fn authorize(&mut self, header: String) {
+        self.authorization = Some(header);
+    }
+
+    /// Asks for a path, which begins with `/` and is encoded as a URL's must be.
+    ///
+    /// # Errors
+    /// When the server is not reached, or answers with a status of 400 and more: with its words.
+    pub fn get(&self, path: &str) -> Result<Body> {
+        let mut request = self.agent.get(format!("{}{path}", self.base));
+        if let Some(media_type) = self.accept {
+            request = request.header("accept", media_type);
+        }
+        if let Some(header) = &self.authorization {
+            request = request.header("authorization", header);
+        }
+        self.answer("GET", path, request.call())
+    }
+
+    /// Sends a body to a path.
+    ///
+    /// # Errors
+    /// As of [`get`](Self::get).
+    pub fn post(&self, path: &str, content_type: &str, body: &[u8]) -> Result<Body> {
+        let mut request = self.agent.post(format!("{}{path}", self.base));
+        request = request.header("content-type", content_type);
+        if let Some(media_type) = self.accept {
+            request = request.header("accept", media_type);
+        }
+        if let Some(header) = &self.authorization {
+            request = request.header("authorization", header);
+        }
+        self.answer("POST", path, request.send(body))
+    }
+
+    fn answer(
+        &self,
+        method: &str,
+        path: &str,
+        answer: std::result::Result<ureq::http::Response<Body>, Error>,
+    ) -> Result<Body> {
+        let route = path.split('?').next().unwrap_or(path);
+        let failed =
+            |why: String| EngineError::failed(self.engine, format!("answer {method} {route}"), why);
+        let (parts, body) = answer.map_err(|error| failed(error.to_string()))?.into_parts();
+        if parts.status.as_u16() < 400 {
+            return Ok(body);
+        }
+        // InfluxDB says it here too, in plain words whatever its body is encoded in.
+        if let Some(Ok(words)) = parts.headers.get("x-influxdb-error").map(|h| h.to_str()) {
+            return Err(failed(format!("{}: {words}", parts.status)));
+        }
+        let mut text = Vec::new();
+        // What could be read is shown.
+        let _ = reader(body).take(SHOWN).read_to_end(&mut text);
+        Err(failed(format!("{}: {}", parts.status, String::from_utf8_lossy(&text).trim())))
+    }
+}
+
+/// Reads an answer of any length as it comes.
+pub(crate) fn reader(body: Body) -> impl Read {
+    body.into_with_config().limit(u64::MAX).reader()
+}
+
+/// Reads an answer to its end, so that the connection can be used again, and forgets it.
+///
+/// # Errors
+/// When the connection breaks.
+pub(crate) fn discard(engine: &'static str, body: Body) -> Result<()> {
+    let read = std::io::copy(&mut reader(body), &mut std::io::sink());
+    read.map(drop).map_err(|error| EngineError::failed(engine, "end its answer", error))
+}
+
+fn config() -> Config {
+    Agent::config_builder()
+        .http_status_as_error(false)
+        .user_agent("embermark")
+        .accept("")
+        .max_redirects(0)
+        .max_idle_connections(1)
+        .max_idle_age(Duration::from_secs(24 * 3600))
+        .proxy(None)
+        .build()
+}
+
+/// Connects to a socket whatever the URL says.
+#[derive(Debug)]
+struct Unix {
+    socket: PathBuf,
+}
+
+impl Connector for Unix {
+    type Out = UnixTransport;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails,
+        _: Option<()>,
+    ) -> std::result::Result<Option<UnixTransport>, Error> {
+        let stream = connect(&self.socket)?;
+        let buffers = LazyBuffers::new(
+            details.config.input_buffer_size(),
+            details.config.output_buffer_size(),
+        );
+        Ok(Some(UnixTransport { stream, buffers }))
+    }
+}
+
+fn connect(socket: &Path) -> std::result::Result<UnixStream, Error> {
+    UnixStream::connect(socket).map_err(Error::Io)
+}
+
+/// A connection; requests have no time-outs, since a phase's cap and the trial's rule here.
+struct UnixTransport {
+    stream: UnixStream,
+    buffers: LazyBuffers,
+}
+
+impl fmt::Debug for UnixTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("UnixTransport")
+    }
+}
+
+impl Transport for UnixTransport {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
+    }
+
+    fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> std::result::Result<(), Error> {
+        Ok(self.stream.write_all(&self.buffers.output()[..amount])?)
+    }
+
+    fn await_input(&mut self, _: NextTimeout) -> std::result::Result<bool, Error> {
+        let input = self.buffers.input_append_buf();
+        let amount = self.stream.read(input)?;
+        self.buffers.input_appended(amount);
+        Ok(amount > 0)
+    }
+
+    fn is_open(&mut self) -> bool {
+        // A server that has gone is found out by the next request.
+        true
+    }
+}
+
+/// A Unix socket needs no address.
+#[derive(Debug)]
+struct Nowhere;
+
+impl Resolver for Nowhere {
+    fn resolve(
+        &self,
+        _: &Uri,
+        _: &Config,
+        _: NextTimeout,
+    ) -> std::result::Result<ResolvedSocketAddrs, Error> {
+        let mut addresses = self.empty();
+        addresses.push(([127, 0, 0, 1], 0).into());
+        Ok(addresses)
+    }
+}

@@ -1,0 +1,242 @@
+//! Answers to questions: series of rows, read as they come.
+
+use std::io::{self, BufRead};
+use std::ops::Range;
+
+use super::NAME;
+use super::msgpack::{Decoder, Token, invalid};
+use crate::{EngineError, Result};
+
+/// What the rows that follow have in common.
+#[derive(Debug, Default)]
+pub(super) struct Series {
+    /// The measurement, or the section of a list.
+    pub name: String,
+    /// Tags of the group, by name.
+    pub tags: Vec<(String, String)>,
+    /// Names of the values.
+    pub columns: Vec<String>,
+}
+
+/// A value of a row; a text lies in the row.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(Range<usize>),
+    Other,
+}
+
+/// A row's values, in the order of its series' columns.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    pub values: Vec<Value>,
+    text: String,
+}
+
+impl Row {
+    /// The text of a value that lies here.
+    pub fn text(&self, range: &Range<usize>) -> &str {
+        &self.text[range.clone()]
+    }
+}
+
+/// Receives a row, whether its series is another than that of the row before, and that series.
+pub(super) type Receive<'a> = dyn FnMut(&Row, bool, &Series) -> Result<()> + 'a;
+
+/// Reads an answer to its end. It comes in chunks, each a value of its own
+/// (<https://docs.influxdata.com/influxdb/v1.8/tools/api/#query-string-parameters-1>, `chunked`):
+/// `{"results": [{"series": [{"name", "tags", "columns", "values"}], "partial"}]}`, where
+/// `partial` says that more follows, and `error` stands in a result or in its place.
+///
+/// # Errors
+/// The engine's, in whatever chunk; that of `receive`; an answer that breaks off.
+pub(super) fn read(input: impl BufRead, receive: &mut Receive<'_>) -> Result<()> {
+    let mut reading = Reading {
+        decoder: Decoder::new(input),
+        series: Series::default(),
+        row: Row::default(),
+        key: String::new(),
+        partial: false,
+        receive,
+    };
+    let answered = reading.chunks();
+    answered.map_err(|stop| match stop {
+        Stop::Read(error) => EngineError::failed(NAME, "end its answer", error),
+        Stop::Said(message) => EngineError::failed(NAME, "answer the question", message),
+        Stop::Receiver(error) => error,
+    })
+}
+
+enum Stop {
+    Read(io::Error),
+    Said(String),
+    Receiver(EngineError),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+type Step<T = ()> = std::result::Result<T, Stop>;
+
+struct Reading<'a, 'b, R> {
+    decoder: Decoder<R>,
+    series: Series,
+    row: Row,
+    key: String,
+    partial: bool,
+    receive: &'a mut Receive<'b>,
+}
+
+impl<R: BufRead> Reading<'_, '_, R> {
+    fn chunks(&mut self) -> Step {
+        while !self.decoder.at_end()? {
+            for _ in 0..self.map()? {
+                match self.key()? {
+                    "results" => {
+                        for _ in 0..self.array()? {
+                            self.result()?;
+                        }
+                    }
+                    "error" => return Err(Stop::Said(self.string()?)),
+                    _ => self.pass()?,
+                }
+            }
+        }
+        if self.partial {
+            return Err(Stop::Said("rows are missing at its end (is max-row-limit set?)".into()));
+        }
+        Ok(())
+    }
+
+    fn result(&mut self) -> Step {
+        self.partial = false;
+        for _ in 0..self.map()? {
+            match self.key()? {
+                "series" => {
+                    for _ in 0..self.array()? {
+                        self.series()?;
+                    }
+                }
+                "partial" => self.more_follows()?,
+                "error" => return Err(Stop::Said(self.string()?)),
+                _ => self.pass()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn series(&mut self) -> Step {
+        self.series.name.clear();
+        self.series.tags.clear();
+        self.series.columns.clear();
+        for _ in 0..self.map()? {
+            match self.key()? {
+                "name" => self.series.name = self.string()?,
+                "tags" => {
+                    for _ in 0..self.map()? {
+                        let tag = (self.string()?, self.string()?);
+                        self.series.tags.push(tag);
+                    }
+                }
+                "columns" => {
+                    for _ in 0..self.array()? {
+                        let column = self.string()?;
+                        self.series.columns.push(column);
+                    }
+                }
+                "values" => self.rows()?,
+                "partial" => self.more_follows()?,
+                _ => self.pass()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self) -> Step {
+        let rows = self.array()?;
+        for n in 0..rows {
+            let width = self.array()?;
+            if width != self.series.columns.len() {
+                return Err(invalid("a row that is not as wide as its columns").into());
+            }
+            self.row.values.clear();
+            self.row.text.clear();
+            for _ in 0..width {
+                let value = self.value()?;
+                self.row.values.push(value);
+            }
+            (self.receive)(&self.row, n == 0, &self.series).map_err(Stop::Receiver)?;
+        }
+        Ok(())
+    }
+
+    fn value(&mut self) -> Step<Value> {
+        Ok(match self.decoder.token()? {
+            Token::Nil => Value::Null,
+            Token::Bool(value) => Value::Bool(value),
+            Token::Int(value) => Value::Int(value),
+            Token::Float(value) => Value::Float(value),
+            Token::Text(bytes) => {
+                let begin = self.row.text.len();
+                self.decoder.text(bytes, &mut self.row.text)?;
+                Value::Text(begin..self.row.text.len())
+            }
+            token => {
+                self.decoder.skip(token)?;
+                Value::Other
+            }
+        })
+    }
+
+    fn more_follows(&mut self) -> Step {
+        match self.decoder.token()? {
+            Token::Bool(more) => self.partial |= more,
+            token => self.decoder.skip(token)?,
+        }
+        Ok(())
+    }
+
+    fn map(&mut self) -> Step<usize> {
+        match self.decoder.token()? {
+            Token::Map(keys) => Ok(keys),
+            _ => Err(invalid("no map where one should be").into()),
+        }
+    }
+
+    fn array(&mut self) -> Step<usize> {
+        match self.decoder.token()? {
+            Token::Array(items) => Ok(items),
+            Token::Nil => Ok(0),
+            _ => Err(invalid("no list where one should be").into()),
+        }
+    }
+
+    fn key(&mut self) -> Step<&str> {
+        self.key.clear();
+        match self.decoder.token()? {
+            Token::Text(bytes) => self.decoder.text(bytes, &mut self.key)?,
+            _ => return Err(invalid("a key that is no text").into()),
+        }
+        Ok(&self.key)
+    }
+
+    fn string(&mut self) -> Step<String> {
+        let mut text = String::new();
+        match self.decoder.token()? {
+            Token::Text(bytes) => self.decoder.text(bytes, &mut text)?,
+            _ => return Err(invalid("no text where one should be").into()),
+        }
+        Ok(text)
+    }
+
+    fn pass(&mut self) -> Step {
+        let token = self.decoder.token()?;
+        Ok(self.decoder.skip(token)?)
+    }
+}

@@ -1,0 +1,86 @@
+//! `influxdb`: InfluxDB 1.x, a private server on a Unix socket, or a database of one given by URL.
+//!
+//! Points go in by the line protocol, over HTTP or, where nobody has to acknowledge them, over
+//! UDP; questions are asked in InfluxQL over HTTP and answered in MessagePack, which tells an
+//! integer from a float.
+
+mod answer;
+mod chosen;
+mod given;
+mod installation;
+mod line;
+mod msgpack;
+mod private;
+mod queue;
+mod rest;
+mod session;
+mod settings;
+mod store;
+mod udp;
+
+use embermark_model::Durability;
+
+use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Store, Tier};
+use store::InfluxStore;
+
+/// Its name in errors.
+const NAME: &str = "influxdb";
+
+/// The engine.
+pub(crate) struct InfluxDb;
+
+impl Engine for InfluxDb {
+    fn info(&self) -> Info {
+        Info {
+            id: NAME,
+            name: "InfluxDB",
+            kind: Kind::Server,
+            family: Family::Series,
+            licence: "MIT",
+        }
+    }
+
+    fn availability(&self) -> Availability {
+        match installation::find() {
+            Ok(found) => Availability::Ready { version: found.version },
+            Err(missing) => Availability::Missing { why: missing.why, remedy: missing.remedy },
+        }
+    }
+
+    /// A write is acknowledged over HTTP after its log was synced, whatever `wal-fsync-delay`
+    /// says: a delay above zero gathers the syncs of several writers
+    /// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#wal-fsync-delay--0s>)
+    /// and lets each of them wait for its own. So there is nothing cheaper for `process`. Over
+    /// UDP nothing is acknowledged, and a point may be lost before it has reached the server
+    /// (<https://docs.influxdata.com/influxdb/v1.8/supported_protocols/udp/>).
+    fn tier(&self, durability: Durability) -> Tier {
+        match durability {
+            Durability::None => {
+                Tier::Offered { keeps: Durability::None, setting: "points sent over UDP" }
+            }
+            Durability::Process | Durability::Power => Tier::Offered {
+                keeps: Durability::Power,
+                setting: "points sent over HTTP, wal-fsync-delay=0s",
+            },
+        }
+    }
+
+    fn open(&self, site: &Site) -> Result<Opened> {
+        if let Some(url) = &site.url {
+            let mut session = given::connect(url)?;
+            let (version, settings) = settings::read_back(&mut session, true)?;
+            let store = Store::Series(Box::new(InfluxStore::given(session)));
+            return Ok(Opened { store, version, settings, server: None });
+        }
+        let (server, mut session) = private::start(site)?;
+        let (version, mut settings) = settings::read_back(&mut session, false)?;
+        let sender = match site.durability {
+            Durability::None => Some(udp::Sender::to(server.pid())?),
+            Durability::Process | Durability::Power => None,
+        };
+        settings.extend(sender.iter().map(udp::Sender::setting));
+        let pid = server.pid();
+        let store = Store::Series(Box::new(InfluxStore::private(session, server, sender)));
+        Ok(Opened { store, version, settings, server: Some(pid) })
+    }
+}

@@ -1,0 +1,153 @@
+//! A private InfluxDB server.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use embermark_model::Durability;
+use nix::sys::signal::Signal;
+
+use super::installation;
+use super::session::Session;
+use super::udp::READ_BUFFER;
+use super::{NAME, rest};
+use crate::http::HttpClient;
+use crate::server::{Account, Home, Server, ServerSpec};
+use crate::{EngineError, Result, Site};
+
+/// The database.
+const DATABASE: &str = "embermark";
+
+const MIB: u64 = 1024 * 1024;
+
+/// Starts a server at `site` and creates the database.
+///
+/// # Errors
+/// When InfluxDB is not installed, or does not start: with the last lines of its log.
+pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
+    let found = installation::find()
+        .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
+    let home = Home::create(NAME, &site.dir, Account::ourselves())?;
+    let file = home.path().join("influxdb.conf");
+    fs::write(&file, configuration(site, &home.path()))
+        .map_err(|error| EngineError::file(NAME, "write", site.dir.join("server"), error))?;
+    let spec = ServerSpec {
+        engine: NAME,
+        program: &found.influxd,
+        args: ["run".into(), "-config".into(), file.into()].to_vec(),
+        env: without_overrides(env::vars_os().map(|(name, _)| name)),
+        // https://docs.influxdata.com/influxdb/v1.8/introduction/install/: run as a service it is
+        // ended by SIGTERM; it closes its files, and leaves to the log what the cache holds.
+        stop: Signal::SIGTERM,
+        abort: Signal::SIGKILL,
+        ready_within: Duration::from_secs(30),
+        stop_within: Duration::from_secs(60),
+    };
+    let session = || {
+        let client = HttpClient::unix(NAME, home.path().join("socket"));
+        Session::new(client, DATABASE.to_owned(), "")
+    };
+    let (server, mut session) = Server::start(spec, &home, |_| {
+        let session = session();
+        session.ping().map(|()| session).map_err(|error| error.to_string())
+    })?;
+    session.create_database()?;
+    Ok((server, session))
+}
+
+/// A variable `INFLUXDB_…` overrides a line of the configuration
+/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#environment-variables>);
+/// one that is empty does not.
+fn without_overrides(names: impl Iterator<Item = OsString>) -> Vec<(OsString, OsString)> {
+    let ours = names.filter(|name| name.to_string_lossy().starts_with("INFLUXDB_"));
+    let none = ours.map(|name| (name, OsString::new()));
+    // Messages and logs in UTC, whatever the user's environment says.
+    none.chain([("TZ".into(), "UTC".into())]).collect()
+}
+
+/// The configuration
+/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/>). What is not named here is
+/// InfluxDB's default: the index in memory, the shares of compaction among it.
+fn configuration(site: &Site, home: &Path) -> String {
+    let home = home.display();
+    // What is written and what gathers meanwhile are in memory together.
+    let snapshot = (site.memory / 2).max(MIB);
+    let cold = rest::COLD.as_millis();
+    // Nothing answers on TCP that does not on the Unix socket, but its listeners cannot be left
+    // out: they take ports of the loopback address that are free.
+    let mut text = format!(
+        r#"reporting-disabled = true
+bind-address = "127.0.0.1:0"
+
+[meta]
+dir = "{home}/meta"
+logging-enabled = false
+
+[data]
+dir = "{home}/data"
+wal-dir = "{home}/wal"
+wal-fsync-delay = "0s"
+cache-snapshot-memory-size = {snapshot}
+cache-snapshot-write-cold-duration = "{cold}ms"
+compact-full-write-cold-duration = "{cold}ms"
+query-log-enabled = false
+
+[http]
+bind-address = "127.0.0.1:0"
+unix-socket-enabled = true
+unix-socket-permissions = "0700"
+bind-socket = "{home}/socket"
+log-enabled = false
+pprof-enabled = false
+
+[logging]
+level = "warn"
+suppress-logo = true
+
+[monitor]
+store-enabled = false
+
+[subscriber]
+enabled = false
+
+[continuous_queries]
+enabled = false
+
+[retention]
+enabled = false
+
+[shard-precreation]
+enabled = false
+"#
+    );
+    if site.durability == Durability::None {
+        text += &format!(
+            r#"
+[[udp]]
+enabled = true
+bind-address = "127.0.0.1:0"
+database = "{DATABASE}"
+precision = "n"
+batch-size = 5000
+batch-timeout = "10ms"
+read-buffer = {READ_BUFFER}
+"#
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_that_would_override_the_configuration_are_emptied() {
+        let names = ["HOME", "INFLUXDB_HTTP_AUTH_ENABLED"].map(OsString::from);
+        let added = without_overrides(names.into_iter());
+        assert_eq!(added[0], ("INFLUXDB_HTTP_AUTH_ENABLED".into(), OsString::new()));
+        assert_eq!(added.len(), 2);
+    }
+}

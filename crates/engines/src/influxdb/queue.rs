@@ -1,0 +1,124 @@
+//! The kernel's queue of datagrams that the server has not fetched yet.
+
+use std::fs;
+use std::io::{self, Read, Seek};
+
+/// Every UDP socket of this network namespace: the bytes in its queues and the datagrams dropped
+/// at it (<https://www.kernel.org/doc/html/latest/filesystems/proc.html#networking-info-in-proc-net>).
+const TABLE: &str = "/proc/net/udp";
+
+/// The queue of one socket.
+pub(super) struct Queue {
+    table: fs::File,
+    text: String,
+    inode: u64,
+    port: u16,
+}
+
+/// What it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filling {
+    /// Bytes, with what the kernel needs for itself: what it compares with the socket's limit.
+    pub bytes: usize,
+    /// Datagrams that were dropped because it was full, ever.
+    pub dropped: u64,
+}
+
+/// A line of the table.
+#[derive(Debug, PartialEq, Eq)]
+struct Line {
+    port: u16,
+    inode: u64,
+    filling: Filling,
+}
+
+impl Queue {
+    /// That of the only UDP socket of a process of ours.
+    pub fn of(pid: u32) -> io::Result<Self> {
+        let mut text = String::new();
+        let mut table = fs::File::open(TABLE)?;
+        table.read_to_string(&mut text)?;
+        let sockets = sockets(pid)?;
+        let mut its = lines(&text).filter(|line| sockets.contains(&line.inode));
+        let Line { port, inode, .. } = its.next().ok_or(io::ErrorKind::NotFound)?;
+        drop(its);
+        Ok(Self { table, text, inode, port })
+    }
+
+    /// The port on which the socket listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What it holds now.
+    ///
+    /// # Errors
+    /// When the socket is gone.
+    pub fn filling(&mut self) -> io::Result<Filling> {
+        self.text.clear();
+        self.table.rewind()?;
+        self.table.read_to_string(&mut self.text)?;
+        let found = lines(&self.text).find(|line| line.inode == self.inode);
+        found.map(|line| line.filling).ok_or_else(|| io::Error::other("its UDP socket is gone"))
+    }
+}
+
+/// Inodes of the sockets that a process has open.
+fn sockets(pid: u32) -> io::Result<Vec<u64>> {
+    let open = fs::read_dir(format!("/proc/{pid}/fd"))?.flatten();
+    let links = open.filter_map(|file| fs::read_link(file.path()).ok());
+    Ok(links
+        .filter_map(|link| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok())
+        .collect())
+}
+
+fn lines(table: &str) -> impl Iterator<Item = Line> {
+    table.lines().skip(1).filter_map(line)
+}
+
+/// `13785: 0100007F:DBE8 00000000:0000 07 00000000:00000000 00:00000000 00000000 0 0 314100 2 … 0`
+fn line(text: &str) -> Option<Line> {
+    let mut words = text.split_ascii_whitespace().skip(1);
+    let (_, port) = words.next()?.split_once(':')?;
+    let (_, bytes) = words.nth(2)?.split_once(':')?;
+    // Between them: the timer, what was sent again, the user, the time-out; then the references
+    // to the socket and its place in memory.
+    let inode = words.nth(4)?;
+    let dropped = words.nth(2)?;
+    Some(Line {
+        port: u16::from_str_radix(port, 16).ok()?,
+        inode: inode.parse().ok()?,
+        filling: Filling {
+            bytes: usize::from_str_radix(bytes, 16).ok()?,
+            dropped: dropped.parse().ok()?,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_holds_for_a_socket_is_seen_and_what_it_drops_is_counted() {
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        sender.connect(receiver.local_addr().unwrap()).unwrap();
+        let mut queue = Queue::of(std::process::id()).unwrap();
+        let port = receiver.local_addr().unwrap().port();
+        let table = fs::read_to_string(TABLE).unwrap();
+        queue.inode = lines(&table).find(|line| line.port == port).unwrap().inode;
+        assert_eq!(queue.filling().unwrap(), Filling { bytes: 0, dropped: 0 });
+        sender.send(&[7; 100]).unwrap();
+        let one = queue.filling().unwrap();
+        assert!(one.bytes >= 100 && one.dropped == 0, "{one:?}");
+        for _ in 0..20_000 {
+            sender.send(&[7; 1000]).unwrap();
+        }
+        assert!(queue.filling().unwrap().dropped > 0);
+        drop(receiver);
+        assert!(queue.filling().unwrap_err().to_string().contains("is gone"));
+    }
+}

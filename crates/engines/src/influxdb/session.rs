@@ -1,0 +1,204 @@
+//! A connection to one database.
+
+use std::io::BufReader;
+
+use super::NAME;
+use super::answer::{self, Receive, Row, Series, Value};
+use super::chosen::{self, Chosen, Place};
+use crate::http::{HttpClient, discard, reader};
+use crate::row::Visit;
+use crate::{EngineError, Result};
+
+/// Rows that the server puts into one piece of an answer: its default
+/// (<https://docs.influxdata.com/influxdb/v1.8/tools/api/#query-string-parameters-1>).
+const CHUNK: usize = 10_000;
+
+/// What answers come in: unlike JSON it tells integers from floats, and holds both exactly.
+const MESSAGE_PACK: &str = "application/x-msgpack";
+
+/// Bytes of an answer that are read at once.
+const READ: usize = 64 * 1024;
+
+/// Speaks to one database; dropped, it drops the database where it was asked to.
+pub(super) struct Session {
+    client: HttpClient,
+    database: String,
+    query_path: String,
+    write_path: String,
+    form: Vec<u8>,
+    places: Vec<Place>,
+    drop_database: bool,
+}
+
+impl Session {
+    /// Speaks through `client` to `database`; `credentials` is empty or the parameters of a URL
+    /// that say who we are, beginning with `&`. Nothing is sent.
+    pub fn new(mut client: HttpClient, database: String, credentials: &str) -> Self {
+        client.accept(MESSAGE_PACK);
+        Self {
+            query_path: format!(
+                "/query?db={database}&epoch=ns&chunked=true&chunk_size={CHUNK}{credentials}"
+            ),
+            write_path: format!("/write?db={database}&precision=n{credentials}"),
+            client,
+            database,
+            form: Vec::new(),
+            places: Vec::new(),
+            drop_database: false,
+        }
+    }
+
+    /// Whether the server answers; needs no right.
+    pub fn ping(&self) -> Result<()> {
+        discard(NAME, self.client.get("/ping")?)
+    }
+
+    /// Creates the database. Its shards span a year, so that there is one: the cache is one for
+    /// each shard, and the manual advises long spans for data that lie far back or are loaded in
+    /// bulk (<https://docs.influxdata.com/influxdb/v1.8/concepts/schema_and_data_layout/#shard-group-duration-management>).
+    ///
+    /// # Errors
+    /// The engine's message.
+    pub fn create_database(&mut self) -> Result<()> {
+        let sql = format!("CREATE DATABASE \"{}\" WITH SHARD DURATION 52w", self.database);
+        self.execute(&sql)
+    }
+
+    /// Drops the database when the session ends, however it does.
+    pub fn drop_database_at_end(&mut self) {
+        self.drop_database = true;
+    }
+
+    /// Drops the database now, if it was to be dropped at the end.
+    ///
+    /// # Errors
+    /// The engine's message.
+    pub fn end(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.drop_database) {
+            return Ok(());
+        }
+        let sql = format!("DROP DATABASE \"{}\"", self.database);
+        self.execute(&sql)
+    }
+
+    /// Writes lines; they are in the synced log when this returns.
+    ///
+    /// # Errors
+    /// The engine's message, also when only some of the lines were refused.
+    pub fn write(&self, lines: &[u8]) -> Result<()> {
+        let answer = self.client.post(&self.write_path, "text/plain; charset=utf-8", lines)?;
+        discard(NAME, answer)
+    }
+
+    /// Asks a question and visits its rows as the columns asked for.
+    ///
+    /// # Errors
+    /// The engine's message, that of a column that the answer lacks, or that of `visit`.
+    pub fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
+        let mut found = std::mem::take(&mut self.places);
+        let answered = self.series(influxql, &mut |row, first, series| {
+            if first {
+                chosen::places(columns, series, &mut found)?;
+            }
+            visit(&Chosen { row, series, places: &found })
+        });
+        self.places = found;
+        answered
+    }
+
+    /// Runs a statement without a result.
+    ///
+    /// # Errors
+    /// The engine's message.
+    pub fn execute(&mut self, influxql: &str) -> Result<()> {
+        self.series(influxql, &mut |_, _, _| Ok(()))
+    }
+
+    /// Asks a question and gives its rows as they come, with their series.
+    ///
+    /// # Errors
+    /// The engine's message, or that of `receive`.
+    pub fn series(&mut self, influxql: &str, receive: &mut Receive<'_>) -> Result<()> {
+        let answer = self.ask(influxql)?;
+        answer::read(BufReader::with_capacity(READ, reader(answer)), receive)
+    }
+
+    /// Asks for an answer of one piece as JSON: in MessagePack version 1.6 leaves out durations
+    /// and sizes, which only the account of its settings holds, and with them the order of a row.
+    ///
+    /// # Errors
+    /// The engine's message.
+    pub fn json(&mut self, influxql: &str) -> Result<serde_json::Value> {
+        self.client.accept("application/json");
+        let answer = self.ask(influxql);
+        self.client.accept(MESSAGE_PACK);
+        let mut answer = reader(answer?);
+        let json: serde_json::Value = serde_json::from_reader(&mut answer)
+            .map_err(|error| Self::failed("end its answer", error))?;
+        let result = &json["results"][0];
+        match json["error"].as_str().or_else(|| result["error"].as_str()) {
+            None => Ok(result.clone()),
+            Some(message) => Err(Self::failed(&format!("answer `{influxql}`"), message)),
+        }
+    }
+
+    /// POST for all: the statements that change something have to come by it, and no question is
+    /// too long for it.
+    fn ask(&mut self, influxql: &str) -> Result<ureq::Body> {
+        self.form.clear();
+        self.form.extend_from_slice(b"q=");
+        encode(influxql, &mut self.form);
+        let form = "application/x-www-form-urlencoded";
+        self.client.post(&self.query_path, form, &self.form)
+    }
+
+    /// Sums a counter of the server's statistics
+    /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-stats>) over every
+    /// series that `of` lets pass: given the counter's name.
+    ///
+    /// # Errors
+    /// The engine's message.
+    pub fn statistics(&mut self, of: &str, add: &mut dyn FnMut(&str, i64)) -> Result<()> {
+        let database = self.database.clone();
+        let ours = |series: &Series| {
+            let tag = series.tags.iter().find(|(name, _)| name == "database");
+            tag.is_none_or(|(_, value)| *value == database)
+        };
+        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row: &Row, _, series| {
+            if ours(series) {
+                for (name, value) in series.columns.iter().zip(&row.values) {
+                    if let Value::Int(value) = value {
+                        add(name, *value);
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// An error about this session's server.
+    pub fn failed(doing: &str, why: impl ToString) -> EngineError {
+        EngineError::failed(NAME, doing, why)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Nobody is left to be told.
+        let _ = self.end();
+    }
+}
+
+/// Encodes a form's value.
+fn encode(text: &str, to: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => to.push(byte),
+            b' ' => to.push(b'+'),
+            _ => {
+                let hex = |half: u8| b"0123456789ABCDEF"[usize::from(half)];
+                to.extend([b'%', hex(byte >> 4), hex(byte & 15)]);
+            }
+        }
+    }
+}

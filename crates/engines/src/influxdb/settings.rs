@@ -1,0 +1,51 @@
+//! What the server really runs with.
+
+use serde_json::Value;
+
+use super::session::Session;
+use crate::Result;
+
+/// Sections of the server's own account of itself
+/// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-diagnostics>) that decide
+/// durability and speed.
+const SECTIONS: [&str; 4] = ["config-data", "config-coordinator", "config-udp", "runtime"];
+
+/// Settings that say where files lie: of no interest, and different each time.
+const LEFT_OUT: [&str; 2] = ["dir", "wal-dir"];
+
+type Settings = Vec<(String, String)>;
+
+/// The version, and the settings by their own names, behind that of their section. Those of UDP
+/// are of no interest on a server that is `given`.
+///
+/// # Errors
+/// The engine's message; the user of a server that is given has to be an administrator.
+pub(super) fn read_back(session: &mut Session, given: bool) -> Result<(String, Settings)> {
+    let answer = session.json("SHOW DIAGNOSTICS")?;
+    let mut version = None;
+    let mut settings = Settings::new();
+    for section in answer["series"].as_array().into_iter().flatten() {
+        let name = section["name"].as_str().unwrap_or_default();
+        if name == "build" {
+            version = named(section).find(|(name, _)| *name == "Version").map(|(_, value)| value);
+        }
+        if SECTIONS.contains(&name) && !(given && name == "config-udp") {
+            let name = name.strip_prefix("config-").unwrap_or(name);
+            let kept = named(section).filter(|(name, _)| !LEFT_OUT.contains(name));
+            settings.extend(kept.map(|(setting, value)| (format!("{name}.{setting}"), value)));
+        }
+    }
+    let version = version.ok_or_else(|| {
+        Session::failed("say its version", "SHOW DIAGNOSTICS has no section `build`")
+    })?;
+    Ok((version, settings))
+}
+
+fn named(section: &Value) -> impl Iterator<Item = (&str, String)> {
+    let names = section["columns"].as_array().into_iter().flatten();
+    let values = section["values"][0].as_array().into_iter().flatten();
+    names.zip(values).filter_map(|(name, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Some((name.as_str()?, text))
+    })
+}

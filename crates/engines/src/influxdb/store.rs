@@ -1,0 +1,144 @@
+//! The store.
+
+use super::line;
+use super::rest;
+use super::session::Session;
+use super::udp::Sender;
+use crate::row::Visit;
+use crate::series::{Point, Points, SeriesStore};
+use crate::server::Server;
+use crate::{Lifecycle, Result};
+
+/// Points in a request: the manual's advice
+/// (<https://docs.influxdata.com/influxdb/v1.8/guides/write_data/>: 5,000 to 10,000 a batch).
+const BATCH: u64 = 5_000;
+
+/// Bytes after which a request is sent whatever it holds; the server takes 25 MB
+/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#max-body-size--25000000>).
+const BATCH_BYTES: usize = 8 << 20;
+
+/// A database of a server.
+pub(super) struct InfluxStore {
+    // Dropped before the server is.
+    session: Session,
+    server: Option<Server>,
+    sender: Option<Sender>,
+    lines: Vec<u8>,
+    /// Whether anything was written, or deleted, since the last rest.
+    written: bool,
+    deleted: bool,
+}
+
+impl InfluxStore {
+    /// On a server of our own, which ends with it; points go through `sender` if there is one.
+    pub fn private(session: Session, server: Server, sender: Option<Sender>) -> Self {
+        Self { server: Some(server), sender, ..Self::given(session) }
+    }
+
+    /// On a server that somebody else runs.
+    pub fn given(session: Session) -> Self {
+        let lines = Vec::with_capacity(1 << 20);
+        Self { session, server: None, sender: None, lines, written: false, deleted: false }
+    }
+
+    fn post_all(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
+        self.lines.clear();
+        let mut count = 0;
+        while let Some(point) = points.next() {
+            line::append(&mut self.lines, measurement, &point)?;
+            count += 1;
+            if count % BATCH == 0 || self.lines.len() >= BATCH_BYTES {
+                self.post()?;
+            }
+        }
+        if !self.lines.is_empty() {
+            self.post()?;
+        }
+        Ok(count)
+    }
+
+    fn send_all(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
+        let Some(sender) = &mut self.sender else { return Ok(0) };
+        let mut count = 0;
+        let mut send = || {
+            while let Some(point) = points.next() {
+                sender.pack(measurement, &point)?;
+                count += 1;
+            }
+            sender.rest()
+        };
+        let sent = send();
+        sender.forget();
+        sent.map(|()| count)
+    }
+
+    /// Sends the lines that were gathered.
+    fn post(&mut self) -> Result<()> {
+        let answered = self.session.write(&self.lines);
+        self.lines.clear();
+        answered
+    }
+}
+
+impl Lifecycle for InfluxStore {
+    fn settle(&mut self) -> Result<()> {
+        self.flush()?;
+        if self.written || self.deleted {
+            match self.server {
+                Some(_) => rest::private(&mut self.session, self.deleted)?,
+                None => rest::given(&mut self.session)?,
+            }
+        }
+        (self.written, self.deleted) = (false, false);
+        Ok(())
+    }
+
+    fn close(mut self: Box<Self>) -> Result<()> {
+        let flushed = self.flush();
+        let ended = self.session.end();
+        let stopped = self.server.take().map_or(Ok(()), Server::stop);
+        flushed.and(ended).and(stopped)
+    }
+}
+
+impl SeriesStore for InfluxStore {
+    fn clear(&mut self, measurement: &str) -> Result<()> {
+        self.execute(&format!("DROP MEASUREMENT \"{measurement}\""))
+    }
+
+    fn write(&mut self, measurement: &str, point: &Point<'_>) -> Result<()> {
+        self.written = true;
+        self.lines.clear();
+        line::append(&mut self.lines, measurement, point)?;
+        match &mut self.sender {
+            Some(sender) => sender.one(&self.lines),
+            None => self.post(),
+        }
+    }
+
+    fn bulk(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
+        self.written = true;
+        match self.sender {
+            Some(_) => self.send_all(measurement, points),
+            None => self.post_all(measurement, points),
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        match &mut self.sender {
+            Some(sender) => sender.flush(&mut self.session),
+            None => Ok(()),
+        }
+    }
+
+    fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
+        self.session.query(influxql, columns, visit)
+    }
+
+    fn execute(&mut self, influxql: &str) -> Result<()> {
+        // It is not to overtake points that were sent before it.
+        self.flush()?;
+        self.deleted = true;
+        self.session.execute(influxql)
+    }
+}

@@ -1,0 +1,245 @@
+//! Points sent over UDP, at the pace at which the server takes them.
+//!
+//! Nobody acknowledges a datagram, and the kernel drops one that finds the queue of its receiver
+//! full. But sender and receiver share a kernel, which tells how full that queue is and how much
+//! was dropped: so the sender waits when half of it may be taken, and nothing is lost. Behind the
+//! queue nothing is: the server does not fetch a datagram before it has room for it, and counts
+//! the points that it has written.
+
+use std::fs;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::line;
+use super::queue::Queue;
+use super::session::Session;
+use crate::series::Point;
+use crate::{EngineError, Result};
+
+/// What the server is told to ask of the kernel for its queue, in bytes; it gets less where
+/// `net.core.rmem_max` is less.
+pub(super) const READ_BUFFER: usize = 8 << 20;
+
+/// What the kernel grants where it does not say: its default.
+const GRANTED: usize = 212_992;
+
+/// Bytes of a datagram of many points. One may have 65,507
+/// (<https://docs.influxdata.com/influxdb/v1.8/supported_protocols/udp/>).
+const DATAGRAM: usize = 32 * 1024;
+
+/// Between two looks at a full queue.
+const LOOK_EVERY: Duration = Duration::from_micros(50);
+
+/// Between two looks at what was written.
+const ASK_EVERY: Duration = Duration::from_millis(1);
+
+/// How long the server may do nothing with what it was sent.
+const STUCK_AFTER: Duration = Duration::from_secs(30);
+
+/// Sends points to one server on this machine.
+pub(super) struct Sender {
+    socket: UdpSocket,
+    queue: Queue,
+    /// Lines that wait for others to fill a datagram.
+    packet: Vec<u8>,
+    waiting: i64,
+    /// Points sent, ever.
+    sent: i64,
+    /// Points sent that are known to be written.
+    stored: i64,
+    /// Bytes that the queue may hold at most.
+    filled: usize,
+    /// Bytes that it is filled to.
+    room: usize,
+}
+
+impl Sender {
+    /// To the server with that process id.
+    ///
+    /// # Errors
+    /// When it does not listen.
+    pub fn to(pid: u32) -> Result<Self> {
+        let connect = || {
+            let queue = Queue::of(pid)?;
+            let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+            socket.connect((Ipv4Addr::LOCALHOST, queue.port()))?;
+            Ok((socket, queue))
+        };
+        let (socket, queue) = connect().map_err(|error: std::io::Error| {
+            Session::failed("find the UDP port of its server", error)
+        })?;
+        let packet = Vec::with_capacity(2 * DATAGRAM);
+        // The kernel doubles what is asked for, to have room for itself: this is half of it.
+        let room = granted();
+        Ok(Self { socket, queue, packet, waiting: 0, sent: 0, stored: 0, filled: 0, room })
+    }
+
+    /// What bounds the queue, for the report.
+    pub fn setting(&self) -> (String, String) {
+        ("udp.read-buffer granted".to_owned(), granted().to_string())
+    }
+
+    /// Whether points were sent that are not known to be written.
+    pub fn owes(&self) -> bool {
+        self.stored < self.sent
+    }
+
+    /// Sends one line.
+    ///
+    /// # Errors
+    /// As of [`send`].
+    pub fn one(&mut self, line: &[u8]) -> Result<()> {
+        self.wait_for_room(line.len())?;
+        send(&self.socket, line)?;
+        self.sent += 1;
+        Ok(())
+    }
+
+    /// Sends a point with others of its kind, when a datagram is full.
+    ///
+    /// # Errors
+    /// When the point cannot be written, or as of [`send`].
+    pub fn pack(&mut self, measurement: &str, point: &Point<'_>) -> Result<()> {
+        let before = self.packet.len();
+        line::append(&mut self.packet, measurement, point)?;
+        if self.packet.len() > DATAGRAM && before > 0 {
+            self.send_packet(before)?;
+        }
+        self.waiting += 1;
+        Ok(())
+    }
+
+    /// Sends what waits.
+    ///
+    /// # Errors
+    /// As of [`send`].
+    pub fn rest(&mut self) -> Result<()> {
+        if self.packet.is_empty() { Ok(()) } else { self.send_packet(self.packet.len()) }
+    }
+
+    /// Forgets what waits.
+    pub fn forget(&mut self) {
+        self.packet.clear();
+        self.waiting = 0;
+    }
+
+    fn send_packet(&mut self, bytes: usize) -> Result<()> {
+        self.wait_for_room(bytes)?;
+        send(&self.socket, &self.packet[..bytes])?;
+        self.sent += std::mem::take(&mut self.waiting);
+        self.packet.drain(..bytes);
+        Ok(())
+    }
+
+    fn wait_for_room(&mut self, bytes: usize) -> Result<()> {
+        // What the kernel counts for a datagram: its buffer, of up to twice the size, and what it
+        // notes of it.
+        let counted = 2 * bytes + 2048;
+        self.filled += counted;
+        if self.filled <= self.room {
+            return Ok(());
+        }
+        let deadline = Instant::now() + STUCK_AFTER;
+        loop {
+            self.filled = self.queued()? + counted;
+            if self.filled <= self.room {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                let why = format!("{} bytes wait in its queue", self.filled - counted);
+                return Err(Session::failed("fetch datagrams", why));
+            }
+            sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Bytes in the queue.
+    fn queued(&mut self) -> Result<usize> {
+        let filling = self.queue.filling().map_err(|e| Session::failed("receive datagrams", e))?;
+        match filling.dropped {
+            0 => Ok(filling.bytes),
+            dropped => {
+                let why = format!("the kernel dropped {dropped} of them: points are lost");
+                Err(Session::failed("receive datagrams", why))
+            }
+        }
+    }
+
+    /// Waits until everything sent was written, so that it can be read.
+    ///
+    /// # Errors
+    /// When a datagram was dropped, or the server could not understand one or write a point.
+    pub fn flush(&mut self, session: &mut Session) -> Result<()> {
+        let mut since = Instant::now();
+        while self.owes() {
+            let queued = self.queued()?;
+            let now = Counters::ask(session)?;
+            if now.not_understood > 0 || now.not_written > 0 {
+                let why = format!(
+                    "it did not understand {} datagrams and failed to write {} batches: points \
+                     are lost",
+                    now.not_understood, now.not_written
+                );
+                return Err(Session::failed("write what it was sent over UDP", why));
+            }
+            if now.written != self.stored {
+                (self.stored, since) = (now.written, Instant::now());
+            } else if since.elapsed() > STUCK_AFTER {
+                let why = format!(
+                    "of {} points it wrote {}, {queued} bytes wait, and nothing has happened for \
+                     {STUCK_AFTER:?}",
+                    self.sent, self.stored
+                );
+                return Err(Session::failed("write what it was sent over UDP", why));
+            }
+            if self.owes() {
+                sleep(ASK_EVERY);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// # Errors
+/// When the server does not listen any more, or the datagram is larger than one may be.
+fn send(socket: &UdpSocket, datagram: &[u8]) -> Result<()> {
+    match socket.send(datagram) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(could_not_send(&error, datagram.len())),
+    }
+}
+
+#[cold]
+fn could_not_send(error: &std::io::Error, bytes: usize) -> EngineError {
+    Session::failed("be sent points over UDP", format!("{error} (a datagram of {bytes} bytes)"))
+}
+
+/// The kernel's limit on what a socket may ask for.
+fn granted() -> usize {
+    let limit = fs::read_to_string("/proc/sys/net/core/rmem_max");
+    let limit = limit.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(GRANTED);
+    limit.min(READ_BUFFER)
+}
+
+/// What the server counts
+/// (<https://docs.influxdata.com/platform/monitoring/influxdata-platform/tools/measurements-internal/#udp>).
+#[derive(Default)]
+struct Counters {
+    written: i64,
+    not_understood: i64,
+    not_written: i64,
+}
+
+impl Counters {
+    fn ask(session: &mut Session) -> Result<Self> {
+        let mut counters = Self::default();
+        session.statistics("udp", &mut |name, value| match name {
+            "pointsTx" => counters.written += value,
+            "pointsParseFail" => counters.not_understood += value,
+            "batchesTxFail" => counters.not_written += value,
+            _ => {}
+        })?;
+        Ok(counters)
+    }
+}

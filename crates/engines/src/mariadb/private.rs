@@ -1,0 +1,156 @@
+//! A private MariaDB server.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+use embermark_model::Durability;
+use mysql::{Conn, OptsBuilder};
+use nix::sys::signal::Signal;
+use nix::unistd::{geteuid, syncfs};
+
+use super::NAME;
+use super::installation::{self, Installation};
+use super::session::{self, Session};
+use super::tier::{self, Setting};
+use crate::server::{Account, Home, Server, ServerSpec, run_to_end, template};
+use crate::{EngineError, Result, Site};
+
+const MIB: u64 = 1024 * 1024;
+
+/// The least that InnoDB starts with: "innodb_page_size=16384 requires innodb_buffer_pool_size >=
+/// 6 MiB", it says.
+const LEAST_MEMORY: u64 = 6 * MIB;
+
+/// Of the log while the system tables are made. The server makes its own when it starts; this one
+/// only has to be copied.
+const TEMPLATE_LOG: &str = "--innodb-log-file-size=4M";
+
+/// Creates a data directory at `site`, starts a server on it and connects.
+///
+/// # Errors
+/// When MariaDB is not installed, or does not start: with the last lines of its log.
+pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
+    let found = installation::find()
+        .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
+    let home = Home::create(NAME, &site.dir, Account::ourselves())?;
+    let data = home.subdirectory(NAME, "data")?;
+    let run = home.subdirectory(NAME, "run")?;
+    home.subdirectory(NAME, "tmp")?;
+    template::fill(NAME, &template_name(&found), &data, |data| initialise(&found, &home, data))?;
+    if site.durability == Durability::Power {
+        // What was copied without a sync can be lost in a power cut, whatever is synced later.
+        let synced = File::open(&data).and_then(|data| Ok(syncfs(data)?));
+        synced.map_err(|e| EngineError::file(NAME, "sync", site.dir.join("server/data"), e))?;
+    }
+    let socket = run.join("socket");
+    let mut args = first_arguments(&found);
+    args.push(temporary(&home));
+    args.push(path_argument("--datadir=", &data));
+    args.push(path_argument("--socket=", &socket));
+    args.push(path_argument("--pid-file=", &run.join("pid")));
+    args.extend(configuration(site).into_iter().map(OsString::from));
+    let options = OptsBuilder::new().socket(Some(socket.to_string_lossy())).user(Some("root"));
+    let options = session::options(options);
+    let connect = |_: &Home| Conn::new(options.clone()).map_err(|error| error.to_string());
+    let (server, conn) = Server::start(spec(&found.mariadbd, args), &home, connect)?;
+    Ok((server, Session::create(conn, "embermark", false)?))
+}
+
+/// Everything the system tables depend on. The user is part of it, because the files are his, and
+/// a home may be shared: with root, say.
+fn template_name(found: &Installation) -> String {
+    format!("mariadb-{}-root-without-password-uid-{}", found.version, geteuid())
+}
+
+/// Makes the system tables: `root` needs no password, which is safe behind a socket in a directory
+/// closed to others (<https://mariadb.com/kb/en/mariadb-install-db/>).
+fn initialise(found: &Installation, home: &Home, data: &Path) -> Result<()> {
+    let mut args = first_arguments(found);
+    args.push(temporary(home));
+    args.push(path_argument("--datadir=", data));
+    let words = ["--auth-root-authentication-method=normal", "--skip-test-db"];
+    args.extend(words.map(OsString::from));
+    // No look-up of this machine's name, which can take as long as a name server likes.
+    args.extend(["--force", "--skip-name-resolve", TEMPLATE_LOG].map(OsString::from));
+    run_to_end(spec(&found.install_db, args), home)
+}
+
+/// `--no-defaults` has to come first. As root the server has to be told that it shall be root, and
+/// that in its short form: `mariadb-install-db` takes `--user` as a wish to change the owners of
+/// the *installation's* files.
+fn first_arguments(found: &Installation) -> Vec<OsString> {
+    let mut args = vec!["--no-defaults".into()];
+    args.extend(found.base.as_ref().map(|base| path_argument("--basedir=", base)));
+    if geteuid().is_root() {
+        args.push("-uroot".into());
+    }
+    args
+}
+
+/// A folder of its own for temporary tables: when a server starts it removes all that it finds,
+/// and in `/tmp` those may be another server's.
+fn temporary(home: &Home) -> OsString {
+    path_argument("--tmpdir=", &home.path().join("tmp"))
+}
+
+fn path_argument(name: &str, path: &Path) -> OsString {
+    let mut argument = OsString::from(name);
+    argument.push(path);
+    argument
+}
+
+fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
+    ServerSpec {
+        engine: NAME,
+        program,
+        args,
+        // Messages in English, times in UTC, whatever the user's environment says.
+        env: vec![("LC_ALL".into(), "C".into()), ("TZ".into(), "UTC".into())],
+        // SIGTERM is a normal shutdown: transactions are ended and pages written
+        // (https://mariadb.com/kb/en/shutdown/).
+        stop: Signal::SIGTERM,
+        abort: Signal::SIGKILL,
+        ready_within: Duration::from_secs(60),
+        stop_within: Duration::from_secs(60),
+    }
+}
+
+/// What the server is started with. What is not named here is MariaDB's default, the log's 96 MiB
+/// among it: a smaller log would have pages written in the middle of a trial.
+fn configuration(site: &Site) -> Vec<String> {
+    let Setting { flush_log_at_trx_commit, doublewrite, flush_method, .. } =
+        tier::setting(site.durability);
+    let pool = site.memory.max(LEAST_MEMORY);
+    // A result in between that is larger goes to disk, whatever the cache: no less than the
+    // default of 16 MiB, and of a large cache what is plenty.
+    let work = (site.memory / 4).clamp(16 * MIB, 64 * MIB);
+    vec![
+        // At start, because the way the log is written is chosen by it then, not by SET GLOBAL.
+        format!("--innodb-flush-log-at-trx-commit={flush_log_at_trx_commit}"),
+        format!("--innodb-doublewrite={}", u8::from(doublewrite)),
+        format!("--innodb-flush-method={flush_method}"),
+        format!("--innodb-buffer-pool-size={pool}"),
+        "--innodb-log-file-size=96M".to_owned(),
+        format!("--tmp-table-size={work}"),
+        format!("--max-heap-table-size={work}"),
+        // Caches of engines that hold no table of ours: Aria keeps system tables and results in
+        // between that went to disk, MyISAM nothing.
+        "--aria-pagecache-buffer-size=8M".to_owned(),
+        "--key-buffer-size=1M".to_owned(),
+        "--query-cache-type=OFF".to_owned(),
+        "--query-cache-size=0".to_owned(),
+        "--performance-schema=OFF".to_owned(),
+        "--skip-log-bin".to_owned(),
+        "--innodb-buffer-pool-load-at-startup=OFF".to_owned(),
+        "--innodb-buffer-pool-dump-at-shutdown=OFF".to_owned(),
+        // One connection of ours, and one to look at it.
+        "--max-connections=10".to_owned(),
+        // Nothing listens but the Unix socket in the server's own directory.
+        "--skip-networking".to_owned(),
+        "--skip-name-resolve".to_owned(),
+        // No stack of a crash on some other file: the log is standard error.
+        "--console".to_owned(),
+    ]
+}

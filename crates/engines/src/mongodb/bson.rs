@@ -1,0 +1,223 @@
+//! Commands and documents written as BSON (<https://bsonspec.org/spec.html>), straight from
+//! borrowed values: the driver's own builder wants an owned document for each one within another.
+
+use mongodb::bson::RawDocumentBuf;
+use mongodb::error::{Error, Result};
+
+use crate::document::{Field, Value};
+
+const DOUBLE: u8 = 0x01;
+const STRING: u8 = 0x02;
+const DOCUMENT: u8 = 0x03;
+const ARRAY: u8 = 0x04;
+const BOOLEAN: u8 = 0x08;
+const NULL: u8 = 0x0a;
+const INT32: u8 = 0x10;
+const INT64: u8 = 0x12;
+
+/// A document in the making.
+pub(super) struct Writer {
+    bytes: Vec<u8>,
+    /// A name ends with a NUL, so none may hold one.
+    has_bad_name: bool,
+}
+
+/// A document that has been begun and is to be [`end`](Writer::end)ed.
+#[must_use]
+pub(super) struct Begun(usize);
+
+impl Writer {
+    /// An empty document with room for so many bytes.
+    pub fn new(capacity: usize) -> Self {
+        let mut bytes = Vec::with_capacity(capacity);
+        bytes.extend([0; 4]);
+        Self { bytes, has_bad_name: false }
+    }
+
+    /// Makes it empty again, with the room that it has.
+    pub fn clear(&mut self) {
+        self.bytes.truncate(4);
+        self.has_bad_name = false;
+    }
+
+    /// How many bytes are written so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The whole document.
+    ///
+    /// # Errors
+    /// When a name in it holds a NUL.
+    pub fn finish(mut self) -> Result<RawDocumentBuf> {
+        self.end(Begun(0));
+        if self.has_bad_name {
+            return Err(Error::custom("a field's name may hold no NUL"));
+        }
+        Ok(RawDocumentBuf::from_bytes(self.bytes)?)
+    }
+
+    /// Begins a document within, under a name.
+    pub fn begin(&mut self, name: &str) -> Begun {
+        self.name(DOCUMENT, name);
+        self.open()
+    }
+
+    /// Begins a list within, under a name; its elements are named by [`index`].
+    pub fn begin_list(&mut self, name: &str) -> Begun {
+        self.name(ARRAY, name);
+        self.open()
+    }
+
+    /// Ends a document or list.
+    pub fn end(&mut self, begun: Begun) {
+        self.bytes.push(0);
+        // A document of 2 GiB is far above any that MongoDB takes (16 MiB): it would refuse it.
+        let length = i32::try_from(self.bytes.len() - begun.0).unwrap_or(i32::MAX);
+        self.bytes[begun.0..begun.0 + 4].copy_from_slice(&length.to_le_bytes());
+    }
+
+    pub fn bool(&mut self, name: &str, value: bool) {
+        self.name(BOOLEAN, name);
+        self.bytes.push(u8::from(value));
+    }
+
+    pub fn int32(&mut self, name: &str, value: i32) {
+        self.name(INT32, name);
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    pub fn text(&mut self, name: &str, value: &str) {
+        self.name(STRING, name);
+        let length = i32::try_from(value.len() + 1).unwrap_or(i32::MAX);
+        self.bytes.extend(length.to_le_bytes());
+        self.bytes.extend(value.as_bytes());
+        self.bytes.push(0);
+    }
+
+    /// Appends elements that are encoded already, their names included.
+    pub fn elements(&mut self, elements: &[u8]) {
+        self.bytes.extend(elements);
+    }
+
+    /// Appends the elements of another document.
+    pub fn elements_of(&mut self, other: &Self) {
+        self.elements(&other.bytes[4..]);
+        self.has_bad_name |= other.has_bad_name;
+    }
+
+    /// Any value.
+    pub fn value(&mut self, name: &str, value: &Value<'_>) {
+        match *value {
+            Value::Null => self.name(NULL, name),
+            Value::Int(int) => {
+                self.name(INT64, name);
+                self.bytes.extend(int.to_le_bytes());
+            }
+            Value::Float(float) => {
+                self.name(DOUBLE, name);
+                self.bytes.extend(float.to_le_bytes());
+            }
+            Value::Text(text) => self.text(name, text),
+            Value::List(values) => {
+                let list = self.begin_list(name);
+                for (i, value) in values.iter().enumerate() {
+                    self.value(index(i, &mut [0; 20]), value);
+                }
+                self.end(list);
+            }
+            Value::Fields(fields) => {
+                let document = self.begin(name);
+                self.fields(fields);
+                self.end(document);
+            }
+        }
+    }
+
+    /// Each field in turn, one that is NULL too.
+    pub fn fields(&mut self, fields: &[Field<'_>]) {
+        for (name, value) in fields {
+            self.value(name, value);
+        }
+    }
+
+    fn open(&mut self) -> Begun {
+        let at = self.bytes.len();
+        self.bytes.extend([0; 4]);
+        Begun(at)
+    }
+
+    fn name(&mut self, of_type: u8, name: &str) {
+        self.has_bad_name |= name.as_bytes().contains(&0);
+        self.bytes.push(of_type);
+        self.bytes.extend(name.as_bytes());
+        self.bytes.push(0);
+    }
+}
+
+/// The name of a list's element: its number.
+pub(super) fn index(mut number: usize, digits: &mut [u8; 20]) -> &str {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    // Digits are ASCII.
+    std::str::from_utf8(&digits[at..]).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use mongodb::bson::doc;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_the_driver_reads() {
+        let mut writer = Writer::new(0);
+        writer.text("find", "réadings");
+        let filter = writer.begin("filter");
+        let list: Vec<_> = (0..12).map(Value::Int).collect();
+        writer.fields(&[
+            ("none", Value::Null),
+            ("min", Value::Int(i64::MIN)),
+            ("tenth", Value::Float(0.1)),
+            ("list", Value::List(&list)),
+            ("in", Value::Fields(&[("", Value::Text("")), ("deep", Value::List(&[]))])),
+        ]);
+        writer.end(filter);
+        writer.bool("singleBatch", true);
+        writer.int32("limit", -1);
+        let read = mongodb::bson::Document::try_from(writer.finish().unwrap()).unwrap();
+        let list: Vec<i64> = (0..12).collect();
+        let filter = doc! {
+            "none": null, "min": i64::MIN, "tenth": 0.1, "list": list,
+            "in": { "": "", "deep": [] },
+        };
+        let expected =
+            doc! { "find": "réadings", "filter": filter, "singleBatch": true, "limit": -1 };
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_name_with_an_end_in_it_is_refused() {
+        let mut inner = Writer::new(0);
+        inner.fields(&[("a\0b", Value::Int(1))]);
+        let mut writer = Writer::new(0);
+        writer.elements_of(&inner);
+        assert!(writer.finish().is_err());
+        inner.clear();
+        assert!(inner.finish().is_ok());
+    }
+
+    #[test]
+    fn an_index_is_its_number_in_digits() {
+        for number in [0, 9, 10, 12_345, usize::MAX] {
+            assert_eq!(index(number, &mut [0; 20]), number.to_string());
+        }
+    }
+}

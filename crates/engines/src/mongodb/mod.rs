@@ -1,0 +1,83 @@
+//! `mongodb`: MongoDB, a private server on a Unix socket, or a database of one given by URL.
+//!
+//! A key of one field is the document's `_id`; a longer one is a document `_id` of its fields in
+//! the key's order, which MongoDB compares value by value
+//! (<https://www.mongodb.com/docs/v6.0/reference/bson-type-comparison-order/>), so that its own
+//! index serves single keys and ranges of them.
+
+mod bson;
+mod command;
+mod given;
+mod installation;
+mod pipeline;
+mod private;
+mod row;
+mod session;
+mod settings;
+mod store;
+mod tier;
+
+use embermark_model::Durability;
+
+use crate::{
+    Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
+};
+use store::MongoStore;
+
+/// Its name in errors.
+const NAME: &str = "mongodb";
+
+/// The engine.
+pub(crate) struct MongoDb;
+
+impl Engine for MongoDb {
+    fn info(&self) -> Info {
+        Info {
+            id: NAME,
+            name: "MongoDB",
+            kind: Kind::Server,
+            family: Family::Document,
+            licence: "SSPL-1.0",
+        }
+    }
+
+    fn availability(&self) -> Availability {
+        match installation::find() {
+            Ok(found) => Availability::Ready { version: found.version },
+            Err(missing) => Availability::Missing { why: missing.why, remedy: missing.remedy },
+        }
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        tier::of(durability)
+    }
+
+    fn open(&self, site: &Site) -> Result<Opened> {
+        let (session, server) = match &site.url {
+            Some(url) => (given::connect(url)?, None),
+            None => {
+                let (server, session) = private::start(site)?;
+                (session, Some(server))
+            }
+        };
+        let (version, settings) = settings::read_back(&session, site.durability)?;
+        tier::check(site.durability, &settings)?;
+        let pid = server.as_ref().map(crate::server::Server::pid);
+        let store = MongoStore::new(session, server, site.durability);
+        Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
+    }
+}
+
+/// What the driver says, with the server's own code and words where it was the server.
+fn message(error: &::mongodb::error::Error) -> String {
+    match &*error.kind {
+        ::mongodb::error::ErrorKind::Command(command) => {
+            format!("{} ({}): {}", command.code_name, command.code, command.message)
+        }
+        kind => kind.to_string(),
+    }
+}
+
+fn failed(doing: impl Into<String>, error: &::mongodb::error::Error) -> EngineError {
+    EngineError::failed(NAME, doing, message(error))
+}

@@ -1,0 +1,85 @@
+//! The series family: points in time of named measurements, with tags that find them and fields
+//! that they carry.
+
+use crate::row::Visit;
+use crate::{Lifecycle, Result};
+
+/// A value of a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FieldValue<'a> {
+    /// A 64-bit integer.
+    Int(i64),
+    /// A double.
+    Float(f64),
+    /// A string.
+    Text(&'a str),
+}
+
+/// A value of a tag: text to the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagValue<'a> {
+    /// Written in decimal.
+    Int(i64),
+    /// As it is; may not be empty.
+    Text(&'a str),
+}
+
+/// A point. Tags and time are its key: a point written again replaces the fields it brings and
+/// keeps the others.
+#[derive(Clone, Copy, Debug)]
+pub struct Point<'a> {
+    /// Tags: names and values. Names need no escaping: letters, digits and underscores.
+    pub tags: &'a [(&'a str, TagValue<'a>)],
+    /// Fields: at least one. Names as of tags. One that is absent reads as NULL.
+    pub fields: &'a [(&'a str, FieldValue<'a>)],
+    /// Nanoseconds since 1970-01-01 UTC.
+    pub time_ns: i64,
+}
+
+/// Gives points, one at a time; `None` ends it.
+pub trait Points {
+    /// The next point, valid until the next call.
+    fn next(&mut self) -> Option<Point<'_>>;
+}
+
+/// A store of series, asked in InfluxQL. One client.
+pub trait SeriesStore: Lifecycle {
+    /// Removes a measurement with all of its points.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn clear(&mut self, measurement: &str) -> Result<()>;
+
+    /// Writes one point, kept as the tier promises when this returns.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn write(&mut self, measurement: &str, point: &Point<'_>) -> Result<()>;
+
+    /// Writes points in batches of the size that the engine's manual advises, and returns how
+    /// many.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn bulk(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64>;
+
+    /// Waits until every point written can be read.
+    ///
+    /// # Errors
+    /// When the engine has lost points that it was given.
+    fn flush(&mut self) -> Result<()>;
+
+    /// Asks a question in InfluxQL and visits the result as rows of the columns asked for: `time`
+    /// (an integer, nanoseconds), tags of the group and names of the select list, by their names.
+    /// Tags are text.
+    ///
+    /// # Errors
+    /// The engine's message, or the first error of `visit`.
+    fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()>;
+
+    /// Runs a statement without a result: a deletion.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn execute(&mut self, influxql: &str) -> Result<()>;
+}

@@ -1,0 +1,114 @@
+/* WiredTiger's functions are members of its handles, whose layout only wiredtiger.h knows: one
+ * plain function for each call the engine makes, and nothing else. */
+#include <wiredtiger.h>
+
+#if WIREDTIGER_VERSION_MAJOR < 3
+#error "WiredTiger 3 or later is needed"
+#endif
+
+/* Outside of the library's own codes (-31800 to -31999) and of errno (positive). */
+#define ABSENT (-1)
+
+static int plain(int rc) { return rc == WT_NOTFOUND ? ABSENT : rc; }
+
+static void give_key(WT_CURSOR *cursor, const void *key, size_t size)
+{
+	WT_ITEM item = { .data = key, .size = size };
+	cursor->set_key(cursor, &item);
+}
+
+static void give_value(WT_CURSOR *cursor, const void *value, size_t size)
+{
+	WT_ITEM item = { .data = value, .size = size };
+	cursor->set_value(cursor, &item);
+}
+
+int ember_wt_open(const char *home, const char *config, WT_CONNECTION **connection,
+    WT_SESSION **session)
+{
+	int rc = wiredtiger_open(home, NULL, config, connection);
+	if (rc != 0)
+		return rc;
+	rc = (*connection)->open_session(*connection, NULL, "isolation=snapshot", session);
+	if (rc != 0)
+		(void)(*connection)->close(*connection, NULL);
+	return rc;
+}
+
+int ember_wt_close(WT_CONNECTION *connection) { return connection->close(connection, NULL); }
+
+int ember_wt_create(WT_SESSION *session, const char *uri, const char *config)
+{
+	return session->create(session, uri, config);
+}
+
+int ember_wt_drop(WT_SESSION *session, const char *uri) { return session->drop(session, uri, NULL); }
+int ember_wt_checkpoint(WT_SESSION *session) { return session->checkpoint(session, NULL); }
+int ember_wt_begin(WT_SESSION *session) { return session->begin_transaction(session, NULL); }
+int ember_wt_commit(WT_SESSION *session) { return session->commit_transaction(session, NULL); }
+int ember_wt_rollback(WT_SESSION *session) { return session->rollback_transaction(session, NULL); }
+
+int ember_wt_cursor(WT_SESSION *session, const char *uri, const char *config, WT_CURSOR **out)
+{
+	return session->open_cursor(session, uri, NULL, config, out);
+}
+
+int ember_wt_cursor_close(WT_CURSOR *cursor) { return cursor->close(cursor); }
+int ember_wt_reset(WT_CURSOR *cursor) { return cursor->reset(cursor); }
+
+int ember_wt_search(WT_CURSOR *cursor, const void *key, size_t key_size)
+{
+	give_key(cursor, key, key_size);
+	return plain(cursor->search(cursor));
+}
+
+int ember_wt_search_near(WT_CURSOR *cursor, const void *key, size_t key_size, int *beside)
+{
+	give_key(cursor, key, key_size);
+	return plain(cursor->search_near(cursor, beside));
+}
+
+int ember_wt_next(WT_CURSOR *cursor) { return plain(cursor->next(cursor)); }
+int ember_wt_prev(WT_CURSOR *cursor) { return plain(cursor->prev(cursor)); }
+
+int ember_wt_key(WT_CURSOR *cursor, const void **key, size_t *size)
+{
+	WT_ITEM item;
+	int rc = cursor->get_key(cursor, &item);
+	if (rc == 0) {
+		*key = item.data;
+		*size = item.size;
+	}
+	return rc;
+}
+
+int ember_wt_value(WT_CURSOR *cursor, const void **value, size_t *size)
+{
+	WT_ITEM item;
+	int rc = cursor->get_value(cursor, &item);
+	if (rc == 0) {
+		*value = item.data;
+		*size = item.size;
+	}
+	return rc;
+}
+
+int ember_wt_insert(WT_CURSOR *cursor, const void *key, size_t key_size, const void *value,
+    size_t value_size)
+{
+	give_key(cursor, key, key_size);
+	give_value(cursor, value, value_size);
+	return cursor->insert(cursor);
+}
+
+int ember_wt_update(WT_CURSOR *cursor, const void *value, size_t value_size)
+{
+	give_value(cursor, value, value_size);
+	return cursor->update(cursor);
+}
+
+int ember_wt_remove(WT_CURSOR *cursor, const void *key, size_t key_size)
+{
+	give_key(cursor, key, key_size);
+	return plain(cursor->remove(cursor));
+}

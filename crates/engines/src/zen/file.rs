@@ -1,0 +1,298 @@
+//! A Btrieve file: making and opening it, its records.
+
+use std::ffi::{CStr, c_int};
+use std::ptr;
+
+use super::client::{Client, Owned, check, error, int, text};
+use super::ffi::{
+    Api, CREATE_OVERWRITE, Comparison, DATA_TYPE_CHAR, DUPLICATES_LINKED, Handle,
+    LOCATION_NO_PREFERENCE, LOCK_NONE, OpenMode, VARIABLE_LENGTH, status,
+};
+use crate::Result;
+use crate::kv::Direction;
+
+/// The index over the keys, `BTRIEVE_INDEX_1`.
+pub(super) const PRIMARY: c_int = 0;
+
+/// Some bytes at a fixed place in every record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    pub at: usize,
+    pub length: usize,
+}
+
+impl Field {
+    pub(super) const fn end(self) -> usize {
+        self.at + self.length
+    }
+}
+
+/// Makes an empty file, over one of that name. Its records are of any length from `fixed` bytes
+/// on; `key` is unique.
+pub(super) fn create(client: &Client, path: &CStr, fixed: usize, key: Field) -> Result<()> {
+    const DOING: &str = "describe a file";
+    let api = client.api;
+    let file = Owned::new(api, api.attributes_allocate, api.attributes_free, DOING)?;
+    // SAFETY: the handle is open.
+    check(api, unsafe { (api.attributes_fixed_length)(file.raw(), int(fixed)) }, DOING)?;
+    // SAFETY: as above.
+    check(api, unsafe { (api.attributes_variable_length)(file.raw(), VARIABLE_LENGTH) }, DOING)?;
+    let index = Index::new(api, PRIMARY, key)?;
+    // SAFETY: all handles are open, the path lives through the call.
+    let code = unsafe {
+        (api.file_create)(
+            client.raw(),
+            file.raw(),
+            index.index.raw(),
+            path.as_ptr(),
+            CREATE_OVERWRITE,
+            LOCATION_NO_PREFERENCE,
+        )
+    };
+    check(api, code, &format!("create {} (as the user the engine runs as)", path.to_string_lossy()))
+}
+
+/// Removes a file that nobody has open.
+pub(super) fn delete(client: &Client, path: &CStr) -> Result<()> {
+    // SAFETY: the session is open, the path lives through the call.
+    let code = unsafe { (client.api.file_delete)(client.raw(), path.as_ptr()) };
+    check(client.api, code, "delete a file")
+}
+
+/// The description of an index. The interface does not say whether it copies the segment, which
+/// therefore goes last.
+struct Index {
+    index: Owned,
+    _segment: Owned,
+}
+
+impl Index {
+    /// Describes an index over a field; any but the primary one may hold a value many times.
+    fn new(api: &Api, number: c_int, field: Field) -> Result<Self> {
+        const DOING: &str = "describe an index";
+        let segment = Owned::new(api, api.segment_allocate, api.segment_free, DOING)?;
+        let (at, length) = (int(field.at), int(field.length));
+        // SAFETY: the handle is open.
+        let code = unsafe { (api.segment_field)(segment.raw(), at, length, DATA_TYPE_CHAR) };
+        check(api, code, DOING)?;
+        let index = Owned::new(api, api.index_allocate, api.index_free, DOING)?;
+        // SAFETY: as above.
+        check(api, unsafe { (api.index_number)(index.raw(), number) }, DOING)?;
+        if number != PRIMARY {
+            // SAFETY: as above.
+            check(api, unsafe { (api.index_duplicates)(index.raw(), DUPLICATES_LINKED) }, DOING)?;
+        }
+        // SAFETY: both handles are open.
+        check(api, unsafe { (api.index_segment)(index.raw(), segment.raw()) }, DOING)?;
+        Ok(Self { index, _segment: segment })
+    }
+}
+
+/// What a file says of itself.
+pub(super) struct Facts {
+    /// Whether the engine's transaction log covers it.
+    pub loggable: bool,
+    pub page_size: String,
+    pub file_version: String,
+    pub records: u64,
+}
+
+/// An open file. It has one cursor, which every retrieval moves.
+pub(super) struct File {
+    api: &'static Api,
+    /// The session it was opened in, which outlives it.
+    client: Handle,
+    /// Null once it is closed.
+    raw: Handle,
+}
+
+impl File {
+    /// Opens a file; `None` when there is none of that name.
+    ///
+    /// # Safety
+    /// The client must outlive the file.
+    pub(super) unsafe fn open(
+        client: &Client,
+        path: &CStr,
+        mode: OpenMode,
+    ) -> Result<Option<Self>> {
+        let (api, mut raw) = (client.api, ptr::null_mut());
+        // SAFETY: the session is open, the path lives through the call; the file has no owner
+        // name.
+        let code = unsafe {
+            (api.file_open)(
+                client.raw(),
+                &mut raw,
+                path.as_ptr(),
+                ptr::null(),
+                mode as c_int,
+                LOCATION_NO_PREFERENCE,
+            )
+        };
+        if code == status::FILE_NOT_FOUND {
+            return Ok(None);
+        }
+        check(api, code, &format!("open {}", path.to_string_lossy()))?;
+        Ok(Some(Self { api, client: client.raw(), raw }))
+    }
+
+    /// Adds an index over a field. Not inside a transaction.
+    pub(super) fn add_index(&self, number: usize, field: Field) -> Result<()> {
+        let index = Index::new(self.api, int(number), field)?;
+        // SAFETY: both handles are open.
+        let code = unsafe { (self.api.file_index_create)(self.raw, index.index.raw()) };
+        check(self.api, code, "create an index")
+    }
+
+    /// What it says of itself.
+    pub(super) fn facts(&self) -> Result<Facts> {
+        const DOING: &str = "read a file's description";
+        let api = self.api;
+        let facts = Owned::new(api, api.information_allocate, api.information_free, DOING)?;
+        let raw = facts.raw();
+        // SAFETY: both handles are open.
+        check(api, unsafe { (api.file_information)(self.raw, raw) }, DOING)?;
+        // SAFETY: as above.
+        let failed = || error(api, unsafe { (api.information_last_status)(raw) }, DOING);
+        // SAFETY: the handle is open and was filled.
+        let loggable = match unsafe { (api.information_loggable)(raw) } {
+            ..0 => return Err(failed()),
+            answer => answer > 0,
+        };
+        // SAFETY: as above.
+        let records =
+            u64::try_from(unsafe { (api.information_records)(raw) }).map_err(|_| failed())?;
+        // SAFETY: as above; the texts are for any number.
+        let (page_size, file_version) = unsafe {
+            (
+                text((api.page_size_to_string)((api.information_page_size)(raw))),
+                text((api.file_version_to_string)((api.information_file_version)(raw))),
+            )
+        };
+        Ok(Facts { loggable, page_size, file_version, records })
+    }
+
+    /// Creates a record; false if its key is there already.
+    #[inline]
+    pub(super) fn create(&self, record: &mut [u8]) -> Result<bool> {
+        let length = int(record.len());
+        // SAFETY: open; the record lives through the call, which may write into it.
+        match unsafe { (self.api.record_create)(self.raw, record.as_mut_ptr().cast(), length) } {
+            status::DUPLICATE_KEY_VALUE => Ok(false),
+            code => check(self.api, code, "create a record").map(|()| true),
+        }
+    }
+
+    /// Replaces the record under the cursor.
+    #[inline]
+    pub(super) fn update(&self, record: &[u8]) -> Result<()> {
+        let length = int(record.len());
+        // SAFETY: open; the record lives through the call.
+        let code = unsafe { (self.api.record_update)(self.raw, record.as_ptr().cast(), length) };
+        check(self.api, code, "update a record")
+    }
+
+    /// Deletes the record under the cursor.
+    #[inline]
+    pub(super) fn delete(&self) -> Result<()> {
+        // SAFETY: open.
+        check(self.api, unsafe { (self.api.record_delete)(self.raw) }, "delete a record")
+    }
+
+    /// Moves the cursor to the first record in that relation to `key`, read into `into`; its
+    /// length. The key has the length of the index.
+    #[inline]
+    pub(super) fn retrieve(
+        &self,
+        comparison: Comparison,
+        index: c_int,
+        key: &[u8],
+        into: &mut [u8],
+    ) -> Result<Option<usize>> {
+        // SAFETY: open; key and buffer live through the call, which writes as much as it is told
+        // there is room for.
+        let read = unsafe {
+            (self.api.record_retrieve)(
+                self.raw,
+                comparison as c_int,
+                index,
+                key.as_ptr().cast(),
+                int(key.len()),
+                into.as_mut_ptr().cast(),
+                int(into.len()),
+                LOCK_NONE,
+            )
+        };
+        self.read(read, "retrieve a record")
+    }
+
+    /// Moves the cursor to the record that a walk over an index begins with.
+    pub(super) fn edge(
+        &self,
+        direction: Direction,
+        index: c_int,
+        into: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let first = match direction {
+            Direction::Forward => self.api.record_first,
+            Direction::Backward => self.api.record_last,
+        };
+        // SAFETY: as for `retrieve`.
+        let read =
+            unsafe { first(self.raw, index, into.as_mut_ptr().cast(), int(into.len()), LOCK_NONE) };
+        self.read(read, "retrieve the first record")
+    }
+
+    /// Moves the cursor one record on.
+    #[inline]
+    pub(super) fn step(&self, direction: Direction, into: &mut [u8]) -> Result<Option<usize>> {
+        let step = match direction {
+            Direction::Forward => self.api.record_next,
+            Direction::Backward => self.api.record_previous,
+        };
+        // SAFETY: as for `retrieve`.
+        let read = unsafe { step(self.raw, into.as_mut_ptr().cast(), int(into.len()), LOCK_NONE) };
+        self.read(read, "retrieve the next record")
+    }
+
+    /// The bytes that were read, or none because there is no such record.
+    #[inline]
+    fn read(&self, read: c_int, doing: &str) -> Result<Option<usize>> {
+        if let Ok(length) = usize::try_from(read) {
+            return Ok(Some(length));
+        }
+        // SAFETY: open.
+        match unsafe { (self.api.file_last_status)(self.raw) } {
+            status::KEY_VALUE_NOT_FOUND | status::END_OF_FILE => Ok(None),
+            code => Err(error(self.api, code, doing)),
+        }
+    }
+
+    /// The functions and the handle, for bulk operations.
+    #[inline]
+    pub(super) fn parts(&self) -> (&'static Api, Handle) {
+        (self.api, self.raw)
+    }
+
+    /// Closes it. Not inside a transaction that changed it.
+    pub(super) fn close(mut self) -> Result<()> {
+        self.release()
+    }
+
+    fn release(&mut self) -> Result<()> {
+        if self.raw.is_null() {
+            return Ok(());
+        }
+        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
+        // SAFETY: open until here, in a session that is open still, and forgotten whatever this
+        // returns.
+        check(self.api, unsafe { (self.api.file_close)(self.client, raw) }, "close a file")
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // The error that led here is the one to tell.
+        let _ = self.release();
+    }
+}

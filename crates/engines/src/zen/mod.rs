@@ -1,0 +1,91 @@
+//! `zen`: Actian Zen, formerly PSQL and Btrieve, by its Btrieve 2 C interface, from a library that
+//! is opened at run time.
+//!
+//! Zen keeps records of fixed places under keys (ISAM). A table is a file; a record is the key
+//! followed by the value; the file's first index is the key, unique; each index of the definition
+//! is another one, with duplicates. The engine keeps them up to date.
+//!
+//! Zen is proprietary and in no package registry, so that this could never be run against it. It
+//! is written from the names, numbers and remarks of the public header and from the manual, and
+//! driven in its tests by a stand-in of our own. What no public text says, and is taken for
+//! granted here:
+//! - a bulk result counts its records from 0;
+//! - a bulk retrieval that comes to the end of the file returns its last records together with the
+//!   status 9, or 64, as the operation below it does;
+//! - the status 5 of a failed creation leaves the transaction as it was;
+//! - a client is told from the others of its process by its two numbers alone.
+//!
+//! What would contradict the first two shows as an error or a wrong answer, not as a speed.
+
+mod bound;
+mod bulk;
+mod client;
+mod ffi;
+mod file;
+mod library;
+mod scan;
+mod settings;
+mod store;
+mod table;
+mod tier;
+
+use embermark_model::Durability;
+
+use crate::{Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Tier};
+use client::Client;
+use library::{REMEDY, library};
+use tier::Mode;
+
+/// Its name in errors.
+const NAME: &str = "zen";
+
+/// The engine.
+pub(crate) struct Zen;
+
+impl Engine for Zen {
+    fn info(&self) -> Info {
+        Info {
+            id: NAME,
+            name: "Actian Zen",
+            kind: Kind::Embedded,
+            family: Family::KeyValue,
+            licence: "proprietary",
+        }
+    }
+
+    fn forbids_publishing(&self) -> bool {
+        true
+    }
+
+    fn availability(&self) -> Availability {
+        let api = match library() {
+            Ok(api) => api,
+            Err(why) => {
+                return Availability::Missing { why: why.to_owned(), remedy: REMEDY.to_owned() };
+            }
+        };
+        match Client::new(api).and_then(|client| client.versions()) {
+            Ok(versions) => {
+                Availability::Ready { version: versions.engine.unwrap_or(versions.client) }
+            }
+            Err(error) => Availability::Missing {
+                why: format!("its library is here, its engine does not answer: {error}"),
+                remedy: "start Zen's engine".to_owned(),
+            },
+        }
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        match Mode::of(durability) {
+            Ok(mode) => mode.tier(),
+            Err(why) => Tier::Unsupported { why },
+        }
+    }
+
+    fn open(&self, site: &Site) -> Result<Opened> {
+        let api = library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))?;
+        let mode = Mode::of(site.durability)
+            .map_err(|why| EngineError::unsupported(NAME, format!("this tier: {why}")))?;
+        store::open(api, mode, site)
+    }
+}

@@ -1,0 +1,151 @@
+//! Walking an index of a file.
+
+use std::ffi::c_int;
+use std::ops::ControlFlow;
+
+use super::client::{Owned, check, error, int};
+use super::ffi::{Comparison, LOCK_NONE, status};
+use super::file::File;
+use super::{NAME, bound};
+use crate::kv::{Direction, Range};
+use crate::{EngineError, Result};
+
+/// Records fetched one by one before a walk goes over to bulk retrieval, which a walk over the
+/// first few records of a range would pay for nothing.
+const SINGLE: u32 = 8;
+/// Bytes of the records of the first bulk retrieval, and of the largest; each is four times the
+/// one before. The manual bounds their sum by a setting of the engine, the extended operation
+/// buffer (<http://docs.actian.com/psql/PSQLv11/btrieveapi/btrapi.2.42.html>), which cannot be
+/// read back; the longest record always has to fit, so less than that does.
+const BATCH: (usize, usize) = (4 << 10, 48 << 10);
+
+/// Where a walk begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Start<'a> {
+    /// At the end of the index.
+    Edge,
+    /// At the first record in that relation to a key.
+    At(Comparison, &'a [u8]),
+}
+
+impl<'a> Start<'a> {
+    /// Where the walk over a range of keys begins. `key` is as long as every key, and is used to
+    /// make the range's bound so.
+    pub(super) fn of(range: Range<'_>, direction: Direction, key: &'a mut [u8]) -> Self {
+        let limit = match direction {
+            Direction::Forward => range.from,
+            Direction::Backward => range.to,
+        };
+        let Some(limit) = limit else { return Self::Edge };
+        let comparison = bound::comparison(limit, direction, key.len());
+        bound::fit(limit, key);
+        Self::At(comparison, key)
+    }
+}
+
+/// A walk over an index, one way.
+pub(super) struct Walk<'a> {
+    pub file: &'a File,
+    pub index: c_int,
+    pub direction: Direction,
+    /// Has room for every record of the file.
+    pub record: &'a mut [u8],
+    /// The length of every record, if they all have the same: bulk retrieval takes so many bytes
+    /// of each, and fails at a shorter one.
+    pub uniform: Option<usize>,
+}
+
+impl Walk<'_> {
+    /// Shows the records one after the other until there is none or `see` breaks.
+    pub(super) fn go(
+        &mut self,
+        start: Start<'_>,
+        see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut read = match start {
+            Start::Edge => self.file.edge(self.direction, self.index, self.record)?,
+            Start::At(comparison, key) => {
+                self.file.retrieve(comparison, self.index, key, self.record)?
+            }
+        };
+        let mut single = 0;
+        while let Some(length) = read {
+            if see(&self.record[..length]).is_break() {
+                return Ok(());
+            }
+            single += 1;
+            if single == SINGLE
+                && let Some(length) = self.uniform
+            {
+                return self.bulk(length, see);
+            }
+            read = self.file.step(self.direction, self.record)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on from the record under the cursor, many at a time.
+    fn bulk(&mut self, length: usize, see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
+        const DOING: &str = "retrieve records in bulk";
+        let (api, file) = self.file.parts();
+        let wanted = Owned::new(api, api.wanted_allocate, api.wanted_free, DOING)?;
+        // SAFETY: the handle is open.
+        check(api, unsafe { (api.wanted_field)(wanted.raw(), 0, int(length)) }, DOING)?;
+        // SAFETY: as above.
+        check(api, unsafe { (api.wanted_skip)(wanted.raw(), 1) }, DOING)?;
+        let retrieve = match self.direction {
+            Direction::Forward => api.bulk_next,
+            Direction::Backward => api.bulk_previous,
+        };
+        let mut bytes = BATCH.0;
+        loop {
+            let most = int((bytes / length).max(1));
+            // SAFETY: as above.
+            check(api, unsafe { (api.wanted_count)(wanted.raw(), most) }, DOING)?;
+            // A fresh one, so that what an earlier call left in it is never taken for an answer.
+            let found = Owned::new(api, api.found_allocate, api.found_free, DOING)?;
+            // SAFETY: all handles are open.
+            let code = unsafe { retrieve(file, wanted.raw(), found.raw(), LOCK_NONE) };
+            // The manual: a status other than 0 may come with records
+            // (<http://docs.actian.com/psql/PSQLv11/btrieveapi/btrapi.2.42.html>).
+            let last = match code {
+                status::NO_ERROR => false,
+                status::END_OF_FILE | status::OPTIMIZE_LIMIT_REACHED => true,
+                code => return Err(error(api, code, DOING)),
+            };
+            // SAFETY: the handle is open.
+            let records = unsafe { (api.found_count)(found.raw()) };
+            if records < 0 && !last {
+                // SAFETY: as above.
+                return Err(error(api, unsafe { (api.found_last_status)(found.raw()) }, DOING));
+            }
+            for number in 0..records.max(0) {
+                let (into, size) = (self.record.as_mut_ptr().cast(), int(self.record.len()));
+                // SAFETY: as above; the buffer is as large as told.
+                let read = unsafe { (api.found_record)(found.raw(), number, into, size) };
+                match usize::try_from(read) {
+                    Ok(read) if read == length => {}
+                    Ok(read) => return Err(odd_length(read, length)),
+                    Err(_) => {
+                        // SAFETY: as above.
+                        let code = unsafe { (api.found_last_status)(found.raw()) };
+                        return Err(error(api, code, DOING));
+                    }
+                }
+                if see(&self.record[..length]).is_break() {
+                    return Ok(());
+                }
+            }
+            if last || records <= 0 {
+                return Ok(());
+            }
+            bytes = BATCH.1.min(bytes * 4);
+        }
+    }
+}
+
+#[cold]
+fn odd_length(read: usize, length: usize) -> EngineError {
+    let message = format!("a record of {read} bytes among those of {length}");
+    EngineError::failed(NAME, "retrieve records in bulk", message)
+}

@@ -1,0 +1,217 @@
+//! A table: a file, and what is known of its records.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::NAME;
+use super::client::Client;
+use super::ffi::{LAST_INDEX, MAXIMUM_KEY_LENGTH, MAXIMUM_RECORD_LENGTH, OpenMode};
+use super::file::{self, Field, File};
+use crate::kv::TableDef;
+use crate::{EngineError, Result};
+
+/// A table. A record is a key followed by its value.
+pub(super) struct IsamTable {
+    pub name: String,
+    path: CString,
+    /// Open, or none after a [`clear`](Self::clear) that failed.
+    file: Option<File>,
+    pub key_length: usize,
+    /// Places in the record, in the order of the definition.
+    pub indexes: Vec<Field>,
+    /// The least length of a record: key and indexes, which have to lie in its fixed part.
+    fixed: usize,
+    lengths: Lengths,
+}
+
+/// What is known of the lengths of a file's records, in bytes.
+#[derive(Clone, Copy)]
+struct Lengths {
+    shortest: usize,
+    longest: usize,
+}
+
+impl Lengths {
+    const OF_NONE: Self = Self { shortest: usize::MAX, longest: 0 };
+}
+
+impl IsamTable {
+    /// Opens a table, creating its file if need be.
+    ///
+    /// # Safety
+    /// The client must outlive the table.
+    pub(super) unsafe fn open(
+        client: &Client,
+        dir: &Path,
+        mode: OpenMode,
+        def: &TableDef<'_>,
+    ) -> Result<Self> {
+        let (key_length, indexes) = layout(def)?;
+        let path = path(dir, def.name)?;
+        let fixed = indexes.iter().fold(key_length, |fixed, field| fixed.max(field.end()));
+        let mut table = Self {
+            name: def.name.to_owned(),
+            path,
+            file: None,
+            key_length,
+            indexes,
+            fixed,
+            lengths: Lengths::OF_NONE,
+        };
+        // SAFETY: the caller's promise.
+        match unsafe { File::open(client, &table.path, mode) }? {
+            Some(file) => {
+                if file.facts()?.records > 0 {
+                    table.lengths = Lengths { shortest: fixed, longest: MAXIMUM_RECORD_LENGTH };
+                }
+                table.file = Some(file);
+            }
+            // SAFETY: as above.
+            None => unsafe { table.make(client, mode) }?,
+        }
+        Ok(table)
+    }
+
+    /// Makes the file, over the one before, and opens it.
+    ///
+    /// # Safety
+    /// The client must outlive the table.
+    unsafe fn make(&mut self, client: &Client, mode: OpenMode) -> Result<()> {
+        let key = Field { at: 0, length: self.key_length };
+        file::create(client, &self.path, self.fixed, key)?;
+        // SAFETY: the caller's promise.
+        let file = unsafe { File::open(client, &self.path, mode) }?.ok_or_else(|| {
+            EngineError::failed(NAME, "open a file it has just made", "it is not there")
+        })?;
+        for (number, &field) in self.indexes.iter().enumerate() {
+            file.add_index(number + 1, field)?;
+        }
+        self.lengths = Lengths::OF_NONE;
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// Makes the file anew, which gives its space back.
+    ///
+    /// # Safety
+    /// The client must outlive the table.
+    pub(super) unsafe fn clear(&mut self, client: &Client, mode: OpenMode) -> Result<()> {
+        self.close()?;
+        // SAFETY: the caller's promise.
+        unsafe { self.make(client, mode) }
+    }
+
+    /// Closes the file.
+    pub(super) fn close(&mut self) -> Result<()> {
+        self.file.take().map_or(Ok(()), File::close)
+    }
+
+    /// The open file.
+    #[inline]
+    pub(super) fn file(&self) -> Result<&File> {
+        self.file.as_ref().ok_or_else(lost)
+    }
+
+    /// The open file, for a while without the table.
+    pub(super) fn take_file(&mut self) -> Result<File> {
+        self.file.take().ok_or_else(lost)
+    }
+
+    /// Gives the file back.
+    pub(super) fn put_back(&mut self, file: File) {
+        self.file = Some(file);
+    }
+
+    /// Bytes that every record fits into.
+    #[inline]
+    pub(super) fn room(&self) -> usize {
+        self.lengths.longest.max(self.fixed)
+    }
+
+    /// The length of every record, if they all have the same, as far as is known.
+    pub(super) fn uniform(&self) -> Option<usize> {
+        (self.lengths.shortest == self.lengths.longest).then_some(self.lengths.longest)
+    }
+
+    /// Lays a pair out as a record at the beginning of `record` and returns its length.
+    #[inline]
+    pub(super) fn compose(&mut self, key: &[u8], value: &[u8], record: &mut [u8]) -> Result<usize> {
+        let length = key.len() + value.len();
+        if key.len() != self.key_length || length < self.fixed || length > MAXIMUM_RECORD_LENGTH {
+            return Err(self.misfit(key.len(), value.len()));
+        }
+        let (head, tail) = record[..length].split_at_mut(key.len());
+        head.copy_from_slice(key);
+        tail.copy_from_slice(value);
+        self.lengths.shortest = self.lengths.shortest.min(length);
+        self.lengths.longest = self.lengths.longest.max(length);
+        Ok(length)
+    }
+
+    #[cold]
+    fn misfit(&self, key: usize, value: usize) -> EngineError {
+        let what = if key == self.key_length {
+            let least = self.fixed - self.key_length;
+            let most = MAXIMUM_RECORD_LENGTH - self.key_length;
+            format!(
+                "a value of {value} bytes in table {}: it holds values of {least} to {most}",
+                self.name
+            )
+        } else {
+            let length = self.key_length;
+            format!("a key of {key} bytes in table {}: its keys have {length}", self.name)
+        };
+        EngineError::unsupported(NAME, what)
+    }
+}
+
+/// Where keys and indexes lie in a record.
+fn layout(def: &TableDef<'_>) -> Result<(usize, Vec<Field>)> {
+    let name = def.name;
+    let Some(key_length) = def.key_length else {
+        let what = format!(
+            "table {name}, whose keys have no fixed length: a key of Btrieve has a fixed place in \
+             its record"
+        );
+        return Err(EngineError::unsupported(NAME, what));
+    };
+    let indexes: Vec<Field> = def
+        .indexes
+        .iter()
+        .map(|index| Field { at: key_length.saturating_add(index.at), length: index.length })
+        .collect();
+    let key = Field { at: 0, length: key_length };
+    for field in indexes.iter().chain([&key]) {
+        if !(1..=MAXIMUM_KEY_LENGTH).contains(&field.length) {
+            let what = format!(
+                "a key of {} bytes in table {name}: one to {MAXIMUM_KEY_LENGTH} are allowed",
+                field.length
+            );
+            return Err(EngineError::unsupported(NAME, what));
+        }
+        if field.at > MAXIMUM_RECORD_LENGTH - field.length {
+            let what = format!(
+                "an index beyond byte {MAXIMUM_RECORD_LENGTH} of a record, in table {name}"
+            );
+            return Err(EngineError::unsupported(NAME, what));
+        }
+    }
+    if indexes.len() > LAST_INDEX {
+        let what = format!("more than {LAST_INDEX} indexes beside the key, in table {name}");
+        return Err(EngineError::unsupported(NAME, what));
+    }
+    Ok((key_length, indexes))
+}
+
+/// The path of a file in the database's directory, as C wants it.
+pub(super) fn path(dir: &Path, name: &str) -> Result<CString> {
+    let path = dir.join(format!("{name}.btr"));
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|error| EngineError::failed(NAME, "name a file", error))
+}
+
+#[cold]
+fn lost() -> EngineError {
+    EngineError::failed(NAME, "use a table", "clearing it failed, so it has no file")
+}

@@ -1,0 +1,170 @@
+//! Dogs in a key-value store: the key is the UUID's 16 bytes, the value the age in one byte, the
+//! length of the name in another, the name and the breed.
+
+use std::ops::ControlFlow;
+
+use arrayvec::{ArrayString, ArrayVec};
+use embermark_data::dogs::Dog;
+use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
+use embermark_engines::{Access, EngineError, Result};
+use embermark_meter::Meter;
+use embermark_model::result::How;
+
+use super::port::{Dogs, Stored};
+use crate::Strategy;
+use crate::feed::Feed;
+
+type Key = [u8; 16];
+type Value = ArrayVec<u8, 64>;
+
+pub(super) struct KvDogs {
+    store: Box<dyn KvStore>,
+    table: Table,
+    counts: How,
+}
+
+impl KvDogs {
+    pub(super) fn new(mut store: Box<dyn KvStore>) -> Result<Self> {
+        let table = store.table(&TableDef {
+            name: "dog",
+            key_length: Some(size_of::<Key>()),
+            indexes: &[],
+        })?;
+        let counts = if store.count(table)?.is_some() { How::Native } else { How::ClientSide };
+        Ok(Self { store, table, counts })
+    }
+}
+
+fn key(dog: &Dog) -> Key {
+    let digits = dog.id.bytes().filter_map(|byte| char::from(byte).to_digit(16));
+    let bits = digits.fold(0, |bits: u128, digit| bits << 4 | u128::from(digit));
+    bits.to_be_bytes()
+}
+
+/// Names and breeds are of lists whose longest fit.
+fn value(dog: &Dog) -> Value {
+    let mut value = Value::new();
+    value.push(dog.age as u8);
+    value.push(dog.name.len() as u8);
+    value.extend(dog.name.bytes().chain(dog.breed.bytes()).take(62));
+    value
+}
+
+/// A key as the UUID's text.
+fn text(key: &[u8]) -> ArrayString<36> {
+    let mut text = ArrayString::new();
+    for (place, byte) in key.iter().take(16).enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        for nibble in [byte >> 4, byte & 0xf] {
+            text.push(char::from(b"0123456789abcdef"[usize::from(nibble)]));
+        }
+    }
+    text
+}
+
+fn stored<'a>(id: &'a str, value: &'a [u8]) -> Option<Stored<'a>> {
+    let [age, length, names @ ..] = value else { return None };
+    let (name, breed) = names.split_at_checked(usize::from(*length))?;
+    let (name, breed) = (str::from_utf8(name).ok()?, str::from_utf8(breed).ok()?);
+    Some(Stored { id, name, age: i64::from(*age), breed })
+}
+
+struct DogPairs<'a> {
+    feed: Feed<'a, Dog>,
+    key: Key,
+    value: Value,
+}
+
+impl Pairs for DogPairs<'_> {
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        let dog = self.feed.advance()?;
+        (self.key, self.value) = (key(dog), value(dog));
+        Some((&self.key, &self.value))
+    }
+}
+
+impl Dogs for KvDogs {
+    fn counts(&self) -> How {
+        self.counts
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.store.clear(self.table)
+    }
+
+    fn ready(&mut self, _: Strategy) -> Result<()> {
+        Ok(())
+    }
+
+    fn insert(&mut self, dogs: &[Dog], by: Strategy, meter: &mut Meter) -> Result<()> {
+        if by == Strategy::Bulk {
+            let feed = Feed::by_key(dogs, self.store.bulk_sorted(), |dog| dog.id.as_str(), meter);
+            let mut pairs = DogPairs { feed, key: [0; _], value: Value::new() };
+            self.store.bulk(self.table, &mut pairs)?;
+            let given = pairs.feed.given();
+            meter.count(given);
+            return Ok(());
+        }
+        let whole = by == Strategy::Single;
+        if whole {
+            self.store.begin(Access::Write)?;
+        }
+        meter.each(dogs.len() as u64, |i| {
+            let dog = &dogs[i];
+            self.store.put(self.table, &key(dog), &value(dog))
+        })?;
+        if whole {
+            self.store.commit()?;
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        if let Some(counted) = self.store.count(self.table)? {
+            return Ok(counted);
+        }
+        let mut counted = 0;
+        self.store.scan(self.table, Range::default(), Direction::Forward, &mut |_, _| {
+            counted += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(counted)
+    }
+
+    fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
+        let mut broken = None;
+        self.store.scan(self.table, Range::default(), Direction::Forward, &mut |key, value| {
+            match stored(&text(key), value) {
+                Some(dog) => visit(&dog),
+                None => broken = Some(format!("{value:?} is no value that was put")),
+            }
+            ControlFlow::Continue(())
+        })?;
+        broken.map_or(Ok(()), |what| Err(EngineError::failed("the store", "give back a dog", what)))
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.store.settle()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_data::dogs;
+
+    use super::*;
+
+    #[test]
+    fn every_dog_comes_back_from_its_key_and_value() {
+        for dog in dogs::generate(20_000, 1) {
+            assert_eq!(text(&key(&dog)).as_str(), dog.id.as_str());
+            assert_eq!(stored(&dog.id, &value(&dog)), Some(Stored::of(&dog)));
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! `htap`: write, then count at once. N rows go into a fresh table and are counted by a query as
+//! soon as the last is in: what an application does that shows what it has just taken.
+
+mod document;
+mod kv;
+mod port;
+mod series;
+mod sql;
+
+use std::collections::HashMap;
+
+use embermark_data::dogs::{self, Dog};
+use embermark_engines::{EngineError, Store};
+use embermark_meter::{Measured, Meter};
+use embermark_model::answer::{Answer, Difference, Expected};
+use embermark_model::plan::DataSource;
+
+use crate::made::{self, Made};
+use crate::{
+    Bench, CheckError, Info, Phase, PhaseInfo, Prepared, Protocol, Source, Spec, Strategy,
+    VariantInfo, Workload, WorkloadError,
+};
+use port::{Dogs, Stored};
+
+/// The workload.
+pub struct Htap;
+
+static PHASES: [PhaseInfo; 1] =
+    [PhaseInfo { name: "insert_count", about: "inserts N rows, then counts them by a query" }];
+
+static VARIANTS: [VariantInfo; 3] = [
+    VariantInfo {
+        name: "commit-each",
+        about: "one commit a row, as published",
+        changes: &["insert_count"],
+    },
+    VariantInfo {
+        name: "single",
+        about: "row by row in one transaction",
+        changes: &["insert_count"],
+    },
+    VariantInfo {
+        name: "bulk",
+        about: "all rows in one batch, by the engine's fastest path",
+        changes: &["insert_count"],
+    },
+];
+
+impl Workload for Htap {
+    fn info(&self) -> Info {
+        const SCALES: &[u64] = &[1, 10, 100, 500, 1_000, 2_500, 5_000];
+        Info {
+            id: "htap",
+            about: "write, then count at once",
+            phases: &PHASES,
+            variants: &VARIANTS,
+            usual: Protocol { scales: &[1, 100, 1_000], variants: &["commit-each", "bulk"] },
+            published: Protocol { scales: SCALES, variants: &["commit-each"] },
+            reads_files: false,
+        }
+    }
+
+    fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        Ok(Box::new(Made { name: "synthetic dogs", seed, published: 5_000 }))
+    }
+
+    fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
+        let strategy = Strategy::named(&spec.variant, &VARIANTS)?;
+        let (rows, seed) = made::read(&spec.rows)?;
+        Ok(Box::new(Cell { dogs: dogs::generate(rows, seed).collect(), strategy }))
+    }
+}
+
+/// Everything that exists before the engine does.
+struct Cell {
+    dogs: Vec<Dog>,
+    strategy: Strategy,
+}
+
+impl Prepared for Cell {
+    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+        let store: Box<dyn Dogs> = match store {
+            Store::Sql(store) => Box::new(sql::SqlDogs::new(store)?),
+            Store::Kv(store) => Box::new(kv::KvDogs::new(store)?),
+            Store::Document(store) => Box::new(document::DocumentDogs::new(store)?),
+            Store::Series(store) => Box::new(series::SeriesDogs::new(store)),
+        };
+        let (name, ops, how) = (PHASES[0].name, self.dogs.len() as u64, store.counts());
+        Ok(Box::new(HtapBench { phases: [Phase { name, ops, how }], cell: *self, store }))
+    }
+}
+
+struct HtapBench {
+    phases: [Phase; 1],
+    cell: Cell,
+    store: Box<dyn Dogs>,
+}
+
+impl Bench for HtapBench {
+    fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    fn ready(&mut self, _: usize) -> Result<(), EngineError> {
+        self.store.clear()?;
+        self.store.ready(self.cell.strategy)
+    }
+
+    fn run(&mut self, _: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
+        let Self { cell: Cell { dogs, strategy }, store, .. } = self;
+        meter.start();
+        let done = store.insert(dogs, *strategy, meter).and_then(|()| store.count());
+        meter.stop();
+        done.map(Answer::Count)
+    }
+
+    fn check(
+        &mut self,
+        _: usize,
+        answer: &Answer,
+        measured: Measured,
+        last: bool,
+    ) -> Result<(), CheckError> {
+        Expected::Count(measured.ops).check(answer)?;
+        if !last {
+            return Ok(());
+        }
+        let dogs = &self.cell.dogs;
+        let mut missing: HashMap<&str, &Dog> = dogs.iter().map(|dog| (&*dog.id, dog)).collect();
+        let (mut stored, mut difference) = (0, None);
+        self.store.contents(&mut |got| {
+            stored += 1;
+            if difference.is_none() {
+                let known = missing.remove(got.id);
+                difference = (known.map(Stored::of).as_ref() != Some(got))
+                    .then(|| format!("found {got:?}, expected {known:?}"));
+            }
+        })?;
+        match difference {
+            Some(text) => Err(Difference(text).into()),
+            None if stored == measured.ops => Ok(()),
+            None => {
+                let text = format!("expected {} rows in the store, found {stored}", measured.ops);
+                Err(Difference(text).into())
+            }
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.store.settle()?;
+        self.store.close()
+    }
+}

@@ -1,0 +1,287 @@
+//! The log in a document store.
+
+use embermark_engines::Result;
+use embermark_engines::document::{
+    Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
+    Order, Value,
+};
+use embermark_engines::sql::Visit;
+use embermark_meter::Meter;
+use embermark_model::fingerprint::Checksum;
+use embermark_model::result::How;
+use embermark_model::{Key, Reading};
+
+use super::feed::Feed;
+use super::found::Found;
+use super::native::{self, Asks};
+use super::pipelines::Pipeline;
+use super::port::{Change, SensorLog};
+use super::queries::{COLUMNS, Query};
+use super::scan::{self, Readings};
+use super::step::Step;
+use crate::Strategy;
+
+/// The names of a reading's values.
+const VALUES: [&str; 4] = ["temperature", "humidity", "light", "voltage"];
+
+static READINGS: CollectionDef =
+    CollectionDef { name: "readings", key: &["sensor", "ts"], indexes: &[], fields: &VALUES };
+
+/// The log in a document store: one collection, a document a reading. The family has no
+/// transactions over several documents, so every change is a commit, whatever the strategy.
+pub(super) struct DocumentLog {
+    store: Box<dyn DocumentStore>,
+    collection: Collection,
+}
+
+impl DocumentLog {
+    pub(super) fn new(mut store: Box<dyn DocumentStore>) -> Result<Self> {
+        let collection = store.create(&READINGS)?;
+        Ok(Self { store, collection })
+    }
+
+    fn find(&mut self, find: &Find<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.store.find(self.collection, find, visit)
+    }
+}
+
+/// Whether a store of that language answers a question that is not made of others.
+fn is_native(language: Language, question: Step) -> bool {
+    let Language::Sql(dialect) = language else { return true };
+    match question {
+        Step::Anomalies | Step::CompareTwo => dialect.derived_tables(),
+        Step::Outages => dialect.derived_tables() && dialect.windows(),
+        Step::DailySummary => dialect.group_by_expression(),
+        _ => true,
+    }
+}
+
+fn key_values(key: Key) -> [Value<'static>; 2] {
+    [Value::Int(i64::from(key.sensor)), Value::Int(key.ts)]
+}
+
+/// A reading as a document: what is NULL has no field.
+#[derive(Clone, Copy)]
+struct AsDocument {
+    key: [Value<'static>; 2],
+    fields: [Field<'static>; 4],
+    present: usize,
+}
+
+impl AsDocument {
+    const EMPTY: Self = Self { key: [Value::Null; 2], fields: [("", Value::Null); 4], present: 0 };
+
+    fn set(&mut self, reading: &Reading) {
+        self.key = key_values(reading.key());
+        self.present = 0;
+        for (column, name) in VALUES.into_iter().enumerate() {
+            if let Some(value) = reading.get(column) {
+                self.fields[self.present] = (name, Value::Float(value));
+                self.present += 1;
+            }
+        }
+    }
+
+    fn document(&self) -> Document<'_> {
+        Document { key: &self.key, fields: &self.fields[..self.present] }
+    }
+}
+
+/// Readings on their way into a bulk load.
+struct DocumentFeed<'a> {
+    feed: Feed<'a>,
+    next: AsDocument,
+}
+
+impl Documents for DocumentFeed<'_> {
+    fn next(&mut self) -> Option<Document<'_>> {
+        self.next.set(self.feed.advance()?);
+        Some(self.next.document())
+    }
+}
+
+impl Asks for DocumentLog {
+    fn ask(&mut self, query: Query, visit: &mut Visit<'_>) -> Result<()> {
+        match self.store.language() {
+            Language::Pipeline => {
+                let pipeline = pipeline(query);
+                let columns = pipeline.columns();
+                self.store.query(self.collection, pipeline.text(), columns, visit)
+            }
+            Language::Sql(dialect) => {
+                let text = query.text(dialect);
+                self.store.query(self.collection, &text, query.columns(), visit)
+            }
+        }
+    }
+
+    fn correlates(&self) -> bool {
+        false
+    }
+}
+
+/// The pipeline of a question.
+const fn pipeline(query: Query) -> Pipeline {
+    match query {
+        Query::HotSensors => Pipeline::HotSensors,
+        Query::Anomalies => Pipeline::Anomalies,
+        Query::DailySummary => Pipeline::DailySummary,
+        Query::Outages => Pipeline::Outages,
+        Query::MostReadings => Pipeline::MostReadings,
+        Query::Hottest => Pipeline::Hottest,
+        Query::CompareTwo => Pipeline::CompareTwo,
+        _ => Pipeline::AvgSensor,
+    }
+}
+
+/// The collection's readings in key order.
+struct DocumentReadings<'a>(&'a mut DocumentLog);
+
+impl Readings for DocumentReadings<'_> {
+    fn visit(
+        &mut self,
+        sensor: Option<u16>,
+        mut visit: impl FnMut(Key, Option<f64>),
+    ) -> Result<()> {
+        let (from, to) = bounds(sensor.unwrap_or(0));
+        let filter = match sensor {
+            None => Filter::All,
+            Some(_) => Filter::Keys { from: &from, to: &to },
+        };
+        let columns = &COLUMNS[..3];
+        let find = Find { filter, order: Order::Key, limit: None, columns };
+        self.0.find(&find, &mut |row| {
+            let (key, temperature) = (native::key(row)?, row.float(2)?);
+            visit(key, temperature);
+            Ok(())
+        })
+    }
+}
+
+/// The keys of a sensor: from its shortest up to the next sensor's.
+fn bounds(sensor: u16) -> ([Value<'static>; 1], [Value<'static>; 1]) {
+    let sensor = i64::from(sensor);
+    ([Value::Int(sensor)], [Value::Int(sensor + 1)])
+}
+
+impl SensorLog for DocumentLog {
+    fn how(&self, step: Step) -> How {
+        let language = self.store.language();
+        let native = |part: &Step| !part.is_question() || is_native(language, *part);
+        if step.parts().iter().all(native) { How::Native } else { How::ClientSide }
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.collection = self.store.create(&READINGS)?;
+        Ok(())
+    }
+
+    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+        Ok(())
+    }
+
+    fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
+        let mut next = AsDocument::EMPTY;
+        if by == Strategy::Bulk {
+            let mut feed = DocumentFeed { feed: Feed::new(rows, false, meter), next };
+            let loaded = self.store.bulk(self.collection, &mut feed)?;
+            let given = feed.feed.given();
+            meter.count(given);
+            return Ok(loaded);
+        }
+        meter.each(rows.len() as u64, |i| {
+            next.set(&rows[i]);
+            self.store.insert(self.collection, &next.document())
+        })
+    }
+
+    fn read(&mut self, keys: &[Key], meter: &mut Meter) -> Result<Checksum> {
+        let mut found = Checksum::default();
+        meter.each(keys.len() as u64, |i| {
+            let key = key_values(keys[i]);
+            let find = Find {
+                filter: Filter::Key(&key),
+                order: Order::Any,
+                limit: None,
+                columns: &VALUES,
+            };
+            self.find(&find, &mut |row| {
+                found += &Reading::new(keys[i], native::values(row, 0)?);
+                Ok(())
+            })
+        })?;
+        Ok(found)
+    }
+
+    fn last_readings(
+        &mut self,
+        sensors: &[u16],
+        meter: &mut Meter,
+        found: &mut Vec<Reading>,
+    ) -> Result<()> {
+        meter.each(sensors.len() as u64, |i| {
+            let (from, to) = bounds(sensors[i]);
+            let find = Find {
+                filter: Filter::Keys { from: &from, to: &to },
+                order: Order::KeyDescending,
+                limit: Some(1),
+                columns: &COLUMNS,
+            };
+            self.find(&find, &mut |row| {
+                found.push(native::reading(row)?);
+                Ok(())
+            })
+        })?;
+        Ok(())
+    }
+
+    fn update(&mut self, changes: &[Change], _: Strategy, meter: &mut Meter) -> Result<u64> {
+        let mut changed = 0;
+        meter.each(changes.len() as u64, |i| {
+            let Change { key, temperature } = changes[i];
+            let set = [(VALUES[Reading::TEMPERATURE], Value::Float(temperature))];
+            let (collection, key) = (self.collection, key_values(key));
+            changed += self.store.update(collection, &Filter::Key(&key), &set)?;
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+
+    fn delete(&mut self, keys: &[Key], _: Strategy, meter: &mut Meter) -> Result<u64> {
+        let mut deleted = 0;
+        meter.each(keys.len() as u64, |i| {
+            let key = key_values(keys[i]);
+            deleted += self.store.delete(self.collection, &Filter::Key(&key))?;
+            Ok(())
+        })?;
+        Ok(deleted)
+    }
+
+    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+        let language = self.store.language();
+        for part in question.parts() {
+            if is_native(language, *part) {
+                native::answer(self, *part, found)?;
+            } else {
+                scan::answer(DocumentReadings(self), *part, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()> {
+        let find = Find { filter: Filter::All, order: Order::Key, limit: None, columns: &COLUMNS };
+        self.find(&find, &mut |row| {
+            visit(&native::reading(row)?);
+            Ok(())
+        })
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.store.settle()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}

@@ -1,0 +1,324 @@
+//! The log in a series store.
+
+use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue};
+use embermark_engines::sql::{ResultRow, Visit};
+use embermark_engines::{EngineError, Result};
+use embermark_meter::Meter;
+use embermark_model::fingerprint::Checksum;
+use embermark_model::result::How;
+use embermark_model::{Key, Reading};
+
+use super::feed::Feed;
+use super::found::Found;
+use super::influxql::{Band, DAY, NANOS, Query};
+use super::native::{int, unfit, values};
+use super::port::{Anomaly, Change, Comparison, Day, Mean, Outage, SensorLog, Tally};
+use super::scan::{self, MOST};
+use super::step::Step;
+use crate::Strategy;
+
+const READINGS: &str = "readings";
+
+/// The names of a reading's values.
+const VALUES: [&str; 4] = ["temperature", "humidity", "light", "voltage"];
+
+/// The log in a series store: one measurement, a point a reading. A store of series commits point
+/// by point, whatever the strategy, and does not tell how many it changed: what is counted is what
+/// it took, and reading the store back shows whether that is true.
+pub(super) struct SeriesLog {
+    store: Box<dyn SeriesStore>,
+    /// Room for a statement.
+    text: String,
+}
+
+impl SeriesLog {
+    pub(super) fn new(store: Box<dyn SeriesStore>) -> Self {
+        Self { store, text: String::with_capacity(4_096) }
+    }
+
+    fn query(&mut self, query: Query<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        query.write(&mut self.text);
+        self.store.query(&self.text, query.columns(), visit)
+    }
+
+    fn tallies(&mut self, found: &mut Vec<Tally>) -> Result<()> {
+        self.query(Query::MostReadings, &mut |row| {
+            found.push((sensor(row)?, int(row, 1)?));
+            Ok(())
+        })
+    }
+
+    fn means(&mut self, query: Query<'_>, found: &mut Vec<Mean>) -> Result<()> {
+        self.query(query, &mut |row| {
+            found.push((sensor(row)?, row.float(1)?));
+            Ok(())
+        })
+    }
+
+    /// In two questions: what is usual for each sensor, then what lies outside of it.
+    fn anomalies(&mut self, found: &mut Vec<Anomaly>) -> Result<()> {
+        let mut bands = Vec::new();
+        self.query(Query::Spread, &mut |row| {
+            if let (Some(mean), Some(deviation)) = (row.float(1)?, row.float(2)?) {
+                let (low, high) = (mean - 2.0 * deviation, mean + 2.0 * deviation);
+                bands.push(Band { sensor: sensor(row)?, low, high });
+            }
+            Ok(())
+        })?;
+        if bands.is_empty() {
+            return Ok(());
+        }
+        self.query(Query::Outside(&bands), &mut |row| {
+            let temperature = row.float(2)?.ok_or_else(|| unfit(2, "NULL"))?;
+            found.push(Anomaly { sensor: sensor(row)?, ts: ts(row, 1)?, temperature });
+            Ok(())
+        })
+    }
+
+    fn daily_summary(&mut self, found: &mut Vec<Day>) -> Result<()> {
+        self.query(Query::DailySummary, &mut |row| {
+            found.push(Day {
+                sensor: sensor(row)?,
+                day: int(row, 1)?.div_euclid(DAY),
+                min: row.float(2)?,
+                max: row.float(3)?,
+                mean: row.float(4)?,
+                readings: int(row, 5)?,
+            });
+            Ok(())
+        })
+    }
+
+    fn outages(&mut self, found: &mut Vec<Outage>) -> Result<()> {
+        self.query(Query::Outages, &mut |row| {
+            let (to, gap) = (ts(row, 1)?, int(row, 2)?);
+            found.push(Outage { sensor: sensor(row)?, from: to - gap, to });
+            Ok(())
+        })
+    }
+
+    fn topk_sensors(&mut self, found: &mut Found) -> Result<()> {
+        self.tallies(&mut found.tallies)?;
+        scan::most_first(&mut found.tallies);
+        found.tallies.truncate(MOST);
+        self.means(Query::Hottest, &mut found.hottest)?;
+        found.hottest.retain(|(_, mean)| mean.is_some());
+        scan::hottest_first(&mut found.hottest);
+        Ok(())
+    }
+
+    /// The engine makes the buckets; it has neither a join nor a correlation.
+    fn compare_two(&mut self) -> Result<Comparison> {
+        let mut tallies = Vec::new();
+        self.tallies(&mut tallies)?;
+        scan::most_first(&mut tallies);
+        let [(first, _), (second, _), ..] = tallies[..] else { return Ok(Comparison::default()) };
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        self.query(Query::Buckets([first, second]), &mut |row| {
+            if let Some(mean) = row.float(2)? {
+                let side = if sensor(row)? == first { &mut a } else { &mut b };
+                side.push((int(row, 1)?, mean));
+            }
+            Ok(())
+        })?;
+        Ok(scan::compare(&a, &b))
+    }
+}
+
+/// The sensor, a tag and so text, in the first column.
+fn sensor(row: &dyn ResultRow) -> Result<i64> {
+    let text = row.text(0)?.ok_or_else(|| unfit(0, "NULL"))?;
+    text.parse().map_err(|_| unfit(0, text))
+}
+
+/// A time as a reading has it.
+fn ts(row: &dyn ResultRow, column: usize) -> Result<i64> {
+    Ok(int(row, column)? / NANOS)
+}
+
+/// Nanoseconds of a time, if there are so many.
+fn time_ns(ts: i64) -> Result<i64> {
+    ts.checked_mul(NANOS).ok_or_else(|| {
+        EngineError::unsupported("a series store", format!("the time {ts} µs, in nanoseconds"))
+    })
+}
+
+/// A reading as a point: what is NULL has no field; a field that is always there makes a reading
+/// of NULLs a point too, and counts.
+struct AsPoint {
+    tags: [(&'static str, TagValue<'static>); 1],
+    fields: [(&'static str, FieldValue<'static>); 5],
+    present: usize,
+    time_ns: i64,
+}
+
+impl AsPoint {
+    const EMPTY: Self = Self {
+        tags: [("sensor", TagValue::Int(0))],
+        fields: [("reading", FieldValue::Int(1)); 5],
+        present: 1,
+        time_ns: 0,
+    };
+
+    fn set(&mut self, reading: &Reading) -> Result<()> {
+        self.tags[0].1 = TagValue::Int(i64::from(reading.sensor));
+        self.time_ns = time_ns(reading.ts)?;
+        self.present = 1;
+        for (column, name) in VALUES.into_iter().enumerate() {
+            if let Some(value) = reading.get(column) {
+                self.fields[self.present] = (name, FieldValue::Float(value));
+                self.present += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn point(&self) -> Point<'_> {
+        Point { tags: &self.tags, fields: &self.fields[..self.present], time_ns: self.time_ns }
+    }
+}
+
+/// Readings on their way into a bulk load; ends early at one that is no point.
+struct PointFeed<'a> {
+    feed: Feed<'a>,
+    next: AsPoint,
+    error: Option<EngineError>,
+}
+
+impl Points for PointFeed<'_> {
+    fn next(&mut self) -> Option<Point<'_>> {
+        match self.next.set(self.feed.advance()?) {
+            Ok(()) => Some(self.next.point()),
+            Err(error) => {
+                self.error = Some(error);
+                None
+            }
+        }
+    }
+}
+
+impl SensorLog for SeriesLog {
+    fn how(&self, step: Step) -> How {
+        if step == Step::CompareTwo { How::ClientSide } else { How::Native }
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.store.clear(READINGS)
+    }
+
+    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+        Ok(())
+    }
+
+    fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
+        let mut next = AsPoint::EMPTY;
+        if by == Strategy::Bulk {
+            let mut feed = PointFeed { feed: Feed::new(rows, false, meter), next, error: None };
+            let loaded = self.store.bulk(READINGS, &mut feed)?;
+            if let Some(error) = feed.error {
+                return Err(error);
+            }
+            let given = feed.feed.given();
+            self.store.flush()?;
+            meter.count(given);
+            return Ok(loaded);
+        }
+        let loaded = meter.each(rows.len() as u64, |i| {
+            next.set(&rows[i])?;
+            self.store.write(READINGS, &next.point())
+        })?;
+        self.store.flush()?;
+        Ok(loaded)
+    }
+
+    fn read(&mut self, keys: &[Key], meter: &mut Meter) -> Result<Checksum> {
+        let mut found = Checksum::default();
+        meter.each(keys.len() as u64, |i| {
+            self.query(Query::Read(keys[i]), &mut |row| {
+                found += &Reading::new(keys[i], values(row, 0)?);
+                Ok(())
+            })
+        })?;
+        Ok(found)
+    }
+
+    fn last_readings(
+        &mut self,
+        sensors: &[u16],
+        meter: &mut Meter,
+        found: &mut Vec<Reading>,
+    ) -> Result<()> {
+        if sensors.is_empty() {
+            return Ok(());
+        }
+        self.query(Query::NewestOf(sensors), &mut |row| {
+            let number = sensor(row)?;
+            let sensor = u16::try_from(number).map_err(|_| unfit(0, number))?;
+            found.push(Reading::new(Key { sensor, ts: ts(row, 1)? }, values(row, 2)?));
+            Ok(())
+        })?;
+        meter.count(sensors.len() as u64);
+        Ok(())
+    }
+
+    /// By writing the field again: a point is its tags and its time.
+    fn update(&mut self, changes: &[Change], _: Strategy, meter: &mut Meter) -> Result<u64> {
+        let changed = meter.each(changes.len() as u64, |i| {
+            let Change { key, temperature } = changes[i];
+            let tags = [("sensor", TagValue::Int(i64::from(key.sensor)))];
+            let fields = [(VALUES[Reading::TEMPERATURE], FieldValue::Float(temperature))];
+            let point = Point { tags: &tags, fields: &fields, time_ns: time_ns(key.ts)? };
+            self.store.write(READINGS, &point)
+        })?;
+        self.store.flush()?;
+        Ok(changed)
+    }
+
+    fn delete(&mut self, keys: &[Key], _: Strategy, meter: &mut Meter) -> Result<u64> {
+        meter.each(keys.len() as u64, |i| {
+            Query::Delete(keys[i]).write(&mut self.text);
+            self.store.execute(&self.text)
+        })
+    }
+
+    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+        for part in question.parts() {
+            match part {
+                Step::AvgSensor => self.means(Query::AvgSensor, &mut found.means)?,
+                Step::HotSensors => {
+                    self.means(Query::HotSensors, &mut found.means)?;
+                    scan::hottest_first(&mut found.means);
+                }
+                Step::Anomalies => self.anomalies(&mut found.anomalies)?,
+                Step::DailySummary => self.daily_summary(&mut found.days)?,
+                Step::Outages => self.outages(&mut found.outages)?,
+                Step::TopkSensors => self.topk_sensors(found)?,
+                Step::CompareTwo => found.comparison = self.compare_two()?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()> {
+        let mut tallies = Vec::new();
+        self.tallies(&mut tallies)?;
+        tallies.sort_unstable();
+        for (number, _) in tallies {
+            let sensor = u16::try_from(number).map_err(|_| unfit(0, number))?;
+            self.query(Query::Contents(number), &mut |row| {
+                visit(&Reading::new(Key { sensor, ts: ts(row, 0)? }, values(row, 1)?));
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.store.settle()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}
