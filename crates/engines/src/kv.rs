@@ -56,6 +56,15 @@ pub struct Range<'a> {
     pub to: Option<&'a [u8]>,
 }
 
+/// The lowest bytes above everything that begins with `prefix`; `None` when there are none. A range
+/// up to them holds what begins so.
+pub fn beyond(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut beyond = prefix[..=last].to_vec();
+    beyond[last] += 1;
+    Some(beyond)
+}
+
 /// Receives the pairs of a scan; `Break` ends it.
 pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'a;
 
@@ -82,8 +91,8 @@ pub trait KvStore: Lifecycle {
         false
     }
 
-    /// Visits the pairs whose bytes at the place of the table's index number `index` equal
-    /// `bytes`, in no particular order.
+    /// Visits the pairs whose bytes at the place of the table's index number `index` lie in a range,
+    /// in the order of those bytes. A bound may be shorter than the index.
     ///
     /// # Errors
     /// When the engine reports one, or keeps no indexes.
@@ -91,7 +100,7 @@ pub trait KvStore: Lifecycle {
         &mut self,
         _table: Table,
         _index: usize,
-        _bytes: &[u8],
+        _range: Range<'_>,
         _visit: &mut Visit<'_>,
     ) -> Result<()> {
         Err(EngineError::unsupported("this store", "secondary indexes of its own"))
@@ -175,4 +184,17 @@ pub trait KvStore: Lifecycle {
         direction: Direction,
         visit: &mut Visit<'_>,
     ) -> Result<()>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beyond;
+
+    #[test]
+    fn what_lies_beyond_a_prefix_is_above_all_that_begins_with_it_and_no_higher() {
+        assert_eq!(beyond(b"ab"), Some(b"ac".to_vec()));
+        assert_eq!(beyond(&[1, 255, 255]), Some(vec![2]));
+        assert_eq!(beyond(&[255]), None);
+        assert_eq!(beyond(b""), None);
+    }
 }

@@ -83,11 +83,31 @@ pub trait Lifecycle {
     /// When the engine reports one.
     fn settle(&mut self) -> Result<()>;
 
+    /// Ends what is open and opens it again, as a program does that starts anew on a database that is
+    /// there: an embedded engine its files, a server engine its connection. Tables and collections
+    /// keep their numbers; prepared statements are forgotten. Not inside a transaction.
+    ///
+    /// # Errors
+    /// When the engine reports one, or cannot do it in this way.
+    fn reopen(&mut self, _after: Ending) -> Result<()> {
+        Err(EngineError::unsupported("this engine's adapter", "opening a database again"))
+    }
+
     /// Closes the database as its manual asks, so that nothing is left running or unflushed.
     ///
     /// # Errors
     /// When the engine reports one.
     fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// How a database was left before it is opened again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Closed as its manual asks.
+    Clean,
+    /// As its process leaves it that dies: no checkpoint, nothing flushed that a commit did not. What
+    /// the log holds is recovered when it is opened.
+    Crash,
 }
 
 /// What a transaction will do.

@@ -178,12 +178,16 @@ impl KvStore for Isam {
         &mut self,
         table: Table,
         index: usize,
-        bytes: &[u8],
+        range: Range<'_>,
         visit: &mut Visit<'_>,
     ) -> Result<()> {
         let table = &self.tables[table.0];
-        let field = table.indexes.get(index).copied().filter(|f| f.length == bytes.len());
-        let Some(field) = field else { return Err(no_index(table, index, bytes.len())) };
+        let from = range.from.unwrap_or_default();
+        let field = table.indexes.get(index).copied().filter(|f| f.length >= from.len());
+        let Some(field) = field else { return Err(no_index(table, index, from.len())) };
+        // The lowest bytes that begin so.
+        let mut lowest = from.to_vec();
+        lowest.resize(field.length, 0);
         let key_length = table.key_length;
         let mut walk = Walk {
             file: table.file()?,
@@ -192,8 +196,8 @@ impl KvStore for Isam {
             record: &mut self.record[..table.room()],
             uniform: table.uniform(),
         };
-        walk.go(Start::At(Comparison::Equal, bytes), &mut |record| {
-            if &record[field.at..field.end()] != bytes {
+        walk.go(Start::At(Comparison::GreaterThanOrEqual, &lowest), &mut |record| {
+            if range.to.is_some_and(|to| record[field.at..field.end()] >= *to) {
                 return ControlFlow::Break(());
             }
             let (key, value) = record.split_at(key_length);

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use embermark_engines::kv::{Direction, IndexDef, KvStore, Pairs, Range, Table, TableDef};
+use embermark_engines::kv::{Direction, IndexDef, KvStore, Pairs, Range, Table, TableDef, beyond};
 use embermark_engines::registry::find;
 use embermark_engines::{Engine, Opened, Result, Site, Store};
 use embermark_model::Durability;
@@ -133,7 +133,7 @@ pub fn by_index(store: &mut dyn KvStore, table: Table, index: usize, bytes: &[u8
         found.push((key.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     };
-    store.find(table, index, bytes, &mut visit).unwrap();
+    store.find(table, index, equal(bytes, &beyond(bytes)), &mut visit).unwrap();
     let rows = found.len();
     let found: Model = found.into_iter().collect();
     assert_eq!(found.len(), rows, "a pair was found twice");
@@ -158,4 +158,9 @@ pub fn numbered(rows: u16, value: impl Fn(u16) -> Bytes) -> Model {
 
 pub fn short(n: u16) -> Bytes {
     vec![n as u8 % 7, n as u8 % 3, n as u8]
+}
+
+/// The range of an index that holds one value.
+pub fn equal<'a>(bytes: &'a [u8], beyond: &'a Option<Vec<u8>>) -> Range<'a> {
+    Range { from: Some(bytes), to: beyond.as_deref() }
 }

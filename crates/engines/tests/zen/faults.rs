@@ -28,7 +28,7 @@ fn everything() -> Result<()> {
                 ControlFlow::Continue(())
             })?;
         }
-        store_.find(t, 0, &[1], &mut |_, _| {
+        store_.find(t, 0, Range { from: Some(&[1]), to: Some(&[2]) }, &mut |_, _| {
             visit += 1;
             ControlFlow::Continue(())
         })?;

@@ -166,7 +166,7 @@ fn indexes_follow_every_change() {
             assert!(first.replace(key.to_vec()).is_none(), "{name}: visited after a break");
             ControlFlow::Break(())
         };
-        store.find(t, 0, &[2], &mut visit).unwrap();
+        store.find(t, 0, Range { from: Some(&[2]), to: Some(&[3]) }, &mut visit).unwrap();
         assert!(first.is_some(), "{name}");
         store.clear(t).unwrap();
         assert!(by_index(store, t, 0, &[2]).is_empty(), "{name}");

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use embermark_engines::kv::{IndexDef, TableDef};
+use embermark_engines::kv::{IndexDef, Range, TableDef};
 use embermark_engines::{Access, EngineError};
 use embermark_model::Durability;
 
@@ -99,8 +99,14 @@ fn what_btrieve_cannot_do_is_refused_in_words() {
         refused(store.put(t, b"abc", b"12").unwrap_err(), "a key of 3 bytes");
         refused(store.put(t, b"ab", b"1").unwrap_err(), "values of 2 to 61438");
         let mut visit = |_: &[u8], _: &[u8]| ControlFlow::Continue(());
-        refused(store.find(t, 2, b"1", &mut visit).unwrap_err(), "index 2");
-        refused(store.find(t, 0, b"12", &mut visit).unwrap_err(), "over 2 bytes");
+        refused(
+            store.find(t, 2, Range { from: Some(b"1"), to: None }, &mut visit).unwrap_err(),
+            "index 2",
+        );
+        refused(
+            store.find(t, 0, Range { from: Some(b"12"), to: None }, &mut visit).unwrap_err(),
+            "over 2 bytes",
+        );
 
         let failed = |error: EngineError, words: &str| {
             assert!(error.to_string().contains(words), "{name}: {error}");

@@ -19,12 +19,18 @@ static DOGS: CollectionDef =
 pub(super) struct DocumentDogs {
     store: Box<dyn DocumentStore>,
     collection: Collection,
+    /// How many there are, in the engine's language.
+    question: String,
 }
 
 impl DocumentDogs {
     pub(super) fn new(mut store: Box<dyn DocumentStore>) -> Result<Self> {
         let collection = store.create(&DOGS)?;
-        Ok(Self { store, collection })
+        let question = match store.language() {
+            Language::Pipeline => r#"[{"$count": "dogs"}]"#.to_owned(),
+            Language::Sql(sql) => format!("SELECT COUNT(id) AS dogs FROM {}", sql.table(DOGS.name)),
+        };
+        Ok(Self { store, collection, question })
     }
 }
 
@@ -81,12 +87,8 @@ impl Dogs for DocumentDogs {
     }
 
     fn count(&mut self) -> Result<u64> {
-        let question = match self.store.language() {
-            Language::Pipeline => r#"[{"$count": "dogs"}]"#,
-            Language::Sql(_) => "SELECT COUNT(id) AS dogs FROM dog",
-        };
         let mut counted = 0;
-        self.store.query(self.collection, question, &["dogs"], &mut |row| {
+        self.store.query(self.collection, &self.question, &["dogs"], &mut |row| {
             counted = row.int(0)?.unwrap_or_default().cast_unsigned();
             Ok(())
         })?;

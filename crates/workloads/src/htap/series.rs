@@ -89,7 +89,7 @@ impl Dogs for SeriesDogs {
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
         let columns = &["id", "name", "age", "breed"];
-        self.store.query("SELECT id, name, age, breed FROM dog", columns, &mut |row| {
+        self.store.query(r#"SELECT id, "name", age, breed FROM dog"#, columns, &mut |row| {
             visit(&stored(row)?);
             Ok(())
         })
