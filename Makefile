@@ -1,5 +1,5 @@
 # make run    set up what is missing, build, benchmark the embedded engines
-# make test   set up what is missing, check formatting and lints, run every test
+# make test   set up what is missing, check formatting and lints, run every test, verify every engine's answers
 # make build  set up what is missing and build target/release/embermark
 # make bench  the harness's own benchmarks
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
@@ -20,6 +20,7 @@ test: deps servers
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
+	cargo run --locked -- verify $(addprefix --accept-license=,$(ACCEPT_LICENSE))
 
 bench: deps
 	cargo bench --workspace --locked

@@ -108,7 +108,8 @@ fn cell(
     let (keeps, skip) = match engine.tier(id.durability) {
         Tier::Offered { keeps, .. } => ((keeps != id.durability).then_some(keeps), missing),
         Tier::Unsupported { why } => {
-            (None, Some(Skip { status: Status::Unsupported, reason: why.to_owned() }))
+            let unsupported = Skip { status: Status::Unsupported, reason: why.to_owned() };
+            (None, Some(missing.unwrap_or(unsupported)))
         }
     };
     let unpublishable = engine.forbids_publishing();

@@ -9,6 +9,7 @@ pub mod format;
 mod grid;
 mod load;
 mod notes;
+pub mod published;
 pub mod summary;
 mod table;
 pub mod text;
@@ -30,12 +31,32 @@ pub struct Options<'a> {
     pub order: &'a [&'a str],
     /// Latency percentiles too, where they were recorded.
     pub latency: bool,
+    /// Which published figures stand beside the measured ones.
+    pub published: Beside,
     /// Where the result was read from or written to, to be named in the notes.
     pub path: Option<&'a Path>,
 }
 
+/// Which figures of the workloads' sources are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// None.
+    None,
+    /// Those that something was measured for.
+    Measured,
+    /// All.
+    All,
+}
+
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { width: 80, colour: false, order: &[], latency: false, path: None }
+        Self {
+            width: 80,
+            colour: false,
+            order: &[],
+            latency: false,
+            published: Beside::None,
+            path: None,
+        }
     }
 }

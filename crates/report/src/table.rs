@@ -10,8 +10,8 @@ use embermark_model::result::ResultFile;
 use textwrap::core::display_width;
 
 use crate::grid::{self, Grid, Text, Tone};
-use crate::notes::{self, Section};
-use crate::{Options, summary};
+use crate::notes::{self, Note, Section};
+use crate::{Options, published, summary};
 
 /// A rule under the header and nothing else.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
@@ -39,6 +39,11 @@ pub(crate) fn render(file: &ResultFile, options: &Options<'_>) -> String {
             out.push(block.join("\n"));
             out.extend(stacked(grid, options));
         }
+    }
+    for beside in published::beside(file, &comparison, options.published) {
+        out.push(heading(&beside.grid.title, options));
+        out.extend(stacked(&beside.grid, options));
+        out.push(notes_text(&beside.notes, options).join("\n"));
     }
     for section in notes::sections(file, &comparison, options.path) {
         out.push(section_text(&section, options));
@@ -77,10 +82,16 @@ fn packed(parts: &[String], width: usize) -> Vec<String> {
 }
 
 fn section_text(section: &Section, options: &Options<'_>) -> String {
-    let widths = section.notes.iter().map(|note| display_width(&note.about));
-    let column = widths.filter(|width| *width <= WIDEST_ABOUT).max().unwrap_or(0);
     let mut lines = vec![heading(section.title, options)];
-    for note in &section.notes {
+    lines.extend(notes_text(&section.notes, options));
+    lines.join("\n")
+}
+
+fn notes_text(notes: &[Note], options: &Options<'_>) -> Vec<String> {
+    let widths = notes.iter().map(|note| display_width(&note.about));
+    let column = widths.filter(|width| *width <= WIDEST_ABOUT).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for note in notes {
         let about = pad_right(&note.about, column);
         let about = if column == 0 { "  ".into() } else { format!("  {about}  ") };
         let indent = " ".repeat(if column == 0 { 4 } else { column + 4 });
@@ -88,7 +99,7 @@ fn section_text(section: &Section, options: &Options<'_>) -> String {
         let width = options.width.max(indent.len() + 20);
         lines.extend(wrapped(&note.says, width, &about, &indent));
     }
-    lines.join("\n")
+    lines
 }
 
 /// One grid as one table, or as several under each other where its columns do not fit in one.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use embermark_model::result::ResultFile;
-use embermark_report::{Format, Options, load, render};
+use embermark_report::{Beside, Format, Options, load, render};
 
 use super::output;
 use crate::error::Failure;
@@ -31,6 +31,11 @@ pub struct ShowArgs {
     /// Latency percentiles too
     #[arg(long)]
     latency: bool,
+
+    /// Every figure of the workloads' sources too, and not those alone that something measured
+    /// stands beside
+    #[arg(long)]
+    published: bool,
 
     /// Leave out the figures of engines whose licence forbids publishing them
     #[arg(long)]
@@ -67,6 +72,7 @@ impl ShowArgs {
                 && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
             order: &order,
             latency: self.latency,
+            published: if self.published { Beside::All } else { Beside::Measured },
             path: Some(path),
         };
         let publishable = self.publishable.then(|| result.clone().publishable());

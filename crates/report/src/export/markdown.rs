@@ -3,9 +3,9 @@
 use embermark_model::result::ResultFile;
 
 use crate::grid::{self, Grid, Text};
-use crate::notes::{self, Section};
+use crate::notes::{self, Note, Section};
 use crate::text::markdown as escaped;
-use crate::{Options, summary};
+use crate::{Options, published, summary};
 
 pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
     let comparison = summary::compare(file, options.order);
@@ -23,6 +23,11 @@ pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
             blocks.push(format!("### {}", escaped(&grid.title)));
             blocks.push(table(grid));
         }
+    }
+    for beside in published::beside(file, &comparison, options.published) {
+        blocks.push(format!("### {}", escaped(&beside.grid.title)));
+        blocks.push(table(&beside.grid));
+        blocks.push(list(&beside.notes));
     }
     blocks.extend(notes::sections(file, &comparison, options.path).iter().map(section));
     blocks.join("\n\n") + "\n"
@@ -47,9 +52,13 @@ fn cell(text: &Text) -> String {
 }
 
 fn section(section: &Section) -> String {
-    let lines = section.notes.iter().map(|note| match note.about.as_str() {
+    format!("### {}\n\n{}", section.title, list(&section.notes))
+}
+
+fn list(notes: &[Note]) -> String {
+    let lines = notes.iter().map(|note| match note.about.as_str() {
         "" => format!("- {}", escaped(&note.says)),
         about => format!("- **{}** {}", escaped(about), escaped(&note.says)),
     });
-    format!("### {}\n\n{}", section.title, lines.collect::<Vec<String>>().join("\n"))
+    lines.collect::<Vec<String>>().join("\n")
 }

@@ -1,0 +1,329 @@
+//! What a workload's source printed, laid beside what was measured here.
+//!
+//! For each phase and scale a first line has the source's figures, further lines those of this run,
+//! one for each tier and variant: that a difference is one of durability or of the way of loading
+//! is seen by looking down.
+
+use std::sync::LazyLock;
+
+use embermark_model::Scale;
+use embermark_model::result::ResultFile;
+use serde::Deserialize;
+
+use crate::grid::{Grid, Text, Tone};
+use crate::notes::Note;
+use crate::summary::{Comparison, Entry, Figure};
+use crate::{Beside, format, text};
+
+/// One published comparison.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Published {
+    /// Where its figures are from.
+    pub source: Source,
+    /// Its figures.
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<PublishedFigure>,
+    /// Ratios, where it printed no figures.
+    #[serde(default, rename = "ratio")]
+    pub ratios: Vec<PublishedRatio>,
+}
+
+/// Where figures are from.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Source {
+    /// A short name.
+    pub id: String,
+    /// Its title, author and year.
+    pub title: String,
+    /// The workload that reproduces it.
+    pub workload: String,
+    /// What was made of its repetitions.
+    pub statistic: String,
+    /// What it ran on.
+    pub hardware: String,
+    /// The variant its figures are of, where a figure names no other.
+    pub variant: String,
+    /// In a line, why the figures need not agree with a run's.
+    pub differs: String,
+    /// What is ambiguous or inconsistent in the source itself.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// A published figure.
+#[derive(Clone, Debug, Deserialize)]
+pub struct PublishedFigure {
+    /// Of which phase.
+    pub phase: String,
+    /// Of which engine.
+    pub engine: String,
+    /// Of how many rows; absent: the source's own number.
+    pub scale: Option<u64>,
+    /// Of which variant; absent: the source's.
+    pub variant: Option<String>,
+    /// Seconds for the whole phase.
+    pub seconds: Option<f64>,
+    /// Operations a second.
+    pub per_second: Option<f64>,
+}
+
+/// A published ratio of the times of two engines.
+#[derive(Clone, Debug, Deserialize)]
+pub struct PublishedRatio {
+    /// Of which phase.
+    pub phase: String,
+    /// The engine whose time is above the line.
+    pub engine: String,
+    /// The engine whose time is below it.
+    pub over: String,
+    /// Of how many rows.
+    pub scale: u64,
+    /// The time of the one over that of the other.
+    pub value: f64,
+}
+
+/// Every published comparison.
+///
+/// # Panics
+/// When a file of the repository is no such comparison, which a test rules out.
+pub fn all() -> &'static [Published] {
+    static ALL: LazyLock<Vec<Published>> = LazyLock::new(|| {
+        [
+            include_str!("../published/ulb-embedded-iot.toml"),
+            include_str!("../published/mcknight-zen-vs-sqlite.toml"),
+            include_str!("../published/marending-sqlite-vs-duckdb.toml"),
+            include_str!("../published/sqlite-rpi3.toml"),
+        ]
+        .map(|text| toml::from_str(text).expect("a file of the repository is well-formed"))
+        .into()
+    });
+    &ALL
+}
+
+/// What one published comparison has in common with a result: a table, and what to know of it.
+pub(crate) struct Laid {
+    pub grid: Grid,
+    pub notes: Vec<Note>,
+}
+
+/// Published beside measured, for every workload of a result that has a source.
+pub(crate) fn beside(file: &ResultFile, comparison: &Comparison<'_>, which: Beside) -> Vec<Laid> {
+    if which == Beside::None {
+        return Vec::new();
+    }
+    let of_result = |published: &&Published| {
+        file.cells.iter().any(|cell| cell.id.workload == published.source.workload)
+    };
+    let sources = self::all().iter().filter(of_result);
+    sources.filter_map(|published| published.beside(comparison, which == Beside::All)).collect()
+}
+
+/// One row of the source: a phase at a scale in a variant.
+#[derive(Clone, PartialEq)]
+struct Line<'a> {
+    phase: &'a str,
+    scale: Option<u64>,
+    variant: &'a str,
+}
+
+impl Published {
+    fn beside(&self, comparison: &Comparison<'_>, all: bool) -> Option<Laid> {
+        let engines = self.engines();
+        let mut rows = Vec::new();
+        for line in self.lines() {
+            let measured = self.measured(&line, &engines, comparison);
+            if !measured.is_empty() || all {
+                rows.push((line.label(self), self.printed(&line, &engines)));
+                rows.extend(measured);
+            }
+        }
+        let Source { title, statistic, hardware, differs, notes, .. } = &self.source;
+        let mut says = vec![
+            note("source", format!("{title}; {statistic}; hardware: {hardware}")),
+            note("differs", differs.clone()),
+        ];
+        says.extend(notes.iter().map(|text| note("note", text.clone())));
+        (!rows.is_empty()).then(|| Laid {
+            grid: Grid {
+                title: format!("{} · published beside measured", self.source.workload),
+                corner: String::new(),
+                header: engines.iter().map(|engine| text::plain(engine)).collect(),
+                rows,
+            },
+            notes: says,
+        })
+    }
+
+    /// The engines it compares.
+    fn engines(&self) -> Vec<&str> {
+        let mut engines: Vec<&str> = Vec::new();
+        let named = self.figures.iter().map(|figure| figure.engine.as_str());
+        let ratios = self.ratios.iter().flat_map(|ratio| [&*ratio.engine, &*ratio.over]);
+        for engine in named.chain(ratios) {
+            if !engines.contains(&engine) {
+                engines.push(engine);
+            }
+        }
+        engines
+    }
+
+    fn lines(&self) -> Vec<Line<'_>> {
+        let mut lines = Vec::new();
+        let own = self.source.variant.as_str();
+        let figures = self.figures.iter().map(|figure| Line {
+            phase: &figure.phase,
+            scale: figure.scale,
+            variant: figure.variant.as_deref().unwrap_or(own),
+        });
+        let ratios = self.ratios.iter().map(|ratio| Line {
+            phase: &ratio.phase,
+            scale: Some(ratio.scale),
+            variant: own,
+        });
+        for line in figures.chain(ratios) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    /// What the source printed in a line.
+    fn printed(&self, line: &Line<'_>, engines: &[&str]) -> Vec<Text> {
+        let own = self.source.variant.as_str();
+        let of_line = |figure: &&PublishedFigure| {
+            *line
+                == Line {
+                    phase: &figure.phase,
+                    scale: figure.scale,
+                    variant: figure.variant.as_deref().unwrap_or(own),
+                }
+        };
+        let figures: Vec<&PublishedFigure> = self.figures.iter().filter(of_line).collect();
+        let ratio = self
+            .ratios
+            .iter()
+            .find(|ratio| (ratio.phase.as_str(), Some(ratio.scale)) == (line.phase, line.scale));
+        // Times, also of what is given as a rate, so that the ratios mean the same.
+        let time = |engine: &str| {
+            let figure = figures.iter().find(|figure| figure.engine == engine)?;
+            figure.seconds.or_else(|| figure.per_second.map(f64::recip))
+        };
+        let best = engines.iter().filter_map(|engine| time(engine)).fold(f64::INFINITY, f64::min);
+        let text = |engine: &&str| {
+            let figure = figures.iter().find(|figure| figure.engine == **engine);
+            let value = figure.and_then(|figure| match (figure.seconds, figure.per_second) {
+                (Some(seconds), _) => Some(format::duration(seconds * 1e9)),
+                (None, Some(rate)) => Some(format::rate(rate)),
+                (None, None) => None,
+            });
+            let second = match ratio {
+                Some(ratio) if ratio.engine == **engine => format::ratio(ratio.value),
+                Some(ratio) if ratio.over == **engine => format::ratio(1.0),
+                _ => time(engine).map(|time| format::ratio(time / best)).unwrap_or_default(),
+            };
+            Text { value: value.unwrap_or_default(), second, ..Text::default() }
+        };
+        engines.iter().map(text).collect()
+    }
+
+    /// What was measured of a line, in every tier and variant.
+    fn measured(
+        &self,
+        line: &Line<'_>,
+        engines: &[&str],
+        comparison: &Comparison<'_>,
+    ) -> Vec<(String, Vec<Text>)> {
+        let mut rows = Vec::new();
+        let rate = self.figures.iter().any(|f| f.phase == line.phase && f.per_second.is_some());
+        for group in &comparison.groups {
+            let scale = line.scale.is_none_or(|rows| group.scale == Scale::Rows(rows));
+            if group.workload != self.source.workload || !scale {
+                continue;
+            }
+            for row in group.rows.iter().filter(|row| row.phase == Some(line.phase)) {
+                let variant = row.variant.unwrap_or(group.variant);
+                // Figures of one variant alone are laid beside that variant.
+                let varied = self.figures.iter().any(|figure| figure.variant.is_some());
+                if varied && variant != line.variant {
+                    continue;
+                }
+                let figure = |engine: &&str| {
+                    let place = group.engines.iter().position(|known| known.id == *engine)?;
+                    match &row.entries[place] {
+                        Entry::Measured(measured) => Some(&measured.figure),
+                        _ => None,
+                    }
+                };
+                let figures: Vec<Option<&Figure<'_>>> = engines.iter().map(figure).collect();
+                if figures.iter().all(Option::is_none) {
+                    continue;
+                }
+                let scale =
+                    if line.scale.is_none() { format!("{}, ", group.scale) } else { String::new() };
+                let label = format!("  here, {scale}{} {}", group.durability, text::plain(variant));
+                rows.push((label, texts(&figures, rate)));
+            }
+        }
+        rows
+    }
+}
+
+/// Measured figures with their ratios to the best; per operation where one did not do all of it.
+fn texts(figures: &[Option<&Figure<'_>>], rate: bool) -> Vec<Text> {
+    let whole = !rate && figures.iter().flatten().all(|figure| figure.elapsed_ns.is_some());
+    let time = |figure: &Figure<'_>| match figure.elapsed_ns {
+        Some(elapsed) if whole => elapsed,
+        _ => figure.per_op_ns,
+    };
+    let best = figures.iter().flatten().map(|figure| time(figure)).fold(f64::INFINITY, f64::min);
+    let text = |figure: &Option<&Figure<'_>>| {
+        let Some(figure) = figure else { return Text { tone: Tone::Dim, ..Text::default() } };
+        let time = time(figure);
+        let value = match (rate, whole) {
+            (true, _) => format::rate(1e9 / time),
+            (false, true) => format::duration(time),
+            (false, false) => format!("{}/op", format::duration(time)),
+        };
+        Text { value, second: format::ratio(time / best), ..Text::default() }
+    };
+    figures.iter().map(text).collect()
+}
+
+impl Line<'_> {
+    fn label(&self, of: &Published) -> String {
+        let scale = self.scale.map(|rows| format!(" {}", Scale::Rows(rows))).unwrap_or_default();
+        let variant = if self.variant == of.source.variant {
+            String::new()
+        } else {
+            format!(" ({})", self.variant)
+        };
+        format!("{}{variant}{scale}, published", self.phase)
+    }
+}
+
+fn note(about: &str, says: String) -> Note {
+    Note { about: about.to_owned(), says }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_read_and_every_figure_has_a_value() {
+        assert_eq!(all().len(), 4);
+        for published in all() {
+            assert!(!published.source.differs.is_empty() && !published.engines().is_empty());
+            for figure in &published.figures {
+                assert!(
+                    figure.seconds.is_some() != figure.per_second.is_some(),
+                    "{}: {figure:?}",
+                    published.source.id
+                );
+            }
+            assert!(published.ratios.iter().all(|ratio| ratio.value > 0.0));
+            assert!(!published.lines().is_empty());
+        }
+    }
+}
