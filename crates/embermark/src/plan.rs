@@ -65,6 +65,10 @@ pub struct PlanArgs {
     #[arg(long, value_name = "TIME")]
     pub cap: Option<String>,
 
+    /// How long a phase goes on that repeats a question [default: 300ms, as published 5s]
+    #[arg(long, value_name = "TIME")]
+    pub window: Option<String>,
+
     /// Most time for one trial before it is ended [default: 30m]
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
@@ -120,6 +124,7 @@ impl PlanArgs {
             discard: self.discard.or(other.discard),
             trials: self.trials.or(other.trials),
             cap: self.cap.or(other.cap),
+            window: self.window.or(other.window),
             timeout: self.timeout.or(other.timeout),
             memory: self.memory.or(other.memory),
             seed: self.seed.or(other.seed),
@@ -160,6 +165,7 @@ impl PlanArgs {
             None if published => None,
             given => Some(milliseconds("--cap", given.unwrap_or("20s"))?),
         };
+        let window = if published { "5s" } else { "300ms" };
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
             engines: engines(&or_default(self.engines, &["embedded"]))?,
@@ -175,6 +181,7 @@ impl PlanArgs {
             discard,
             trials: self.trials.unwrap_or(if published { 1 } else { 3 }),
             cap_ms: cap,
+            window_ms: milliseconds("--window", self.window.as_deref().unwrap_or(window))?,
             timeout_ms: milliseconds("--timeout", self.timeout.as_deref().unwrap_or("30m"))?,
             seed: self.seed.unwrap_or(42),
             memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,

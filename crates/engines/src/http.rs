@@ -23,6 +23,8 @@ const SHOWN: u64 = 2_000;
 pub(crate) struct HttpClient {
     engine: &'static str,
     agent: Agent,
+    /// The Unix socket, if it is one.
+    socket: Option<PathBuf>,
     base: String,
     accept: Option<&'static str>,
     authorization: Option<String>,
@@ -31,16 +33,21 @@ pub(crate) struct HttpClient {
 impl HttpClient {
     /// Speaks to a server on a Unix socket.
     pub fn unix(engine: &'static str, socket: PathBuf) -> Self {
-        let agent = Agent::with_parts(config(), Unix { socket }, Nowhere);
+        let agent = agent(Some(&socket));
         let base = "http://localhost".to_owned();
-        Self { engine, agent, base, accept: None, authorization: None }
+        Self { engine, agent, socket: Some(socket), base, accept: None, authorization: None }
     }
 
     /// Speaks to a server at a URL without a path at its end: `http://127.0.0.1:8086`.
     pub fn url(engine: &'static str, base: &str) -> Self {
         let base = base.trim_end_matches('/').to_owned();
-        let agent = Agent::new_with_config(config());
-        Self { engine, agent, base, accept: None, authorization: None }
+        let agent = agent(None);
+        Self { engine, agent, socket: None, base, accept: None, authorization: None }
+    }
+
+    /// Ends the connection; the next request makes a new one.
+    pub fn renew(&mut self) {
+        self.agent = agent(self.socket.as_deref());
     }
 
     /// Asks for answers of this media type, with every request.
@@ -121,6 +128,14 @@ pub(crate) fn reader(body: Body) -> impl Read {
 pub(crate) fn discard(engine: &'static str, body: Body) -> Result<()> {
     let read = std::io::copy(&mut reader(body), &mut std::io::sink());
     read.map(drop).map_err(|error| EngineError::failed(engine, "end its answer", error))
+}
+
+/// What sends requests, to a Unix socket or to where they say.
+fn agent(socket: Option<&Path>) -> Agent {
+    match socket {
+        Some(socket) => Agent::with_parts(config(), Unix { socket: socket.to_owned() }, Nowhere),
+        None => Agent::new_with_config(config()),
+    }
 }
 
 fn config() -> Config {

@@ -1,8 +1,12 @@
 //! The key-value family: ordered pairs of bytes in named tables.
 
+mod indexed;
+
 use std::ops::ControlFlow;
 
 use crate::{Access, EngineError, Lifecycle, Result};
+
+pub use indexed::Indexed;
 
 /// A table of a [`KvStore`], as that store numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

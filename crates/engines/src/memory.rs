@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{
-    Access, Availability, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site, Store, Tier,
+    Access, Availability, Ending, Engine, EngineError, Family, Info, Kind, Lifecycle, Opened,
+    Result, Site, Store, Tier,
 };
 
 /// The engine.
@@ -56,6 +57,17 @@ impl Lifecycle for Maps {
         Ok(())
     }
 
+    /// Nothing: the maps are all there is, and a program that starts anew would have none.
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        match after {
+            Ending::Clean => Ok(()),
+            Ending::Crash => {
+                let what = "recovery: a map in memory dies with its process";
+                Err(EngineError::unsupported("memory", what))
+            }
+        }
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         Ok(())
     }
@@ -91,6 +103,10 @@ impl KvStore for Maps {
 
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         Ok(self.map(table).get(key).map(Value::as_slice))
+    }
+
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        Ok(Some(self.map(table).len() as u64))
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {

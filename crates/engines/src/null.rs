@@ -4,7 +4,8 @@ use embermark_model::Durability;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{
-    Access, Availability, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site, Store, Tier,
+    Access, Availability, Ending, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site,
+    Store, Tier,
 };
 
 /// The engine.
@@ -47,6 +48,10 @@ impl Engine for Null {
 
 impl Lifecycle for Nothing {
     fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn reopen(&mut self, _: Ending) -> Result<()> {
         Ok(())
     }
 

@@ -1,15 +1,16 @@
 //! redb, a B-tree of copied-on-write pages in pure Rust: a whole engine in one file.
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
+use std::path::PathBuf;
 
 use ::redb::{
     AccessGuard, Database, Durability as Commit, ReadOnlyTable, ReadTransaction, ReadableDatabase,
-    ReadableTable, TableDefinition, WriteTransaction,
+    ReadableTable, ReadableTableMetadata, TableDefinition, WriteTransaction,
 };
 use embermark_model::Durability;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
 use crate::{Availability, Engine, Family, Info, Kind, Tier};
 
 const ID: &str = "redb";
@@ -47,16 +48,17 @@ impl Engine for Redb {
     fn open(&self, site: &Site) -> Result<Opened> {
         let cache = usize::try_from(site.memory).unwrap_or(usize::MAX);
         let file = site.dir.join("embermark.redb");
-        let db = Database::builder().set_cache_size(cache).create(file);
         let commit = match site.durability {
             Durability::None => Commit::None,
             Durability::Process | Durability::Power => Commit::Immediate,
         };
-        let db = db.map_err(failed("open the database"))?;
         let (names, value) = (Vec::new(), Vec::new());
-        let store = Trees { db, commit, names, txn: Txn::None, found: None, value };
+        let mut store =
+            Trees { db: None, file, cache, commit, names, txn: Txn::None, found: None, value };
+        store.open()?;
         // It tells its page size alone; the others are what it was given.
-        let page = start(&store.db, commit)?.stats().map_err(failed("tell its state"))?.page_size();
+        let page =
+            start(store.db()?, commit)?.stats().map_err(failed("tell its state"))?.page_size();
         let settings = [
             ("page size", format!("{page} bytes")),
             ("durability", format!("{commit:?}")),
@@ -86,7 +88,11 @@ fn tree(name: &str) -> TableDefinition<'_, Bytes, Bytes> {
 
 /// An open database and its tables.
 struct Trees {
-    db: Database,
+    /// None only after a [`reopen`](Lifecycle::reopen) that failed.
+    db: Option<Database>,
+    file: PathBuf,
+    /// Of its cache, in bytes.
+    cache: usize,
     commit: Commit,
     names: Vec<String>,
     txn: Txn,
@@ -150,11 +156,33 @@ fn start(db: &Database, commit: Commit) -> Result<WriteTransaction> {
     Ok(txn)
 }
 
+#[cold]
+fn closed() -> EngineError {
+    failed("use the database")("it could not be opened again")
+}
+
 impl Trees {
+    /// Opens the database, new or there already.
+    fn open(&mut self) -> Result<()> {
+        let db = Database::builder().set_cache_size(self.cache).create(&self.file);
+        self.db = Some(db.map_err(failed("open the database"))?);
+        Ok(())
+    }
+
+    #[inline]
+    fn db(&self) -> Result<&Database> {
+        self.db.as_ref().ok_or_else(closed)
+    }
+
     /// Forgets what was given out, and refuses inside of a transaction what must stand alone.
     fn alone(&mut self, doing: &'static str) -> Result<()> {
         self.found = None;
         if let Txn::None = self.txn { Ok(()) } else { Err(failed(doing)("a transaction is open")) }
+    }
+
+    /// Makes a commit that keeps all those before it.
+    fn keep(&self) -> Result<()> {
+        start(self.db()?, Commit::Immediate)?.commit().map_err(failed("commit"))
     }
 
     /// Works on a table in the transaction begun to write, or else in one of its own.
@@ -169,7 +197,7 @@ impl Trees {
             Txn::Write(writer) => work(writer.tree(table, name)?, &mut self.value),
             Txn::Read(..) => Err(failed("write")("the transaction was begun to read")),
             Txn::None => {
-                let txn = start(&self.db, self.commit)?;
+                let txn = start(self.db.as_ref().ok_or_else(closed)?, self.commit)?;
                 let mut tree = txn.open_table(tree(name)).map_err(failed("open a table"))?;
                 let done = work(&mut tree, &mut self.value)?;
                 drop(tree);
@@ -190,7 +218,10 @@ impl Trees {
                 Some(known) => work(known),
                 unknown => work(unknown.insert(open(txn)?)),
             },
-            _ => work(&open(&self.db.begin_read().map_err(failed("begin to read"))?)?),
+            _ => {
+                let db = self.db.as_ref().ok_or_else(closed)?;
+                work(&open(&db.begin_read().map_err(failed("begin to read"))?)?)
+            }
         }
     }
 }
@@ -221,15 +252,30 @@ impl Lifecycle for Trees {
     fn settle(&mut self) -> Result<()> {
         self.found = None;
         if let Txn::None = self.txn {
-            start(&self.db, Commit::Immediate)?.commit().map_err(failed("commit"))?;
-            self.db.compact().map_err(failed("compact"))?;
+            self.keep()?;
+            self.db.as_mut().ok_or_else(closed)?.compact().map_err(failed("compact"))?;
         }
         Ok(())
     }
 
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        self.alone("open the database again")?;
+        if after == Ending::Crash {
+            let what = "recovery: it has no log to recover; after a crash it looks through the \
+                        whole file for its free pages instead";
+            return Err(EngineError::unsupported(ID, what));
+        }
+        if matches!(self.commit, Commit::None) {
+            self.keep()?;
+        }
+        // Dropped first: it holds a lock on the file.
+        self.db = None;
+        self.open()
+    }
+
     fn close(mut self: Box<Self>) -> Result<()> {
         (self.found, self.txn) = (None, Txn::None);
-        start(&self.db, Commit::Immediate)?.commit().map_err(failed("commit"))
+        if self.db.is_some() { self.keep() } else { Ok(()) }
     }
 }
 
@@ -246,7 +292,7 @@ impl KvStore for Trees {
 
     fn clear(&mut self, table: Table) -> Result<()> {
         self.alone("clear a table")?;
-        let (txn, tree) = (start(&self.db, self.commit)?, tree(&self.names[table.0]));
+        let (txn, tree) = (start(self.db()?, self.commit)?, tree(&self.names[table.0]));
         txn.delete_table(tree).map_err(failed("remove a table"))?;
         txn.open_table(tree).map_err(failed("make a table"))?;
         txn.commit().map_err(failed("commit"))
@@ -256,11 +302,11 @@ impl KvStore for Trees {
         self.alone("begin a transaction")?;
         self.txn = match access {
             Access::Read => {
-                let txn = self.db.begin_read().map_err(failed("begin to read"))?;
+                let txn = self.db()?.begin_read().map_err(failed("begin to read"))?;
                 Txn::Read(txn, self.names.iter().map(|_| None).collect())
             }
             Access::Write => {
-                Txn::Write(Writer::new(start(&self.db, self.commit)?, self.names.len()))
+                Txn::Write(Writer::new(start(self.db()?, self.commit)?, self.names.len()))
             }
         };
         Ok(())
@@ -292,6 +338,15 @@ impl KvStore for Trees {
             Ok(true)
         })?;
         Ok(found.then_some(&self.value))
+    }
+
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        const DOING: &str = "count the keys";
+        let count = match self.txn {
+            Txn::Write(_) => self.within(table, |tree, _| tree.len().map_err(failed(DOING))),
+            _ => self.read(table, |tree| tree.len().map_err(failed(DOING))),
+        };
+        count.map(Some)
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {

@@ -117,8 +117,8 @@ pub trait SqlStore: Lifecycle {
     /// The engine's message.
     fn commit(&mut self) -> Result<()>;
 
-    /// Loads rows by the engine's fastest documented path (COPY, appender, …) into an empty table,
-    /// as one commit, and returns how many.
+    /// Loads rows by the engine's fastest documented path (COPY, appender, …), as one commit, and
+    /// returns how many. The table is empty, or holds no row of these keys.
     ///
     /// # Errors
     /// The engine's message.
@@ -138,6 +138,15 @@ pub trait SqlStore: Lifecycle {
     }
 }
 
+/// JSON documents in an engine's binary form.
+#[derive(Clone, Copy, Debug)]
+pub struct BinaryJson {
+    /// The type of their column.
+    pub type_name: &'static str,
+    /// Makes one of a text parameter, whose place it is given.
+    pub of_text: fn(&str) -> String,
+}
+
 /// How an engine writes what SQL leaves open. A default is standard SQL where there is one.
 pub trait Dialect: Sync {
     /// The name of a type.
@@ -153,14 +162,55 @@ pub trait Dialect: Sync {
     /// The place of parameter `n`, counted from 1.
     fn placeholder(&self, n: usize) -> String;
 
+    /// The type of a string column that an index begins with.
+    fn indexed_text(&self) -> &'static str {
+        self.type_name(SqlType::Text)
+    }
+
+    /// The type of a column of JSON documents kept as text, if the engine reads their fields.
+    /// Values go in as strings.
+    fn json(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The type of a column of JSON documents in the engine's binary form, if it has one.
+    fn binary_json(&self) -> Option<BinaryJson> {
+        None
+    }
+
+    /// The number in a field of a column of JSON documents, of either form, as a double; NULL where
+    /// there is none.
+    fn json_number(&self, _column: &str, _field: &str) -> Option<String> {
+        None
+    }
+
+    /// The string in a field of a column of JSON documents, of either form; NULL where there is none.
+    fn json_text(&self, _column: &str, _field: &str) -> Option<String> {
+        None
+    }
+
+    /// The month, an integer from 1 to 12, of milliseconds since 1970-01-01 UTC, in UTC; none before
+    /// 1970.
+    fn month(&self, _milliseconds: &str) -> Option<String> {
+        None
+    }
+
     /// The statement that creates a table.
     fn create_table(&self, table: &TableDef) -> String {
+        self.create_table_of(table, &[])
+    }
+
+    /// The statement that creates a table of which some columns, by their names, have types in the
+    /// engine's own words.
+    fn create_table_of(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
         let columns: Vec<String> = table
             .columns
             .iter()
             .map(|(name, of, nullable)| {
+                let own = types.iter().find(|(column, _)| column == name);
+                let of = own.map_or_else(|| self.type_name(*of), |(_, own)| *own);
                 let not_null = if *nullable == Nullable::No { " NOT NULL" } else { "" };
-                format!("{name} {}{not_null}", self.type_name(*of))
+                format!("{name} {of}{not_null}")
             })
             .collect();
         let (name, columns, key) = (table.name, columns.join(", "), table.key.join(", "));

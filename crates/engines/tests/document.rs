@@ -10,7 +10,9 @@ use embermark_engines::document::{
     Order, Value,
 };
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{Availability, Engine, Family, Result, Site, Store, Tier, registry};
+use embermark_engines::{
+    Availability, Ending, Engine, Family, Result, Site, Store, Tier, registry,
+};
 use embermark_model::Durability;
 
 /// A collection whose documents are found by place and stamp.
@@ -24,6 +26,7 @@ static FOUND: CollectionDef = pairs("conformfound");
 static CHANGED: CollectionDef = pairs("conformchanged");
 static LOADED: CollectionDef = pairs("conformloaded");
 static EMPTIED: CollectionDef = pairs("conformemptied");
+static AGAIN: CollectionDef = pairs("conformagain");
 static NESTED: CollectionDef = pairs("conformnested");
 
 /// Documents found by one value, a text.
@@ -119,6 +122,7 @@ const TOPICS: &[(&str, Check)] = &[
     ("a question is answered with its columns by name", questions_are_answered),
     ("an error names the engine, and the store goes on", errors_name_the_engine),
     ("a visitor's error ends the search and nothing else", visitors_may_stop),
+    ("a store opened again has every document, and goes on", opens_again),
     ("a store settles after all that", settles),
 ];
 
@@ -594,4 +598,30 @@ fn visitors_may_stop(subject: &mut Subject) {
         assert_eq!(seen, 10);
     }
     assert_eq!(subject.count(loaded), 25_000);
+}
+
+fn opens_again(subject: &mut Subject) {
+    let collection = subject.store.create(&AGAIN).unwrap();
+    for round in 1..4 {
+        let fields = [("number", Value::Float(1.5)), ("words", Value::Text("w"))];
+        subject.insert(collection, &key(1, 2 * round), &fields).unwrap();
+        subject.store.reopen(Ending::Clean).unwrap();
+        subject.insert(collection, &key(1, 2 * round + 1), &fields).unwrap();
+        let stamps: Vec<i64> = (2..2 * round + 2).collect();
+        assert_eq!(subject.stamps(collection, Filter::All), stamps);
+        let error = subject.store.reopen(Ending::Crash).unwrap_err();
+        assert!(error.is_unsupported() && error.to_string().contains("server starts"), "{error}");
+        let question = subject.question(
+            &AGAIN,
+            r#"[{"$group": {"_id": null, "n": {"$sum": 1}}}]"#,
+            "SELECT COUNT(*) AS n FROM TABLE",
+        );
+        let mut counted = None;
+        let mut visit = |row: &dyn ResultRow| {
+            counted = row.int(0)?;
+            Ok(())
+        };
+        subject.store.query(collection, &question, &["n"], &mut visit).unwrap();
+        assert_eq!(counted, Some(2 * round));
+    }
 }

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue};
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{Availability, Engine, Opened, Result, Site, Store, Tier, registry};
+use embermark_engines::{
+    Availability, Ending, Engine, Opened, Result, Site, Store, Tier, registry,
+};
 use embermark_model::Durability;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
@@ -215,6 +217,30 @@ fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
         assert_eq!(store.bulk("m", &mut made(5..15)).unwrap(), 10);
         store.flush().unwrap();
         assert_holds(&mut *store, 5..15);
+        store.close().unwrap();
+    }
+}
+
+#[test]
+fn a_store_opened_again_holds_every_point_and_goes_on_in_every_tier() {
+    if !installed() {
+        return;
+    }
+    for durability in Durability::ALL {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = store(open(&dir, durability));
+        assert_eq!(store.bulk("m", &mut made(0..10_000)).unwrap(), 10_000);
+        for n in 10_000..10_010 {
+            with_made(n, |point| store.write("m", point)).unwrap();
+            store.reopen(Ending::Clean).unwrap();
+            assert_holds(&mut *store, 0..n + 1);
+        }
+        assert_eq!(store.bulk("m", &mut made(10_010..12_000)).unwrap(), 1_990);
+        store.flush().unwrap();
+        assert_holds(&mut *store, 0..12_000);
+        let error = store.reopen(Ending::Crash).unwrap_err();
+        assert!(error.is_unsupported() && error.to_string().contains("server starts"), "{error}");
+        assert_holds(&mut *store, 0..12_000);
         store.close().unwrap();
     }
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
 use embermark_engines::registry::ENGINES;
-use embermark_engines::{Access, Availability, Engine, Family, Kind, Site, Store, Tier};
+use embermark_engines::{Access, Availability, Ending, Engine, Family, Kind, Site, Store, Tier};
 use embermark_model::Durability;
 
 type Bytes = Vec<u8>;
@@ -593,6 +593,121 @@ fn a_closed_database_has_its_content_when_it_is_opened_again() {
         );
         store.close().unwrap();
     }
+}
+
+#[test]
+fn a_store_opened_again_has_every_table_by_its_number_and_goes_on() {
+    on_each(|store, name| {
+        let [one, two] = ["one", "two"].map(|name| store.table(&TableDef::named(name)).unwrap());
+        let mut model = numbered(3_000, 33);
+        bulk(store, one, &model);
+        store.put(two, b"key", b"value").unwrap();
+        for round in 0..3_u8 {
+            store.reopen(Ending::Clean).unwrap();
+            assert!(all(store, one) == Vec::from_iter(model.clone()), "{name}, round {round}");
+            assert_eq!(get(store, two, b"key"), Some(b"value".to_vec()), "{name}");
+            assert_eq!(store.table(&TableDef::named("two")).unwrap(), two, "{name}");
+
+            let (new, gone) = ([0xff, round], u64::from(round * 10).to_be_bytes());
+            store.put(one, &new, b"alone").unwrap();
+            store.begin(Access::Write).unwrap();
+            assert!(store.modify(one, &new, &mut |value| value[0] = round).unwrap(), "{name}");
+            assert!(store.delete(one, &gone).unwrap(), "{name}");
+            store.commit().unwrap();
+            model.insert(new.to_vec(), [&[round], &b"lone"[..]].concat());
+            model.remove(&gone[..]);
+            let more = store.table(&TableDef::named(&format!("more{round}"))).unwrap();
+            assert_eq!(bulk(store, more, &model), model.len() as u64, "{name}");
+            assert!(all(store, more) == Vec::from_iter(model.clone()), "{name}");
+        }
+        store.clear(two).unwrap();
+        store.reopen(Ending::Clean).unwrap();
+        assert_eq!(all(store, two), [], "{name}");
+    });
+}
+
+#[test]
+fn a_store_is_not_opened_again_inside_of_a_transaction() {
+    for (engine, tier, _) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(engine, tier, dir.path());
+        let table = store.table(&TableDef::named("t")).unwrap();
+        for access in [Access::Write, Access::Read] {
+            store.begin(access).unwrap();
+            if access == Access::Write {
+                store.put(table, b"key", b"value").unwrap();
+            }
+            let error = store.reopen(Ending::Clean).unwrap_err().to_string();
+            assert!(error.contains("transaction is open"), "{error}");
+            store.commit().unwrap();
+            assert_eq!(get(store.as_mut(), table, b"key"), Some(b"value".to_vec()));
+        }
+        store.close().unwrap();
+    }
+}
+
+/// The engines that recover from a log within their process.
+const RECOVER: [&str; 2] = ["berkeleydb", "rocksdb"];
+
+#[test]
+fn after_a_crash_the_log_has_every_commit_or_the_engine_says_that_it_has_none() {
+    for (engine, tier, keeps) in offers() {
+        let name = format!("{} ({tier})", engine.info().id);
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(engine, tier, dir.path());
+        let store_ = store.as_mut();
+        let [alone, together, loaded] = victims(store_);
+        bulk(store_, loaded, &numbered(5_000, 33));
+        for round in 0..3_u64 {
+            store_.begin(Access::Write).unwrap();
+            for (key, value) in numbered(500 + 500 * round, 33) {
+                store_.put(together, &key, &value).unwrap();
+            }
+            store_.commit().unwrap();
+            for (key, value) in numbered(100 + 100 * round, 33) {
+                store_.put(alone, &key, &value).unwrap();
+            }
+            let recovers = RECOVER.contains(&engine.info().id) && keeps >= Durability::Process;
+            match store_.reopen(Ending::Crash) {
+                Ok(()) => assert!(recovers, "{name}"),
+                Err(error) => assert!(error.is_unsupported() && !recovers, "{name}: {error}"),
+            }
+            let rows = |of| Vec::from_iter(numbered(of, 33));
+            assert!(all(store_, loaded) == rows(5_000), "{name}, {round}");
+            assert!(all(store_, together) == rows(500 + 500 * round), "{name}, {round}");
+            assert!(all(store_, alone) == rows(100 + 100 * round), "{name}, {round}");
+        }
+        store.close().unwrap();
+    }
+}
+
+#[test]
+fn an_engine_that_counts_its_keys_counts_all_of_them() {
+    on_each(|store, name| {
+        let table = store.table(&TableDef::named("t")).unwrap();
+        let counts = |store: &mut dyn KvStore, right: u64| {
+            let count = store.count(table).unwrap();
+            assert!(count.is_none_or(|count| count == right), "{name}: {count:?}, not {right}");
+        };
+        counts(store, 0);
+        bulk(store, table, &numbered(3_000, 33));
+        counts(store, 3_000);
+        store.begin(Access::Write).unwrap();
+        store.put(table, b"a", b"1").unwrap();
+        store.put(table, b"a", b"2").unwrap();
+        counts(store, 3_001);
+        store.delete(table, &0_u64.to_be_bytes()).unwrap();
+        store.delete(table, &10_u64.to_be_bytes()).unwrap();
+        counts(store, 2_999);
+        store.commit().unwrap();
+        store.begin(Access::Read).unwrap();
+        counts(store, 2_999);
+        store.commit().unwrap();
+        store.delete(table, b"a").unwrap();
+        counts(store, 2_998);
+        store.clear(table).unwrap();
+        counts(store, 0);
+    });
 }
 
 fn is_on_disk(engine: &dyn Engine) -> bool {

@@ -9,7 +9,8 @@ use embermark_engines::sql::{
     Nullable, Param, ResultRow, Rows, SqlStore, SqlType, Statement, Step, TableDef,
 };
 use embermark_engines::{
-    Access, Availability, Engine, EngineError, Family, Kind, Opened, Site, Store, Tier, registry,
+    Access, Availability, Ending, Engine, EngineError, Family, Kind, Opened, Site, Store, Tier,
+    registry,
 };
 use embermark_model::Durability;
 
@@ -123,6 +124,8 @@ const TOPICS: &[(&str, Check)] = &[
     ("an error names the statement and the engine", errors_name_the_statement),
     ("a visitor's error ends the query and nothing else", visitors_may_stop),
     ("statements run whatever was expected", expectations_change_no_answer),
+    ("a store opened again holds everything and knows no statement", opens_again),
+    ("after a crash its log has every commit, or it says that it has none", recovers),
     ("a store settles after all that", settles),
 ];
 
@@ -516,6 +519,54 @@ fn expectations_change_no_answer(subject: &mut Subject) {
         let again = subject.float("SELECT AVG(number) FROM bulk").unwrap();
         assert!((again - mean).abs() <= 1e-9 * mean);
         assert_eq!(subject.float("SELECT number FROM bulk WHERE id = 9"), Some(2.25));
+    }
+}
+
+fn opens_again(subject: &mut Subject) {
+    let table = table("again");
+    subject.create(&table);
+    for round in 1..4 {
+        let old = subject.prepare("SELECT id FROM kept");
+        subject.store.begin(Access::Write).unwrap();
+        let error = subject.store.reopen(Ending::Clean).unwrap_err().to_string();
+        assert!(error.contains("transaction is open"), "{error}");
+        subject.insert(&table, 2 * round, 1.5).unwrap();
+        subject.store.commit().unwrap();
+        subject.store.reopen(Ending::Clean).unwrap();
+        assert!(subject.store.query(old, &[], &mut |_| Ok(())).is_err(), "a statement is known");
+        assert_eq!(subject.count(&table), 2 * round - 1);
+        subject.insert(&table, 2 * round + 1, 2.5).unwrap();
+        assert_eq!(subject.count(&self::table("kept")), 3);
+        assert_eq!(subject.count(&self::table("bulk")), LOADED);
+    }
+    expectations_change_no_answer(subject);
+    subject.store.expect(Step::Point).unwrap();
+    subject.store.reopen(Ending::Clean).unwrap();
+    subject.store.expect(Step::Analytic).unwrap();
+    assert_eq!(subject.count(&table), 6);
+}
+
+/// The engines that recover from a log within their process.
+const RECOVER: [&str; 2] = ["duckdb", "sqlite"];
+
+fn recovers(subject: &mut Subject) {
+    let table = table("recovered");
+    subject.create(&table);
+    let id = subject.engine.info().id;
+    for round in 1..4 {
+        subject.insert(&table, 2 * round, 1.5).unwrap();
+        subject.store.begin(Access::Write).unwrap();
+        subject.insert(&table, 2 * round + 1, 2.5).unwrap();
+        subject.store.commit().unwrap();
+        match subject.store.reopen(Ending::Crash) {
+            Ok(()) => assert!(RECOVER.contains(&id) && subject.tier >= Durability::Process),
+            Err(error) => {
+                assert!(error.is_unsupported(), "{error}");
+                assert!(!RECOVER.contains(&id) || subject.tier == Durability::None, "{error}");
+            }
+        }
+        assert_eq!(subject.count(&table), 2 * round);
+        assert_eq!(subject.count(&self::table("bulk")), LOADED);
     }
 }
 

@@ -191,6 +191,8 @@ fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
             plan.discard,
             plan.discard.saturating_add(1)
         )));
+    } else if plan.window_ms == 0 {
+        "a window of 0 leaves a closed loop no time: give a time such as 300ms"
     } else if plan.cap_ms == Some(0) {
         "a cap of 0 leaves no time to measure: give a time, or no cap"
     } else if plan.timeout_ms == 0 {

@@ -237,6 +237,7 @@ mod tests {
             memory_bytes: 1,
             urls: BTreeMap::new(),
             as_published: false,
+            window_ms: 300,
             accepted_licences: Vec::new(),
         };
         let manifest = manifest::begin("id", Path::new("/"), 0);

@@ -29,6 +29,8 @@ pub struct Job {
     pub discard: u32,
     /// Most a run may take before its loop stops, in milliseconds.
     pub cap_ms: Option<u64>,
+    /// How long a closed loop goes on, in milliseconds.
+    pub window_ms: u64,
     /// Cache memory for the engine, in bytes.
     pub memory_bytes: u64,
     /// The parent's process id: a worker that has lost its parent ends at once.

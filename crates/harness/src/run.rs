@@ -230,6 +230,7 @@ impl Run<'_> {
             runs: self.plan.runs,
             discard: self.plan.discard,
             cap_ms: self.plan.cap_ms,
+            window_ms: self.plan.window_ms,
             memory_bytes: self.plan.memory_bytes,
             parent: std::process::id(),
         };

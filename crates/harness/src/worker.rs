@@ -119,7 +119,12 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
 
     // Rows, oracle and operations come first: what follows is the engine's alone.
     let variant = job.cell.variant.clone();
-    let spec = Spec { rows: job.rows.clone(), variant, seed: job.seed };
+    let spec = Spec {
+        rows: job.rows.clone(),
+        variant,
+        seed: job.seed,
+        window: Duration::from_millis(job.window_ms),
+    };
     let prepared = workload.prepare(&spec).map_err(failed)?;
     let baseline_bytes = probe::resident_bytes(std::process::id());
 
@@ -189,7 +194,7 @@ impl Trial<'_> {
             let (engine, client) = self.probes.end(before);
             let measured = meter.measured();
             let discarded = run < self.job.discard;
-            if ops > 1 && !discarded {
+            if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
             }
             self.events.send(&Event::Run(Run {

@@ -87,9 +87,37 @@ impl Meter {
     /// # Errors
     /// The first error of `op`; the loop ends with it.
     #[inline]
-    pub fn each<E>(
+    pub fn each<E>(&mut self, n: u64, op: impl FnMut(usize) -> Result<(), E>) -> Result<u64, E> {
+        let done = self.until(n, self.deadline, op)?;
+        self.measured.capped |= done < n;
+        Ok(done)
+    }
+
+    /// Runs `op(0)`, `op(1)`, … in a closed loop, at least once, until `window` has passed since the
+    /// start, and times every k-th. A run that the cap ended before is capped, one that the window
+    /// ended is not. Returns the number of operations done.
+    ///
+    /// # Errors
+    /// The first error of `op`; the loop ends with it.
+    #[inline]
+    pub fn for_time<E>(
+        &mut self,
+        window: Duration,
+        op: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let end = self.started.saturating_add(self.ticks_of(window));
+        let capped = self.deadline < end;
+        let done = self.until(u64::MAX, end.min(self.deadline), op)?;
+        self.measured.capped |= capped;
+        Ok(done)
+    }
+
+    /// At most `n` operations, and no more once the clock shows `end`.
+    #[inline]
+    fn until<E>(
         &mut self,
         n: u64,
+        end: u64,
         mut op: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<u64, E> {
         let mut every = self.every.unwrap_or(1);
@@ -100,8 +128,7 @@ impl Meter {
             let to = self.clock.ticks();
             self.histogram.saturating_record(self.clock.nanoseconds(from, to).max(1));
             done += 1;
-            if to >= self.deadline {
-                self.measured.capped |= done < n;
+            if to >= end {
                 break;
             }
             if self.every.is_none() && done == CALIBRATION {
@@ -234,6 +261,39 @@ mod tests {
 
         let finished = run(&mut meter, 10, |_| ());
         assert_eq!((finished.ops, finished.capped), (10, false));
+    }
+
+    #[test]
+    fn a_window_lets_the_loop_run_that_long_and_is_no_cap() {
+        let window = Duration::from_millis(20);
+        let mut meter = Meter::new(Some(Duration::from_secs(60)));
+        let mut run = |window, time| {
+            meter.start();
+            let done = meter.for_time::<Infallible>(window, |_| {
+                spin(time);
+                Ok(())
+            });
+            meter.stop();
+            assert_eq!(done, Ok(meter.measured().ops));
+            meter.measured()
+        };
+        let measured = run(window, Duration::from_millis(1));
+        assert!(!measured.capped && (2..=20).contains(&measured.ops), "{measured:?}");
+        assert!(measured.elapsed_ns >= 20_000_000, "{measured:?}");
+        let once = run(Duration::ZERO, Duration::from_micros(10));
+        assert_eq!((once.ops, once.capped), (1, false));
+    }
+
+    #[test]
+    fn the_cap_ends_a_longer_window_and_marks_the_run() {
+        let mut meter = Meter::new(Some(Duration::from_millis(10)));
+        meter.start();
+        let done = meter.for_time::<Infallible>(Duration::from_secs(60), |_| {
+            spin(Duration::from_millis(1));
+            Ok(())
+        });
+        meter.stop();
+        assert!(meter.measured().capped && done.is_ok_and(|done| (1..=10).contains(&done)));
     }
 
     #[test]

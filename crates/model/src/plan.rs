@@ -36,6 +36,9 @@ pub struct Plan {
     pub trials: u32,
     /// Most a phase run may take before its loop stops, in milliseconds; no cap when absent.
     pub cap_ms: Option<u64>,
+    /// How long a phase goes on that repeats a question in a closed loop, in milliseconds.
+    #[serde(default = "usual_window_ms")]
+    pub window_ms: u64,
     /// Most a trial may take before it is ended, in milliseconds.
     pub timeout_ms: u64,
     /// Seed of rows and operation sequences.
@@ -48,6 +51,11 @@ pub struct Plan {
     /// Engines whose licence forbids publishing figures, and which the user chose to run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted_licences: Vec<String>,
+}
+
+/// What plans had before they said so.
+const fn usual_window_ms() -> u64 {
+    300
 }
 
 /// Where a workload's rows come from.

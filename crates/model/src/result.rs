@@ -231,7 +231,8 @@ impl ResultFile {
     /// Without the figures that may not be published: their cells stay and say so.
     #[must_use]
     pub fn publishable(mut self) -> Self {
-        for cell in self.cells.iter_mut().filter(|cell| cell.unpublishable) {
+        let figures = |cell: &&mut Cell| cell.unpublishable && !cell.trials.is_empty();
+        for cell in self.cells.iter_mut().filter(figures) {
             cell.trials.clear();
             cell.status = Status::Unavailable;
             cell.reason = Some("left out: its licence forbids publishing figures".to_owned());

@@ -4,6 +4,7 @@
 //! module here, a line in [`WORKLOADS`].
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use embermark_data::DataError;
 use embermark_engines::{EngineError, Store};
@@ -14,6 +15,8 @@ use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::{DataSource, Dataset};
 use embermark_model::result::How;
 
+pub mod contacts;
+pub mod events;
 mod feed;
 pub mod htap;
 mod made;
@@ -23,7 +26,8 @@ mod strategy;
 use strategy::Strategy;
 
 /// Every workload.
-pub static WORKLOADS: &[&dyn Workload] = &[&sensors::Sensors, &htap::Htap];
+pub static WORKLOADS: &[&dyn Workload] =
+    &[&sensors::Sensors, &contacts::Contacts, &events::Events, &htap::Htap];
 
 /// The workload of that id.
 ///
@@ -123,6 +127,8 @@ pub struct Spec {
     pub variant: String,
     /// Seed of the operation sequences: the same for every engine.
     pub seed: u64,
+    /// How long a closed loop goes on.
+    pub window: Duration,
 }
 
 /// A cell ready to meet its engine.
@@ -139,7 +145,7 @@ pub trait Prepared {
 pub struct Phase {
     /// Its name.
     pub name: &'static str,
-    /// Operations a full run has.
+    /// Operations a full run has; 0 for a closed loop, which does as many as [`Spec::window`] allows.
     pub ops: u64,
     /// By the engine's own means or by client code.
     pub how: How,

@@ -34,6 +34,14 @@ pub(super) enum To {
     AtLeast,
 }
 
+/// Some bytes of every value, which a secondary index finds: the shim's `struct field`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Field {
+    pub at: u32,
+    pub length: u32,
+}
+
 /// An environment's settings as it tells them: the shim's `struct facts`.
 #[derive(Default)]
 #[repr(C)]
@@ -87,6 +95,17 @@ unsafe extern "C" {
         file: *const c_char,
         transactions: c_int,
     ) -> c_int;
+    pub(super) fn ember_open_index(
+        out: *mut *mut Db,
+        env: *mut Env,
+        file: *const c_char,
+        transactions: c_int,
+    ) -> c_int;
+    pub(super) fn ember_associate(
+        primary: *mut Db,
+        secondary: *mut Db,
+        field: *const Field,
+    ) -> c_int;
     pub(super) fn ember_close(db: *mut Db, sync: c_int) -> c_int;
     pub(super) fn ember_page_size(db: *mut Db, bytes: *mut u32) -> c_int;
     pub(super) fn ember_get(
@@ -118,6 +137,16 @@ unsafe extern "C" {
     pub(super) fn ember_move(
         cursor: *mut Cursor,
         to: To,
+        key: *mut *const u8,
+        key_size: *mut u32,
+        value: *mut *const u8,
+        value_size: *mut u32,
+    ) -> c_int;
+    pub(super) fn ember_find(
+        cursor: *mut Cursor,
+        seek: c_int,
+        index: *mut *const u8,
+        index_size: *mut u32,
         key: *mut *const u8,
         key_size: *mut u32,
         value: *mut *const u8,

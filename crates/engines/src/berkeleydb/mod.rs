@@ -1,7 +1,9 @@
 //! Berkeley DB, by Debian's library and a thin shim of our own.
 //!
 //! One environment, private to the process and without locking, because one thread uses it; a
-//! B-tree file per table, keys compared as bytes (the default).
+//! B-tree file per table, keys compared as bytes (the default). A secondary index is a B-tree file
+//! of its own with duplicates, which the library keeps up to date
+//! (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/am_second.html>).
 
 use embermark_model::Durability;
 
@@ -17,6 +19,8 @@ mod ffi;
 mod scan;
 #[cfg(berkeleydb_linked)]
 mod store;
+#[cfg(berkeleydb_linked)]
+mod tree;
 
 const ID: &str = "berkeleydb";
 

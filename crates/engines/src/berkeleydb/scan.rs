@@ -1,5 +1,6 @@
 //! Walking a table with a cursor.
 
+use std::ffi::c_int;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::ptr;
 
@@ -118,6 +119,41 @@ impl Scan {
                 }
             }
             bytes = bytes.max(BATCH.1.min(bytes * 4));
+        }
+    }
+
+    /// Visits the pairs that a secondary index, whose cursor it is, leads to.
+    pub(super) fn find(&mut self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let mut from = Some(range.from.unwrap_or_default());
+        loop {
+            let (mut index, mut key, mut value) =
+                ((ptr::null(), 0), (ptr::null(), 0), (ptr::null(), 0));
+            let seek = from.take();
+            if let Some(from) = seek {
+                index = (from.as_ptr(), size(from)?);
+            }
+            // SAFETY: open; where it seeks, the bytes live through the call and are only read.
+            let code = unsafe {
+                ffi::ember_find(
+                    self.0,
+                    c_int::from(seek.is_some()),
+                    &mut index.0,
+                    &mut index.1,
+                    &mut key.0,
+                    &mut key.1,
+                    &mut value.0,
+                    &mut value.1,
+                )
+            };
+            if !found(code, "move in an index")? {
+                return Ok(());
+            }
+            // SAFETY: found, so all three are in the cursor's memory until it moves.
+            let (index, key, value) =
+                unsafe { (bytes(index.0, index.1), bytes(key.0, key.1), bytes(value.0, value.1)) };
+            if range.to.is_some_and(|to| index >= to) || visit(key, value).is_break() {
+                return Ok(());
+            }
         }
     }
 

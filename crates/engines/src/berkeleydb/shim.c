@@ -1,6 +1,7 @@
 /* Berkeley DB's functions are members of its handles, whose layout only db.h knows: one plain
  * function for each call the engine makes, and nothing else. */
 #include <db.h>
+#include <errno.h>
 #include <string.h>
 
 #if DB_VERSION_MAJOR < 5
@@ -15,6 +16,11 @@ struct facts {
 	u_int64_t cache_bytes;
 	u_int32_t caches, log_buffer, log_file;
 	u_int32_t is_private, locking, logging, transactions, write_nosync, nosync, auto_remove;
+};
+
+/* Some bytes of every value: what a secondary index finds. */
+struct field {
+	u_int32_t at, length;
 };
 
 static DBT dbt(const void *data, u_int32_t size)
@@ -100,19 +106,49 @@ int ember_begin(DB_ENV *env, DB_TXN **out, int bulk)
 int ember_commit(DB_TXN *txn) { return txn->commit(txn, 0); }
 int ember_abort(DB_TXN *txn) { return txn->abort(txn); }
 
-int ember_open(DB **out, DB_ENV *env, const char *file, int transactions)
+static int open_db(DB **out, DB_ENV *env, const char *file, int transactions, u_int32_t flags)
 {
 	DB *db;
 	int rc = db_create(&db, env, 0);
 	if (rc != 0)
 		return rc;
-	rc = db->open(db, NULL, file, NULL, DB_BTREE,
-	    DB_CREATE | (transactions ? DB_AUTO_COMMIT : 0), 0);
+	if ((rc = db->set_flags(db, flags)) == 0)
+		rc = db->open(db, NULL, file, NULL, DB_BTREE,
+		    DB_CREATE | (transactions ? DB_AUTO_COMMIT : 0), 0);
 	if (rc != 0)
 		(void)db->close(db, DB_NOSYNC);
 	else
 		*out = db;
 	return rc;
+}
+
+int ember_open(DB **out, DB_ENV *env, const char *file, int transactions)
+{
+	return open_db(out, env, file, transactions, 0);
+}
+
+/* A key may have many values: those of a secondary index, the primary's keys. */
+int ember_open_index(DB **out, DB_ENV *env, const char *file, int transactions)
+{
+	return open_db(out, env, file, transactions, DB_DUPSORT);
+}
+
+static int pick(DB *secondary, const DBT *key, const DBT *value, DBT *out)
+{
+	const struct field *field = secondary->app_private;
+	(void)key;
+	if (value->size < field->at || value->size - field->at < field->length)
+		return EINVAL;
+	out->data = (unsigned char *)value->data + field->at;
+	out->size = field->length;
+	return 0;
+}
+
+/* `field` has to outlive the secondary's handle. */
+int ember_associate(DB *primary, DB *secondary, const struct field *field)
+{
+	secondary->app_private = (void *)field;
+	return primary->associate(primary, NULL, secondary, pick, 0);
 }
 
 int ember_close(DB *db, int sync) { return db->close(db, sync ? 0 : DB_NOSYNC); }
@@ -159,6 +195,22 @@ int ember_move(DBC *cursor, int to, const void **key, u_int32_t *key_size,
 	static const u_int32_t places[] = { DB_FIRST, DB_LAST, DB_NEXT, DB_PREV, DB_SET, DB_SET_RANGE };
 	DBT k = dbt(*key, *key_size), v = dbt(NULL, 0);
 	int rc = cursor->get(cursor, &k, &v, places[to]);
+	*key = k.data;
+	*key_size = k.size;
+	*value = v.data;
+	*value_size = v.size;
+	return plain(rc);
+}
+
+/* The next pair of a secondary index: the bytes indexed, then the pair of the primary. With `seek`
+ * the first whose bytes are not below *index. */
+int ember_find(DBC *cursor, int seek, const void **index, u_int32_t *index_size, const void **key,
+    u_int32_t *key_size, const void **value, u_int32_t *value_size)
+{
+	DBT i = dbt(*index, *index_size), k = dbt(NULL, 0), v = dbt(NULL, 0);
+	int rc = cursor->pget(cursor, &i, &k, &v, seek ? DB_SET_RANGE : DB_NEXT);
+	*index = i.data;
+	*index_size = i.size;
 	*key = k.data;
 	*key_size = k.size;
 	*value = v.data;

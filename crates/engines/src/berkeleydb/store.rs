@@ -1,6 +1,6 @@
 //! The store over the environment's B-trees.
 
-use std::ffi::{CString, c_int};
+use std::ffi::c_int;
 use std::ops::ControlFlow;
 use std::ptr;
 
@@ -9,9 +9,10 @@ use embermark_model::Durability;
 use super::batch::Batch;
 use super::env::{self, check, found, size};
 use super::ffi::{self, To};
+use super::tree::Tree;
 use super::{ID, scan};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
 
 /// Bytes of a batch of a bulk load: beyond this, larger batches gained nothing.
 const LOAD_BATCH: usize = 256 << 10;
@@ -30,14 +31,7 @@ pub(super) struct Trees {
     /// A value on its way through [`KvStore::modify`].
     value: Vec<u8>,
     batch: Batch,
-}
-
-struct Tree {
-    file: CString,
-    /// Open, or null after a failed [`KvStore::clear`].
-    db: *mut ffi::Db,
-    /// For [`KvStore::modify`], in the transaction under way; null until needed.
-    cursor: *mut ffi::Cursor,
+    site: Site,
 }
 
 /// Opens a site.
@@ -52,6 +46,7 @@ pub(super) fn open(site: &Site) -> Result<Opened> {
         tables: Vec::new(),
         value: Vec::new(),
         batch: Batch::new(),
+        site: site.clone(),
     };
     // SAFETY: just opened, with transactions as told; `trees` closes it when anything fails.
     let (mut settings, page) =
@@ -65,10 +60,15 @@ impl Trees {
     /// Refuses inside of a transaction what must stand alone.
     fn alone(&self, doing: &str) -> Result<()> {
         if self.access.is_none() {
-            Ok(())
+            self.opened()
         } else {
             Err(EngineError::failed(ID, doing, "a transaction is open"))
         }
+    }
+
+    #[inline]
+    fn opened(&self) -> Result<()> {
+        if self.env.is_null() { Err(closed()) } else { Ok(()) }
     }
 
     #[inline]
@@ -88,6 +88,7 @@ impl Trees {
     }
 
     fn start(&mut self, bulk: bool) -> Result<()> {
+        self.opened()?;
         // SAFETY: the environment is open, with transactions, and none is under way.
         check(
             unsafe { ffi::ember_begin(self.env, &mut self.txn, c_int::from(bulk)) },
@@ -111,6 +112,7 @@ impl Trees {
         let mut rows = 0;
         self.batch.reset(LOAD_BATCH);
         while let Some((key, value)) = pairs.next() {
+            self.tables[table.0].check(value)?;
             if !self.batch.push(key, value) {
                 self.flush(table)?;
                 if !self.batch.push(key, value) {
@@ -169,7 +171,7 @@ impl Trees {
             return Ok(());
         }
         let mut result = self.end(false);
-        for mut tree in self.tables.drain(..) {
+        for tree in &mut self.tables {
             result = result.and(tree.drop_cursor()).and(tree.close(sync));
         }
         let env = std::mem::replace(&mut self.env, ptr::null_mut());
@@ -178,42 +180,9 @@ impl Trees {
     }
 }
 
-impl Tree {
-    #[inline]
-    fn db(&self) -> Result<*mut ffi::Db> {
-        if self.db.is_null() { Err(lost_table()) } else { Ok(self.db) }
-    }
-
-    fn drop_cursor(&mut self) -> Result<()> {
-        let cursor = std::mem::replace(&mut self.cursor, ptr::null_mut());
-        if cursor.is_null() {
-            return Ok(());
-        }
-        // SAFETY: open, and forgotten whatever this returns.
-        check(unsafe { ffi::ember_cursor_close(cursor) }, "close a cursor")
-    }
-
-    fn close(&mut self, sync: bool) -> Result<()> {
-        let db = std::mem::replace(&mut self.db, ptr::null_mut());
-        if db.is_null() {
-            return Ok(());
-        }
-        // SAFETY: open, without cursors, and forgotten whatever this returns.
-        check(unsafe { ffi::ember_close(db, c_int::from(sync)) }, "close a table")
-    }
-
-    fn open(&mut self, env: *mut ffi::Env, transactional: bool) -> Result<()> {
-        // SAFETY: the environment is open; the name lives through the call.
-        let code = unsafe {
-            ffi::ember_open(&mut self.db, env, self.file.as_ptr(), c_int::from(transactional))
-        };
-        check(code, "open a table")
-    }
-}
-
 #[cold]
-fn lost_table() -> EngineError {
-    EngineError::failed(ID, "use a table", "it could not be opened again after it was cleared")
+fn closed() -> EngineError {
+    EngineError::failed(ID, "use the database", "it could not be opened again")
 }
 
 #[cold]
@@ -230,6 +199,7 @@ impl Drop for Trees {
 
 impl Lifecycle for Trees {
     fn settle(&mut self) -> Result<()> {
+        self.opened()?;
         if self.transactional {
             // SAFETY: the environment is open, with transactions.
             check(unsafe { ffi::ember_env_checkpoint(self.env) }, "checkpoint")
@@ -239,7 +209,32 @@ impl Lifecycle for Trees {
         }
     }
 
+    /// After [`Ending::Crash`] there was no checkpoint, and tables were closed by `DB_NOSYNC`, which
+    /// leaves what is in the cache there: meant for tables whose changes are in the log
+    /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/dbclose.html>). Opening runs
+    /// recovery, as it always does.
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        self.alone("open the database again")?;
+        match after {
+            Ending::Clean => self.settle()?,
+            Ending::Crash if !self.transactional => {
+                let what = "recovery in the tier `none`: without a log, what is in the cache \
+                            would be lost";
+                return Err(EngineError::unsupported(ID, what));
+            }
+            Ending::Crash => {}
+        }
+        self.release(!self.transactional)?;
+        self.env = env::open(&self.site)?;
+        let (env, transactional) = (self.env, self.transactional);
+        // SAFETY: the environment is open.
+        self.tables.iter_mut().try_for_each(|tree| unsafe { tree.open(env, transactional) })
+    }
+
     fn close(mut self: Box<Self>) -> Result<()> {
+        if self.env.is_null() {
+            return Ok(());
+        }
         let settled = self.end(false).and_then(|()| self.settle());
         settled.and(self.release(!self.transactional))
     }
@@ -248,27 +243,52 @@ impl Lifecycle for Trees {
 impl KvStore for Trees {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         self.alone("open a table")?;
-        let file = env::c_string(format!("{}.db", def.name), "open a table")?;
-        if let Some(known) = self.tables.iter().position(|tree| tree.file == file) {
+        if let Some(known) = self.tables.iter().position(|tree| tree.is_named(def.name)) {
             return Ok(Table(known));
         }
-        let mut tree = Tree { file, db: ptr::null_mut(), cursor: ptr::null_mut() };
-        tree.open(self.env, self.transactional)?;
+        let mut tree = Tree::new(def)?;
+        // SAFETY: the environment is open.
+        let opened = unsafe { tree.open(self.env, self.transactional) };
+        if let Err(error) = opened {
+            // The error that led here is the one to tell.
+            let _ = tree.close(false);
+            return Err(error);
+        }
         self.tables.push(tree);
         Ok(Table(self.tables.len() - 1))
     }
 
     /// By a new file: emptying the old one would log every page of it and keep its size.
+    fn keeps_indexes(&self) -> bool {
+        true
+    }
+
+    fn find(
+        &mut self,
+        table: Table,
+        index: usize,
+        range: Range<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let longest = [range.from, range.to].into_iter().flatten().map(<[u8]>::len).max();
+        let index = self.tables[table.0].index(index, longest.unwrap_or_default())?;
+        // SAFETY: open handles, which outlive the scan: it ends before this call does.
+        let mut scan = unsafe { scan::Scan::open(index, self.txn) }?;
+        scan.find(range, visit)?;
+        scan.close()
+    }
+
     fn clear(&mut self, table: Table) -> Result<()> {
         self.alone("clear a table")?;
         let tree = &mut self.tables[table.0];
         tree.drop_cursor()?;
         tree.close(false)?;
-        let transactional = c_int::from(self.transactional);
-        // SAFETY: the environment is open and no handle of the file is.
-        let code = unsafe { ffi::ember_env_remove(self.env, tree.file.as_ptr(), transactional) };
-        // Opened again in any case, so that the table stays usable.
-        check(code, "remove a table").and(tree.open(self.env, self.transactional))
+        // SAFETY: the environment is open and no handle of the files is. Opened again in any case,
+        // so that the table stays usable.
+        unsafe {
+            let removed = tree.remove(self.env, self.transactional);
+            removed.and(tree.open(self.env, self.transactional))
+        }
     }
 
     /// A reading transaction is the environment as it stands: nobody else can change it.
@@ -306,7 +326,9 @@ impl KvStore for Trees {
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
         self.writable()?;
-        let db = self.tables[table.0].db()?;
+        let tree = &self.tables[table.0];
+        tree.check(value)?;
+        let db = tree.db()?;
         let (key_size, value_size) = (size(key)?, size(value)?);
         // SAFETY: open handles; key and value live through the call.
         let code = unsafe {

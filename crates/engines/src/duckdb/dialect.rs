@@ -23,6 +23,27 @@ impl Dialect for DuckDialect {
         format!("{dividend} // {divisor}")
     }
 
+    /// Text that is checked to be JSON: <https://duckdb.org/docs/stable/data/json/json_type>. There
+    /// is no binary form.
+    fn json(&self) -> Option<&'static str> {
+        Some("JSON")
+    }
+
+    fn json_number(&self, column: &str, field: &str) -> Option<String> {
+        Some(format!("CAST(({column} ->> '$.{field}') AS DOUBLE)"))
+    }
+
+    /// The operator binds weakly, hence the parentheses:
+    /// <https://duckdb.org/docs/stable/data/json/json_functions>.
+    fn json_text(&self, column: &str, field: &str) -> Option<String> {
+        Some(format!("({column} ->> '$.{field}')"))
+    }
+
+    /// <https://duckdb.org/docs/stable/sql/functions/timestamp>
+    fn month(&self, milliseconds: &str) -> Option<String> {
+        Some(format!("month(make_timestamp_ms({milliseconds}))"))
+    }
+
     /// DuckDB's CORR is NaN where there is no variance, where the standard says NULL; its NaN
     /// equals itself.
     fn correlation(&self, y: &str, x: &str) -> Option<String> {

@@ -60,34 +60,48 @@ impl Engine for DuckDb {
     fn open(&self, site: &Site) -> Result<Opened> {
         let library = library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))?;
         let tiering = tiering(library, site.durability);
-        let connection = Rc::new(open(library, tiering, site)?);
+        let place = Place { library, tiering, site: site.clone() };
+        let connection = Rc::new(place.open(None)?);
         let settings = read_back(&connection)?;
-        let store = Store::Sql(Box::new(DuckStore::new(connection)?));
+        let store = Store::Sql(Box::new(DuckStore::new(connection, place)?));
         Ok(Opened { store, version: library.version.clone(), settings, server: None })
     }
 }
 
-fn open(library: &'static DuckLib, tiering: Tiering, site: &Site) -> Result<Connection> {
-    let file = site.dir.join(FILE);
-    let mut settings = vec![
-        ("memory_limit", format!("{}B", memory_limit(site.memory))),
-        ("temp_directory", site.dir.join("spill").to_string_lossy().into_owned()),
-        // A benchmark loads nothing from the network.
-        ("autoinstall_known_extensions", "false".to_owned()),
-    ];
-    match tiering {
-        Tiering::Synced => {}
-        Tiering::Unsynced => settings.push(("fsync_mode", "none".to_owned())),
-        Tiering::NoLog => {
-            let connection = Connection::open(&library.api, None, &settings)?;
-            let path = quoted(&file);
-            connection.batch(&format!(
-                "ATTACH {path} AS embermark (RECOVERY_MODE no_wal_writes); USE embermark"
-            ))?;
-            return Ok(connection);
+/// What a database is opened by.
+struct Place {
+    library: &'static DuckLib,
+    tiering: Tiering,
+    site: Site,
+}
+
+impl Place {
+    /// Opens the database, new or there already; with that many threads, or else as many as DuckDB
+    /// takes by itself.
+    fn open(&self, threads: Option<u32>) -> Result<Connection> {
+        let (api, site) = (&self.library.api, &self.site);
+        let file = site.dir.join(FILE);
+        let mut settings = vec![
+            ("memory_limit", format!("{}B", memory_limit(site.memory))),
+            ("temp_directory", site.dir.join("spill").to_string_lossy().into_owned()),
+            // A benchmark loads nothing from the network.
+            ("autoinstall_known_extensions", "false".to_owned()),
+        ];
+        settings.extend(threads.map(|threads| ("threads", threads.to_string())));
+        match self.tiering {
+            Tiering::Synced => {}
+            Tiering::Unsynced => settings.push(("fsync_mode", "none".to_owned())),
+            Tiering::NoLog => {
+                let connection = Connection::open(api, None, &settings)?;
+                let path = quoted(&file);
+                connection.batch(&format!(
+                    "ATTACH {path} AS embermark (RECOVERY_MODE no_wal_writes); USE embermark"
+                ))?;
+                return Ok(connection);
+            }
         }
+        Connection::open(api, Some(&file), &settings)
     }
-    Connection::open(&library.api, Some(&file), &settings)
 }
 
 /// DuckDB limits the memory of all it does, not of its cache: a load of a million rows in one

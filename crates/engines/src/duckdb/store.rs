@@ -2,16 +2,25 @@
 
 use std::rc::Rc;
 
-use super::NAME;
-use super::appender;
 use super::connection::Connection;
 use super::dialect::DuckDialect;
 use super::statement::Prepared;
+use super::tier::Tiering;
+use super::{NAME, Place, appender};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, Step, TableDef, Visit};
-use crate::{Access, EngineError, Lifecycle, Result};
+use crate::{Access, Ending, EngineError, Lifecycle, Result};
 
 /// The store. It runs in this process on one connection.
 pub(super) struct DuckStore {
+    /// None only after a [`reopen`](Lifecycle::reopen) that failed.
+    open: Option<Open>,
+    place: Place,
+    /// What [`expect`](SqlStore::expect) has set, of an open database's own accord none.
+    threads: Option<u32>,
+}
+
+/// A connection and its statements, which are dropped first.
+struct Open {
     statements: Vec<Prepared>,
     begin: Prepared,
     commit: Prepared,
@@ -21,7 +30,23 @@ pub(super) struct DuckStore {
 }
 
 impl DuckStore {
-    pub(super) fn new(connection: Rc<Connection>) -> Result<Self> {
+    pub(super) fn new(connection: Rc<Connection>, place: Place) -> Result<Self> {
+        Ok(Self { open: Some(Open::new(connection)?), place, threads: None })
+    }
+
+    #[inline]
+    fn open(&mut self) -> Result<&mut Open> {
+        self.open.as_mut().ok_or_else(closed)
+    }
+}
+
+#[cold]
+fn closed() -> EngineError {
+    EngineError::failed(NAME, "use the database", "it could not be opened again")
+}
+
+impl Open {
+    fn new(connection: Rc<Connection>) -> Result<Self> {
         let prepare = |sql| Prepared::new(&connection, sql);
         Ok(Self {
             statements: Vec::new(),
@@ -37,6 +62,19 @@ impl DuckStore {
         self.statements.get(number).ok_or_else(|| {
             EngineError::failed(NAME, format!("run statement {number}"), "it was never prepared")
         })
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.begin.run(&[])?;
+        self.is_in_transaction = true;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let done = self.commit.run(&[]).map(drop);
+        self.end_if_failed(done)?;
+        self.is_in_transaction = false;
+        Ok(())
     }
 
     /// Passes a result on; an error ends the transaction it came in.
@@ -56,6 +94,28 @@ impl Lifecycle for DuckStore {
         self.batch("ANALYZE; CHECKPOINT")
     }
 
+    /// After [`Ending::Crash`] the log stays as commits left it, by
+    /// `PRAGMA disable_checkpoint_on_shutdown`
+    /// (<https://duckdb.org/docs/stable/configuration/pragmas>), and is replayed when it is opened.
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        let doing = "open the database again";
+        if self.open()?.is_in_transaction {
+            return Err(EngineError::failed(NAME, doing, "a transaction is open"));
+        }
+        if after == Ending::Crash {
+            if self.place.tiering == Tiering::NoLog {
+                let what = "recovery in the tier `none`: it writes no log, so what was committed \
+                            since the last checkpoint would be lost";
+                return Err(EngineError::unsupported(NAME, what));
+            }
+            self.open()?.connection.batch("PRAGMA disable_checkpoint_on_shutdown")?;
+        }
+        self.open = None;
+        let connection = Rc::new(self.place.open(self.threads)?);
+        self.open = Some(Open::new(connection)?);
+        Ok(())
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         // Dropping closes: the statements first, then the connection, then the database, which
         // writes its checkpoint.
@@ -69,20 +129,23 @@ impl SqlStore for DuckStore {
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
-        let done = self.connection.batch(sql).map(drop);
-        self.end_if_failed(done)
+        let open = self.open()?;
+        let done = open.connection.batch(sql).map(drop);
+        open.end_if_failed(done)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        let prepared = Prepared::new(&self.connection, sql);
-        let prepared = self.end_if_failed(prepared)?;
-        self.statements.push(prepared);
-        Ok(Statement(self.statements.len() - 1))
+        let open = self.open()?;
+        let prepared = Prepared::new(&open.connection, sql);
+        let prepared = open.end_if_failed(prepared)?;
+        open.statements.push(prepared);
+        Ok(Statement(open.statements.len() - 1))
     }
 
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
-        let done = self.statement(statement)?.run(params);
-        self.end_if_failed(done)
+        let open = self.open()?;
+        let done = open.statement(statement)?.run(params);
+        open.end_if_failed(done)
     }
 
     fn query(
@@ -91,41 +154,41 @@ impl SqlStore for DuckStore {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
+        let open = self.open()?;
         let mut is_visitors = false;
-        let done = self.statement(statement)?.query(params, &mut |row| {
+        let done = open.statement(statement)?.query(params, &mut |row| {
             let visited = visit(row);
             is_visitors = visited.is_err();
             visited
         });
-        if is_visitors { done } else { self.end_if_failed(done) }
+        if is_visitors { done } else { open.end_if_failed(done) }
     }
 
     fn begin(&mut self, _: Access) -> Result<()> {
-        self.begin.run(&[])?;
-        self.is_in_transaction = true;
-        Ok(())
+        self.open()?.begin()
     }
 
     fn commit(&mut self) -> Result<()> {
-        let done = self.commit.run(&[]).map(drop);
-        self.end_if_failed(done)?;
-        self.is_in_transaction = false;
-        Ok(())
+        self.open()?.commit()
     }
 
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        self.begin(Access::Write)?;
-        let done = appender::append(&self.connection, table, rows);
-        let count = self.end_if_failed(done)?;
-        self.commit()?;
+        let open = self.open()?;
+        open.begin()?;
+        let done = appender::append(&open.connection, table, rows);
+        let count = open.end_if_failed(done)?;
+        open.commit()?;
         Ok(count)
     }
 
     /// A short statement runs fastest on one thread, without handing work over; a long one on all.
     fn expect(&mut self, step: Step) -> Result<()> {
-        self.batch(match step {
-            Step::Point => "SET threads = 1",
-            Step::Analytic => "RESET threads",
-        })
+        let (sql, threads) = match step {
+            Step::Point => ("SET threads = 1", Some(1)),
+            Step::Analytic => ("RESET threads", None),
+        };
+        self.batch(sql)?;
+        self.threads = threads;
+        Ok(())
     }
 }

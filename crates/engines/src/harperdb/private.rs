@@ -7,6 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
+use embermark_model::Durability;
 use nix::sys::signal::Signal;
 
 use super::installation::{self, Installation};
@@ -45,12 +46,12 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
     let name = format!("harperdb-{}-1", installation.version);
     // Programs that copy it do not know the number under which the server reaches it.
     let real = fs::canonicalize(&data).map_err(|e| EngineError::file(NAME, "find", &data, e))?;
-    template::fill(NAME, &name, &real, |dir| install(&installation, &home, dir, site))?;
+    template::fill(NAME, &name, &real, |dir| install(&installation, &home, dir))?;
     replace(&data, PLACE, &data.to_string_lossy())?;
     let password = data.join(PASSWORD);
     let password = fs::read_to_string(&password)
         .map_err(|error| EngineError::file(NAME, "read", password, error))?;
-    launch(&installation, &home, &data, &password, settings(site))
+    launch(&installation, &home, &data, &password, settings(site.durability))
 }
 
 /// Starts the server in `data` and connects.
@@ -77,7 +78,7 @@ fn launch(
 
 /// Makes a template: a first start in the server's home, which creates everything, its files then
 /// copied with their paths replaced by [`PLACE`].
-fn install(installation: &Installation, home: &Home, dir: &Path, site: &Site) -> Result<()> {
+fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     let password =
         random().map_err(|error| EngineError::file(NAME, "read", "/dev/urandom", error))?;
     let data = home.subdirectory(NAME, "first")?;
@@ -88,7 +89,8 @@ fn install(installation: &Installation, home: &Home, dir: &Path, site: &Site) ->
         file.write_all(password.as_bytes())
     };
     keep().map_err(|error| EngineError::file(NAME, "write", &kept, error))?;
-    let mut settings = settings(site);
+    // Its own installation cannot open what it makes without syncs.
+    let mut settings = settings(Durability::Power);
     settings.extend([
         ("HDB_ADMIN_USERNAME", USER),
         ("HDB_ADMIN_PASSWORD", &password),
@@ -119,8 +121,8 @@ fn environment(dir: &Path) -> Vec<(OsString, OsString)> {
 
 /// What a server is started with (<https://docs.harperdb.io/docs/deployments/configuration>). What
 /// is not named here is HarperDB's default.
-fn settings(site: &Site) -> Vec<(&'static str, &'static str)> {
-    let write_async = if tier::write_async(site.durability) { "true" } else { "false" };
+fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
+    let write_async = if tier::write_async(durability) { "true" } else { "false" };
     let mut all = vec![
         ("STORAGE_WRITEASYNC", write_async),
         // One connection of ours needs one thread.

@@ -37,6 +37,11 @@ impl Session {
         }
     }
 
+    /// Ends the connection; the next operation makes a new one.
+    pub fn renew(&mut self) {
+        self.http.renew();
+    }
+
     /// Creates its database, which is dropped with it.
     ///
     /// # Errors

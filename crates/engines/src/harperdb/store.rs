@@ -12,8 +12,8 @@ use crate::document::{
     Order, Value,
 };
 use crate::row::Visit;
-use crate::server::Server;
-use crate::{EngineError, Lifecycle, Result};
+use crate::server::{self, Server};
+use crate::{Ending, EngineError, Lifecycle, Result};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -140,6 +140,12 @@ impl Lifecycle for HarperStore {
     /// HarperDB has no checkpoint and no statistics of its own to bring up to date; files are
     /// compacted only while it does not run.
     fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        server::by_connection(NAME, after)?;
+        self.session.renew();
         Ok(())
     }
 

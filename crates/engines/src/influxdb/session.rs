@@ -48,6 +48,11 @@ impl Session {
         }
     }
 
+    /// Ends the connection; the next question makes a new one.
+    pub fn renew(&mut self) {
+        self.client.renew();
+    }
+
     /// Whether the server answers; needs no right.
     pub fn ping(&self) -> Result<()> {
         discard(NAME, self.client.get("/ping")?)

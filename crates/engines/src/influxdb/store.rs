@@ -1,13 +1,14 @@
 //! The store.
 
+use super::NAME;
 use super::line;
 use super::rest;
 use super::session::Session;
 use super::udp::Sender;
 use crate::row::Visit;
 use crate::series::{Point, Points, SeriesStore};
-use crate::server::Server;
-use crate::{Lifecycle, Result};
+use crate::server::{self, Server};
+use crate::{Ending, Lifecycle, Result};
 
 /// Points in a request: the manual's advice
 /// (<https://docs.influxdata.com/influxdb/v1.8/guides/write_data/>: 5,000 to 10,000 a batch).
@@ -90,6 +91,17 @@ impl Lifecycle for InfluxStore {
             }
         }
         (self.written, self.deleted) = (false, false);
+        Ok(())
+    }
+
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        server::by_connection(NAME, after)?;
+        // Points on their way would be a new client's to miss.
+        self.flush()?;
+        if let Some(sender) = &mut self.sender {
+            sender.renew()?;
+        }
+        self.session.renew();
         Ok(())
     }
 

@@ -62,9 +62,7 @@ impl Sender {
     pub fn to(pid: u32) -> Result<Self> {
         let connect = || {
             let queue = Queue::of(pid)?;
-            let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-            socket.connect((Ipv4Addr::LOCALHOST, queue.port()))?;
-            Ok((socket, queue))
+            Ok((socket(queue.port())?, queue))
         };
         let (socket, queue) = connect().map_err(|error: std::io::Error| {
             Session::failed("find the UDP port of its server", error)
@@ -73,6 +71,16 @@ impl Sender {
         // The kernel doubles what is asked for, to have room for itself: this is half of it.
         let room = granted();
         Ok(Self { socket, queue, packet, waiting: 0, sent: 0, stored: 0, filled: 0, room })
+    }
+
+    /// Goes on with a new socket of its own. What was sent is still waited for.
+    ///
+    /// # Errors
+    /// When the kernel has none.
+    pub fn renew(&mut self) -> Result<()> {
+        self.socket = socket(self.queue.port())
+            .map_err(|error| Session::failed("be reached over UDP again", error))?;
+        Ok(())
     }
 
     /// What bounds the queue, for the report.
@@ -199,6 +207,13 @@ impl Sender {
         }
         Ok(())
     }
+}
+
+/// A socket of ours that sends to a port of this machine.
+fn socket(port: u16) -> std::io::Result<UdpSocket> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    socket.connect((Ipv4Addr::LOCALHOST, port))?;
+    Ok(socket)
 }
 
 /// # Errors

@@ -115,7 +115,8 @@ impl Env {
         cut.map_err(|error| EngineError::file(ID, "shorten", file, error))
     }
 
-    fn release(&mut self) {
+    /// Closes without more ado; a second time does nothing.
+    pub(super) fn release(&mut self) {
         let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
         // SAFETY: null, which does nothing, or created and not used again; the store has ended
         // its transactions and cursors.

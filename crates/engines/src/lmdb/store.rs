@@ -8,11 +8,12 @@ use super::env::{self, Env};
 use super::scan::Cursor;
 use super::{ID, NOTHING, bytes, check, ffi, found, val};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
 
 /// An open environment and its tables. The environment's handle comes first, where the
 /// workloads' benchmark `overhead` looks for it to run a bare loop on the same database; `env`,
-/// which closes it, comes last, because fields are dropped in order.
+/// which closes it, comes last, because fields are dropped in order. Both are null only after a
+/// [`reopen`](Lifecycle::reopen) that failed.
 #[repr(C)]
 pub(super) struct Databases {
     raw: *mut ffi::MDB_env,
@@ -27,6 +28,7 @@ pub(super) struct Databases {
     access: Option<Access>,
     /// A value on its way through [`KvStore::modify`].
     value: Vec<u8>,
+    site: Site,
     env: Env,
 }
 
@@ -49,6 +51,7 @@ pub(super) fn open(site: &Site) -> Result<Opened> {
         reading: false,
         access: None,
         value: Vec::new(),
+        site: site.clone(),
         env,
     };
     let store = Store::Kv(Box::new(databases));
@@ -63,6 +66,12 @@ impl Databases {
         } else {
             Err(EngineError::failed(ID, doing, "a transaction is open"))
         }
+    }
+
+    /// The environment's handle.
+    #[inline]
+    fn environment(&self) -> Result<*mut ffi::MDB_env> {
+        if self.raw.is_null() { Err(closed()) } else { Ok(self.raw) }
     }
 
     /// The transaction to read in: the one under way, or a new one that lasts until the next call.
@@ -82,10 +91,9 @@ impl Databases {
     #[inline]
     fn renew(&mut self) -> Result<()> {
         let code = if self.reader.is_null() {
+            let env = self.environment()?;
             // SAFETY: the environment is open.
-            unsafe {
-                ffi::mdb_txn_begin(self.raw, ptr::null_mut(), ffi::MDB_RDONLY, &mut self.reader)
-            }
+            unsafe { ffi::mdb_txn_begin(env, ptr::null_mut(), ffi::MDB_RDONLY, &mut self.reader) }
         } else {
             // SAFETY: a reading transaction that was reset.
             unsafe { ffi::mdb_txn_renew(self.reader) }
@@ -133,9 +141,9 @@ impl Databases {
 
     fn start(&mut self) -> Result<*mut ffi::MDB_txn> {
         self.rest();
-        let mut txn = ptr::null_mut();
+        let (env, mut txn) = (self.environment()?, ptr::null_mut());
         // SAFETY: the environment is open, and no other transaction writes.
-        let code = unsafe { ffi::mdb_txn_begin(self.raw, ptr::null_mut(), 0, &mut txn) };
+        let code = unsafe { ffi::mdb_txn_begin(env, ptr::null_mut(), 0, &mut txn) };
         check(code, "begin to write")?;
         Ok(txn)
     }
@@ -179,6 +187,11 @@ fn change(
 }
 
 #[cold]
+fn closed() -> EngineError {
+    EngineError::failed(ID, "use the database", "it could not be opened again")
+}
+
+#[cold]
 fn read_only() -> EngineError {
     EngineError::failed(ID, "write", "the transaction was begun to read")
 }
@@ -193,12 +206,49 @@ impl Lifecycle for Databases {
     /// LMDB has neither a log to checkpoint nor pages to compact in place; what remains is to
     /// bring the pages to the disk.
     fn settle(&mut self) -> Result<()> {
+        self.environment()?;
         self.env.sync()
+    }
+
+    /// By the library's own close, which syncs nothing: a commit has, where the tier says so.
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        const DOING: &str = "open the database again";
+        self.alone(DOING)?;
+        if after == Ending::Crash {
+            let what =
+                "recovery: it has no log to recover, and opens the same whatever came before";
+            return Err(EngineError::unsupported(ID, what));
+        }
+        self.release();
+        self.raw = ptr::null_mut();
+        self.env.release();
+        self.env = Env::open(&self.site)?;
+        self.raw = self.env.raw();
+        if self.tables.is_empty() {
+            return Ok(());
+        }
+        // In one transaction, whose end makes the handles the environment's.
+        self.renew()?;
+        self.reading = false;
+        let txn = std::mem::replace(&mut self.reader, ptr::null_mut());
+        let mut opened = Ok(());
+        for table in &mut self.tables {
+            // SAFETY: `txn` is under way and the only one; the name lives through the call.
+            let code = unsafe { ffi::mdb_dbi_open(txn, table.name.as_ptr(), 0, &mut table.dbi) };
+            opened = opened.and(check(code, "open a table"));
+        }
+        // SAFETY: under way, without cursors, and not used again whatever this returns.
+        let ended = check(unsafe { ffi::mdb_txn_commit(txn) }, DOING);
+        opened.and(ended).inspect_err(|_| {
+            // Tables without handles are of no use.
+            self.raw = ptr::null_mut();
+            self.env.release();
+        })
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {
         self.release();
-        self.env.close()
+        if self.raw.is_null() { Ok(()) } else { self.env.close() }
     }
 }
 
@@ -266,6 +316,17 @@ impl KvStore for Databases {
         }
         // SAFETY: in the map until the transaction ends or changes something, which needs `self`.
         Ok(Some(unsafe { bytes(value) }))
+    }
+
+    /// As the root of the table's tree has it: `md_entries`, kept by every change.
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        let txn = self.snapshot()?;
+        // SAFETY: a plain C struct of integers, for which zeros are valid.
+        let mut stat = unsafe { std::mem::zeroed::<ffi::MDB_stat>() };
+        // SAFETY: `txn` is under way; fills the struct.
+        let code = unsafe { ffi::mdb_stat(txn, self.tables[table.0].dbi, &mut stat) };
+        check(code, "count the keys")?;
+        Ok(Some(stat.ms_entries as u64))
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {

@@ -25,13 +25,45 @@ impl Dialect for MariaSql {
         "?".to_owned()
     }
 
+    /// An index of TEXT takes a part of it only.
+    fn indexed_text(&self) -> &'static str {
+        "VARCHAR(255)"
+    }
+
+    /// LONGTEXT that is checked to be JSON: <https://mariadb.com/kb/en/json-data-type/>. There is no
+    /// binary form.
+    fn json(&self) -> Option<&'static str> {
+        Some("JSON")
+    }
+
+    fn json_number(&self, column: &str, field: &str) -> Option<String> {
+        Some(format!("CAST(JSON_VALUE({column}, '$.{field}') AS DOUBLE)"))
+    }
+
+    /// <https://mariadb.com/kb/en/json_value/>
+    fn json_text(&self, column: &str, field: &str) -> Option<String> {
+        Some(format!("JSON_VALUE({column}, '$.{field}')"))
+    }
+
+    /// Without FROM_UNIXTIME, whose answer is in the session's time zone.
+    fn month(&self, milliseconds: &str) -> Option<String> {
+        let moment =
+            format!("TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ({milliseconds} DIV 1000) SECOND");
+        Some(format!("MONTH({moment})"))
+    }
+
     /// A string of the key is a VARCHAR of 255 characters, because a key of TEXT is one of its
     /// first characters only. Engine and collation are named: a server that is given has its own
     /// defaults.
-    fn create_table(&self, table: &TableDef) -> String {
+    fn create_table_of(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
         let column = |(name, of, nullable): &(&str, SqlType, Nullable)| {
+            let own = types.iter().find(|(column, _)| column == name);
             let in_key = *of == SqlType::Text && table.key.contains(name);
-            let of = if in_key { "VARCHAR(255)" } else { self.type_name(*of) };
+            let of = match own {
+                Some((_, own)) => own,
+                None if in_key => self.indexed_text(),
+                None => self.type_name(*of),
+            };
             let not_null = if *nullable == Nullable::No { " NOT NULL" } else { "" };
             format!("{name} {of}{not_null}")
         };

@@ -23,12 +23,13 @@ pub(super) fn connect(url: &str) -> Result<Session> {
     })?;
     let place = place(&opts);
     let options = OptsBuilder::from_opts(opts).tcp_connect_timeout(Some(CONNECT_WITHIN));
-    let conn = Conn::new(session::options(options)).map_err(|e| {
+    let options = session::options(options);
+    let conn = Conn::new(options.clone()).map_err(|e| {
         let advice = "is it running, and does it let this user in without TLS?";
         EngineError::failed(NAME, format!("connect to {place}"), format!("{e}; {advice}"))
     })?;
     let database = format!("embermark_{:016x}", RandomState::new().hash_one(()));
-    Session::create(conn, &database, true)
+    Session::create(conn, &options, &database, true)
 }
 
 /// Where the server is, without the user's password.

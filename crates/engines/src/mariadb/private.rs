@@ -55,7 +55,7 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
     let options = session::options(options);
     let connect = |_: &Home| Conn::new(options.clone()).map_err(|error| error.to_string());
     let (server, conn) = Server::start(spec(&found.mariadbd, args), &home, connect)?;
-    Ok((server, Session::create(conn, "embermark", false)?))
+    Ok((server, Session::create(conn, &options, "embermark", false)?))
 }
 
 /// Everything the system tables depend on. The user is part of it, because the files are his, and

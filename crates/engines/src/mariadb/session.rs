@@ -17,7 +17,10 @@ pub(super) struct Session {
     pub conn: Conn,
     /// The largest packet that the server takes, in bytes.
     pub largest_packet: usize,
-    given: Option<String>,
+    options: OptsBuilder,
+    database: String,
+    /// Whether the server is not ours, and the database still there.
+    given: bool,
 }
 
 /// What every connection of ours asks for: an update counts the rows it found, also those that
@@ -31,25 +34,47 @@ pub(super) fn options(options: OptsBuilder) -> OptsBuilder {
 }
 
 impl Session {
-    /// Creates a database and makes it the current one; on a server that is `given` it is dropped
-    /// with the session.
+    /// Creates a database and makes it the current one of a connection made by `options`; on a
+    /// server that is `given` it is dropped with the session.
     ///
     /// # Errors
     /// When the server reports one, such as that the user may create no database.
-    pub fn create(mut conn: Conn, database: &str, given: bool) -> Result<Self> {
+    pub fn create(
+        mut conn: Conn,
+        options: &OptsBuilder,
+        database: &str,
+        given: bool,
+    ) -> Result<Self> {
         let packet = conn.query_first("SELECT CAST(@@max_allowed_packet AS UNSIGNED)");
         let packet = packet.map_err(|e| failed("read `max_allowed_packet`", &e))?;
-        let mut session = Self { conn, largest_packet: packet.unwrap_or_default(), given: None };
+        let mut session = Self {
+            conn,
+            largest_packet: packet.unwrap_or_default(),
+            options: options.clone(),
+            database: database.to_owned(),
+            given: false,
+        };
         session.run(&format!(
             "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {COLLATION}"
         ))?;
-        session.given = given.then(|| database.to_owned());
-        session.enter(database)?;
+        session.given = given;
+        session.run(&format!("USE {database}"))?;
+        session.set()?;
         Ok(session)
     }
 
-    fn enter(&mut self, database: &str) -> Result<()> {
-        self.run(&format!("USE {database}"))?;
+    /// Makes a new connection to the database, then ends the old one, so that a failure leaves one.
+    ///
+    /// # Errors
+    /// When the server is not reached, or reports one.
+    pub fn renew(&mut self) -> Result<()> {
+        let options = self.options.clone().db_name(Some(&self.database));
+        let conn = Conn::new(options).map_err(|e| failed("connect again", &e))?;
+        drop(std::mem::replace(&mut self.conn, conn));
+        self.set()
+    }
+
+    fn set(&mut self) -> Result<()> {
         self.run(&format!(
             "SET NAMES utf8mb4 COLLATE {COLLATION}, sql_mode = '{MODE}', time_zone = '+00:00', \
              autocommit = 1, tx_isolation = 'REPEATABLE-READ'"
@@ -69,12 +94,11 @@ impl Session {
     /// # Errors
     /// When the server reports one.
     pub fn drop_database(&mut self) -> Result<()> {
-        match self.given.take() {
-            Some(database) => {
-                self.run("ROLLBACK")?;
-                self.run(&format!("DROP DATABASE {database}"))
-            }
-            None => Ok(()),
+        if std::mem::take(&mut self.given) {
+            self.run("ROLLBACK")?;
+            self.run(&format!("DROP DATABASE {}", self.database))
+        } else {
+            Ok(())
         }
     }
 }

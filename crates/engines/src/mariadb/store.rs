@@ -11,9 +11,9 @@ use super::param::values;
 use super::row::View;
 use super::session::Session;
 use super::{NAME, failed};
-use crate::server::Server;
+use crate::server::{self, Server};
 use crate::sql::{Dialect, Param, ResultRow, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, EngineError, Lifecycle, Result};
+use crate::{Access, Ending, EngineError, Lifecycle, Result};
 
 /// A user of a server that is given may lack the right to a statement
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
@@ -143,6 +143,15 @@ impl Lifecycle for MariaDbStore {
             self.session.run("SET GLOBAL innodb_max_purge_lag_wait = 0")?;
         }
         if tables.is_empty() { Ok(()) } else { self.flush(&tables) }
+    }
+
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        server::by_connection(NAME, after)?;
+        if self.in_transaction {
+            return Err(EngineError::failed(NAME, "connect again", "a transaction is open"));
+        }
+        self.prepared.clear();
+        self.session.renew()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -24,6 +24,8 @@ pub(super) struct Session {
     /// None once the database is dropped.
     database: Option<Database>,
     is_given: bool,
+    options: ClientOptions,
+    name: String,
     runtime: Runtime,
 }
 
@@ -71,9 +73,23 @@ impl Session {
         // The driver starts its tasks on the runtime that it finds itself in.
         let client = {
             let _inside = runtime.enter();
-            Client::with_options(options)?
+            Client::with_options(options.clone())?
         };
-        Ok(Self { database: Some(client.database(name)), is_given, runtime })
+        let database = Some(client.database(name));
+        Ok(Self { database, is_given, options, name: name.to_owned(), runtime })
+    }
+
+    /// Ends the connection and begins anew: a driver that knows nothing of the server, which it
+    /// finds with the first command.
+    ///
+    /// # Errors
+    /// When the driver refuses the options.
+    pub fn renew(&mut self) -> Result<()> {
+        let fresh = Self::new(runtime()?, self.options.clone(), &self.name, self.is_given);
+        let mut old = std::mem::replace(self, fresh.map_err(|e| failed("connect again", &e))?);
+        // The database stays.
+        old.is_given = false;
+        old.end()
     }
 
     /// Whether the server is not ours.

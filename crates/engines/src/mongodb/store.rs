@@ -15,8 +15,8 @@ use crate::document::{
     Order,
 };
 use crate::row::Visit;
-use crate::server::Server;
-use crate::{EngineError, Lifecycle, Result};
+use crate::server::{self, Server};
+use crate::{Ending, EngineError, Lifecycle, Result};
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
 /// memory of it stays in the processor's cache.
@@ -113,6 +113,12 @@ impl Lifecycle for MongoStore {
         let done = self.session.admin(doc! { "fsync": 1 });
         // On somebody's server only an administrator may; there it is not ours to insist.
         if self.server.is_some() { done.map(|_| ()) } else { Ok(()) }
+    }
+
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        server::by_connection(NAME, after)?;
+        self.pipelines = Pipelines::default();
+        self.session.renew()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -42,11 +42,10 @@ pub(super) fn connect(url: &str, durability: Durability) -> Result<Session> {
     let sql = format!("CREATE SCHEMA {schema}");
     client.batch_execute(&sql).map_err(|e| failed(format!("run `{sql}`"), &e))?;
     // From here on, dropping the session drops the schema.
-    let mut session = Session::with_schema(client, schema.clone());
-    let sql = format!(
+    let mut session = Session::with_schema(client, config, schema.clone());
+    session.set(format!(
         "SET search_path = {schema}; SET synchronous_commit = {commit}; SET timezone = 'UTC'"
-    );
-    session.client.batch_execute(&sql).map_err(|e| failed(format!("run `{sql}`"), &e))?;
+    ))?;
     Ok(session)
 }
 

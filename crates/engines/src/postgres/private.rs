@@ -43,7 +43,7 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
     config.host_path(&sockets).user(USER).dbname("postgres").application_name("embermark");
     let connect = |_: &Home| config.connect(NoTls).map_err(|error| message(&error));
     let (server, client) = Server::start(spec(&postgres, args), &home, connect)?;
-    Ok((server, Session::new(client)))
+    Ok((server, Session::new(client, config)))
 }
 
 fn words(line: &str) -> Vec<OsString> {

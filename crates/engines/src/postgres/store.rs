@@ -3,15 +3,15 @@
 use embermark_model::Durability;
 use postgres::error::SqlState;
 use postgres::fallible_iterator::FallibleIterator;
-use postgres::{Client, Row};
+use postgres::{Client, Config, NoTls, Row};
 
 use super::copy::Copy;
 use super::row::View;
 use super::value::Value;
-use super::{NAME, dialect, failed};
-use crate::server::Server;
+use super::{NAME, dialect, failed, message};
+use crate::server::{self, Server};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, EngineError, Lifecycle, Result};
+use crate::{Access, Ending, EngineError, Lifecycle, Result};
 
 /// Bytes of rows from which on preparing a table for a load costs less than it saves.
 const LARGE: usize = 1024 * 1024;
@@ -19,18 +19,43 @@ const LARGE: usize = 1024 * 1024;
 /// A connection, and the schema that goes with it on a server that is not ours.
 pub(super) struct Session {
     pub client: Client,
+    config: Config,
     schema: Option<String>,
+    /// What a session begins with, if anything.
+    settings: Option<String>,
 }
 
 impl Session {
     /// A connection to a server of our own.
-    pub fn new(client: Client) -> Self {
-        Self { client, schema: None }
+    pub fn new(client: Client, config: Config) -> Self {
+        Self { client, config, schema: None, settings: None }
     }
 
     /// A connection to somebody's server; the schema is dropped with it.
-    pub fn with_schema(client: Client, schema: String) -> Self {
-        Self { client, schema: Some(schema) }
+    pub fn with_schema(client: Client, config: Config, schema: String) -> Self {
+        Self { client, config, schema: Some(schema), settings: None }
+    }
+
+    /// Runs statements now and at the beginning of every new connection.
+    ///
+    /// # Errors
+    /// The server's message.
+    pub fn set(&mut self, settings: String) -> Result<()> {
+        self.batch(&settings)?;
+        self.settings = Some(settings);
+        Ok(())
+    }
+
+    /// Makes a new connection, then ends the old one, so that a failure leaves one.
+    fn renew(&mut self) -> Result<()> {
+        let connected = self.config.connect(NoTls);
+        let mut client =
+            connected.map_err(|e| EngineError::failed(NAME, "connect again", message(&e)))?;
+        if let Some(sql) = &self.settings {
+            client.batch_execute(sql).map_err(|e| failed(format!("run `{sql}`"), &e))?;
+        }
+        let old = std::mem::replace(&mut self.client, client);
+        old.close().map_err(|e| failed("end its connection", &e))
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
@@ -170,6 +195,15 @@ impl Lifecycle for PostgresStore {
             }
             done => done.map_err(|e| failed("run `CHECKPOINT`", &e)),
         }
+    }
+
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        server::by_connection(NAME, after)?;
+        if self.in_transaction {
+            return Err(EngineError::failed(NAME, "connect again", "a transaction is open"));
+        }
+        self.prepared.clear();
+        self.session.renew()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -18,6 +18,7 @@ const CURRENT: &str = "CURRENT";
 /// An open database, closed when dropped.
 pub(super) struct Db<'a> {
     pub api: &'a Api,
+    /// Null once it is closed.
     pub raw: Handle,
     pub options: Options<'a>,
     /// The column families that were there when it was opened and were not taken.
@@ -50,18 +51,32 @@ pub(super) fn c_string(bytes: impl Into<Vec<u8>>, doing: &str) -> Result<CString
 impl<'a> Db<'a> {
     /// Opens or makes the database of a site.
     pub(super) fn open(api: &'a Api, site: &Site) -> Result<Self> {
-        Self::open_with(api, &site.dir, Options::of(api, site))
+        Self::open_with(api, &site.dir, Options::of(api, site), Vec::new())
+    }
+
+    /// Opens the database of a site of which it is known that it has these column families and no
+    /// others.
+    pub(super) fn open_known(api: &'a Api, site: &Site, families: Vec<CString>) -> Result<Self> {
+        Self::open_with(api, &site.dir, Options::of(api, site), families)
     }
 
     /// Opens or makes a database with the library's own options.
     pub(super) fn open_plain(api: &'a Api, folder: &Path) -> Result<Self> {
-        Self::open_with(api, folder, Options::plain(api))
+        Self::open_with(api, folder, Options::plain(api), Vec::new())
     }
 
-    fn open_with(api: &'a Api, folder: &Path, options: Options<'a>) -> Result<Self> {
+    /// Without `names` it looks for them.
+    fn open_with(
+        api: &'a Api,
+        folder: &Path,
+        options: Options<'a>,
+        names: Vec<CString>,
+    ) -> Result<Self> {
         let doing = format!("open the database in {}", folder.display());
         let path = c_string(folder.as_os_str().as_bytes(), &doing)?;
-        let names = if folder.join(CURRENT).exists() {
+        let names = if !names.is_empty() {
+            names
+        } else if folder.join(CURRENT).exists() {
             families(api, &options, &path, &doing)?
         } else {
             vec![DEFAULT.to_owned()]
@@ -85,6 +100,26 @@ impl<'a> Db<'a> {
             )
         })?;
         Ok(Self { api, raw, options, found: names.into_iter().zip(handles).collect() })
+    }
+
+    /// Closes it, when every handle that was taken is destroyed; the names of the column families
+    /// that were not taken. What a log holds is not written to tables
+    /// (<https://github.com/facebook/rocksdb/blob/main/include/rocksdb/options.h>,
+    /// `avoid_flush_during_shutdown`: only what was written without a log is flushed).
+    pub(super) fn close(&mut self) -> Vec<CString> {
+        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
+        let found = std::mem::take(&mut self.found);
+        // SAFETY: ours, and not used again.
+        let names = found.into_iter().map(|(name, family)| unsafe {
+            (self.api.column_family_handle_destroy)(family);
+            name
+        });
+        let names = names.collect();
+        if !raw.is_null() {
+            // SAFETY: open, without a handle left, and forgotten.
+            unsafe { (self.api.close)(raw) };
+        }
+        names
     }
 
     /// The column family of that name, made if it is not there.
@@ -206,13 +241,8 @@ fn families(api: &Api, options: &Options<'_>, path: &CStr, doing: &str) -> Resul
 
 impl Drop for Db<'_> {
     fn drop(&mut self) {
-        // SAFETY: ours, and not used again; the store has ended what it has open in it.
-        unsafe {
-            for (_, family) in self.found.drain(..) {
-                (self.api.column_family_handle_destroy)(family);
-            }
-            (self.api.close)(self.raw);
-        }
+        // The store has ended what it has open in it.
+        self.close();
     }
 }
 

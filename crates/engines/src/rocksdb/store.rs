@@ -1,8 +1,9 @@
 //! The store over the database's column families.
 
 use std::ffi::CString;
-use std::path::PathBuf;
 use std::ptr;
+
+use embermark_model::Durability;
 
 use super::api::Handle;
 use super::batch::Batch;
@@ -11,7 +12,7 @@ use super::library::RocksLib;
 use super::scan::Scan;
 use super::{ID, bulk, stored};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
 
 /// What of the options file is reported, by section.
 const REPORTED: &[(&str, &[&str])] = &[
@@ -25,7 +26,7 @@ const REPORTED: &[(&str, &[&str])] = &[
 
 /// An open database and its tables.
 pub(super) struct Families {
-    folder: PathBuf,
+    site: Site,
     tables: Vec<(CString, Handle)>,
     access: Option<Access>,
     /// What the transaction begun to write has changed; empty outside of one.
@@ -46,7 +47,7 @@ pub(super) fn open(library: &'static RocksLib, site: &Site) -> Result<Opened> {
     let db = Db::open(api, site)?;
     let settings = settings(&db, site)?;
     let families = Families {
-        folder: site.dir.clone(),
+        site: site.clone(),
         tables: Vec::new(),
         access: None,
         batch: Batch::new(api),
@@ -81,11 +82,12 @@ impl Families {
     /// Refuses inside of a transaction what must stand alone.
     fn alone(&mut self, doing: &str) -> Result<()> {
         self.found = None;
-        if self.access.is_none() {
-            Ok(())
-        } else {
-            Err(EngineError::failed(ID, doing, "a transaction is open"))
-        }
+        let why = match self.access {
+            Some(_) => "a transaction is open",
+            None if self.db.raw.is_null() => "it could not be opened again",
+            None => return Ok(()),
+        };
+        Err(EngineError::failed(ID, doing, why))
     }
 
     #[inline]
@@ -137,6 +139,15 @@ impl Families {
         }
     }
 
+    /// Gives the tables' handles back, before the database is closed.
+    fn forget_families(&mut self) {
+        for (_, family) in self.tables.iter_mut().filter(|(_, family)| !family.is_null()) {
+            // SAFETY: ours, in an open database, and forgotten.
+            unsafe { (self.db.api.column_family_handle_destroy)(*family) };
+            *family = ptr::null_mut();
+        }
+    }
+
     fn flush(&self) -> Result<()> {
         (0..self.tables.len()).try_for_each(|table| self.db.flush(self.family(Table(table))?))
     }
@@ -144,7 +155,7 @@ impl Families {
 
 #[cold]
 fn lost_table() -> EngineError {
-    EngineError::failed(ID, "use a table", "it could not be made again after it was cleared")
+    EngineError::failed(ID, "use a table", "it could not be opened or made again")
 }
 
 #[cold]
@@ -156,12 +167,7 @@ impl Drop for Families {
     fn drop(&mut self) {
         self.found = None;
         self.forget_snapshot();
-        // SAFETY: ours, and not used again; the database, which is closed after this, is open.
-        unsafe {
-            for (_, family) in self.tables.drain(..).filter(|(_, family)| !family.is_null()) {
-                (self.db.api.column_family_handle_destroy)(family);
-            }
-        }
+        self.forget_families();
     }
 }
 
@@ -170,6 +176,28 @@ impl Lifecycle for Families {
     fn settle(&mut self) -> Result<()> {
         self.flush()?;
         self.tables.iter().for_each(|(_, family)| self.db.compact(*family));
+        Ok(())
+    }
+
+    /// After [`Ending::Crash`] nothing is flushed, and the log is replayed when it is opened.
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        self.alone("open the database again")?;
+        match after {
+            Ending::Clean => self.flush()?,
+            Ending::Crash if self.site.durability == Durability::None => {
+                let what = "recovery in the tier `none`: without a log, what is in memory would \
+                            be lost";
+                return Err(EngineError::unsupported(ID, what));
+            }
+            Ending::Crash => {}
+        }
+        self.forget_families();
+        let mut names = self.db.close();
+        names.extend(self.tables.iter().map(|(name, _)| name.clone()));
+        self.db = Db::open_known(self.db.api, &self.site, names)?;
+        for (name, family) in &mut self.tables {
+            *family = self.db.family(name)?;
+        }
         Ok(())
     }
 
@@ -284,7 +312,7 @@ impl KvStore for Families {
 
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         self.alone("load a table")?;
-        bulk::load(&self.db, &self.folder, self.family(table)?, pairs)
+        bulk::load(&self.db, &self.site.dir, self.family(table)?, pairs)
     }
 
     fn scan(

@@ -1,6 +1,6 @@
 //! SQLite's dialect.
 
-use crate::sql::{Dialect, SqlType, TableDef};
+use crate::sql::{BinaryJson, Dialect, SqlType, TableDef};
 
 /// The dialect.
 pub(super) struct SqliteDialect;
@@ -35,17 +35,42 @@ impl Dialect for SqliteDialect {
         Plain.placeholder(n)
     }
 
+    /// "SQLite stores JSON as ordinary text": <https://www.sqlite.org/json1.html>. A column declared
+    /// JSON would have the affinity of numbers.
+    fn json(&self) -> Option<&'static str> {
+        Some("TEXT")
+    }
+
+    /// Since SQLite 3.45: <https://www.sqlite.org/jsonb.html>.
+    fn binary_json(&self) -> Option<BinaryJson> {
+        Some(BinaryJson { type_name: "BLOB", of_text: |place| format!("jsonb({place})") })
+    }
+
+    fn json_number(&self, column: &str, field: &str) -> Option<String> {
+        self.json_text(column, field)
+    }
+
+    /// The operator gives the field's value in SQL's own type, number or text.
+    fn json_text(&self, column: &str, field: &str) -> Option<String> {
+        Some(format!("{column} ->> '$.{field}'"))
+    }
+
+    /// <https://www.sqlite.org/lang_datefunc.html>
+    fn month(&self, milliseconds: &str) -> Option<String> {
+        Some(format!("CAST(strftime('%m', {milliseconds} / 1000, 'unixepoch') AS INTEGER)"))
+    }
+
     /// A key of one INTEGER column is the row's own number, by which a table is stored. With any
     /// other key the manual advises WITHOUT ROWID, which stores the table by that key and saves a
     /// second tree and a second search: <https://www.sqlite.org/withoutrowid.html>.
-    fn create_table(&self, table: &TableDef) -> String {
+    fn create_table_of(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
         let is_integer = |key: &str| {
             let mut columns = table.columns.iter();
             columns.any(|(name, of, _)| *name == key && type_name(*of) == "INTEGER")
         };
         let stored_by_number = matches!(table.key, [key] if is_integer(key));
         let storage = if stored_by_number { "" } else { " WITHOUT ROWID" };
-        Plain.create_table(table) + storage
+        Plain.create_table_of(table, types) + storage
     }
 
     fn sample_deviation(&self, _: &str) -> Option<String> {

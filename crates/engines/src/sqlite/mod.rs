@@ -53,15 +53,23 @@ impl Engine for Sqlite {
     }
 
     fn open(&self, site: &Site) -> Result<Opened> {
-        let path = site.dir.join(FILE);
-        let connection = Connection::open(&path)
-            .map_err(|e| EngineError::failed(NAME, format!("open {}", path.display()), e))?;
-        let configured = configure(&connection, site);
-        let settings = configured.map_err(|e| EngineError::failed(NAME, "set its pragmas", e))?;
-        let store = Store::Sql(Box::new(SqliteStore::new(Rc::new(connection))?));
+        let connection = connect(site)?;
+        let settings = read_all(&connection)
+            .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
+        let store = Store::Sql(Box::new(SqliteStore::new(connection, site)?));
         let version = rusqlite::version().to_owned();
         Ok(Opened { store, version, settings, server: None })
     }
+}
+
+/// Opens the database of a site, new or there already, with the pragmas of the tier.
+fn connect(site: &Site) -> Result<Rc<Connection>> {
+    let path = site.dir.join(FILE);
+    let connection = Connection::open(&path)
+        .map_err(|e| EngineError::failed(NAME, format!("open {}", path.display()), e))?;
+    let configured = configure(&connection, site);
+    configured.map_err(|e| EngineError::failed(NAME, "set its pragmas", e))?;
+    Ok(Rc::new(connection))
 }
 
 /// What decides speed and durability, as the database itself says afterwards.
@@ -75,8 +83,8 @@ const PRAGMAS: [&str; 7] = [
     "mmap_size",
 ];
 
-/// Sets the pragmas of the tier and reads them back.
-fn configure(connection: &Connection, site: &Site) -> rusqlite::Result<Vec<(String, String)>> {
+/// Sets the pragmas of the tier.
+fn configure(connection: &Connection, site: &Site) -> rusqlite::Result<()> {
     // The bundled library keeps histograms of indexed columns (STAT4) once ANALYZE has run, and
     // then plans a statement again whenever a parameter compared with an index is bound anew:
     // https://www.sqlite.org/c3ref/prepare.html. A planner that does not look at parameters is
@@ -89,7 +97,11 @@ fn configure(connection: &Connection, site: &Site) -> rusqlite::Result<Vec<(Stri
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {synchronous}; PRAGMA locking_mode = {locking}; \
          PRAGMA journal_mode = {journal}; PRAGMA cache_size = -{cache};"
-    ))?;
+    ))
+}
+
+/// The pragmas that are reported, read back.
+fn read_all(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     PRAGMAS.iter().map(|name| Ok(((*name).to_owned(), read_back(connection, name)?))).collect()
 }
 

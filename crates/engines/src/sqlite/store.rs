@@ -2,16 +2,25 @@
 
 use std::rc::Rc;
 
+use embermark_model::Durability;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
-use super::{NAME, bulk};
+use super::{NAME, bulk, connect};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, EngineError, Lifecycle, Result};
+use crate::{Access, Ending, EngineError, Lifecycle, Result, Site};
 
 /// The store. It runs in this process on one connection.
 pub(super) struct SqliteStore {
+    /// None only after a [`reopen`](Lifecycle::reopen) that failed.
+    open: Option<Open>,
+    site: Site,
+}
+
+/// A connection and its statements.
+struct Open {
     statements: Vec<Prepared>,
     begin_read: Prepared,
     begin_write: Prepared,
@@ -21,7 +30,23 @@ pub(super) struct SqliteStore {
 }
 
 impl SqliteStore {
-    pub(super) fn new(connection: Rc<Connection>) -> Result<Self> {
+    pub(super) fn new(connection: Rc<Connection>, site: &Site) -> Result<Self> {
+        Ok(Self { open: Some(Open::new(connection)?), site: site.clone() })
+    }
+
+    #[inline]
+    fn open(&mut self) -> Result<&mut Open> {
+        self.open.as_mut().ok_or_else(closed)
+    }
+}
+
+#[cold]
+fn closed() -> EngineError {
+    EngineError::failed(NAME, "use the database", "it could not be opened again")
+}
+
+impl Open {
+    fn new(connection: Rc<Connection>) -> Result<Self> {
         let prepare = |sql| Prepared::new(&connection, sql);
         Ok(Self {
             statements: Vec::new(),
@@ -60,26 +85,9 @@ impl SqliteStore {
         self.commit.run([].into_iter())?;
         Ok(count)
     }
-}
 
-impl Lifecycle for SqliteStore {
-    fn settle(&mut self) -> Result<()> {
-        // Statistics first, so that they are in the file too. The checkpoint says in its result,
-        // not by an error, when something kept it from finishing.
-        self.batch("ANALYZE")?;
-        let doing = "checkpoint its log";
-        let busy: i64 = self
-            .connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-            .map_err(|e| EngineError::failed(NAME, doing, e))?;
-        if busy != 0 {
-            return Err(EngineError::failed(NAME, doing, "another connection is using it"));
-        }
-        Ok(())
-    }
-
-    fn close(self: Box<Self>) -> Result<()> {
-        let Self { statements, begin_read, begin_write, commit, rollback, connection } = *self;
+    fn close(self) -> Result<()> {
+        let Self { statements, begin_read, begin_write, commit, rollback, connection } = self;
         // A connection with living statements does not close.
         drop((statements, begin_read, begin_write, commit, rollback));
         let doing = "close the database";
@@ -89,27 +97,77 @@ impl Lifecycle for SqliteStore {
     }
 }
 
+impl Lifecycle for SqliteStore {
+    fn settle(&mut self) -> Result<()> {
+        // Statistics first, so that they are in the file too. The checkpoint says in its result,
+        // not by an error, when something kept it from finishing.
+        self.batch("ANALYZE")?;
+        let doing = "checkpoint its log";
+        let busy: i64 = self
+            .open()?
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .map_err(|e| EngineError::failed(NAME, doing, e))?;
+        if busy != 0 {
+            return Err(EngineError::failed(NAME, doing, "another connection is using it"));
+        }
+        Ok(())
+    }
+
+    /// After [`Ending::Crash`] the write-ahead log stays as commits left it, by
+    /// `SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE`
+    /// (<https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>), and is recovered by the first
+    /// statement that reads.
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        let doing = "open the database again";
+        let open = self.open()?;
+        if !open.connection.is_autocommit() {
+            return Err(EngineError::failed(NAME, doing, "a transaction is open"));
+        }
+        if after == Ending::Crash {
+            if self.site.durability == Durability::None {
+                let what = "recovery in the tier `none`: its journal is in memory, so there is no \
+                            log to recover";
+                return Err(EngineError::unsupported(NAME, what));
+            }
+            let keep = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+            let set = self.open()?.connection.set_db_config(keep, true);
+            set.map_err(|e| EngineError::failed(NAME, "leave its log as it is", e))?;
+        }
+        self.open.take().map_or(Ok(()), Open::close)?;
+        self.open = Some(Open::new(connect(&self.site)?)?);
+        Ok(())
+    }
+
+    fn close(mut self: Box<Self>) -> Result<()> {
+        self.open.take().map_or(Ok(()), Open::close)
+    }
+}
+
 impl SqlStore for SqliteStore {
     fn dialect(&self) -> &'static dyn Dialect {
         &SqliteDialect
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
-        let done = self.connection.execute_batch(sql);
+        let open = self.open()?;
+        let done = open.connection.execute_batch(sql);
         let done = done.map_err(|e| EngineError::failed(NAME, format!("run `{sql}`"), e));
-        self.end_if_failed(done)
+        open.end_if_failed(done)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        self.statements.push(Prepared::new(&self.connection, sql)?);
-        Ok(Statement(self.statements.len() - 1))
+        let open = self.open()?;
+        open.statements.push(Prepared::new(&open.connection, sql)?);
+        Ok(Statement(open.statements.len() - 1))
     }
 
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
-        let before = self.changes();
-        let done = self.statement(statement)?.run(params.iter().copied());
-        self.end_if_failed(done)?;
-        Ok((self.changes() - before).unsigned_abs())
+        let open = self.open()?;
+        let before = open.changes();
+        let done = open.statement(statement)?.run(params.iter().copied());
+        open.end_if_failed(done)?;
+        Ok((open.changes() - before).unsigned_abs())
     }
 
     fn query(
@@ -118,30 +176,34 @@ impl SqlStore for SqliteStore {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
+        let open = self.open()?;
         let mut is_visitors = false;
-        let done = self.statement(statement)?.query(params, &mut |row| {
+        let done = open.statement(statement)?.query(params, &mut |row| {
             let visited = visit(row);
             is_visitors = visited.is_err();
             visited
         });
-        if is_visitors { done } else { self.end_if_failed(done) }
+        if is_visitors { done } else { open.end_if_failed(done) }
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
+        let open = self.open()?;
         match access {
-            Access::Read => self.begin_read.run([].into_iter()),
-            Access::Write => self.begin_write.run([].into_iter()),
+            Access::Read => open.begin_read.run([].into_iter()),
+            Access::Write => open.begin_write.run([].into_iter()),
         }
     }
 
     fn commit(&mut self) -> Result<()> {
-        let done = self.commit.run([].into_iter());
-        self.end_if_failed(done)
+        let open = self.open()?;
+        let done = open.commit.run([].into_iter());
+        open.end_if_failed(done)
     }
 
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        let done = self.bulk(table, rows);
-        self.end_if_failed(done)
+        let open = self.open()?;
+        let done = open.bulk(table, rows);
+        open.end_if_failed(done)
     }
 
     fn bulk_sorted(&self) -> bool {

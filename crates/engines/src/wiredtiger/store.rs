@@ -10,7 +10,7 @@ use super::connection::{self, c_string, check};
 use super::cursor::Cursor;
 use super::{ID, ffi};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
 
 /// Keys and values are bytes, as they are; only a new table is made.
 const NEW: &CStr = c"key_format=u,value_format=u,exclusive=true";
@@ -26,15 +26,19 @@ pub(super) struct Trees {
     /// The table whose cursor stands somewhere since a read outside of a transaction.
     standing: Option<usize>,
     logged: bool,
+    /// Counts what makes every table old to a bulk cursor: checkpoints and transactions.
+    age: u64,
+    site: Site,
     /// A value on its way through [`KvStore::modify`].
     value: Vec<u8>,
 }
 
 struct Tree {
     uri: CString,
-    /// Whether it was never written to, which a bulk cursor asks for.
-    fresh: bool,
-    /// `None` after a failed [`KvStore::clear`].
+    /// The age at which it was made, while no change has touched it: a bulk cursor asks for a table
+    /// that neither a change nor a checkpoint nor a transaction has looked into.
+    made: Option<u64>,
+    /// `None` after a failed [`KvStore::clear`] or [`Lifecycle::reopen`].
     cursors: Option<Cursors>,
 }
 
@@ -55,6 +59,8 @@ pub(super) fn open(site: &Site) -> Result<Opened> {
         access: None,
         standing: None,
         logged: site.durability != Durability::None,
+        age: 0,
+        site: site.clone(),
         value: Vec::new(),
     };
     let settings = connection::settings(site)?;
@@ -67,6 +73,9 @@ impl Trees {
     fn alone(&mut self, doing: &str) -> Result<()> {
         if self.access.is_some() {
             return Err(EngineError::failed(ID, doing, "a transaction is open"));
+        }
+        if self.connection.is_null() {
+            return Err(EngineError::failed(ID, doing, "it could not be opened again"));
         }
         self.rest()
     }
@@ -92,7 +101,7 @@ impl Trees {
             return Err(EngineError::failed(ID, "write", "the transaction was begun to read"));
         }
         self.rest()?;
-        self.tables[table.0].fresh = false;
+        self.tables[table.0].made = None;
         self.cursors(table)
     }
 
@@ -115,7 +124,8 @@ impl Trees {
         }
     }
 
-    fn checkpoint(&self) -> Result<()> {
+    fn checkpoint(&mut self) -> Result<()> {
+        self.age += 1;
         // SAFETY: the session is open and without a transaction.
         check(unsafe { ffi::ember_wt_checkpoint(self.session) }, "checkpoint")
     }
@@ -149,7 +159,7 @@ impl Trees {
         if connection.is_null() {
             return Ok(());
         }
-        self.tables.clear();
+        self.tables.iter_mut().for_each(|tree| tree.cursors = None);
         // SAFETY: open, without cursors of ours, and forgotten whatever this returns; the session
         // is closed with it.
         check(unsafe { ffi::ember_wt_close(connection) }, "close the database")
@@ -158,7 +168,7 @@ impl Trees {
 
 #[cold]
 fn lost_table() -> EngineError {
-    EngineError::failed(ID, "use a table", "it could not be opened again after it was cleared")
+    EngineError::failed(ID, "use a table", "it could not be opened again")
 }
 
 impl Drop for Trees {
@@ -174,8 +184,28 @@ impl Lifecycle for Trees {
         if self.access.is_some() {
             return Ok(());
         }
-        self.rest()?;
+        self.alone("come to rest")?;
         self.checkpoint()
+    }
+
+    /// The library takes a checkpoint when it is closed
+    /// (<https://source.wiredtiger.com/mongodb-4.2/struct_w_t___c_o_n_n_e_c_t_i_o_n.html>, `close`)
+    /// and has no way not to.
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        self.alone("open the database again")?;
+        if after == Ending::Crash {
+            let what = "recovery without the death of its process: closing takes a checkpoint, \
+                        which leaves nothing in the log";
+            return Err(EngineError::unsupported(ID, what));
+        }
+        self.age += 1;
+        self.release()?;
+        (self.connection, self.session) = connection::open(&self.site)?;
+        for table in 0..self.tables.len() {
+            let cursors = self.open_cursors(&self.tables[table].uri)?;
+            self.tables[table].cursors = Some(cursors);
+        }
+        Ok(())
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {
@@ -185,6 +215,9 @@ impl Lifecycle for Trees {
         } else {
             Ok(())
         };
+        if self.connection.is_null() {
+            return Ok(());
+        }
         ended.and(self.settle()).and(self.release())
     }
 }
@@ -197,9 +230,9 @@ impl KvStore for Trees {
         if let Some(known) = self.tables.iter().position(|tree| tree.uri == uri) {
             return Ok(Table(known));
         }
-        let fresh = self.create(&uri)?;
+        let made = self.create(&uri)?.then_some(self.age);
         let cursors = Some(self.open_cursors(&uri)?);
-        self.tables.push(Tree { uri, fresh, cursors });
+        self.tables.push(Tree { uri, made, cursors });
         Ok(Table(self.tables.len() - 1))
     }
 
@@ -211,15 +244,16 @@ impl KvStore for Trees {
         // SAFETY: the session is open, the table without cursors; the text lives through the call.
         let code = unsafe { ffi::ember_wt_drop(self.session, uri.as_ptr()) };
         // Opened again in any case, so that the table stays usable.
-        let fresh = self.create(uri)?;
+        let made = self.create(uri)?.then_some(self.age);
         let cursors = self.open_cursors(uri)?;
         let tree = &mut self.tables[table.0];
-        (tree.fresh, tree.cursors) = (fresh, Some(cursors));
+        (tree.made, tree.cursors) = (made, Some(cursors));
         check(code, "remove a table")
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
         self.alone("begin a transaction")?;
+        self.age += 1;
         // SAFETY: the session is open and without a transaction.
         check(unsafe { ffi::ember_wt_begin(self.session) }, "begin a transaction")?;
         self.access = Some(access);
@@ -280,13 +314,13 @@ impl KvStore for Trees {
     /// The load itself is not logged, so a checkpoint keeps it where a commit is to be kept.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         self.alone("load a table")?;
-        if !self.tables[table.0].fresh {
+        if self.tables[table.0].made != Some(self.age) {
             // The library takes a table that was emptied for one that is in use.
             self.refuse_if_filled(table)?;
             self.clear(table)?;
         }
         let tree = &mut self.tables[table.0];
-        (tree.fresh, tree.cursors) = (false, None);
+        (tree.made, tree.cursors) = (None, None);
         let uri = &self.tables[table.0].uri;
         let loaded = self.load(uri, pairs);
         self.tables[table.0].cursors = Some(self.open_cursors(uri)?);

@@ -12,7 +12,7 @@ use super::table::IsamTable;
 use super::tier::Mode;
 use super::{NAME, settings};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
 
 /// A session, and the files it has open.
 pub(super) struct Isam {
@@ -57,7 +57,7 @@ impl Isam {
     /// Refuses inside of a transaction what must stand alone.
     fn alone(&self, doing: &str) -> Result<()> {
         match self.access {
-            None => Ok(()),
+            None => self.client.check_open(),
             Some(_) => Err(EngineError::failed(NAME, doing, "a transaction is open")),
         }
     }
@@ -142,6 +142,23 @@ impl Lifecycle for Isam {
     /// writes changed pages out by itself, bundled into system transactions
     /// (<http://docs.actian.com/psql/PSQLv11/prog_gde/fundmnts.04.12.html>).
     fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// A new session, and the files opened in it. The engine runs on, so there is nothing to
+    /// recover.
+    fn reopen(&mut self, after: Ending) -> Result<()> {
+        self.alone("open the database again")?;
+        if after == Ending::Crash {
+            let what = "recovery with a session: the engine recovers when the engine starts";
+            return Err(EngineError::unsupported(NAME, what));
+        }
+        self.release()?;
+        self.client = Client::new(self.client.api)?;
+        for table in &mut self.tables {
+            // SAFETY: as in `table`.
+            unsafe { table.reopen(&self.client, self.mode.open_mode()) }?;
+        }
         Ok(())
     }
 

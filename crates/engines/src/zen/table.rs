@@ -60,17 +60,41 @@ impl IsamTable {
             lengths: Lengths::OF_NONE,
         };
         // SAFETY: the caller's promise.
-        match unsafe { File::open(client, &table.path, mode) }? {
-            Some(file) => {
-                if file.facts()?.records > 0 {
-                    table.lengths = Lengths { shortest: fixed, longest: MAXIMUM_RECORD_LENGTH };
-                }
-                table.file = Some(file);
-            }
+        if !unsafe { table.attach(client, mode) }? {
             // SAFETY: as above.
-            None => unsafe { table.make(client, mode) }?,
+            unsafe { table.make(client, mode) }?;
         }
         Ok(table)
+    }
+
+    /// Opens the file again, in a new session.
+    ///
+    /// # Safety
+    /// The client must outlive the table.
+    pub(super) unsafe fn reopen(&mut self, client: &Client, mode: OpenMode) -> Result<()> {
+        // SAFETY: the caller's promise.
+        if unsafe { self.attach(client, mode) }? {
+            return Ok(());
+        }
+        let doing = format!("open {} again", self.path.to_string_lossy());
+        Err(EngineError::failed(NAME, doing, "it is not there"))
+    }
+
+    /// Opens the file if it is there; of the records in it nothing is known.
+    ///
+    /// # Safety
+    /// The client must outlive the table.
+    unsafe fn attach(&mut self, client: &Client, mode: OpenMode) -> Result<bool> {
+        // SAFETY: the caller's promise.
+        let Some(file) = unsafe { File::open(client, &self.path, mode) }? else {
+            return Ok(false);
+        };
+        self.lengths = match file.facts()?.records {
+            0 => Lengths::OF_NONE,
+            _ => Lengths { shortest: self.fixed, longest: MAXIMUM_RECORD_LENGTH },
+        };
+        self.file = Some(file);
+        Ok(true)
     }
 
     /// Makes the file, over the one before, and opens it.
@@ -213,5 +237,9 @@ pub(super) fn path(dir: &Path, name: &str) -> Result<CString> {
 
 #[cold]
 fn lost() -> EngineError {
-    EngineError::failed(NAME, "use a table", "clearing it failed, so it has no file")
+    EngineError::failed(
+        NAME,
+        "use a table",
+        "clearing it or opening it again failed, so it has no file",
+    )
 }

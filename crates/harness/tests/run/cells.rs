@@ -39,6 +39,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         memory_bytes: 1 << 20,
         urls: BTreeMap::new(),
         as_published: false,
+        window_ms: 300,
         accepted_licences: Vec::new(),
     }
 }

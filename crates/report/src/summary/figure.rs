@@ -37,13 +37,14 @@ impl<'a> Figure<'a> {
         let trials: Vec<Vec<&Run>> = parts.iter().map(|part| counted(part)).collect();
         let per_trial_ns: Vec<f64> = trials.iter().filter_map(|runs| per_operation(runs)).collect();
         let ops = parts.iter().map(|part| part.ops).max()?;
-        let short = |run: &&&Run| run.capped || run.ops < ops;
+        // Of a closed loop for a time there is no whole.
+        let short = |run: &&&Run| run.capped && ops > 0 || run.ops < ops;
         let done = trials.iter().flatten().filter(short).map(|run| run.ops).min();
         let stop = done.map(|done| Stop { done, of: ops });
         let means: Vec<f64> = trials.iter().filter_map(|runs| mean_elapsed(runs)).collect();
         Some(Self {
             per_op_ns: median(&per_trial_ns)?,
-            elapsed_ns: if stop.is_none() { median(&means) } else { None },
+            elapsed_ns: if stop.is_none() && ops > 0 { median(&means) } else { None },
             ops,
             stop,
             per_trial_ns,

@@ -39,6 +39,7 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             memory_bytes: 1,
             urls: BTreeMap::new(),
             as_published: false,
+            window_ms: 300,
             accepted_licences: Vec::new(),
         },
         cells,

@@ -43,7 +43,12 @@ impl Staged {
     }
 
     pub fn open(&self, variant: &str, store: Store) -> Box<dyn Bench> {
-        let spec = Spec { rows: self.rows.clone(), variant: variant.to_owned(), seed: 7 };
+        let spec = Spec {
+            rows: self.rows.clone(),
+            variant: variant.to_owned(),
+            seed: 7,
+            window: Duration::from_millis(50),
+        };
         find("sensors").unwrap().prepare(&spec).unwrap().open(store).unwrap()
     }
 }

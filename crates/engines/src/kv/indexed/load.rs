@@ -1,0 +1,76 @@
+//! The indexes of a bulk load: gathered while the table is loaded, then sorted.
+
+use super::{Index, Pairs};
+
+/// Hands pairs on, and gathers the entries of every index from them.
+pub(super) struct Gather<'a> {
+    pairs: &'a mut dyn Pairs,
+    indexes: &'a [Index],
+    entries: Vec<Entries>,
+    short: Option<usize>,
+}
+
+/// Keys of an index, one after the other, and where each lies.
+#[derive(Default)]
+pub(super) struct Entries {
+    bytes: Vec<u8>,
+    places: Vec<(usize, usize)>,
+}
+
+impl<'a> Gather<'a> {
+    /// Of the pairs of a table with these indexes.
+    pub(super) fn new(pairs: &'a mut dyn Pairs, indexes: &'a [Index]) -> Self {
+        let entries = indexes.iter().map(|_| Entries::default()).collect();
+        Self { pairs, indexes, entries, short: None }
+    }
+
+    /// The length of a value too short for the indexes, before which the load was ended.
+    pub(super) fn short(&self) -> Option<usize> {
+        self.short
+    }
+
+    /// The entries of every index, in the order of the pairs.
+    pub(super) fn entries(self) -> Vec<Entries> {
+        self.entries
+    }
+}
+
+impl Pairs for Gather<'_> {
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        let (key, value) = self.pairs.next()?;
+        for (index, entries) in self.indexes.iter().zip(&mut self.entries) {
+            let Some(bytes) = index.of(value) else {
+                self.short = Some(value.len());
+                return None;
+            };
+            let start = entries.bytes.len();
+            entries.bytes.extend_from_slice(bytes);
+            entries.bytes.extend_from_slice(key);
+            entries.places.push((start, entries.bytes.len()));
+        }
+        Some((key, value))
+    }
+}
+
+/// The entries of an index in ascending order, with empty values.
+pub(super) struct Sorted {
+    entries: Entries,
+    next: usize,
+}
+
+impl Sorted {
+    /// Sorts them.
+    pub(super) fn new(mut entries: Entries) -> Self {
+        let bytes = &entries.bytes;
+        entries.places.sort_unstable_by_key(|&(from, to)| &bytes[from..to]);
+        Self { entries, next: 0 }
+    }
+}
+
+impl Pairs for Sorted {
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        let &(from, to) = self.entries.places.get(self.next)?;
+        self.next += 1;
+        Some((&self.entries.bytes[from..to], &[]))
+    }
+}

@@ -1,0 +1,134 @@
+//! Opening a database again and again leaves nothing behind. In a process of its own with one test,
+//! because open files and threads belong to a process.
+
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use embermark_engines::document::{
+    Collection, CollectionDef, Document, Filter, Find, Order, Value,
+};
+use embermark_engines::kv::{Table, TableDef};
+use embermark_engines::registry::ENGINES;
+use embermark_engines::series::{FieldValue, Point, TagValue};
+use embermark_engines::{Availability, Ending, Result, Site, Store, Tier};
+use embermark_model::Durability;
+
+const TIMES: usize = 50;
+
+static NOTES: CollectionDef =
+    CollectionDef { name: "notes", key: &["id"], indexes: &[], fields: &["n"] };
+
+/// Open files and threads of this process.
+fn held() -> (usize, usize) {
+    let entries = |dir: &str| fs::read_dir(dir).unwrap().count();
+    (entries("/proc/self/fd"), entries("/proc/self/task"))
+}
+
+/// Stores one row.
+fn fill(store: &mut Store) -> Result<()> {
+    match store {
+        Store::Sql(store) => store.batch("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (7)"),
+        Store::Kv(store) => {
+            let table = store.table(&TableDef { key_length: Some(8), ..TableDef::named("t") })?;
+            store.put(table, b"a key of".as_slice(), b"7")
+        }
+        Store::Document(store) => {
+            let collection = store.create(&NOTES)?;
+            let document = Document { key: &[Value::Int(1)], fields: &[("n", Value::Int(7))] };
+            store.insert(collection, &document)
+        }
+        Store::Series(store) => {
+            let (tags, fields) = ([("of", TagValue::Int(1))], [("n", FieldValue::Int(7))]);
+            store.write("t", &Point { tags: &tags, fields: &fields, time_ns: 1 })
+        }
+    }
+}
+
+/// Opens the store again and reads the row.
+fn again(store: &mut Store) -> Result<bool> {
+    let mut found = false;
+    let mut see = |row: &dyn embermark_engines::sql::ResultRow| {
+        found = row.int(0)? == Some(7);
+        Ok(())
+    };
+    match store {
+        Store::Sql(store) => {
+            store.reopen(Ending::Clean)?;
+            let statement = store.prepare("SELECT n FROM t")?;
+            store.query(statement, &[], &mut see)?;
+        }
+        Store::Kv(store) => {
+            store.reopen(Ending::Clean)?;
+            found = store.get(Table(0), b"a key of")?.is_some();
+        }
+        Store::Document(store) => {
+            store.reopen(Ending::Clean)?;
+            let (filter, order) = (Filter::Key(&[Value::Int(1)]), Order::Any);
+            let find = Find { filter, order, limit: None, columns: &["n"] };
+            store.find(Collection(0), &find, &mut see)?;
+        }
+        Store::Series(store) => {
+            store.reopen(Ending::Clean)?;
+            store.query("SELECT n FROM t", &["n"], &mut see)?;
+        }
+    }
+    Ok(found)
+}
+
+fn close(store: Store) -> Result<()> {
+    match store {
+        Store::Sql(store) => store.close(),
+        Store::Kv(store) => store.close(),
+        Store::Document(store) => store.close(),
+        Store::Series(store) => store.close(),
+    }
+}
+
+#[test]
+fn opening_again_fifty_times_leaves_no_file_and_no_thread_behind() {
+    for engine in ENGINES {
+        let id = engine.info().id;
+        if let Availability::Missing { why, remedy } = engine.availability() {
+            println!("{id} is left out: {why}; {remedy}");
+            continue;
+        }
+        for tier in Durability::ALL {
+            if !matches!(engine.tier(tier), Tier::Offered { .. }) {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            // A private server may run as another user.
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt;
+                let open = fs::Permissions::from_mode(0o755);
+                fs::set_permissions(folder.path(), open).unwrap();
+            }
+            let dir = folder.path().to_owned();
+            let site = Site { dir, durability: tier, memory: 64 << 20, url: None };
+            let mut store = engine.open(&site).unwrap().store;
+            fill(&mut store).unwrap();
+            // What a library keeps for the whole process is there after a few.
+            for _ in 0..3 {
+                assert!(again(&mut store).unwrap(), "{id} ({tier})");
+            }
+            let before = held();
+            for _ in 0..TIMES {
+                assert!(again(&mut store).unwrap(), "{id} ({tier})");
+            }
+            // A thread that was told to end may need a moment for it, and a library may start one
+            // late that it keeps for the process; what is left every time would be more.
+            let few =
+                |now: (usize, usize)| now.0 < before.0 + TIMES / 5 && now.1 < before.1 + TIMES / 5;
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while !few(held()) && Instant::now() < deadline {
+                sleep(Duration::from_millis(10));
+            }
+            assert!(few(held()), "{id} ({tier}): {before:?} files and threads, now {:?}", held());
+            close(store).unwrap();
+        }
+    }
+}

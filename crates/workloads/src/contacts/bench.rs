@@ -1,0 +1,204 @@
+//! The workload on one database.
+
+use embermark_engines::{EngineError, Store};
+use embermark_meter::{Measured, Meter};
+use embermark_model::answer::{Answer, Difference};
+use embermark_model::fingerprint::Checksum;
+
+use super::document::DocumentBook;
+use super::kv::KvBook;
+use super::oracle::{Oracle, ReadBack};
+use super::port::AddressBook;
+use super::series::SeriesBook;
+use super::sql::SqlBook;
+use super::step::{PHASES, Step};
+use crate::{Bench, CheckError, Phase, Prepared, Strategy};
+
+/// Everything that exists before the engine does.
+pub(super) struct Cell {
+    pub oracle: Oracle,
+    pub strategy: Strategy,
+}
+
+impl Prepared for Cell {
+    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+        let rows = self.oracle.contacts.len();
+        let book: Box<dyn AddressBook> = match store {
+            Store::Sql(store) => Box::new(SqlBook::new(store)),
+            Store::Kv(store) => Box::new(KvBook::new(store, rows)?),
+            Store::Document(store) => Box::new(DocumentBook::new(store)?),
+            Store::Series(store) => Box::new(SeriesBook::new(store, rows)),
+        };
+        let phase = |(step, info): (Step, &crate::PhaseInfo)| Phase {
+            name: info.name,
+            // A step that concerns no row is still one call.
+            ops: self.oracle.ops(step).max(1),
+            how: book.how(step),
+        };
+        let phases = Step::ALL.into_iter().zip(&PHASES).map(phase).collect();
+        Ok(Box::new(ContactsBench { phases, cell: *self, book, state: State::Dirty }))
+    }
+}
+
+/// In what state the database is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Not every row is there as it was inserted.
+    Dirty,
+    /// Every row is.
+    Loaded,
+    /// And the database has come to rest.
+    Settled,
+}
+
+struct ContactsBench {
+    phases: Vec<Phase>,
+    cell: Cell,
+    book: Box<dyn AddressBook>,
+    state: State,
+}
+
+impl ContactsBench {
+    /// Inserts every row anew by the fastest path.
+    fn rebuild(&mut self) -> Result<(), EngineError> {
+        self.state = State::Dirty;
+        self.book.clear()?;
+        self.book.ready(Step::Insert, Strategy::Bulk)?;
+        let contacts = &self.cell.oracle.contacts;
+        self.book.insert(contacts, Strategy::Bulk, &mut Meter::new(None))?;
+        self.state = State::Loaded;
+        self.settle()
+    }
+
+    fn settle(&mut self) -> Result<(), EngineError> {
+        match self.state {
+            State::Dirty => self.rebuild(),
+            State::Settled => Ok(()),
+            State::Loaded => {
+                self.book.settle()?;
+                self.state = State::Settled;
+                Ok(())
+            }
+        }
+    }
+
+    /// The step itself, inside the clock. `None` where an engine does not tell how many rows it
+    /// changed.
+    fn perform(&mut self, step: Step, meter: &mut Meter) -> Result<Option<Answer>, EngineError> {
+        let Self { cell: Cell { oracle, strategy }, book, .. } = self;
+        Ok(match step {
+            Step::OpenClose => {
+                let mut found = Checksum::default();
+                meter.each(oracle.drawn.len() as u64, |i| {
+                    let Checksum { rows, sum } = book.open_close(oracle.drawn[i])?;
+                    found.rows += rows;
+                    found.sum = found.sum.wrapping_add(sum);
+                    Ok::<_, EngineError>(())
+                })?;
+                Some(Answer::Checksum(found))
+            }
+            Step::Insert => {
+                let inserted = book.insert(&oracle.contacts, *strategy, meter)?;
+                Some(Answer::Count(inserted))
+            }
+            Step::Select(by) => Some(Answer::Checksum(book.select(by)?)),
+            Step::Update(by) => book.update(by, meter)?.map(Answer::Count),
+            Step::Delete(by) => book.delete(by, meter)?.map(Answer::Count),
+        })
+    }
+
+    /// Rows that are gone, counted by reading what is left.
+    fn gone(&mut self) -> Result<Answer, EngineError> {
+        let mut left = 0;
+        self.book.contents(&mut |_| left += 1)?;
+        let rows = self.cell.oracle.contacts.len() as u64;
+        Ok(Answer::Count(rows.saturating_sub(left)))
+    }
+
+    /// Compares the answer, and after the last run of a step that writes the whole store.
+    fn compare(
+        &mut self,
+        step: Step,
+        answer: &Answer,
+        rows: u64,
+        last: bool,
+    ) -> Result<(), CheckError> {
+        let Self { cell: Cell { oracle, .. }, book, .. } = self;
+        oracle.answer(step, rows).check(answer)?;
+        if last && step.writes() {
+            let mut content = ReadBack::new(oracle, step, rows);
+            book.contents(&mut |row| content.see(row))?;
+            content.finish()?;
+        }
+        Ok(())
+    }
+}
+
+impl Bench for ContactsBench {
+    fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
+        let step = Step::ALL[phase];
+        match step {
+            Step::Insert => {
+                self.state = State::Dirty;
+                self.book.clear()?;
+            }
+            // Rebuilt even before the first run, so that all runs find the same state.
+            _ if step.changes_rows() => self.rebuild()?,
+            _ => self.settle()?,
+        }
+        self.book.ready(step, self.cell.strategy)
+    }
+
+    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
+        let step = Step::ALL[phase];
+        if step.writes() {
+            self.state = State::Dirty;
+        }
+        meter.start();
+        let done = self.perform(step, meter);
+        meter.stop();
+        let told = done?;
+        let measured = meter.measured();
+        if step == Step::Insert && !measured.capped {
+            self.state = State::Loaded;
+        }
+        // One call for all of its rows, unless code of ours ended it early.
+        let called = matches!(step, Step::Select(_)) || step.changes_rows();
+        if called {
+            match &told {
+                Some(Answer::Count(done)) if measured.capped => meter.count(*done),
+                _ => meter.count(self.phases[phase].ops),
+            }
+        }
+        told.map_or_else(|| self.gone(), Ok)
+    }
+
+    fn check(
+        &mut self,
+        phase: usize,
+        answer: &Answer,
+        measured: Measured,
+        last: bool,
+    ) -> Result<(), CheckError> {
+        let (step, ops) = (Step::ALL[phase], self.phases[phase].ops);
+        if measured.ops != ops && !measured.capped {
+            let text = format!("{} of {ops} operations were done", measured.ops);
+            return Err(Difference(text).into());
+        }
+        let rows = measured.ops.min(self.cell.oracle.ops(step));
+        let same = self.compare(step, answer, rows, last);
+        if same.is_err() {
+            self.state = State::Dirty;
+        }
+        same
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.settle()?;
+        self.book.close()
+    }
+}

@@ -1,0 +1,137 @@
+//! Contacts in a document store.
+
+use embermark_data::contacts::Contact;
+use embermark_engines::document::{
+    Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Order,
+    Value,
+};
+use embermark_engines::{Ending, Result};
+use embermark_meter::Meter;
+use embermark_model::fingerprint::Checksum;
+use embermark_model::result::How;
+
+use super::port::{AddressBook, COLUMNS, Stored};
+use super::step::{Column, Step};
+use crate::Strategy;
+use crate::feed::Feed;
+
+static CONTACTS: CollectionDef = CollectionDef {
+    name: "contacts",
+    key: &["id"],
+    indexes: &[&["state"]],
+    fields: &["lastname", "firstname", "street", "city", "state", "zip", "country", "phone"],
+};
+
+/// The collection. The family has no transactions over several documents, so every document
+/// inserted one by one is a commit, whatever the strategy.
+pub(super) struct DocumentBook {
+    store: Box<dyn DocumentStore>,
+    collection: Collection,
+}
+
+impl DocumentBook {
+    pub(super) fn new(mut store: Box<dyn DocumentStore>) -> Result<Self> {
+        let collection = store.create(&CONTACTS)?;
+        Ok(Self { store, collection })
+    }
+
+    fn read(&mut self, filter: Filter<'_>) -> Result<Checksum> {
+        let find = Find { filter, order: Order::Any, limit: None, columns: &COLUMNS };
+        let mut found = Checksum::default();
+        self.store.find(self.collection, &find, &mut |row| {
+            found += Stored::in_row(row)?.fingerprint();
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+const fn chosen(by: Column) -> Filter<'static> {
+    Filter::Equal(by.name(), Value::Text(by.chosen()))
+}
+
+type Fields<'a> = [Field<'a>; 8];
+
+fn fields(contact: &Contact) -> ([Value<'_>; 1], Fields<'_>) {
+    let texts = Stored::of(contact).texts;
+    let fields = std::array::from_fn(|at| (CONTACTS.fields[at], Value::Text(texts[at])));
+    ([Value::Int(contact.id)], fields)
+}
+
+struct ContactDocuments<'a> {
+    feed: Feed<'a, Contact>,
+    next: ([Value<'a>; 1], Fields<'a>),
+}
+
+impl Documents for ContactDocuments<'_> {
+    fn next(&mut self) -> Option<Document<'_>> {
+        self.next = fields(self.feed.advance()?);
+        Some(Document { key: &self.next.0, fields: &self.next.1 })
+    }
+}
+
+impl AddressBook for DocumentBook {
+    fn how(&self, _: Step) -> How {
+        How::Native
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.collection = self.store.create(&CONTACTS)?;
+        Ok(())
+    }
+
+    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+        Ok(())
+    }
+
+    fn open_close(&mut self, id: i64) -> Result<Checksum> {
+        self.store.reopen(Ending::Clean)?;
+        self.read(Filter::Key(&[Value::Int(id)]))
+    }
+
+    fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
+        if by == Strategy::Bulk {
+            let feed = Feed::new(contacts, None, meter);
+            let next = ([Value::Null], [("", Value::Null); 8]);
+            let mut documents = ContactDocuments { feed, next };
+            let inserted = self.store.bulk(self.collection, &mut documents)?;
+            let given = documents.feed.given();
+            meter.count(given);
+            return Ok(inserted);
+        }
+        meter.each(contacts.len() as u64, |i| {
+            let (key, fields) = fields(&contacts[i]);
+            self.store.insert(self.collection, &Document { key: &key, fields: &fields })
+        })
+    }
+
+    fn select(&mut self, by: Column) -> Result<Checksum> {
+        self.read(chosen(by))
+    }
+
+    fn update(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
+        let set = [(by.sets().name(), Value::Text(by.sets().fresh()))];
+        self.store.update(self.collection, &chosen(by), &set).map(Some)
+    }
+
+    fn delete(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
+        self.store.delete(self.collection, &chosen(by)).map(Some)
+    }
+
+    fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
+        let filter = Filter::All;
+        let find = Find { filter, order: Order::Any, limit: None, columns: &COLUMNS };
+        self.store.find(self.collection, &find, &mut |row| {
+            visit(&Stored::in_row(row)?);
+            Ok(())
+        })
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.store.settle()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}

@@ -1,0 +1,197 @@
+//! Contacts in a key-value store: one table with an index on the state, which the engine keeps
+//! itself or is kept beside it.
+
+use std::ops::ControlFlow;
+
+use embermark_data::contacts::Contact;
+use embermark_engines::kv::{
+    self, Direction, IndexDef, Indexed, KvStore, Pairs, Range, Table, TableDef, Visit,
+};
+use embermark_engines::{Access, Ending, EngineError, Result};
+use embermark_meter::Meter;
+use embermark_model::fingerprint::Checksum;
+use embermark_model::result::How;
+
+use super::port::{AddressBook, Stored};
+use super::record::{self, Key, Record};
+use super::step::{Column, Step};
+use crate::Strategy;
+use crate::feed::Feed;
+
+/// The number of the index on the state.
+const BY_STATE: usize = 0;
+
+pub(super) struct KvBook {
+    store: Box<dyn KvStore>,
+    table: Table,
+    /// Whether the engine itself keeps the index.
+    keeps_index: bool,
+    /// The lowest state above the chosen one.
+    beyond: Option<Vec<u8>>,
+    /// Keys found, to be changed or deleted.
+    found: Vec<Key>,
+}
+
+impl KvBook {
+    /// Of a table that holds at most so many rows.
+    pub(super) fn new(store: Box<dyn KvStore>, rows: usize) -> Result<Self> {
+        let keeps_index = store.keeps_indexes();
+        let mut store = Indexed::new(store);
+        let place = record::bytes(Column::State);
+        let state = IndexDef { name: Column::State.name(), at: place.start, length: place.len() };
+        let table = store.table(&TableDef {
+            name: "contacts",
+            key_length: Some(size_of::<Key>()),
+            indexes: &[state],
+        })?;
+        let beyond = kv::beyond(Column::State.chosen().as_bytes());
+        Ok(Self { store, table, keeps_index, beyond, found: Vec::with_capacity(rows) })
+    }
+
+    /// Visits the rows chosen by a column, inside a transaction.
+    fn visit(&mut self, by: Column, visit: &mut Visit<'_>) -> Result<()> {
+        if by == Column::State {
+            let from = Some(by.chosen().as_bytes());
+            let range = Range { from, to: self.beyond.as_deref() };
+            return self.store.find(self.table, BY_STATE, range, visit);
+        }
+        self.store.scan(self.table, Range::default(), Direction::Forward, &mut |key, value| {
+            if record::is_chosen(value, by) { visit(key, value) } else { ControlFlow::Continue(()) }
+        })
+    }
+
+    /// Does something to each of the rows chosen by a column, in one transaction: finds them all
+    /// first, since what is searched is not to change meanwhile. Counts those that were there.
+    fn each(
+        &mut self,
+        by: Column,
+        mut change: impl FnMut(&mut dyn KvStore, Table, &Key) -> Result<bool>,
+    ) -> Result<u64> {
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        self.store.begin(Access::Write)?;
+        self.visit(by, &mut |key, _| {
+            // What is no key of ours would be missed among the rows changed.
+            found.extend(Key::try_from(key));
+            ControlFlow::Continue(())
+        })?;
+        let mut done = 0;
+        for key in &found {
+            done += u64::from(change(&mut *self.store, self.table, key)?);
+        }
+        self.store.commit()?;
+        self.found = found;
+        Ok(done)
+    }
+}
+
+struct ContactPairs<'a> {
+    feed: Feed<'a, Contact>,
+    key: Key,
+    record: Record,
+}
+
+impl Pairs for ContactPairs<'_> {
+    fn next(&mut self) -> Option<(&[u8], &[u8])> {
+        let contact = self.feed.advance()?;
+        (self.key, self.record) = (record::key(contact.id), record::encode(contact));
+        Some((&self.key, &self.record))
+    }
+}
+
+impl AddressBook for KvBook {
+    fn how(&self, step: Step) -> How {
+        match step {
+            Step::OpenClose => How::Native,
+            Step::Insert | Step::Select(Column::State) if self.keeps_index => How::Native,
+            _ => How::ClientSide,
+        }
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.store.clear(self.table)
+    }
+
+    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+        Ok(())
+    }
+
+    fn open_close(&mut self, id: i64) -> Result<Checksum> {
+        self.store.reopen(Ending::Clean)?;
+        let key = record::key(id);
+        let value = self.store.get(self.table, &key)?;
+        let contact = value.and_then(|value| record::decode(&key, value));
+        Ok(contact.iter().map(Stored::fingerprint).collect())
+    }
+
+    fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
+        if by == Strategy::Bulk {
+            let sorted = self.store.bulk_sorted();
+            let feed = Feed::by_key(contacts, sorted, |contact| contact.id, meter);
+            let mut pairs = ContactPairs { feed, key: [0; _], record: [0; _] };
+            let inserted = self.store.bulk(self.table, &mut pairs)?;
+            let given = pairs.feed.given();
+            meter.count(given);
+            return Ok(inserted);
+        }
+        let whole = by == Strategy::Single;
+        if whole {
+            self.store.begin(Access::Write)?;
+        }
+        let inserted = meter.each(contacts.len() as u64, |i| {
+            let contact = &contacts[i];
+            self.store.put(self.table, &record::key(contact.id), &record::encode(contact))
+        })?;
+        if whole {
+            self.store.commit()?;
+        }
+        Ok(inserted)
+    }
+
+    fn select(&mut self, by: Column) -> Result<Checksum> {
+        let mut found = Checksum::default();
+        self.store.begin(Access::Read)?;
+        self.visit(by, &mut |key, value| {
+            // What is no contact is missing in the checksum.
+            if let Some(contact) = record::decode(key, value) {
+                found += contact.fingerprint();
+            }
+            ControlFlow::Continue(())
+        })?;
+        self.store.commit()?;
+        Ok(found)
+    }
+
+    fn update(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
+        let done = self.each(by, |store, table, key| {
+            store.modify(table, key, &mut |value| record::refresh(value, by.sets()))
+        })?;
+        Ok(Some(done))
+    }
+
+    fn delete(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
+        self.each(by, |store, table, key| store.delete(table, key)).map(Some)
+    }
+
+    fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
+        let mut broken = None;
+        self.store.scan(self.table, Range::default(), Direction::Forward, &mut |key, value| {
+            match record::decode(key, value) {
+                Some(contact) => visit(&contact),
+                None => broken = Some(format!("{value:?} is no record that was put")),
+            }
+            ControlFlow::Continue(())
+        })?;
+        broken.map_or(Ok(()), |what| {
+            Err(EngineError::failed("the store", "give back a contact", what))
+        })
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.store.settle()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}

@@ -1,0 +1,79 @@
+//! `contacts`: the application database of the McKnight comparison. A table of contacts with an
+//! index on the state and none on the zip code: opened and closed, filled, and then read, changed
+//! and emptied in part by either column.
+//!
+//! [`port`] is what the workload asks of a store; [`sql`], [`kv`], [`document`] and [`series`]
+//! answer it, once for each family. The [`oracle`] knows the right answers from the rows alone.
+
+mod bench;
+mod document;
+mod kv;
+mod oracle;
+mod points;
+mod port;
+mod record;
+mod series;
+mod sql;
+mod step;
+
+use embermark_data::contacts::{self, PUBLISHED_ROWS};
+use embermark_data::draw::Draw;
+use embermark_model::plan::DataSource;
+
+use crate::made::{self, Made};
+use crate::{
+    Info, Prepared, Protocol, Source, Spec, Strategy, VariantInfo, Workload, WorkloadError,
+};
+use bench::Cell;
+use oracle::Oracle;
+
+/// The workload.
+pub struct Contacts;
+
+/// Times that `open_close` opens the database: as published.
+const OPENINGS: usize = 250;
+
+static VARIANTS: [VariantInfo; 3] = [
+    VariantInfo {
+        name: "single",
+        about: "rows inserted one by one in one transaction",
+        changes: &["insert"],
+    },
+    VariantInfo {
+        name: "commit-each",
+        about: "rows inserted one by one, one commit a row, as published",
+        changes: &["insert"],
+    },
+    VariantInfo {
+        name: "bulk",
+        about: "rows inserted by the engine's fastest path",
+        changes: &["insert"],
+    },
+];
+
+impl Workload for Contacts {
+    fn info(&self) -> Info {
+        Info {
+            id: "contacts",
+            about: "an application's address book, by an index and without",
+            phases: &step::PHASES,
+            variants: &VARIANTS,
+            usual: Protocol { scales: &[2_500], variants: &["single", "commit-each"] },
+            published: Protocol { scales: &[PUBLISHED_ROWS], variants: &["commit-each"] },
+            reads_files: false,
+        }
+    }
+
+    fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        Ok(Box::new(Made { name: "synthetic contacts", seed, published: PUBLISHED_ROWS }))
+    }
+
+    fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
+        let strategy = Strategy::named(&spec.variant, &VARIANTS)?;
+        let (rows, seed) = made::read(&spec.rows)?;
+        let contacts = contacts::generate(rows, seed).collect();
+        let mut draw = Draw::new(spec.seed, 2);
+        let drawn = (0..OPENINGS).map(|_| draw.below(rows as usize) as i64 + 1).collect();
+        Ok(Box::new(Cell { oracle: Oracle::new(contacts, drawn), strategy }))
+    }
+}

@@ -1,0 +1,216 @@
+//! Contacts in an SQL database.
+
+use embermark_data::contacts::Contact;
+use embermark_engines::sql::{self, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef};
+use embermark_engines::{Access, Ending, Result};
+use embermark_meter::Meter;
+use embermark_model::fingerprint::Checksum;
+use embermark_model::result::How;
+
+use super::port::{AddressBook, COLUMNS, Stored};
+use super::step::{Column, Step};
+use crate::Strategy;
+use crate::feed::Feed;
+
+static TABLE: TableDef = TableDef {
+    name: "contacts",
+    columns: &[
+        ("id", SqlType::Int, Nullable::No),
+        ("lastname", SqlType::Text, Nullable::No),
+        ("firstname", SqlType::Text, Nullable::No),
+        ("street", SqlType::Text, Nullable::No),
+        ("city", SqlType::Text, Nullable::No),
+        ("state", SqlType::Text, Nullable::No),
+        ("zip", SqlType::Text, Nullable::No),
+        ("country", SqlType::Text, Nullable::No),
+        ("phone", SqlType::Text, Nullable::No),
+    ],
+    key: &["id"],
+};
+
+/// The widths of the published table; standard SQL, and so the same in every dialect.
+const TYPES: [(&str, &str); 8] = [
+    ("lastname", "VARCHAR(25)"),
+    ("firstname", "VARCHAR(25)"),
+    ("street", "VARCHAR(30)"),
+    ("city", "VARCHAR(30)"),
+    ("state", "VARCHAR(2)"),
+    ("zip", "VARCHAR(10)"),
+    ("country", "VARCHAR(20)"),
+    ("phone", "VARCHAR(13)"),
+];
+
+/// A statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Query {
+    Insert,
+    /// The row of an id.
+    One,
+    Select(Column),
+    Update(Column),
+    Delete(Column),
+    Contents,
+}
+
+pub(super) struct SqlBook {
+    store: Box<dyn SqlStore>,
+    /// Statements prepared since the table was made and the database opened.
+    prepared: Vec<(Query, Statement)>,
+}
+
+impl SqlBook {
+    pub(super) fn new(store: Box<dyn SqlStore>) -> Self {
+        Self { store, prepared: Vec::new() }
+    }
+
+    fn text(&self, query: Query) -> String {
+        let dialect = self.store.dialect();
+        let (table, columns) = (dialect.table(TABLE.name), COLUMNS.join(", "));
+        let place = |n| dialect.placeholder(n);
+        match query {
+            Query::Insert => {
+                let values: Vec<String> = (1..=COLUMNS.len()).map(place).collect();
+                format!("INSERT INTO {table} ({columns}) VALUES ({})", values.join(", "))
+            }
+            Query::One => format!("SELECT {columns} FROM {table} WHERE id = {}", place(1)),
+            Query::Select(by) => {
+                format!("SELECT {columns} FROM {table} WHERE {} = {}", by.name(), place(1))
+            }
+            Query::Update(by) => {
+                let (sets, by) = (by.sets().name(), by.name());
+                format!("UPDATE {table} SET {sets} = {} WHERE {by} = {}", place(1), place(2))
+            }
+            Query::Delete(by) => format!("DELETE FROM {table} WHERE {} = {}", by.name(), place(1)),
+            Query::Contents => format!("SELECT {columns} FROM {table}"),
+        }
+    }
+
+    fn statement(&mut self, query: Query) -> Result<Statement> {
+        if let Some((_, statement)) = self.prepared.iter().find(|(known, _)| *known == query) {
+            return Ok(*statement);
+        }
+        let statement = self.store.prepare(&self.text(query))?;
+        self.prepared.push((query, statement));
+        Ok(statement)
+    }
+
+    fn read(&mut self, query: Query, param: Param<'_>) -> Result<Checksum> {
+        let statement = self.statement(query)?;
+        let mut found = Checksum::default();
+        self.store.query(statement, &[param], &mut |row| {
+            found += Stored::in_row(row)?.fingerprint();
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+fn params(contact: &Contact) -> [Param<'_>; 9] {
+    let [lastname, firstname, street, city, state, zip, country, phone] =
+        Stored::of(contact).texts.map(Param::Text);
+    [Param::Int(contact.id), lastname, firstname, street, city, state, zip, country, phone]
+}
+
+struct ContactRows<'a> {
+    feed: Feed<'a, Contact>,
+    row: [Param<'a>; 9],
+}
+
+impl Rows for ContactRows<'_> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        self.row = params(self.feed.advance()?);
+        Some(&self.row)
+    }
+}
+
+impl AddressBook for SqlBook {
+    fn how(&self, _: Step) -> How {
+        How::Native
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.prepared.clear();
+        let dialect = self.store.dialect();
+        let table = dialect.table(TABLE.name);
+        self.store.batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+        self.store.batch(&dialect.create_table_of(&TABLE, &TYPES))?;
+        self.store.batch(&format!("CREATE INDEX contacts_state ON {table} (state)"))
+    }
+
+    fn ready(&mut self, step: Step, by: Strategy) -> Result<()> {
+        let (many_rows, query) = match step {
+            // Every opening prepares its own.
+            Step::OpenClose => (false, None),
+            Step::Insert if by == Strategy::Bulk => (true, None),
+            Step::Insert => (false, Some(Query::Insert)),
+            Step::Select(by) => (true, Some(Query::Select(by))),
+            Step::Update(by) => (true, Some(Query::Update(by))),
+            Step::Delete(by) => (true, Some(Query::Delete(by))),
+        };
+        self.store.expect(if many_rows { sql::Step::Analytic } else { sql::Step::Point })?;
+        query.map_or(Ok(()), |query| self.statement(query).map(drop))
+    }
+
+    fn open_close(&mut self, id: i64) -> Result<Checksum> {
+        self.prepared.clear();
+        self.store.reopen(Ending::Clean)?;
+        self.read(Query::One, Param::Int(id))
+    }
+
+    fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
+        if by == Strategy::Bulk {
+            let sorted = self.store.bulk_sorted();
+            let feed = Feed::by_key(contacts, sorted, |contact| contact.id, meter);
+            let mut rows = ContactRows { feed, row: [Param::Null; 9] };
+            let inserted = self.store.bulk_insert(&TABLE, &mut rows)?;
+            let given = rows.feed.given();
+            meter.count(given);
+            return Ok(inserted);
+        }
+        let insert = self.statement(Query::Insert)?;
+        let whole = by == Strategy::Single;
+        if whole {
+            self.store.begin(Access::Write)?;
+        }
+        let mut inserted = 0;
+        meter.each(contacts.len() as u64, |i| {
+            inserted += self.store.run(insert, &params(&contacts[i]))?;
+            Ok(())
+        })?;
+        if whole {
+            self.store.commit()?;
+        }
+        Ok(inserted)
+    }
+
+    fn select(&mut self, by: Column) -> Result<Checksum> {
+        self.read(Query::Select(by), Param::Text(by.chosen()))
+    }
+
+    fn update(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
+        let update = self.statement(Query::Update(by))?;
+        let params = [Param::Text(by.sets().fresh()), Param::Text(by.chosen())];
+        self.store.run(update, &params).map(Some)
+    }
+
+    fn delete(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
+        let delete = self.statement(Query::Delete(by))?;
+        self.store.run(delete, &[Param::Text(by.chosen())]).map(Some)
+    }
+
+    fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
+        let contents = self.statement(Query::Contents)?;
+        self.store.query(contents, &[], &mut |row| {
+            visit(&Stored::in_row(row)?);
+            Ok(())
+        })
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.store.settle()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}

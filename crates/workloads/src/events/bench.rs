@@ -1,0 +1,178 @@
+//! The phases of an opened cell.
+
+use std::time::Duration;
+
+use embermark_engines::{Ending, EngineError};
+use embermark_meter::{Measured, Meter};
+use embermark_model::answer::{Answer, Difference, Expected};
+
+use super::Cell;
+use super::found::Found;
+use super::oracle::{Content, Oracle};
+use super::port::{Record, Telemetry};
+use super::step::{BATCH, PHASES, Step};
+use crate::{Bench, CheckError, Phase};
+
+/// What the database holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    /// Nothing, or what a phase left in it.
+    Anything,
+    /// Every row, at rest.
+    All,
+}
+
+pub(super) struct EventsBench {
+    phases: [Phase; Step::ALL.len()],
+    records: Vec<Record>,
+    oracle: Oracle,
+    store: Box<dyn Telemetry>,
+    /// How long a question is asked again and again.
+    window: Duration,
+    holds: Holds,
+    found: Found,
+    /// The first request of a run whose answer had another number of rows than it must, and that.
+    miscounted: Option<(usize, usize)>,
+}
+
+impl EventsBench {
+    pub(super) fn new(cell: Cell, store: Box<dyn Telemetry>) -> Self {
+        let Cell { records, oracle, window, .. } = cell;
+        let phases = std::array::from_fn(|place| {
+            let step = Step::ALL[place];
+            let ops = match step {
+                Step::Insert | Step::InsertBuffered => records.len() as u64,
+                // As many requests as there is time for.
+                Step::Gps | Step::Co2 | Step::Logs => 0,
+                Step::OpenLog | Step::Open => 1,
+            };
+            Phase { name: PHASES[place].name, ops, how: store.how(step) }
+        });
+        let found = Found::default();
+        let holds = Holds::Anything;
+        Self { phases, records, oracle, store, window, holds, found, miscounted: None }
+    }
+
+    /// Puts every row in, in batches, and takes no checkpoint.
+    fn load(&mut self) -> Result<(), EngineError> {
+        self.holds = Holds::Anything;
+        self.store.clear()?;
+        self.store.ready(Step::InsertBuffered)?;
+        self.records.chunks(BATCH).try_for_each(|batch| self.store.insert_batch(batch).map(drop))
+    }
+
+    /// Collects rows and commits them by the batch. The stores stay in their thread, so taking rows
+    /// in and committing take turns.
+    fn insert_buffered(&mut self, meter: &mut Meter) -> Result<u64, EngineError> {
+        let mut stored = 0;
+        for (n, batch) in self.records.chunks(BATCH).enumerate() {
+            if n > 0 && meter.expired() {
+                break;
+            }
+            stored += self.store.insert_batch(batch)?;
+            meter.count(batch.len() as u64);
+        }
+        Ok(stored)
+    }
+
+    fn ask(&mut self, question: Step, meter: &mut Meter) -> Result<(), EngineError> {
+        let Self { oracle, store, found, miscounted, window, .. } = self;
+        let rows = oracle.rows(question);
+        *miscounted = None;
+        meter.for_time(*window, |request| {
+            found.clear();
+            store.ask(question, found)?;
+            if found.rows(question) != rows && miscounted.is_none() {
+                *miscounted = Some((request, found.rows(question)));
+            }
+            Ok::<_, EngineError>(())
+        })?;
+        Ok(())
+    }
+
+    /// Compares the whole store with the first `inserted` rows.
+    fn read_back(&mut self, inserted: u64) -> Result<(), CheckError> {
+        let inserted = usize::try_from(inserted).unwrap_or(usize::MAX).min(self.records.len());
+        let mut content = Content::new(&self.records[..inserted]);
+        self.store.contents(&mut |stored| content.see(stored))?;
+        Ok(content.finish()?)
+    }
+}
+
+impl Bench for EventsBench {
+    fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
+        let step = Step::ALL[phase];
+        match step {
+            Step::Insert | Step::InsertBuffered => {
+                self.holds = Holds::Anything;
+                self.store.clear()?;
+            }
+            Step::OpenLog => self.load()?,
+            Step::Gps | Step::Co2 | Step::Logs | Step::Open if self.holds == Holds::All => {}
+            Step::Gps | Step::Co2 | Step::Logs | Step::Open => {
+                self.load()?;
+                self.store.settle()?;
+                self.holds = Holds::All;
+            }
+        }
+        self.store.ready(step)
+    }
+
+    fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
+        let step = Step::ALL[phase];
+        meter.start();
+        let done = match step {
+            Step::Insert => self.store.insert(&self.records, meter),
+            Step::InsertBuffered => self.insert_buffered(meter),
+            Step::Gps | Step::Co2 | Step::Logs => self.ask(step, meter).map(|()| 0),
+            Step::OpenLog => meter.once(|| self.store.reopen(Ending::Crash)),
+            Step::Open => meter.once(|| self.store.reopen(Ending::Clean)),
+        };
+        meter.stop();
+        let count = done?;
+        Ok(if step.is_question() { self.found.answer(step) } else { Answer::Count(count) })
+    }
+
+    fn check(
+        &mut self,
+        phase: usize,
+        answer: &Answer,
+        measured: Measured,
+        last: bool,
+    ) -> Result<(), CheckError> {
+        let step = Step::ALL[phase];
+        if step.is_question() {
+            if let Some((request, rows)) = self.miscounted {
+                let right = self.oracle.rows(step);
+                let text = format!("request {}: expected {right} rows, got {rows}", request + 1);
+                return Err(Difference(text).into());
+            }
+            return Ok(self.oracle.check(step, answer)?);
+        }
+        let right = match step {
+            // The first row is read.
+            Step::OpenLog | Step::Open => measured.ops.min(self.records.len() as u64),
+            _ => measured.ops,
+        };
+        Expected::Count(right).check(answer)?;
+        if !last {
+            return Ok(());
+        }
+        match step {
+            Step::OpenLog | Step::Open => self.read_back(u64::MAX),
+            _ => self.read_back(measured.ops),
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        if self.holds != Holds::All {
+            self.load()?;
+        }
+        self.store.settle()?;
+        self.store.close()
+    }
+}

@@ -1,0 +1,264 @@
+//! Events in a key-value store: the key is the id in 8 bytes, the value a byte for the bucket, the
+//! timestamp in 8, and the document as JSON text, which is read for every row that a question meets.
+//! The bucket comes first so that an index can begin with it; all numbers are big-endian, whose bytes
+//! are in their order.
+
+use std::ops::ControlFlow;
+
+use embermark_engines::kv::{self, Direction, IndexDef, Indexed, KvStore, Range, Table, TableDef};
+use embermark_engines::{Access, Ending, EngineError, Result};
+use embermark_meter::Meter;
+use embermark_model::result::How;
+
+use super::found::{ERRORS_SINCE, Found};
+use super::json::{self, Value as Json};
+use super::port::{FIRST, NUMBERS, Record, Stored, TEXTS, Telemetry};
+use super::step::Step;
+use super::variant::{Index, Variant};
+
+/// Each bucket stands in a value as its place in this list.
+const BUCKETS: [&str; 3] = ["location", "co2", "logs"];
+const LOCATION: u8 = 0;
+const CO2: u8 = 1;
+const LOGS: u8 = 2;
+
+/// Bytes before the document.
+const HEAD: usize = 9;
+
+/// The places of the index, which is the only one.
+const fn index(of: Index) -> Option<IndexDef<'static>> {
+    let (name, at, length) = match of {
+        Index::None => return None,
+        Index::Timestamp => ("timestamp", 1, 8),
+        Index::Bucket => ("bucket", 0, 1),
+        Index::Combined => ("buckettimestamp", 0, 9),
+    };
+    Some(IndexDef { name, at, length })
+}
+
+pub(super) struct KvEvents {
+    store: Box<dyn KvStore>,
+    table: Table,
+    index: Index,
+    /// Room for a value.
+    value: Vec<u8>,
+}
+
+impl KvEvents {
+    pub(super) fn new(mut store: Box<dyn KvStore>, variant: Variant) -> Result<Self> {
+        variant.in_one_form("a key-value store")?;
+        let index = variant.index;
+        if index != Index::None {
+            store = Indexed::new(store);
+        }
+        let def = self::index(index);
+        let indexes = def.as_slice();
+        let table = store.table(&TableDef { name: "metrics", key_length: Some(8), indexes })?;
+        Ok(Self { store, table, index, value: Vec::new() })
+    }
+
+    fn put(&mut self, record: &Record) -> Result<()> {
+        encode(record, &mut self.value);
+        self.store.put(self.table, &record.event.id.to_be_bytes(), &self.value)
+    }
+
+    /// Visits the rows among which an answer is, and maybe others: by the index where it leaves most
+    /// of the rows out, else all in the order of their keys.
+    fn candidates(&mut self, question: Step, visit: &mut kv::Visit<'_>) -> Result<()> {
+        let since = ERRORS_SINCE.to_be_bytes();
+        let bucket = match question {
+            Step::Gps => LOCATION,
+            _ => LOGS,
+        };
+        let mut from = vec![bucket];
+        let to = kv::beyond(&from);
+        let range = match (question, self.index) {
+            // Four rows in five: the way over an index would be the longer one.
+            (Step::Co2, _) | (_, Index::None) | (Step::Gps, Index::Timestamp) => None,
+            (_, Index::Timestamp) => Some(Range { from: Some(&since), to: None }),
+            (Step::Logs, Index::Combined) => {
+                from.extend(since);
+                Some(Range { from: Some(&from), to: to.as_deref() })
+            }
+            _ => Some(Range { from: Some(&from), to: to.as_deref() }),
+        };
+        match range {
+            Some(range) => self.store.find(self.table, 0, range, visit),
+            None => self.store.scan(self.table, Range::default(), Direction::Forward, visit),
+        }
+    }
+}
+
+fn encode(record: &Record, value: &mut Vec<u8>) {
+    let event = &record.event;
+    let bucket = match event.data.bucket() {
+        "location" => LOCATION,
+        "co2" => CO2,
+        _ => LOGS,
+    };
+    value.clear();
+    value.push(bucket);
+    value.extend(event.timestamp.to_be_bytes());
+    value.extend(record.json.as_bytes());
+}
+
+/// Bucket, timestamp and document of a value, if it is one.
+fn decode(value: &[u8]) -> Option<(u8, i64, &str)> {
+    let (head, json) = value.split_first_chunk::<HEAD>()?;
+    let (bucket, timestamp) = head.split_first_chunk::<1>()?;
+    let timestamp = i64::from_be_bytes(timestamp.try_into().ok()?);
+    Some((bucket[0], timestamp, str::from_utf8(json).ok()?))
+}
+
+/// The numbers of a document under these names.
+fn numbers<const N: usize>(json: &str, names: [&str; N]) -> Option<[f64; N]> {
+    let mut found = [f64::NAN; N];
+    let is_whole = json::members(json, |name, value| {
+        if let (Some(place), Json::Number(number)) = (names.iter().position(|n| *n == name), value)
+        {
+            found[place] = number;
+        }
+    });
+    (is_whole && !found.iter().any(|number| number.is_nan())).then_some(found)
+}
+
+/// Takes a row into the answer if it belongs there; `None` if it is none.
+fn see(question: Step, value: &[u8], found: &mut Found) -> Option<()> {
+    let (bucket, timestamp, json) = decode(value)?;
+    match (question, bucket) {
+        (Step::Gps, LOCATION) => {
+            let [longitude, latitude] = numbers(json, ["longitude", "latitude"])?;
+            found.see_point(longitude, latitude);
+        }
+        (Step::Co2, CO2) => {
+            let [co2] = numbers(json, ["co2"])?;
+            found.see_co2(timestamp, co2);
+        }
+        (Step::Logs, LOGS) if timestamp > ERRORS_SINCE => {
+            let (mut is_error, mut endpoint) = (false, None);
+            json::members(json, |name, value| match (name, value) {
+                ("level", Json::Text(level)) => is_error = level == "error",
+                ("endpoint", Json::Text(text)) => endpoint = Some(text),
+                _ => {}
+            })
+            .then_some(())?;
+            if is_error {
+                found.see_error(endpoint?);
+            }
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+/// An event, if key and value are one.
+fn stored<'a>(key: &[u8], value: &'a [u8]) -> Option<Stored<'a>> {
+    let id = i64::from_be_bytes(key.try_into().ok()?);
+    let (bucket, timestamp, json) = decode(value)?;
+    let bucket = BUCKETS.get(usize::from(bucket))?;
+    let mut event = Stored { id, timestamp, bucket, numbers: [None; 4], texts: [None; 4] };
+    let place = |names: [&str; 4], name| names.iter().position(|known| *known == name);
+    json::members(json, |name, value| match value {
+        Json::Number(number) => {
+            if let Some(place) = place(NUMBERS, name) {
+                event.numbers[place] = Some(number);
+            }
+        }
+        Json::Text(text) => {
+            if let Some(place) = place(TEXTS, name) {
+                event.texts[place] = Some(text);
+            }
+        }
+    })
+    .then_some(event)
+}
+
+fn broken(value: &[u8]) -> EngineError {
+    let what = format!("{value:?} is no value that was put");
+    EngineError::failed("the store", "give back an event", what)
+}
+
+impl Telemetry for KvEvents {
+    fn how(&self, step: Step) -> How {
+        if step.is_question() { How::ClientSide } else { How::Native }
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.store.clear(self.table)
+    }
+
+    fn ready(&mut self, _: Step) -> Result<()> {
+        Ok(())
+    }
+
+    fn insert(&mut self, records: &[Record], meter: &mut Meter) -> Result<u64> {
+        meter.each(records.len() as u64, |i| self.put(&records[i]))
+    }
+
+    /// In a transaction: the bulk path is for an empty table.
+    fn insert_batch(&mut self, batch: &[Record]) -> Result<u64> {
+        self.store.begin(Access::Write)?;
+        batch.iter().try_for_each(|record| self.put(record))?;
+        self.store.commit()?;
+        Ok(batch.len() as u64)
+    }
+
+    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+        let mut failed = None;
+        self.candidates(question, &mut |_, value| match see(question, value, found) {
+            Some(()) => ControlFlow::Continue(()),
+            None => {
+                failed = Some(broken(value));
+                ControlFlow::Break(())
+            }
+        })?;
+        found.conclude();
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
+        let mut failed = None;
+        let all = Range::default();
+        self.store.scan(self.table, all, Direction::Forward, &mut |key, value| {
+            match stored(key, value) {
+                Some(event) => visit(&event),
+                None => failed = Some(broken(value)),
+            }
+            ControlFlow::Continue(())
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn reopen(&mut self, after: Ending) -> Result<u64> {
+        self.store.reopen(after)?;
+        Ok(u64::from(self.store.get(self.table, &FIRST.to_be_bytes())?.is_some()))
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.store.settle()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_data::events::generate;
+
+    use super::*;
+
+    #[test]
+    fn every_event_comes_back_from_its_key_and_value() {
+        for event in generate(3_000, 1) {
+            let mut json = String::new();
+            event.data.json(&mut json);
+            let record = Record { event, json };
+            let mut value = vec![7];
+            encode(&record, &mut value);
+            let key = record.event.id.to_be_bytes();
+            assert_eq!(stored(&key, &value), Some(Stored::of(&record.event)));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `events`: a year of telemetry as JSON documents, three questions asked of it again and again, and
+//! the time it takes to write it row by row, in batches, and to open it.
+
+mod bench;
+mod document;
+mod found;
+mod json;
+mod kv;
+mod oracle;
+mod pipelines;
+mod port;
+mod queries;
+mod series;
+mod sql;
+mod step;
+mod variant;
+
+use std::time::Duration;
+
+use embermark_data::events::{self, PUBLISHED_ROWS};
+use embermark_engines::{EngineError, Store};
+use embermark_model::plan::DataSource;
+
+use crate::made::{self, Made};
+use crate::{Bench, Info, Prepared, Protocol, Source, Spec, Workload, WorkloadError};
+use bench::EventsBench;
+use oracle::Oracle;
+use port::{Record, Telemetry};
+use step::PHASES;
+use variant::{VARIANTS, Variant};
+
+/// The workload.
+pub struct Events;
+
+impl Workload for Events {
+    fn info(&self) -> Info {
+        Info {
+            id: "events",
+            about: "JSON telemetry",
+            phases: &PHASES,
+            variants: &VARIANTS,
+            usual: Protocol { scales: &[10_000], variants: &["none"] },
+            published: Protocol {
+                scales: &[PUBLISHED_ROWS],
+                variants: &["none", "timestamp", "bucket", "combined"],
+            },
+            reads_files: false,
+        }
+    }
+
+    fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        Ok(Box::new(Made { name: "synthetic telemetry", seed, published: PUBLISHED_ROWS }))
+    }
+
+    fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
+        let variant = Variant::named(&spec.variant)?;
+        let (rows, seed) = made::read(&spec.rows)?;
+        let record = |event: events::Event| {
+            let mut json = String::new();
+            event.data.json(&mut json);
+            json.shrink_to_fit();
+            Record { event, json }
+        };
+        let records: Vec<Record> = events::generate(rows, seed).into_iter().map(record).collect();
+        let oracle = Oracle::new(&records);
+        Ok(Box::new(Cell { records, oracle, variant, window: spec.window }))
+    }
+}
+
+/// Everything that exists before the engine does.
+struct Cell {
+    records: Vec<Record>,
+    oracle: Oracle,
+    variant: Variant,
+    window: Duration,
+}
+
+impl Prepared for Cell {
+    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+        let variant = self.variant;
+        let store: Box<dyn Telemetry> = match store {
+            Store::Sql(store) => Box::new(sql::SqlEvents::new(store, variant)?),
+            Store::Kv(store) => Box::new(kv::KvEvents::new(store, variant)?),
+            Store::Document(store) => Box::new(document::DocumentEvents::new(store, variant)?),
+            Store::Series(store) => Box::new(series::SeriesEvents::new(store, variant)?),
+        };
+        Ok(Box::new(EventsBench::new(*self, store)))
+    }
+}
