@@ -35,7 +35,7 @@ pub struct VerifyArgs {
     durability: Vec<String>,
 
     /// Most time for one phase: what was done until then is checked
-    #[arg(long, value_name = "TIME", default_value = "1s")]
+    #[arg(long, value_name = "TIME", default_value = "300ms")]
     cap: String,
 
     /// A server that already runs, instead of a private one: ENGINE=URL
@@ -115,6 +115,7 @@ fn plan(args: VerifyArgs) -> Result<embermark_model::plan::Plan, Failure> {
         runs: Some(1),
         trials: Some(1),
         cap: Some(args.cap),
+        window: Some("20ms".to_owned()),
         timeout: Some("5m".to_owned()),
         url: args.url,
         accept_license: args.accept_license,
