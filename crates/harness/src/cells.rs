@@ -98,6 +98,29 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
     Ok(cells)
 }
 
+/// Keeps of the tiers that an engine makes by one and the same setting the first.
+///
+/// # Errors
+/// When a cell names an engine that the catalog has not.
+pub(crate) fn once_per_setting(
+    cells: &mut Vec<PlannedCell>,
+    catalog: &Catalog,
+) -> Result<(), HarnessError> {
+    let mut kept: Vec<(String, Tier, Durability)> = Vec::new();
+    let mut again = Vec::with_capacity(cells.len());
+    for PlannedCell { id, .. } in &*cells {
+        let tier = catalog.engine(&id.engine)?.tier(id.durability);
+        let known = kept.iter().find(|(engine, other, _)| *engine == id.engine && *other == tier);
+        again.push(known.is_some_and(|(.., durability)| *durability != id.durability));
+        if known.is_none() {
+            kept.push((id.engine.clone(), tier, id.durability));
+        }
+    }
+    let mut again = again.into_iter();
+    cells.retain(|_| !again.next().unwrap_or_default());
+    Ok(())
+}
+
 fn cell(
     id: CellId,
     phases: Vec<String>,

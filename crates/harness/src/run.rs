@@ -33,6 +33,9 @@ pub struct RunOptions {
     pub interrupt: Interrupt,
     /// Leaves the databases where they are.
     pub keep: bool,
+    /// Leaves out the cells of a tier that an engine makes by the setting of another one of the plan:
+    /// for a check of answers, which would be the same.
+    pub once_per_setting: bool,
     /// The engines and workloads to choose from: the worker's must be the same.
     pub catalog: Catalog,
 }
@@ -52,6 +55,7 @@ impl RunOptions {
             worker: WorkerCommand { program, args: vec!["worker".to_owned()] },
             interrupt: Interrupt::default(),
             keep: false,
+            once_per_setting: false,
             catalog: Catalog::default(),
         })
     }
@@ -73,7 +77,10 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<ResultFile, HarnessError> {
-    let cells = cells::planned(plan, &options.catalog)?;
+    let mut cells = cells::planned(plan, &options.catalog)?;
+    if options.once_per_setting {
+        cells::once_per_setting(&mut cells, &options.catalog)?;
+    }
     let run_id = manifest::run_id();
     let dirs = OutDir::prepare(&options.out, options.data.as_deref(), &run_id, options.keep)?;
     let mut manifest = manifest::begin(&run_id, dirs.data(), needed_bytes(plan, &cells));

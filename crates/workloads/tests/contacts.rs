@@ -7,7 +7,7 @@ mod common;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use common::{Outcome, drive, site, store};
+use common::{Outcome, candidates, drive, site, store};
 use embermark_engines::kv::{Direction, Indexed, KvStore, Pairs, Range, Table, TableDef, Visit};
 use embermark_engines::{Access, Ending, Engine, Kind, Lifecycle, Result, Store, registry};
 use embermark_model::Scale;
@@ -70,14 +70,6 @@ fn every_answer_is_right(engine: &dyn Engine, rows: u64, variant: &str, cap: Opt
             assert!(measured.ops <= ops && (cap.is_some() || !measured.capped), "{what}");
         }
     }
-}
-
-fn candidates() -> impl Iterator<Item = &'static dyn Engine> {
-    let chosen = std::env::var("ENGINES").ok();
-    registry::ENGINES.iter().copied().filter(move |engine| {
-        let id = engine.info().id;
-        id != "null" && chosen.as_ref().is_none_or(|chosen| chosen.split(',').any(|c| c == id))
-    })
 }
 
 #[test]

@@ -6,8 +6,8 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Staged, drive, real_rows, site, store};
-use embermark_engines::{Engine, Kind, registry};
+use common::{Staged, candidates, drive, real_rows, site, store};
+use embermark_engines::Engine;
 use embermark_model::Scale;
 use embermark_model::plan::DataSource;
 
@@ -34,16 +34,6 @@ fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, cap: Option<Durat
             }
         }
     }
-}
-
-/// All but the servers, whose answers `embermark verify` checks; one of them stands for the others
-/// at the scales that it does not run.
-fn candidates() -> impl Iterator<Item = &'static dyn Engine> {
-    let chosen = |engine: &&dyn Engine| {
-        let info = engine.info();
-        info.id == "postgres" || !(info.id == "null" || info.kind == Kind::Server)
-    };
-    registry::ENGINES.iter().copied().filter(chosen)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use common::{site, store};
+use common::{candidates, site, store};
 use embermark_data::events::{Payload, generate};
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use embermark_engines::{Access, Ending, Engine, EngineError, Lifecycle, Result, Store, registry};
@@ -95,10 +95,6 @@ fn run(bench: &mut dyn Bench, phase: usize, cap: Option<Duration>) -> End {
     End::Right(right)
 }
 
-fn candidates() -> impl Iterator<Item = &'static dyn Engine> {
-    registry::ENGINES.iter().copied().filter(|engine| engine.info().id != "null")
-}
-
 fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, variant: &str) {
     let (_dir, mut site) = site();
     let Some(store) = store(engine, &mut site) else { return };
@@ -128,11 +124,7 @@ fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, variant: &str) {
 #[test]
 fn every_engine_answers_every_phase_of_every_variant_rightly_or_says_why_not() {
     let staged = Staged::new(ROWS);
-    let only = std::env::var("EMBERMARK_TEST_ENGINE").ok();
     for engine in candidates() {
-        if only.as_deref().is_some_and(|only| only != engine.info().id) {
-            continue;
-        }
         for variant in find("events").unwrap().info().variants {
             every_answer_is_right(engine, &staged, variant.name);
         }

@@ -63,6 +63,7 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
             Failure::runtime(format!("cannot create a folder in {}: {e}", dir.display()))
         })?;
     let mut options = RunOptions::new(out.path()).map_err(Failure::runtime)?;
+    options.once_per_setting = true;
     options.interrupt = interrupt::on_signals().map_err(Failure::runtime)?;
     let mut progress = progress::on_stderr();
     let result = match embermark_harness::run(&plan, &options, progress.as_mut()) {
@@ -150,7 +151,7 @@ fn verdict(cells: &[&&Cell]) -> String {
     let worst = cells.iter().map(|cell| cell.status).max();
     let checked: usize = cells.iter().flat_map(|cell| &cell.trials).map(phases).sum();
     match worst {
-        None => "-".to_owned(),
+        None => "as another tier".to_owned(),
         Some(status) if status.has_figures() => format!("ok ({checked} phases)"),
         Some(status) => status.to_string(),
     }

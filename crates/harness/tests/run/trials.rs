@@ -9,7 +9,7 @@ use embermark_harness::progress::{Progress, Silent};
 use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, journal};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, DiskSize, ResultFile};
-use embermark_model::{CellId, Scale, Status};
+use embermark_model::{CellId, Durability, Scale, Status};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -20,6 +20,7 @@ use crate::toy::CATALOG;
 crate::tests!(
     a_run_measures_every_phase_and_leaves_only_its_result,
     trials_are_interleaved_and_numbered,
+    tiers_made_by_one_setting_can_be_run_once,
     a_wrong_answer_is_told_with_its_first_difference_and_hides_no_other_phase,
     a_worker_that_is_killed_is_one_failed_cell_and_the_others_go_on,
     an_engine_that_fails_panics_or_quits_is_told_by_its_last_words,
@@ -314,6 +315,16 @@ pub fn run_into(out: &str) -> ExitCode {
     let options = RunOptions { catalog: CATALOG, ..RunOptions::new(out).unwrap() };
     let result = embermark_harness::run(&endless(), &options, &mut Silent);
     ExitCode::from(u8::from(result.is_err()))
+}
+
+fn tiers_made_by_one_setting_can_be_run_once() {
+    let out = Out::new();
+    let mut plan = plan(&["good"]);
+    plan.durabilities = vec![Durability::None, Durability::Process, Durability::Power];
+    let options = RunOptions { once_per_setting: true, ..out.options() };
+    let result = run(&plan, &options).unwrap();
+    let tiers: Vec<_> = result.cells.iter().map(|cell| cell.id.durability).collect();
+    assert_eq!(tiers, [Durability::None, Durability::Power]);
 }
 
 fn endless() -> Plan {

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use embermark_engines::{Availability, Engine, Site, Store, Tier};
+use embermark_engines::{Availability, Engine, Kind, Site, Store, Tier, registry};
 use embermark_meter::{Measured, Meter};
 use embermark_model::plan::DataSource;
 use embermark_model::{Durability, Scale};
@@ -51,6 +51,19 @@ impl Staged {
         };
         find("sensors").unwrap().prepare(&spec).unwrap().open(store).unwrap()
     }
+}
+
+/// Engines whose answers a test looks at, those of `EMBERMARK_TEST_ENGINE` alone where it is set. Of
+/// the servers, whose answers `embermark verify` checks, one stands for all.
+pub fn candidates() -> impl Iterator<Item = &'static dyn Engine> {
+    let chosen = std::env::var("EMBERMARK_TEST_ENGINE").ok();
+    registry::ENGINES.iter().copied().filter(move |engine| {
+        let info = engine.info();
+        match &chosen {
+            Some(chosen) => chosen.split(',').any(|id| id == info.id),
+            None => info.id == "postgres" || !(info.id == "null" || info.kind == Kind::Server),
+        }
+    })
 }
 
 /// A site for one database, removed with it.
