@@ -65,7 +65,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "TIME")]
     pub cap: Option<String>,
 
-    /// How long a phase goes on that repeats a question [default: 300ms, as published 5s]
+    /// How long a phase goes on that repeats a question [default: 100ms, as published 5s]
     #[arg(long, value_name = "TIME")]
     pub window: Option<String>,
 
@@ -165,7 +165,7 @@ impl PlanArgs {
             None if published => None,
             given => Some(milliseconds("--cap", given.unwrap_or("20s"))?),
         };
-        let window = if published { "5s" } else { "300ms" };
+        let window = if published { "5s" } else { "100ms" };
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
             engines: engines(&or_default(self.engines, &["embedded"]))?,

@@ -146,12 +146,18 @@ fn table(result: &ResultFile, engines: &[String]) -> String {
     table.trim_fmt()
 }
 
-/// `ok` with the number of answers that were checked, or what is wrong.
+/// `ok` with the number of phases whose answers were checked, or what is wrong. What an engine does
+/// not support in some variant stands beside it.
 fn verdict(cells: &[&&Cell]) -> String {
-    let worst = cells.iter().map(|cell| cell.status).max();
+    let lacking = cells.iter().filter(|cell| cell.status == Status::Unsupported).count();
+    let tried = cells.iter().map(|cell| cell.status).filter(|s| *s != Status::Unsupported);
+    let worst = tried.max().or_else(|| cells.first().map(|cell| cell.status));
     let checked: usize = cells.iter().flat_map(|cell| &cell.trials).map(phases).sum();
     match worst {
         None => "as another tier".to_owned(),
+        Some(status) if status.has_figures() && lacking > 0 => {
+            format!("ok ({checked} phases, {lacking} variants unsupported)")
+        }
         Some(status) if status.has_figures() => format!("ok ({checked} phases)"),
         Some(status) => status.to_string(),
     }

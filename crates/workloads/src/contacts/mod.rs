@@ -58,7 +58,7 @@ impl Workload for Contacts {
             about: "an application's address book, by an index and without",
             phases: &step::PHASES,
             variants: &VARIANTS,
-            usual: Protocol { scales: &[2_500], variants: &["single", "commit-each"] },
+            usual: Protocol { scales: &[1_000], variants: &["single", "commit-each"] },
             published: Protocol { scales: &[PUBLISHED_ROWS], variants: &["commit-each"] },
             reads_files: false,
         }

@@ -39,7 +39,7 @@ impl Workload for Events {
             about: "JSON telemetry",
             phases: &PHASES,
             variants: &VARIANTS,
-            usual: Protocol { scales: &[10_000], variants: &["none"] },
+            usual: Protocol { scales: &[2_000], variants: &["none"] },
             published: Protocol {
                 scales: &[PUBLISHED_ROWS],
                 variants: &["none", "timestamp", "bucket", "combined"],
