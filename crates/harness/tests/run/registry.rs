@@ -18,7 +18,7 @@ fn the_references_run_every_phase_of_the_sensors_workload() {
     let plan = Plan {
         workloads: vec!["sensors".to_owned()],
         scales: vec![Scale::Rows(2_000)],
-        variants: Vec::new(),
+        variants: vec!["single".to_owned()],
         phases: None,
         runs: 2,
         ..plan(&["memory", "null"])
