@@ -32,7 +32,10 @@ const LINKED: &[Linked] = &[
 ];
 
 fn main() -> io::Result<()> {
-    println!("cargo::rerun-if-changed=build.rs");
+    // By its whole path: a target folder that outlives a checkout is told of the new one's place.
+    let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    println!("cargo::rerun-if-changed={}", package.join("build.rs").display());
+    println!("cargo::rustc-env=EMBERMARK_DEPENDENCIES={}", package.join("../../.deps").display());
     redb_version()?;
     let scratch = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     LINKED.iter().try_for_each(|linked| linked.build(&scratch))

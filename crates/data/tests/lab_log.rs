@@ -12,8 +12,7 @@ use embermark_model::{Key, Reading};
 
 /// 9,719 real rows of three motes, where the shared data lies beside this repository.
 fn real_rows() -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data/intel-lab/data-motes-55-58.txt");
+    let path = PathBuf::from("../../../shared/data/intel-lab/data-motes-55-58.txt");
     if !path.exists() {
         eprintln!("skipped: {} is not there", path.display());
     }

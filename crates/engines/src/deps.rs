@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-const DEPENDENCIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.deps");
+const DEPENDENCIES: &str = env!("EMBERMARK_DEPENDENCIES");
 
 /// The folder of an engine's own files, whether it is there or not: `deps/ID` beside the program,
 /// for an installed one, else `.deps/ID` of the source tree that it was built from.

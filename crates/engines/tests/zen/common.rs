@@ -24,7 +24,8 @@ pub const WAYS: [Direction; 2] = [Direction::Forward, Direction::Backward];
 pub static STAND_IN: LazyLock<Library> = LazyLock::new(|| {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zen");
     std::fs::create_dir_all(&dir).unwrap();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/zen/library.rs");
+    // From the folder of the package, in which Cargo starts tests.
+    let source = "tests/zen/library.rs";
     let (made, library) = (dir.join("new.so"), dir.join("libbtrieveC.so"));
     let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let compiled = Command::new(compiler)
