@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use embermark_engines::sql::{Nullable, Param, Rows, SqlStore, SqlType, Step, TableDef};
-use embermark_engines::{Access, Availability, Family, Kind, Site, Store, registry};
+use embermark_engines::{Access, Availability, Family, Kind, Link, Site, Store, registry};
 use embermark_model::Durability;
 
 const TABLE: TableDef = TableDef {
@@ -66,6 +66,7 @@ fn points(criterion: &mut Criterion) {
             durability: Durability::Process,
             memory: 64 << 20,
             url: None,
+            link: Link::Socket,
         };
         let Store::Sql(mut store) = engine.open(&site).unwrap().store else {
             continue;

@@ -3,7 +3,7 @@
 
 use crate::row::Visit;
 use crate::sql::Dialect;
-use crate::{Lifecycle, Result};
+use crate::{EngineError, Lifecycle, Result};
 
 /// A collection of a [`DocumentStore`], as that store numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +128,15 @@ pub trait DocumentStore: Lifecycle {
     /// # Errors
     /// The engine's message.
     fn create(&mut self, def: &'static CollectionDef) -> Result<Collection>;
+
+    /// Opens a collection that [`create`](Self::create) has made, here or in another process, and
+    /// leaves it as it is.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn collection(&mut self, _def: &'static CollectionDef) -> Result<Collection> {
+        Err(EngineError::unsupported("this engine's adapter", "collections that are there already"))
+    }
 
     /// Inserts one document.
     ///

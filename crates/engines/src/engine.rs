@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::{Result, Store};
+use crate::{EngineError, Result, Store};
 
 /// A database engine. Implemented once per engine; shared and stateless.
 pub trait Engine: Sync {
@@ -29,6 +29,18 @@ pub trait Engine: Sync {
     /// # Errors
     /// When the engine is not available or refuses.
     fn open(&self, site: &Site) -> Result<Opened>;
+
+    /// Opens a second client of a database that another process has open at `site`, reached as that
+    /// one's [`Lifecycle::join`](crate::Lifecycle::join) says by `at`. An ordinary client of the same
+    /// tier; it creates nothing and changes no setting of the database, and closing it stops no server
+    /// and removes nothing.
+    ///
+    /// # Errors
+    /// When the engine lets one process alone use a database, or refuses.
+    fn join(&self, _site: &Site, _at: &str) -> Result<Store> {
+        let what = "a second process at a database that one has open";
+        Err(EngineError::unsupported(self.info().id, what))
+    }
 }
 
 /// What an engine is.
@@ -136,6 +148,19 @@ pub struct Site {
     pub memory: u64,
     /// A running server to use instead of a private one.
     pub url: Option<String>,
+    /// How a private server is reached.
+    pub link: Link,
+}
+
+/// How a client of ours reaches a private server. An embedded engine has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Link {
+    /// A Unix socket in the server's own directory, where the engine has one; nothing else listens.
+    #[default]
+    Socket,
+    /// TCP on the loopback address, so that its traffic can be counted
+    /// ([`network::counters`](crate::network::counters)).
+    Loopback,
 }
 
 /// A database that was opened.

@@ -53,7 +53,7 @@ mod wiredtiger;
 #[cfg(feature = "zen")]
 mod zen;
 
-pub use engine::{Availability, Engine, Family, Info, Kind, Opened, Site, Tier};
+pub use engine::{Availability, Engine, Family, Info, Kind, Link, Opened, Site, Tier};
 pub use error::{EngineError, Result};
 
 use document::DocumentStore;
@@ -93,6 +93,11 @@ pub trait Lifecycle {
         Err(EngineError::unsupported("this engine's adapter", "opening a database again"))
     }
 
+    /// How another process may use the same database while this one has it open.
+    fn join(&self) -> Join {
+        Join::Alone("this engine's adapter opens no second client")
+    }
+
     /// Closes the database as its manual asks, so that nothing is left running or unflushed.
     ///
     /// # Errors
@@ -108,6 +113,16 @@ pub enum Ending {
     /// As its process leaves it that dies: no checkpoint, nothing flushed that a commit did not. What
     /// the log holds is recovered when it is opened.
     Crash,
+}
+
+/// How a process may use a database that another one has open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Join {
+    /// By [`Engine::join`] at the same site, given this: what reaches the database, in the engine's
+    /// own form. It may hold a password.
+    At(String),
+    /// Not at all, and why, as the engine's manual has it.
+    Alone(&'static str),
 }
 
 /// What a transaction will do.

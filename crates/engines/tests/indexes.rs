@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use embermark_engines::kv::{IndexDef, Indexed, KvStore, Pairs, Range, Table, TableDef};
 use embermark_engines::registry::ENGINES;
-use embermark_engines::{Access, Availability, Ending, Family, Kind, Site, Store, Tier};
+use embermark_engines::{Access, Availability, Ending, Family, Kind, Link, Site, Store, Tier};
 use embermark_model::Durability;
 
 type Bytes = Vec<u8>;
@@ -33,7 +33,13 @@ fn on_each(check: impl Fn(&mut dyn KvStore, Table, &str)) {
             let name = format!("{} ({tier})", engine.info().id);
             let dir = tempfile::tempdir().unwrap();
             let memory = 16 << 20;
-            let site = Site { dir: dir.path().into(), durability: tier, memory, url: None };
+            let site = Site {
+                dir: dir.path().into(),
+                durability: tier,
+                memory,
+                url: None,
+                link: Link::Socket,
+            };
             let Store::Kv(store) = engine.open(&site).unwrap().store else { panic!("{name}") };
             let mut store = Indexed::new(store);
             assert!(store.keeps_indexes(), "{name}");
@@ -206,7 +212,13 @@ fn an_index_changes_with_its_table_or_not_at_all() {
             continue;
         }
         let dir = tempfile::tempdir().unwrap();
-        let site = Site { dir: dir.path().into(), durability, memory: 16 << 20, url: None };
+        let site = Site {
+            dir: dir.path().into(),
+            durability,
+            memory: 16 << 20,
+            url: None,
+            link: Link::Socket,
+        };
         let open = || {
             let Store::Kv(store) = engine.open(&site).unwrap().store else { panic!("{id}") };
             let mut store = Indexed::new(store);

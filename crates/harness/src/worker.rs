@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use embermark_engines::{EngineError, Opened, Site};
+use embermark_engines::{EngineError, Link, Opened, Site};
 use embermark_meter::Meter;
 use embermark_model::Status;
 use embermark_model::result::{Latency, Run};
@@ -133,6 +133,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         durability: job.cell.durability,
         memory: job.memory_bytes,
         url: job.url.clone(),
+        link: Link::Socket,
     };
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&site)?;

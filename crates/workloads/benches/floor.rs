@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use embermark_engines::{Site, registry};
+use embermark_engines::{Link, Site, registry};
 use embermark_meter::Meter;
 use embermark_model::plan::DataSource;
 use embermark_model::{Durability, Scale};
@@ -27,6 +27,7 @@ fn null_bench() -> Result<Box<dyn Bench>, Box<dyn std::error::Error>> {
         durability: Durability::None,
         memory: 1 << 20,
         url: None,
+        link: Link::Socket,
     };
     Ok(prepared.open(registry::find("null")?.open(&site)?.store)?)
 }
