@@ -14,6 +14,7 @@ pub mod events;
 pub mod export;
 pub mod lab;
 mod log;
+pub mod machine;
 mod mapping;
 pub mod sample;
 pub mod staged;

@@ -37,6 +37,9 @@ enum Command {
     /// Run one cell, as told on standard input
     #[command(hide = true)]
     Worker,
+    /// Take part in a cell beside its worker, as told on standard input
+    #[command(hide = true)]
+    Companion,
 }
 
 fn main() -> ExitCode {
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::verify(args),
         Command::Report(args) => report::report(args),
         Command::Worker => return embermark_harness::worker_main(),
+        Command::Companion => return embermark_harness::companion_main(),
     };
     done.unwrap_or_else(|failure| {
         eprintln!("embermark: {failure}");

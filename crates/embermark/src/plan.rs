@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use clap::Args;
 use embermark_engines::registry;
 use embermark_harness::{Catalog, cells};
-use embermark_model::plan::{DataSource, Plan};
+use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::{Durability, Scale};
 use embermark_workloads::{WORKLOADS, Workload, find};
 use serde::Deserialize;
@@ -65,9 +65,22 @@ pub struct PlanArgs {
     #[arg(long, value_name = "TIME")]
     pub cap: Option<String>,
 
-    /// How long a phase goes on that repeats a question [default: 100ms, as published 5s]
+    /// How long a phase goes on that lasts by the clock: a question repeated, a machine kept up with
+    /// [default: the workload's own: 100ms, machine 30s]
     #[arg(long, value_name = "TIME")]
     pub window: Option<String>,
+
+    /// How long a machine is kept up with before its window [default: the workload's own: 5s]
+    #[arg(long, value_name = "TIME")]
+    pub warm_up: Option<String>,
+
+    /// Samples a second of the machine, or max: looks for the highest rate [default: 1000]
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<String>,
+
+    /// With --rate max, the longest that a commit in a hundred may take [default: 100ms]
+    #[arg(long, value_name = "TIME")]
+    pub bound: Option<String>,
 
     /// Most time for one trial before it is ended [default: 30m]
     #[arg(long, value_name = "TIME")]
@@ -125,6 +138,9 @@ impl PlanArgs {
             trials: self.trials.or(other.trials),
             cap: self.cap.or(other.cap),
             window: self.window.or(other.window),
+            warm_up: self.warm_up.or(other.warm_up),
+            rate: self.rate.or(other.rate),
+            bound: self.bound.or(other.bound),
             timeout: self.timeout.or(other.timeout),
             memory: self.memory.or(other.memory),
             seed: self.seed.or(other.seed),
@@ -165,7 +181,10 @@ impl PlanArgs {
             None if published => None,
             given => Some(milliseconds("--cap", given.unwrap_or("20s"))?),
         };
-        let window = if published { "5s" } else { "100ms" };
+        let time =
+            |flag, given: Option<&str>| given.map(|text| milliseconds(flag, text)).transpose();
+        // Small when every workload runs, unless the cells themselves are named.
+        let overview = self.workloads.is_empty() && self.data.is_none() && !published;
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
             engines: engines(&or_default(self.engines, &["embedded"]))?,
@@ -175,13 +194,21 @@ impl PlanArgs {
             )?,
             variants: unique(self.variant.into_iter().map(Ok))?,
             as_published: published,
+            overview,
             phases: (!self.phases.is_empty()).then_some(self.phases),
             data: self.data.map_or(DataSource::Synthetic, DataSource::File),
             runs,
             discard,
             trials: self.trials.unwrap_or(if published { 1 } else { 3 }),
             cap_ms: cap,
-            window_ms: milliseconds("--window", self.window.as_deref().unwrap_or(window))?,
+            own_trials: self.trials.is_none(),
+            window_ms: time("--window", self.window.as_deref())?,
+            warm_up_ms: match self.warm_up.as_deref() {
+                Some("0" | "none") => Some(0),
+                given => time("--warm-up", given)?,
+            },
+            rate: self.rate.as_deref().unwrap_or("1000").parse::<Rate>().map_err(Failure::usage)?,
+            bound_ms: milliseconds("--bound", self.bound.as_deref().unwrap_or("100ms"))?,
             timeout_ms: milliseconds("--timeout", self.timeout.as_deref().unwrap_or("30m"))?,
             seed: self.seed.unwrap_or(42),
             memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,

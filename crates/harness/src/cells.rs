@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
+use std::time::Duration;
 
 use embermark_engines::{Availability, Engine, Kind, Tier};
 use embermark_model::choice;
-use embermark_model::plan::{DataSource, Plan};
+use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::{CellId, Durability, Scale, Status};
-use embermark_workloads::{Info as WorkloadInfo, Protocol};
+use embermark_workloads::{Info as WorkloadInfo, Protocol, machine};
 use serde::{Deserialize, Serialize};
 
 use crate::{Catalog, HarnessError};
@@ -159,7 +160,32 @@ fn missing(engine: &dyn Engine, plan: &Plan) -> Option<Skip> {
 
 /// What a workload runs where the plan leaves it open.
 const fn protocol(plan: &Plan, workload: &WorkloadInfo) -> Protocol {
-    if plan.as_published { workload.published } else { workload.usual }
+    if plan.as_published {
+        workload.published
+    } else if plan.overview {
+        workload.overview
+    } else {
+        workload.usual
+    }
+}
+
+/// How long a phase of a workload goes on that lasts by the clock, and how long before that, in
+/// milliseconds.
+pub(crate) fn times(plan: &Plan, workload: &WorkloadInfo) -> (u64, u64) {
+    let own = protocol(plan, workload);
+    let milliseconds = |time: Duration| time.as_millis() as u64;
+    (
+        plan.window_ms.unwrap_or_else(|| milliseconds(own.window)),
+        plan.warm_up_ms.unwrap_or_else(|| milliseconds(own.warm_up)),
+    )
+}
+
+/// Trials of a workload's cells.
+pub(crate) fn trials(plan: &Plan, workload: &WorkloadInfo) -> u32 {
+    match protocol(plan, workload).trials {
+        Some(own) if plan.own_trials => own,
+        _ => plan.trials,
+    }
 }
 
 fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {
@@ -178,8 +204,9 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
         Some(phases) => phases.iter().any(|phase| phase == name),
         None => true,
     };
-    let all: Vec<&str> =
-        (workload.phases.iter()).map(|p| p.name).filter(|name| asked(name)).collect();
+    let searches = plan.rate == Rate::Max;
+    let runs = |name: &&str| asked(name) && workload.searches.contains(name) == searches;
+    let all: Vec<&str> = workload.phases.iter().map(|p| p.name).filter(runs).collect();
     let known = |name: &str| workload.variants.iter().find(|v| v.name == name);
     let mut variants: Vec<_> =
         distinct(&plan.variants).iter().filter_map(|name| known(name)).collect();
@@ -214,7 +241,16 @@ fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
             plan.discard,
             plan.discard.saturating_add(1)
         )));
-    } else if plan.window_ms == 0 {
+    } else if plan.bound_ms == 0 {
+        "a bound of 0 keeps no rate: give a time such as 100ms"
+    } else if matches!(plan.rate, Rate::PerSecond(0)) {
+        "a rate of 0 samples a second is no machine: give at least 1"
+    } else if matches!(plan.rate, Rate::PerSecond(rate) if rate > machine::FASTEST) {
+        return Err(HarnessError::Plan(format!(
+            "no sensor makes so many samples a second: give a rate up to {}, or max",
+            machine::FASTEST
+        )));
+    } else if plan.window_ms == Some(0) {
         "a window of 0 leaves a closed loop no time: give a time such as 300ms"
     } else if plan.cap_ms == Some(0) {
         "a cap of 0 leaves no time to measure: give a time, or no cap"
@@ -246,6 +282,16 @@ fn check_names(
             "workload '{}' makes its own rows: leave out --data {}, or run it apart",
             other.id,
             file.display()
+        )));
+    }
+    if plan.rate == Rate::Max && workloads.iter().all(|workload| workload.searches.is_empty()) {
+        let with: Vec<&str> = (catalog.workloads.iter().map(|w| w.info()))
+            .filter(|info| !info.searches.is_empty())
+            .map(|info| info.id)
+            .collect();
+        return Err(HarnessError::Plan(format!(
+            "none of the workloads has a highest rate to look for: leave out --rate max, or run {}",
+            with.join(", ")
         )));
     }
     for variant in &plan.variants {

@@ -211,7 +211,7 @@ pub(crate) fn write_result(path: &Path, result: &ResultFile) -> Result<(), Harne
 mod tests {
     use std::collections::BTreeMap;
 
-    use embermark_model::plan::DataSource;
+    use embermark_model::plan::{DataSource, Rate};
 
     use super::*;
     use crate::manifest;
@@ -237,7 +237,12 @@ mod tests {
             memory_bytes: 1,
             urls: BTreeMap::new(),
             as_published: false,
-            window_ms: 300,
+            window_ms: None,
+            warm_up_ms: None,
+            rate: Rate::default(),
+            bound_ms: 100,
+            overview: false,
+            own_trials: false,
             accepted_licences: Vec::new(),
         };
         let manifest = manifest::begin("id", Path::new("/"), 0);

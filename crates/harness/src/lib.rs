@@ -17,6 +17,7 @@
 
 pub mod catalog;
 pub mod cells;
+mod companion;
 mod disk;
 mod error;
 mod floor;
@@ -34,9 +35,11 @@ pub mod schedule;
 mod stage;
 mod trial;
 mod warnings;
+mod watching;
 mod worker;
 
 pub use catalog::Catalog;
+pub use companion::{companion_main, serve_companion};
 pub use error::HarnessError;
 pub use interrupt::Interrupt;
 pub use outdir::{JOURNAL, RESULT};

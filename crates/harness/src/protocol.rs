@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use embermark_model::plan::Rate;
 use embermark_model::result::{How, Latency, Run};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
@@ -29,8 +30,14 @@ pub struct Job {
     pub discard: u32,
     /// Most a run may take before its loop stops, in milliseconds.
     pub cap_ms: Option<u64>,
-    /// How long a closed loop goes on, in milliseconds.
+    /// How long a phase goes on that lasts by the clock, in milliseconds.
     pub window_ms: u64,
+    /// How long it goes on before that, unmeasured, in milliseconds.
+    pub warm_up_ms: u64,
+    /// Samples a second of what a sensor makes.
+    pub rate: Rate,
+    /// The longest that a commit in a hundred may take at the highest rate, in milliseconds.
+    pub bound_ms: u64,
     /// Cache memory for the engine, in bytes.
     pub memory_bytes: u64,
     /// The parent's process id: a worker that has lost its parent ends at once.

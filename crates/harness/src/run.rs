@@ -165,7 +165,15 @@ impl Run<'_> {
     ) -> Result<ResultFile, HarnessError> {
         let runnable: Vec<PlannedCell> =
             cells.iter().filter(|cell| cell.skip.is_none()).cloned().collect();
-        let turns = schedule::order(runnable.len(), self.plan.trials, self.plan.seed);
+        let trials = (runnable.iter())
+            .map(|cell| {
+                Ok(cells::trials(
+                    self.plan,
+                    &self.options.catalog.workload(&cell.id.workload)?.info(),
+                ))
+            })
+            .collect::<Result<Vec<u32>, HarnessError>>()?;
+        let turns = schedule::order(&trials, self.plan.seed);
         let mut journal =
             journal::Writer::create(&self.dirs.journal(), manifest, self.plan.clone(), cells)?;
         progress.started(turns.len() as u32);
@@ -220,9 +228,13 @@ impl Run<'_> {
         if self.options.interrupt.is_set() {
             return Ok(Ending::Interrupted);
         }
+        let workload = self.options.catalog.workload(&cell.workload)?.info();
+        let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);
+        // What lasts as long as it was asked to is not late.
+        let lasting_ms = (window_ms + warm_up_ms).saturating_mul(phases.len() as u64);
         let supervisor = Supervisor {
             worker: &self.options.worker,
-            timeout: Duration::from_millis(self.plan.timeout_ms),
+            timeout: Duration::from_millis(self.plan.timeout_ms.saturating_add(lasting_ms)),
             interrupt: &self.options.interrupt,
         };
         let site = self.dirs.site(name)?;
@@ -237,7 +249,10 @@ impl Run<'_> {
             runs: self.plan.runs,
             discard: self.plan.discard,
             cap_ms: self.plan.cap_ms,
-            window_ms: self.plan.window_ms,
+            window_ms,
+            warm_up_ms,
+            rate: self.plan.rate,
+            bound_ms: self.plan.bound_ms,
             memory_bytes: self.plan.memory_bytes,
             parent: std::process::id(),
         };

@@ -15,14 +15,15 @@ pub struct Turn {
     pub order: u32,
 }
 
-/// The order of `trials` trials of each of `cells` cells: round by round, so that every cell has
-/// had its n-th trial before any has its next, and shuffled anew in each round. A drift of the
-/// machine thus meets all cells alike. The same seed gives the same order.
-pub fn order(cells: usize, trials: u32, seed: u64) -> Vec<Turn> {
+/// The order of the trials of cells, of which each has as many as `trials` says: round by round, so
+/// that every cell has had its n-th trial before any has its next, and shuffled anew in each round. A
+/// drift of the machine thus meets all cells alike. The same seed gives the same order.
+pub fn order(trials: &[u32], seed: u64) -> Vec<Turn> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut turns = Vec::new();
-    for trial in 0..trials {
-        let mut round: Vec<usize> = (0..cells).collect();
+    for trial in 0..trials.iter().copied().max().unwrap_or(0) {
+        let mut round: Vec<usize> =
+            (0..trials.len()).filter(|cell| trial < trials[*cell]).collect();
         round.shuffle(&mut random);
         for cell in round {
             turns.push(Turn { cell, trial, order: turns.len() as u32 });
@@ -37,7 +38,7 @@ mod tests {
 
     #[test]
     fn every_cell_has_its_nth_trial_before_any_has_its_next() {
-        let turns = order(7, 3, 42);
+        let turns = order(&[3; 7], 42);
         assert_eq!(turns.len(), 21);
         for (round, turns) in turns.chunks(7).enumerate() {
             let mut cells: Vec<usize> = turns.iter().map(|turn| turn.cell).collect();
@@ -51,10 +52,20 @@ mod tests {
     #[test]
     fn the_seed_alone_decides_the_order_and_rounds_differ() {
         let cells = |turns: &[Turn]| turns.iter().map(|turn| turn.cell).collect::<Vec<_>>();
-        let turns = order(12, 2, 42);
-        assert_eq!(turns, order(12, 2, 42));
-        assert_ne!(turns, order(12, 2, 43));
+        let turns = order(&[2; 12], 42);
+        assert_eq!(turns, order(&[2; 12], 42));
+        assert_ne!(turns, order(&[2; 12], 43));
         assert_ne!(cells(&turns[..12]), (0..12).collect::<Vec<_>>());
         assert_ne!(cells(&turns[..12]), cells(&turns[12..]));
+    }
+
+    #[test]
+    fn a_cell_with_fewer_trials_has_no_more_than_those() {
+        let turns = order(&[1, 3, 2], 42);
+        assert_eq!(turns.len(), 6);
+        for (cell, trials) in [(0, 1), (1, 3), (2, 2)] {
+            let own: Vec<u32> = turns.iter().filter(|t| t.cell == cell).map(|t| t.trial).collect();
+            assert_eq!(own, (0..trials).collect::<Vec<_>>());
+        }
     }
 }

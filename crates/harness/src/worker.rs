@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use embermark_engines::{EngineError, Link, Opened, Site};
@@ -15,8 +16,10 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
 use crate::Catalog;
+use crate::companion::Starter;
 use crate::probe::{self, Probe};
 use crate::protocol::{Event, Job};
+use crate::watching::Watching;
 
 /// The hidden `worker` command, with the engines and workloads of this build.
 pub fn worker_main() -> ExitCode {
@@ -53,14 +56,14 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
 
 /// Takes standard output for the events alone (closed in any process this one starts), and points
 /// descriptor 1 at standard error.
-fn private_stdout() -> io::Result<File> {
+pub(crate) fn private_stdout() -> io::Result<File> {
     let stdout = io::stdout().as_fd().try_clone_to_owned()?;
     nix::unistd::dup2_stdout(io::stderr())?;
     Ok(File::from(stdout))
 }
 
 /// Has the kernel kill this process when its parent dies.
-fn die_with(parent: u32) -> io::Result<()> {
+pub(crate) fn die_with(parent: u32) -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     // The parent may have died before that took effect.
     if nix::unistd::getppid().as_raw().cast_unsigned() != parent {
@@ -124,6 +127,10 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         variant,
         seed: job.seed,
         window: Duration::from_millis(job.window_ms),
+        warm_up: Duration::from_millis(job.warm_up_ms),
+        rate: job.rate,
+        bound: Duration::from_millis(job.bound_ms),
+        companions: Some(Rc::new(Starter::of(job)?)),
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
     let baseline_bytes = probe::resident_bytes(std::process::id());
@@ -147,6 +154,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         checked: job.cell.engine != "null",
         bench: prepared.open(store)?,
         probes: Probes::new(server, job.url.is_some()),
+        server,
         events,
     };
     let phases = trial.bench.phases().to_vec();
@@ -168,6 +176,8 @@ struct Trial<'a> {
     checked: bool,
     bench: Box<dyn Bench>,
     probes: Probes,
+    /// Root process of a private server.
+    server: Option<u32>,
     events: &'a mut Events,
 }
 
@@ -180,11 +190,14 @@ impl Trial<'_> {
         let mut meter = Meter::new(self.job.cap_ms.map(Duration::from_millis));
         let mut latencies: Vec<Latency> = Vec::new();
         let (mut status, mut reason) = (Status::Ok, None);
-        for run in 0..self.job.runs {
+        let lasts = self.bench.lasts(index);
+        let (runs, discard) = if lasts { (1, 0) } else { (self.job.runs, self.job.discard) };
+        for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
+            let mut watching = Watching::new(self.server, &self.job.site);
             let before = self.probes.begin();
-            let answer = match self.bench.run(index, &mut meter) {
+            let answer = match self.bench.observe(index, &mut meter, &mut watching) {
                 Ok(answer) => answer,
                 Err(error) if error.is_unsupported() => {
                     (status, reason) = (Status::Unsupported, Some(error.to_string()));
@@ -194,7 +207,7 @@ impl Trial<'_> {
             };
             let (engine, client) = self.probes.end(before);
             let measured = meter.measured();
-            let discarded = run < self.job.discard;
+            let discarded = run < discard;
             if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
             }
@@ -205,6 +218,7 @@ impl Trial<'_> {
                 capped: measured.capped,
                 engine,
                 client,
+                observed: lasts.then(|| watching.observed()),
             }))?;
             if measured.capped {
                 status = Status::Capped;
@@ -212,7 +226,7 @@ impl Trial<'_> {
             if !self.checked {
                 continue;
             }
-            match self.bench.check(index, &answer, measured, run + 1 == self.job.runs) {
+            match self.bench.check(index, &answer, measured, run + 1 == runs) {
                 Ok(()) => {}
                 Err(CheckError::Wrong(difference)) => {
                     (status, reason) = (Status::Wrong, Some(difference.to_string()));

@@ -8,7 +8,9 @@
 mod clock;
 mod latency;
 mod meter;
+mod stopwatch;
 
 pub use clock::Clock;
 pub use latency::{Histogram, merge, summary};
 pub use meter::{Measured, Meter};
+pub use stopwatch::Stopwatch;

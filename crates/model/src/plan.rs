@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,9 +22,12 @@ pub struct Plan {
     /// Variants; the first one a workload knows runs every phase, the others the phases they change.
     /// Where it knows none, its own.
     pub variants: Vec<String>,
-    /// Whether a workload's own scales and variants are those of its source.
+    /// Whether a workload's own scales, variants and times are those of its source.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_published: bool,
+    /// Whether they are those of an overview: small, because every workload runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overview: bool,
     /// The phases to run; all when absent.
     pub phases: Option<Vec<String>>,
     /// Where rows come from.
@@ -34,11 +38,24 @@ pub struct Plan {
     pub discard: u32,
     /// Fresh processes per cell.
     pub trials: u32,
+    /// Whether a workload's own number of them goes before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_trials: bool,
     /// Most a phase run may take before its loop stops, in milliseconds; no cap when absent.
     pub cap_ms: Option<u64>,
-    /// How long a phase goes on that repeats a question in a closed loop, in milliseconds.
-    #[serde(default = "usual_window_ms")]
-    pub window_ms: u64,
+    /// How long a phase goes on that lasts by the clock, in milliseconds; absent: the workload's own
+    /// time.
+    #[serde(default)]
+    pub window_ms: Option<u64>,
+    /// How long it goes on before that, unmeasured; absent: the workload's own time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up_ms: Option<u64>,
+    /// Samples a second of what a sensor makes.
+    #[serde(default)]
+    pub rate: Rate,
+    /// The longest that a commit in a hundred may take at the highest rate, in milliseconds.
+    #[serde(default = "usual_bound_ms")]
+    pub bound_ms: u64,
     /// Most a trial may take before it is ended, in milliseconds.
     pub timeout_ms: u64,
     /// Seed of rows and operation sequences.
@@ -53,9 +70,42 @@ pub struct Plan {
     pub accepted_licences: Vec<String>,
 }
 
-/// What plans had before they said so.
-const fn usual_window_ms() -> u64 {
-    300
+/// Of plans that do not say.
+const fn usual_bound_ms() -> u64 {
+    100
+}
+
+/// How fast samples come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rate {
+    /// So many a second.
+    PerSecond(u64),
+    /// As many as can be kept up with: to be found out.
+    Max,
+}
+
+impl Default for Rate {
+    /// The machine of the source: 1 kHz.
+    fn default() -> Self {
+        Self::PerSecond(1_000)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    /// A number above 0, or `max`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("rate '{text}' is neither a number of samples a second nor max");
+        match text {
+            "max" => Ok(Self::Max),
+            _ => match text.parse().map_err(|_| wrong())? {
+                0 => Err("a rate of 0 samples a second is no machine: give at least 1".to_owned()),
+                rate => Ok(Self::PerSecond(rate)),
+            },
+        }
+    }
 }
 
 /// Where a workload's rows come from.

@@ -214,6 +214,37 @@ pub struct Run {
     /// What the client used, where it is another process than the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Resources>,
+    /// What was seen while it lasted, of a phase that keeps up with a machine for a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
+}
+
+/// What was seen of a phase that lasts by the clock, from the end of its warm-up on. What could not
+/// be measured is absent, never zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Observed {
+    /// How long, in ns.
+    pub window_ns: u64,
+    /// What each process used, by its role: `server`, `writer` (which holds an embedded engine),
+    /// `reader`, `sensor`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub processes: BTreeMap<String, Resources>,
+    /// Bytes between client and server, headers of TCP and UDP among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_bytes: Option<u64>,
+    /// By how many bytes the data directory grew, in allocated blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_growth_bytes: Option<i64>,
+    /// What was counted, by name: `samples`, `lost`, `deadline-misses`, `reads`, `missed-slots`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
+    /// Distributions in ns, by name: `commit`, `read`, `staleness`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub latencies: BTreeMap<String, Latency>,
+    /// What a reader of the figures has to know, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 impl ResultFile {

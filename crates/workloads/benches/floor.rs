@@ -16,12 +16,7 @@ fn null_bench() -> Result<Box<dyn Bench>, Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     let (workload, seed, rows) = (find("sensors")?, 42, dir.path().join("rows"));
     workload.source(&DataSource::Synthetic, seed)?.stage(Scale::Rows(READS), &rows)?;
-    let prepared = workload.prepare(&Spec {
-        rows,
-        variant: "single".into(),
-        seed,
-        window: Duration::from_secs(1),
-    })?;
+    let prepared = workload.prepare(&Spec::of(rows, "single", seed))?;
     let site = Site {
         dir: dir.path().to_owned(),
         durability: Durability::None,

@@ -99,9 +99,7 @@ fn compare(c: &mut Criterion, id: &str, bare: fn(*mut c_void) -> Box<dyn Bare>) 
     let source = workload.source(&DataSource::Synthetic, seed).unwrap();
     source.stage(Scale::Rows(ROWS), &rows).unwrap();
     let keys = drawn(&StagedRows::open(&rows).unwrap());
-    let prepared = workload
-        .prepare(&Spec { rows, variant: "bulk".into(), seed, window: Duration::from_secs(1) })
-        .unwrap();
+    let prepared = workload.prepare(&Spec::of(rows, "bulk", seed)).unwrap();
     let folder = dir.path().join("database");
     std::fs::create_dir(&folder).unwrap();
     let site = Site {

@@ -3,7 +3,10 @@
 //! A workload drives stores through their family's trait and knows no engine. To add one: a
 //! module here, a line in [`WORKLOADS`].
 
+use std::error::Error;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use embermark_data::DataError;
@@ -12,22 +15,25 @@ use embermark_meter::{Measured, Meter};
 use embermark_model::Scale;
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::choice::{self, UnknownName};
-use embermark_model::plan::{DataSource, Dataset};
+use embermark_model::plan::{DataSource, Dataset, Rate};
 use embermark_model::result::How;
 
 pub mod contacts;
 pub mod events;
 mod feed;
 pub mod htap;
+pub mod machine;
 mod made;
 pub mod sensors;
 mod strategy;
+mod watch;
 
 use strategy::Strategy;
+pub use watch::{Blind, Companions, Watch};
 
 /// Every workload.
 pub static WORKLOADS: &[&dyn Workload] =
-    &[&sensors::Sensors, &contacts::Contacts, &events::Events, &htap::Htap];
+    &[&sensors::Sensors, &contacts::Contacts, &machine::Machine, &events::Events, &htap::Htap];
 
 /// The workload of that id.
 ///
@@ -52,12 +58,18 @@ pub struct Info {
     pub phases: &'static [PhaseInfo],
     /// Its variants.
     pub variants: &'static [VariantInfo],
-    /// What runs when nothing else is asked for: small, done in minutes.
+    /// What runs when every workload does: small, all of them done in minutes.
+    pub overview: Protocol,
+    /// What runs when it is asked for by name.
     pub usual: Protocol,
     /// What its source ran.
     pub published: Protocol,
     /// Whether its rows may come from a file.
     pub reads_files: bool,
+    /// Whether what passes between client and server is counted.
+    pub counts_network: bool,
+    /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
+    pub searches: &'static [&'static str],
 }
 
 /// Which cells of a workload a run has.
@@ -67,6 +79,20 @@ pub struct Protocol {
     pub scales: &'static [u64],
     /// Variants by name; the first one runs every phase.
     pub variants: &'static [&'static str],
+    /// How long a phase goes on that lasts by the clock.
+    pub window: Duration,
+    /// How long it goes on before that, unmeasured.
+    pub warm_up: Duration,
+    /// Trials of a cell, where they are not the plan's: one window of minutes is many seconds.
+    pub trials: Option<u32>,
+}
+
+impl Protocol {
+    /// Scales and variants, with closed loops of 100 ms.
+    pub const fn of(scales: &'static [u64], variants: &'static [&'static str]) -> Self {
+        let (window, warm_up) = (Duration::from_millis(100), Duration::ZERO);
+        Self { scales, variants, window, warm_up, trials: None }
+    }
 }
 
 /// A phase, as the help text tells of it.
@@ -106,6 +132,22 @@ pub trait Workload: Sync {
     /// # Errors
     /// When the staged rows cannot be read.
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError>;
+
+    /// What a process does that takes part beside the worker, in `role`; `task` is what it was
+    /// [started](Companions::start) with, `store` the worker's database, opened a second time, where
+    /// it was to have it. Standard input is its parent's to close, `out` what its parent hears.
+    ///
+    /// # Errors
+    /// Whatever keeps it from its task; a workload that starts none has no roles.
+    fn companion(
+        &self,
+        role: &str,
+        _task: &str,
+        _store: Option<Store>,
+        _out: &mut dyn Write,
+    ) -> Result<(), Box<dyn Error>> {
+        Err(format!("this workload has no process in the role of '{role}'").into())
+    }
 }
 
 /// Rows to stage for workers.
@@ -119,7 +161,7 @@ pub trait Source {
 }
 
 /// What a worker must know to prepare a cell.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Spec {
     /// The staged rows.
     pub rows: PathBuf,
@@ -127,8 +169,32 @@ pub struct Spec {
     pub variant: String,
     /// Seed of the operation sequences: the same for every engine.
     pub seed: u64,
-    /// How long a closed loop goes on.
+    /// How long a phase goes on that lasts by the clock.
     pub window: Duration,
+    /// How long it goes on before that, unmeasured.
+    pub warm_up: Duration,
+    /// Samples a second of what a sensor makes.
+    pub rate: Rate,
+    /// The longest that a commit in a hundred may take at the highest rate.
+    pub bound: Duration,
+    /// Starts processes that take part; none where nobody can.
+    pub companions: Option<Rc<dyn Companions>>,
+}
+
+impl Spec {
+    /// A cell of rows, a variant and a seed; everything else as it usually is.
+    pub fn of(rows: PathBuf, variant: impl Into<String>, seed: u64) -> Self {
+        Self {
+            rows,
+            variant: variant.into(),
+            seed,
+            window: Duration::from_millis(100),
+            warm_up: Duration::ZERO,
+            rate: Rate::default(),
+            bound: Duration::from_millis(100),
+            companions: None,
+        }
+    }
 }
 
 /// A cell ready to meet its engine.
@@ -168,6 +234,26 @@ pub trait Bench {
     /// # Errors
     /// When the engine reports one.
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError>;
+
+    /// Whether a phase lasts by the clock and says itself when the measuring begins. It runs once in
+    /// a trial: its window is long.
+    fn lasts(&self, _phase: usize) -> bool {
+        false
+    }
+
+    /// Runs a phase as [`run`](Self::run) does; one that [lasts](Self::lasts) tells `watch` when to
+    /// look, and what there is to see.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn observe(
+        &mut self,
+        phase: usize,
+        meter: &mut Meter,
+        _watch: &mut dyn Watch,
+    ) -> Result<Answer, EngineError> {
+        self.run(phase, meter)
+    }
 
     /// Compares the answer of the run that was just `measured` with the oracle's; after the `last`
     /// run of a phase that changes data the whole store is read back and compared too. Outside the

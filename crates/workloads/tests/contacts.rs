@@ -36,12 +36,7 @@ fn open(rows: u64, variant: &str, store: Store) -> Box<dyn Bench> {
     let file = dir.path().join("rows");
     let source = workload.source(&DataSource::Synthetic, 42).unwrap();
     assert_eq!(source.stage(Scale::Rows(rows), &file).unwrap().rows, rows);
-    let spec = Spec {
-        rows: file,
-        variant: variant.to_owned(),
-        seed: 7,
-        window: Duration::from_millis(50),
-    };
+    let spec = Spec::of(file, variant, 7);
     workload.prepare(&spec).unwrap().open(store).unwrap()
 }
 

@@ -50,12 +50,7 @@ impl Staged {
     }
 
     fn open(&self, variant: &str, store: Store) -> Result<Box<dyn Bench>> {
-        let spec = Spec {
-            rows: self.rows.clone(),
-            variant: variant.to_owned(),
-            seed: 7,
-            window: Duration::from_millis(50),
-        };
+        let spec = Spec::of(self.rows.clone(), variant, 7);
         find("events").unwrap().prepare(&spec).unwrap().open(store)
     }
 }

@@ -29,12 +29,7 @@ fn variants_change_phases_that_there_are() {
 #[test]
 fn an_unknown_variant_is_answered_with_the_valid_ones() {
     let rows = Staged::synthetic(2).rows.clone();
-    let spec = Spec {
-        rows,
-        variant: "bluk".to_owned(),
-        seed: 1,
-        window: std::time::Duration::from_millis(1),
-    };
+    let spec = Spec::of(rows, "bluk", 1);
     let error = find("sensors").unwrap().prepare(&spec).err().unwrap().to_string();
     assert!(error.contains("did you mean 'bulk'?") && error.contains("commit-each"), "{error}");
 }

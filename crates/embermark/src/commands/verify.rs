@@ -117,6 +117,7 @@ fn plan(args: VerifyArgs) -> Result<embermark_model::plan::Plan, Failure> {
         trials: Some(1),
         cap: Some(args.cap),
         window: Some("20ms".to_owned()),
+        warm_up: Some("none".to_owned()),
         timeout: Some("5m".to_owned()),
         url: args.url,
         accept_license: args.accept_license,

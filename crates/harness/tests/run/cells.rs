@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use embermark_harness::cells::planned;
-use embermark_model::plan::{DataSource, Plan};
+use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::{Durability, Scale, Status};
 
 use crate::toy::CATALOG;
@@ -39,7 +39,12 @@ pub fn plan(engines: &[&str]) -> Plan {
         memory_bytes: 1 << 20,
         urls: BTreeMap::new(),
         as_published: false,
-        window_ms: 300,
+        window_ms: None,
+        warm_up_ms: None,
+        rate: Rate::default(),
+        bound_ms: 100,
+        overview: false,
+        own_trials: false,
         accepted_licences: Vec::new(),
     }
 }

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["worker"] => return embermark_harness::serve(&toy::CATALOG),
+        ["companion"] => return embermark_harness::companion_main(),
         ["worker-of-the-build"] => return embermark_harness::worker_main(),
         ["use", what] => {
             probes::use_up(what);

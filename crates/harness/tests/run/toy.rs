@@ -257,9 +257,12 @@ impl Workload for Squares {
                 VariantInfo { name: "single", about: "one by one", changes: &["load"] },
                 VariantInfo { name: "other", about: "another way", changes: &["load"] },
             ],
-            usual: Protocol { scales: &[5], variants: &["single"] },
-            published: Protocol { scales: &[7, 8], variants: &["other"] },
+            overview: Protocol::of(&[5], &["single"]),
+            usual: Protocol::of(&[5], &["single"]),
+            published: Protocol::of(&[7, 8], &["other"]),
             reads_files: false,
+            counts_network: false,
+            searches: &[],
         }
     }
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use embermark_model::plan::{DataSource, Plan};
+use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::result::{
     How, Machine, Manifest, PhaseResult, Resources, ResultFile, Run, SCHEMA, Tool, Trial,
 };
@@ -39,7 +39,12 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             memory_bytes: 1,
             urls: BTreeMap::new(),
             as_published: false,
-            window_ms: 300,
+            window_ms: None,
+            warm_up_ms: None,
+            rate: Rate::default(),
+            bound_ms: 100,
+            overview: false,
+            own_trials: false,
             accepted_licences: Vec::new(),
         },
         cells,
@@ -54,6 +59,7 @@ fn run(elapsed_ns: u64, ops: u64) -> Run {
         capped: false,
         engine: Resources::default(),
         client: None,
+        observed: None,
     }
 }
 

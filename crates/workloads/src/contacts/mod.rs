@@ -58,9 +58,12 @@ impl Workload for Contacts {
             about: "an application's address book, by an index and without",
             phases: &step::PHASES,
             variants: &VARIANTS,
-            usual: Protocol { scales: &[1_000], variants: &["single", "commit-each"] },
-            published: Protocol { scales: &[PUBLISHED_ROWS], variants: &["commit-each"] },
+            overview: Protocol::of(&[1_000], &["single", "commit-each"]),
+            usual: Protocol::of(&[1_000], &["single", "commit-each"]),
+            published: Protocol::of(&[PUBLISHED_ROWS], &["commit-each"]),
             reads_files: false,
+            counts_network: false,
+            searches: &[],
         }
     }
 

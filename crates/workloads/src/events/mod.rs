@@ -39,12 +39,15 @@ impl Workload for Events {
             about: "JSON telemetry",
             phases: &PHASES,
             variants: &VARIANTS,
-            usual: Protocol { scales: &[2_000], variants: &["none"] },
+            overview: Protocol::of(&[2_000], &["none"]),
+            usual: Protocol::of(&[2_000], &["none"]),
             published: Protocol {
-                scales: &[PUBLISHED_ROWS],
-                variants: &["none", "timestamp", "bucket", "combined"],
+                window: Duration::from_secs(5),
+                ..Protocol::of(&[PUBLISHED_ROWS], &["none", "timestamp", "bucket", "combined"])
             },
             reads_files: false,
+            counts_network: false,
+            searches: &[],
         }
     }
 

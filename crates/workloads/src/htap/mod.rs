@@ -54,9 +54,12 @@ impl Workload for Htap {
             about: "write, then count at once",
             phases: &PHASES,
             variants: &VARIANTS,
-            usual: Protocol { scales: &[1, 100, 1_000], variants: &["commit-each", "bulk"] },
-            published: Protocol { scales: SCALES, variants: &["commit-each"] },
+            overview: Protocol::of(&[1, 100, 1_000], &["commit-each", "bulk"]),
+            usual: Protocol::of(&[1, 100, 1_000], &["commit-each", "bulk"]),
+            published: Protocol::of(SCALES, &["commit-each"]),
             reads_files: false,
+            counts_network: false,
+            searches: &[],
         }
     }
 

@@ -61,12 +61,12 @@ impl Workload for Sensors {
             about: "room sensors: ingest, point access, analytics",
             phases: &step::PHASES,
             variants: &VARIANTS,
-            usual: Protocol { scales: &[1_000, 10_000], variants: &["single", "bulk"] },
-            published: Protocol {
-                scales: &[1_000, 10_000, 100_000, 1_000_000],
-                variants: &["single"],
-            },
+            overview: Protocol::of(&[1_000, 10_000], &["single", "bulk"]),
+            usual: Protocol::of(&[1_000, 10_000], &["single", "bulk"]),
+            published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["single"]),
             reads_files: true,
+            counts_network: false,
+            searches: &[],
         }
     }
 

@@ -42,12 +42,7 @@ impl Staged {
     }
 
     pub fn open(&self, variant: &str, store: Store) -> Box<dyn Bench> {
-        let spec = Spec {
-            rows: self.rows.clone(),
-            variant: variant.to_owned(),
-            seed: 7,
-            window: Duration::from_millis(50),
-        };
+        let spec = Spec::of(self.rows.clone(), variant, 7);
         find("sensors").unwrap().prepare(&spec).unwrap().open(store).unwrap()
     }
 }

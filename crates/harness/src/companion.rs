@@ -1,0 +1,129 @@
+//! Processes that take part in a phase beside the worker: a sensor, a reader. Each is this program
+//! again; its task is the first line of its standard input, which its parent then keeps open as long
+//! as it is to go on.
+
+use std::error::Error;
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
+
+use embermark_engines::{Link, Site};
+use embermark_model::Durability;
+use embermark_workloads::Companions;
+use serde::{Deserialize, Serialize};
+
+use crate::Catalog;
+use crate::protocol::Job;
+use crate::worker::{die_with, private_stdout};
+
+/// The argument that makes this program a companion.
+const COMMAND: &str = "companion";
+
+/// What a companion is told.
+#[derive(Debug, Serialize, Deserialize)]
+struct Task {
+    /// The worker's process id.
+    parent: u32,
+    workload: String,
+    role: String,
+    task: String,
+    database: Option<Database>,
+}
+
+/// A database to open beside the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Database {
+    engine: String,
+    site: PathBuf,
+    durability: Durability,
+    memory: u64,
+    url: Option<String>,
+    /// Whether the server is reached over the loopback device.
+    loopback: bool,
+    /// What reaches it.
+    at: String,
+}
+
+/// Starts the companions of a worker.
+pub(crate) struct Starter {
+    program: PathBuf,
+    workload: String,
+    database: Database,
+}
+
+impl Starter {
+    /// For the worker of a job.
+    ///
+    /// # Errors
+    /// When the system does not tell where this program is.
+    pub fn of(job: &Job) -> io::Result<Self> {
+        let database = Database {
+            engine: job.cell.engine.clone(),
+            site: job.site.clone(),
+            durability: job.cell.durability,
+            memory: job.memory_bytes,
+            url: job.url.clone(),
+            loopback: false,
+            at: String::new(),
+        };
+        let program = std::env::current_exe()?;
+        Ok(Self { program, workload: job.cell.workload.clone(), database })
+    }
+}
+
+impl Companions for Starter {
+    fn start(&self, role: &str, task: &str, join: Option<&str>) -> io::Result<Child> {
+        let database = join.map(|at| Database { at: at.to_owned(), ..self.database.clone() });
+        let task = Task {
+            parent: std::process::id(),
+            workload: self.workload.clone(),
+            role: role.to_owned(),
+            task: task.to_owned(),
+            database,
+        };
+        let mut line = serde_json::to_vec(&task)?;
+        line.push(b'\n');
+        let mut child = Command::new(&self.program)
+            .arg(COMMAND)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        if let Some(stdin) = &mut child.stdin {
+            stdin.write_all(&line)?;
+        }
+        Ok(child)
+    }
+}
+
+/// The hidden `companion` command, with the engines and workloads of this build.
+pub fn companion_main() -> ExitCode {
+    serve_companion(&Catalog::default())
+}
+
+/// Does what the first line of standard input says.
+pub fn serve_companion(catalog: &Catalog) -> ExitCode {
+    match serve(catalog) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("companion: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
+    let mut out = private_stdout()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    let Task { parent, workload, role, task, database } = serde_json::from_str(&line)?;
+    let workload = catalog.workload(&workload)?;
+    let Some(Database { engine, site, durability, memory, url, loopback, at }) = database else {
+        // Without a database it sees by itself that its parent has gone, and leaves nothing.
+        return workload.companion(&role, &task, None, &mut out);
+    };
+    die_with(parent)?;
+    let link = if loopback { Link::Loopback } else { Link::Socket };
+    let site = Site { dir: site, durability, memory, url, link };
+    let store = catalog.engine(&engine)?.join(&site, &at)?;
+    workload.companion(&role, &task, Some(store), &mut out)
+}

@@ -1,0 +1,49 @@
+//! The writer's clock.
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use embermark_data::machine::Stamp;
+
+/// Gives stamps that only ever rise. The wall clock is read once: what it is set to later, by a user
+/// or by a time server, moves no sample before another one.
+pub(super) struct Stamper {
+    began: Instant,
+    began_ns: i64,
+    last_ns: i64,
+}
+
+impl Stamper {
+    pub(super) fn new() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { began: Instant::now(), began_ns: now.as_nanos() as i64, last_ns: i64::MIN }
+    }
+
+    /// The time now.
+    pub(super) fn now(&self) -> Stamp {
+        Stamp::of_nanoseconds(self.began_ns + self.began.elapsed().as_nanos() as i64)
+    }
+
+    /// A stamp for a sample: now, and later than any before.
+    pub(super) fn stamp(&mut self) -> Stamp {
+        self.rising(self.now().nanoseconds())
+    }
+
+    fn rising(&mut self, now_ns: i64) -> Stamp {
+        self.last_ns = now_ns.max(self.last_ns + 1);
+        Stamp::of_nanoseconds(self.last_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_stands_or_steps_back_gives_rising_stamps_all_the_same() {
+        let mut stamper = Stamper::new();
+        let times = [10, 10, 12, 5, 5, 13, 1_000_000_000, 999_999_999];
+        let stamps: Vec<i64> = times.iter().map(|now| stamper.rising(*now).nanoseconds()).collect();
+        assert_eq!(stamps, [10, 11, 12, 13, 14, 15, 1_000_000_000, 1_000_000_001]);
+        assert!(stamper.stamp() < stamper.stamp());
+    }
+}

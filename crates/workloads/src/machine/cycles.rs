@@ -1,0 +1,179 @@
+//! Reading working cycles, and the right answers.
+
+use std::ops::Range;
+
+use embermark_data::draw::Draw;
+use embermark_data::machine::{CHANNELS, History, Sample, Stamp, cycle};
+use embermark_engines::{EngineError, Result};
+use embermark_model::fingerprint::Fingerprint;
+
+use super::port::{MachineLog, Seek, Sums};
+
+/// How a cycle is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// Questions find its ends, its samples and its sums.
+    Individual,
+    /// Two seconds around the moment are fetched and searched in memory.
+    Bulk,
+    /// Of two seconds the angles are fetched and searched in memory, then the other channels of the
+    /// cycle.
+    BulkAngles,
+}
+
+impl Reader {
+    pub(super) const ALL: [Self; 3] = [Self::Individual, Self::Bulk, Self::BulkAngles];
+
+    /// Its place among all.
+    pub(super) const fn number(self) -> usize {
+        self as usize
+    }
+}
+
+/// What is kept of a cycle that was read, to be compared when the clock has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub samples: usize,
+    pub first: Stamp,
+    pub last: Stamp,
+    pub sums: Sums,
+    fingerprint: Fingerprint,
+}
+
+impl Found {
+    fn of(samples: &[Sample], sums: Sums) -> Option<Self> {
+        let mut fingerprint = Fingerprint::default();
+        for sample in samples {
+            fingerprint = with(fingerprint, sample);
+        }
+        let (first, last) = (samples.first()?.at, samples.last()?.at);
+        Some(Self { samples: samples.len(), first, last, sums, fingerprint })
+    }
+}
+
+/// A fingerprint with one more sample.
+pub(super) const fn with(fingerprint: Fingerprint, sample: &Sample) -> Fingerprint {
+    let [a, b, c, d, e] = sample.values;
+    let low = a as i64 | (b as i64) << 16 | (c as i64) << 32 | (d as i64) << 48;
+    fingerprint.int(sample.at.nanoseconds()).int(low).int(e as i64)
+}
+
+fn sums_of(samples: &[Sample]) -> Sums {
+    let mut sums = [0; CHANNELS];
+    for sample in samples {
+        for (sum, value) in sums.iter_mut().zip(sample.values) {
+            *sum += u64::from(value);
+        }
+    }
+    sums
+}
+
+/// Seconds of history that a moment needs before and after it: none of its cycle is then missing.
+const MARGIN: u64 = 1;
+
+/// The slowest history, in samples a second: a turn has then ten samples, and one of them at least
+/// is below an eighth of the amplitude.
+const SLOWEST: u64 = 30;
+
+/// Moments to read the cycles of: the same for every engine.
+pub(super) struct Moments {
+    history: History,
+    draw: Draw,
+    span_ns: usize,
+}
+
+impl Moments {
+    /// Of a history of `rate` samples a second; how many it must have when it has fewer, or is
+    /// shorter than three seconds.
+    pub(super) fn new(history: History, rate: u64, seed: u64) -> std::result::Result<Self, u64> {
+        if rate < SLOWEST || history.len < (2 * MARGIN + 1) * rate {
+            return Err(SLOWEST);
+        }
+        let span = history.at(history.len - 1).nanoseconds() - History::BEGIN.nanoseconds();
+        let span_ns = usize::try_from(span).unwrap_or(0) - 2 * MARGIN as usize * 1_000_000_000;
+        Ok(Self { history, draw: Draw::new(seed, 5), span_ns })
+    }
+
+    /// The next moment.
+    pub(super) fn next(&mut self) -> Stamp {
+        let offset = self.draw.below(self.span_ns) as i64 + MARGIN as i64 * 1_000_000_000;
+        Stamp::of_nanoseconds(History::BEGIN.nanoseconds() + offset)
+    }
+
+    /// The right answer for a moment.
+    pub(super) fn expected(&self, at: Stamp, rate: u64) -> Option<Found> {
+        let from = self.history.after(at);
+        let begin = from.saturating_sub(MARGIN * rate);
+        let end = self.history.len.min(from + MARGIN * rate);
+        let samples: Vec<Sample> = (begin..end).map(|n| self.history.sample(n)).collect();
+        let (samples, _) = search(&samples, at)?;
+        Found::of(samples, sums_of(samples))
+    }
+}
+
+/// The samples of the cycle around a moment, among those fetched, and where they lie.
+fn search(samples: &[Sample], at: Stamp) -> Option<(&[Sample], Range<usize>)> {
+    let from = samples.partition_point(|sample| sample.at <= at);
+    let range = cycle(samples.len(), |i| samples[i].values[0], from)?;
+    Some((&samples[range.clone()], range))
+}
+
+/// The seconds to fetch for a moment: its own and the nearer neighbour.
+const fn window(at: Stamp) -> (i64, i64) {
+    if at.ns < 500_000_000 { (at.s - 1, at.s) } else { (at.s, at.s + 1) }
+}
+
+/// Reads the cycle around a moment; `None` when the store has none there. The buffer is used again
+/// from read to read.
+pub(super) fn read(
+    log: &mut dyn MachineLog,
+    reader: Reader,
+    at: Stamp,
+    buffer: &mut Vec<Sample>,
+) -> Result<Option<Found>> {
+    buffer.clear();
+    let (first, last) = window(at);
+    match reader {
+        Reader::Individual => {
+            let Some([begin, end]) = ends(log, at)? else { return Ok(None) };
+            log.samples(begin, end, buffer)?;
+            let sums = log.sums(begin, end)?;
+            Ok(Found::of(buffer, sums))
+        }
+        Reader::Bulk => {
+            log.seconds(first, last, buffer)?;
+            let Some((samples, _)) = search(buffer, at) else { return Ok(None) };
+            Ok(Found::of(samples, sums_of(samples)))
+        }
+        Reader::BulkAngles => {
+            log.angles(first, last, buffer)?;
+            let Some((_, range)) = search(buffer, at) else { return Ok(None) };
+            let (begin, end) = (buffer[range.start].at, buffer[range.end].at);
+            let fetched = buffer.len();
+            log.others(begin, end, buffer)?;
+            let (angles, others) = buffer.split_at_mut(fetched);
+            let angles = &mut angles[range];
+            let same = angles.len() == others.len()
+                && angles.iter().zip(&*others).all(|(angle, other)| angle.at == other.at);
+            if !same {
+                let what = "the other channels of a cycle were not those of its angles";
+                return Err(EngineError::failed("the store", "read a cycle", what));
+            }
+            for (angle, other) in angles.iter_mut().zip(&*others) {
+                angle.values[1..].copy_from_slice(&other.values[1..]);
+            }
+            let sums = sums_of(angles);
+            Ok(Found::of(angles, sums))
+        }
+    }
+}
+
+/// Where the cycle around a moment begins, and the first sample after it, by single questions.
+fn ends(log: &mut dyn MachineLog, at: Stamp) -> Result<Option<[Stamp; 2]>> {
+    let Some(t1) = log.seek(Seek::FirstAbove, at)? else { return Ok(None) };
+    let Some(t2) = log.seek(Seek::LastBelow, t1)? else { return Ok(None) };
+    let Some(t3) = log.seek(Seek::LastAbove, t2)? else { return Ok(None) };
+    let Some(t4) = log.lowest(t3, t2)? else { return Ok(None) };
+    let Some(t5) = log.seek(Seek::FirstBelow, t1)? else { return Ok(None) };
+    Ok(Some([t4, t5]))
+}

@@ -1,0 +1,162 @@
+//! `machine`: a machine tool at 1 kHz. A sensor process that waits for nobody, a queue of 16 KiB, a
+//! writer that has to keep up, a reader that wants three working cycles a second; what counts is not
+//! speed but what it costs.
+
+mod bench;
+mod clock;
+mod cycles;
+mod document;
+mod kv;
+mod packed;
+mod port;
+mod questions;
+mod queue;
+mod reader;
+mod sensor;
+mod series;
+mod sql;
+mod sustained;
+mod writer;
+
+use std::error::Error;
+use std::io::Write;
+use std::time::Duration;
+
+use embermark_engines::{EngineError, Join, Store};
+use embermark_model::choice;
+use embermark_model::plan::DataSource;
+
+use crate::made::{self, Made};
+use crate::{
+    Bench, Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
+};
+use port::{Layout, MachineLog};
+
+/// The workload.
+pub struct Machine;
+
+const WRITE: &str = "write";
+const READ: &str = "read_individual";
+const READ_BULK: &str = "read_bulk";
+const READ_BULK1: &str = "read_bulk1";
+const LIVE: &str = "live";
+const SUSTAINED: &str = "sustained";
+
+static PHASES: [PhaseInfo; 6] = [
+    PhaseInfo { name: WRITE, about: "stores every sample of a sensor that waits for nobody" },
+    PhaseInfo { name: READ, about: "three cycles a second, found by single questions" },
+    PhaseInfo { name: READ_BULK, about: "three cycles a second, searched in two seconds fetched" },
+    PhaseInfo { name: READ_BULK1, about: "the same, of the other channels the cycle alone" },
+    PhaseInfo { name: LIVE, about: "writes and reads at once; the age of the newest sample" },
+    PhaseInfo { name: SUSTAINED, about: "with --rate max: the highest rate without a loss" },
+];
+
+static VARIANTS: [VariantInfo; 2] = [
+    VariantInfo {
+        name: "individual",
+        about: "one commit a sample",
+        changes: &[WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED],
+    },
+    VariantInfo {
+        name: "bulk",
+        about: "one commit a second, of all its samples in one value",
+        changes: &[WRITE, READ_BULK, LIVE, SUSTAINED],
+    },
+];
+
+/// The fastest machine that a sensor may be told of, in samples a second.
+pub const FASTEST: u64 = sustained::FASTEST;
+
+impl Workload for Machine {
+    fn info(&self) -> Info {
+        const BOTH: &[&str] = &["individual", "bulk"];
+        let protocol = |scales, warm_up, window| Protocol {
+            scales,
+            variants: BOTH,
+            warm_up: Duration::from_millis(warm_up),
+            window: Duration::from_millis(window),
+            trials: Some(1),
+        };
+        Info {
+            id: "machine",
+            about: "a machine tool at 1 kHz: writers, readers, and what they cost",
+            phases: &PHASES,
+            variants: &VARIANTS,
+            overview: protocol(&[10_000], 200, 800),
+            usual: protocol(&[60_000], 5_000, 30_000),
+            published: protocol(&[1_200_000], 300_000, 900_000),
+            reads_files: false,
+            counts_network: true,
+            searches: &[SUSTAINED],
+        }
+    }
+
+    fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        Ok(Box::new(Made { name: "synthetic machine", seed, published: 1_200_000 }))
+    }
+
+    fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
+        let layout = match spec.variant.as_str() {
+            "individual" => Layout::Samples,
+            "bulk" => Layout::Seconds,
+            other => {
+                let valid = VARIANTS.iter().map(|variant| variant.name);
+                return Err(choice::unknown("variant", other, valid).into());
+            }
+        };
+        let (samples, seed) = made::read(&spec.rows)?;
+        Ok(Box::new(Cell { spec: spec.clone(), layout, samples, seed }))
+    }
+
+    fn companion(
+        &self,
+        role: &str,
+        task: &str,
+        store: Option<Store>,
+        out: &mut dyn Write,
+    ) -> Result<(), Box<dyn Error>> {
+        match (role, store) {
+            ("sensor", None) => sensor::run(serde_json::from_str(task)?, out),
+            ("reader", Some(store)) => {
+                let task: reader::Task = serde_json::from_str(task)?;
+                let layout = if task.seconds { Layout::Seconds } else { Layout::Samples };
+                reader::serve(task, log(store, layout), out)
+            }
+            _ => Err(format!("the machine has no process in the role of '{role}'").into()),
+        }
+    }
+}
+
+/// Everything that exists before the engine does.
+struct Cell {
+    spec: Spec,
+    layout: Layout,
+    samples: u64,
+    seed: u64,
+}
+
+impl Prepared for Cell {
+    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+        let join = join(&store);
+        let log = log(store, self.layout)?;
+        Ok(Box::new(bench::MachineBench::new(*self, log, join)))
+    }
+}
+
+fn join(store: &Store) -> Join {
+    match store {
+        Store::Sql(store) => store.join(),
+        Store::Kv(store) => store.join(),
+        Store::Document(store) => store.join(),
+        Store::Series(store) => store.join(),
+    }
+}
+
+fn log(store: Store, layout: Layout) -> Result<Box<dyn MachineLog>, EngineError> {
+    Ok(match store {
+        Store::Sql(store) => Box::new(sql::SqlLog::new(store, layout)?),
+        Store::Kv(store) => Box::new(kv::KvLog::new(store, layout)?),
+        Store::Document(store) => Box::new(document::DocumentLog::new(store, layout)),
+        Store::Series(store) => Box::new(series::SeriesLog::new(store)),
+    })
+}

@@ -1,0 +1,155 @@
+//! Samples as bytes, and as JSON text.
+
+use embermark_data::machine::{CHANNELS, Sample, Stamp, Values};
+use embermark_engines::Result;
+
+use super::port::broken;
+
+/// Bytes of a stamp.
+pub(super) const STAMP: usize = 12;
+/// Bytes of the values of a sample.
+pub(super) const VALUES: usize = 2 * CHANNELS;
+/// Bytes of a sample within a second: its nanoseconds and its values.
+pub(super) const PART: usize = 4 + VALUES;
+
+/// A second in the order of its bytes.
+pub(super) const fn second_key(s: i64) -> [u8; 8] {
+    (s ^ i64::MIN).to_be_bytes()
+}
+
+/// The second of a key.
+pub(super) fn second(key: &[u8]) -> Result<i64> {
+    let bytes = key.try_into().map_err(|_| broken(format_args!("a key of {} bytes", key.len())))?;
+    Ok(i64::from_be_bytes(bytes) ^ i64::MIN)
+}
+
+/// A stamp in the order of its bytes.
+pub(super) fn stamp_key(at: Stamp) -> [u8; STAMP] {
+    let mut key = [0; STAMP];
+    key[..8].copy_from_slice(&second_key(at.s));
+    key[8..].copy_from_slice(&at.ns.cast_unsigned().to_be_bytes());
+    key
+}
+
+/// The stamp of a key.
+pub(super) fn stamp(key: &[u8]) -> Result<Stamp> {
+    let (s, ns) = key
+        .split_at_checked(8)
+        .ok_or_else(|| broken(format_args!("a key of {} bytes", key.len())))?;
+    let ns = ns.try_into().map_err(|_| broken(format_args!("a key of {} bytes", key.len())))?;
+    Ok(Stamp { s: second(s)?, ns: i32::from_be_bytes(ns) })
+}
+
+/// Values as bytes.
+pub(super) fn values_bytes(values: &Values) -> [u8; VALUES] {
+    let mut bytes = [0; VALUES];
+    for (place, value) in bytes.as_chunks_mut::<2>().0.iter_mut().zip(values) {
+        *place = value.to_le_bytes();
+    }
+    bytes
+}
+
+/// Values of bytes.
+pub(super) fn values(bytes: &[u8]) -> Result<Values> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    match (<&[[u8; 2]; CHANNELS]>::try_from(pairs), rest) {
+        (Ok(pairs), []) => Ok(pairs.map(u16::from_le_bytes)),
+        _ => Err(broken(format_args!("values of {} bytes", bytes.len()))),
+    }
+}
+
+/// The samples of a second as bytes: of each its nanoseconds and its values.
+pub(super) fn pack(samples: &[Sample], into: &mut Vec<u8>) {
+    into.clear();
+    for sample in samples {
+        into.extend_from_slice(&sample.at.ns.to_le_bytes());
+        into.extend_from_slice(&values_bytes(&sample.values));
+    }
+}
+
+/// The samples of a second's bytes.
+pub(super) fn unpack(s: i64, bytes: &[u8], mut visit: impl FnMut(Sample)) -> Result<()> {
+    let (parts, rest) = bytes.as_chunks::<PART>();
+    if !rest.is_empty() {
+        return Err(broken(format_args!("a second of {} bytes", bytes.len())));
+    }
+    for part in parts {
+        let ns = i32::from_le_bytes([part[0], part[1], part[2], part[3]]);
+        visit(Sample { at: Stamp { s, ns }, values: values(&part[4..])? });
+    }
+    Ok(())
+}
+
+/// The samples of a second as JSON: a list of lists of the nanoseconds and the five values.
+pub(super) fn write_json(samples: &[Sample], into: &mut String) {
+    into.clear();
+    let mut number = itoa::Buffer::new();
+    for sample in samples {
+        into.push_str(if into.is_empty() { "[[" } else { ",[" });
+        into.push_str(number.format(sample.at.ns));
+        for value in sample.values {
+            into.push(',');
+            into.push_str(number.format(value));
+        }
+        into.push(']');
+    }
+    into.push_str(if into.is_empty() { "[]" } else { "]" });
+}
+
+/// The samples of a second's JSON.
+pub(super) fn read_json(s: i64, text: &str, mut visit: impl FnMut(Sample)) -> Result<()> {
+    let parts: Vec<[u32; 1 + CHANNELS]> = serde_json::from_str(text).map_err(broken)?;
+    for [ns, values @ ..] in parts {
+        let wrong = |_| broken(format_args!("{ns} and {values:?} are no sample"));
+        let ns = i32::try_from(ns).map_err(wrong)?;
+        let mut narrow = Values::default();
+        for (narrow, value) in narrow.iter_mut().zip(values) {
+            *narrow = u16::try_from(value).map_err(wrong)?;
+        }
+        visit(Sample { at: Stamp { s, ns }, values: narrow });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_data::machine::History;
+
+    use super::*;
+
+    #[test]
+    fn every_sample_comes_back_from_its_bytes_and_its_json() {
+        let samples: Vec<Sample> = History::new(3, 1_000, 1_000).samples().collect();
+        let (mut bytes, mut text) = (Vec::new(), String::new());
+        for some in [&samples[..], &samples[..1], &[]] {
+            let (mut unpacked, mut read) = (Vec::new(), Vec::new());
+            pack(some, &mut bytes);
+            unpack(History::BEGIN.s, &bytes, |sample| unpacked.push(sample)).unwrap();
+            write_json(some, &mut text);
+            read_json(History::BEGIN.s, &text, |sample| read.push(sample)).unwrap();
+            assert_eq!((&unpacked[..], &read[..]), (some, some));
+        }
+        for sample in samples {
+            assert_eq!(stamp(&stamp_key(sample.at)).unwrap(), sample.at);
+            assert_eq!(values(&values_bytes(&sample.values)).unwrap(), sample.values);
+        }
+    }
+
+    #[test]
+    fn keys_have_the_order_of_their_times() {
+        let stamps = [(i64::MIN, 0), (-1, 999_999_999), (0, 0), (0, 1), (1, 0), (i64::MAX, 5)];
+        let keys = stamps.map(|(s, ns)| stamp_key(Stamp { s, ns }));
+        assert!(keys.is_sorted(), "{keys:?}");
+    }
+
+    #[test]
+    fn what_is_no_sample_is_an_error_and_never_one() {
+        assert!(unpack(0, &[0; PART + 1], |_| ()).is_err());
+        assert!(values(&[0; 9]).is_err() && stamp(&[0; 11]).is_err() && second(&[]).is_err());
+        for text in
+            ["", "[[1,2,3,4,5]]", "[[1,2,3,4,5,70000]]", "[[-1,2,3,4,5,6]]", "[[1,2,3,4,5,6]"]
+        {
+            assert!(read_json(0, text, |_| ()).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The reader: three cycles a second, at moments drawn from what is stored.
+
+use std::error::Error;
+use std::io::{self, BufRead, Write};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use embermark_data::machine::{History, Sample, Stamp};
+use embermark_engines::{EngineError, Result};
+use embermark_meter::Stopwatch;
+use embermark_model::result::Latency;
+use serde::{Deserialize, Serialize};
+
+use super::clock::Stamper;
+use super::cycles::{Found, Moments, Reader, read};
+use super::port::MachineLog;
+use super::writer::Aside;
+
+/// Cycles read a second.
+const SLOTS_PER_SECOND: u32 = 3;
+
+/// What a reader is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Task {
+    /// Which of the ways, by its number.
+    pub reader: usize,
+    /// Whether a second is one value.
+    pub seconds: bool,
+    /// Samples stored before, from the history of this seed and rate.
+    pub history: u64,
+    /// Samples a second of the history.
+    pub rate: u64,
+    /// Seed of signal and moments.
+    pub seed: u64,
+    /// Before the window, in ns.
+    pub warm_up_ns: u64,
+    /// The window, in ns.
+    pub window_ns: u64,
+    /// Whether the newest sample is asked for in each slot: somebody writes meanwhile.
+    pub live: bool,
+}
+
+/// What a reader tells.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Word {
+    /// The window begins.
+    Open,
+    /// The window is over.
+    Close,
+    /// What came of it.
+    Done(Reads),
+    /// It cannot go on: whether that is because the engine cannot do it, and why.
+    Failed(bool, String),
+}
+
+/// What a reader has done in its window.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Reads {
+    /// Cycles read.
+    pub reads: u64,
+    /// Slots of a third of a second that passed while a read went on beyond its own.
+    pub missed: u64,
+    /// How long a read took.
+    pub latency: Option<Latency>,
+    /// How old the newest sample was that could be read.
+    pub staleness: Option<Latency>,
+    /// The first wrong answer.
+    pub wrong: Option<String>,
+}
+
+/// Reads slot by slot.
+pub(super) struct Slots {
+    task: Task,
+    reader: Reader,
+    moments: Moments,
+    began: Instant,
+    slot: u32,
+    opened: bool,
+    buffer: Vec<Sample>,
+    answers: Vec<(Stamp, Option<Found>)>,
+    missed: u64,
+    watch: Stopwatch,
+    staleness: Stopwatch,
+}
+
+impl Slots {
+    /// Reads of a task; the samples a second that the history needs when it has fewer.
+    pub(super) fn new(task: Task) -> std::result::Result<Self, u64> {
+        let history = History::new(task.seed, task.rate, task.history);
+        Ok(Self {
+            task,
+            reader: Reader::ALL[task.reader.min(Reader::ALL.len() - 1)],
+            moments: Moments::new(history, task.rate, task.seed)?,
+            began: Instant::now(),
+            slot: 0,
+            opened: false,
+            buffer: Vec::new(),
+            answers: Vec::new(),
+            missed: 0,
+            watch: Stopwatch::new(),
+            staleness: Stopwatch::new(),
+        })
+    }
+
+    /// Begins with the first slot now.
+    pub(super) fn begin(&mut self) {
+        self.began = Instant::now();
+    }
+
+    const fn warm_up(&self) -> Duration {
+        Duration::from_nanos(self.task.warm_up_ns)
+    }
+
+    const fn end(&self) -> Duration {
+        Duration::from_nanos(self.task.warm_up_ns + self.task.window_ns)
+    }
+
+    fn next_slot(&self) -> Duration {
+        Duration::from_secs(1) * self.slot / SLOTS_PER_SECOND
+    }
+
+    /// When the next slot begins; `None` when the window is over.
+    fn next(&self) -> Option<Instant> {
+        let slot = self.next_slot();
+        (slot < self.end()).then(|| self.began + slot)
+    }
+
+    /// Whether the window is about to open: then what came before is forgotten.
+    fn opens(&mut self) -> bool {
+        let opens = !self.opened && self.next_slot() >= self.warm_up();
+        if opens {
+            self.opened = true;
+            self.answers.clear();
+            self.missed = 0;
+            self.watch.reset();
+            self.staleness.reset();
+        }
+        opens
+    }
+
+    /// Reads one cycle, and leaves out the slots that passed meanwhile.
+    fn read(&mut self, log: &mut dyn MachineLog, clock: &Stamper) -> Result<()> {
+        if self.task.live {
+            let newest = log.newest()?;
+            if let Some(newest) = newest.filter(|newest| newest.s > History::BEGIN.s + 1_000_000) {
+                let age = clock.now().nanoseconds() - newest.nanoseconds();
+                self.staleness.record(age.max(0).cast_unsigned());
+            }
+        }
+        let at = self.moments.next();
+        let Self { watch, reader, buffer, .. } = self;
+        let found = watch.time(|| read(log, *reader, at, buffer))?;
+        self.answers.push((at, found));
+        self.slot += 1;
+        let now = self.began.elapsed();
+        while self.next_slot() + Duration::from_secs(1) / SLOTS_PER_SECOND <= now {
+            self.missed += 1;
+            self.slot += 1;
+        }
+        Ok(())
+    }
+
+    /// What came of it, with every answer compared.
+    pub(super) fn reads(self) -> Reads {
+        let Self { task, moments, answers, missed, watch, staleness, .. } = self;
+        let wrong = answers.iter().find_map(|(at, found)| {
+            let expected = moments.expected(*at, task.rate);
+            (expected != *found).then(|| {
+                format!("the cycle around {at:?} was read as {found:?}, expected {expected:?}")
+            })
+        });
+        Reads {
+            reads: answers.len() as u64,
+            missed,
+            latency: watch.latency(),
+            staleness: staleness.latency(),
+            wrong,
+        }
+    }
+}
+
+/// Reads for the whole of a task's time. `tell` hears when the window opens and closes.
+pub(super) fn run(
+    log: &mut dyn MachineLog,
+    mut slots: Slots,
+    mut tell: impl FnMut(Word) -> io::Result<()>,
+) -> Result<Reads> {
+    let clock = Stamper::new();
+    let told = |error: io::Error| EngineError::failed("the reader", "tell of itself", error);
+    slots.begin();
+    while let Some(next) = slots.next() {
+        sleep(next.saturating_duration_since(Instant::now()));
+        if slots.opens() {
+            tell(Word::Open).map_err(told)?;
+        }
+        slots.read(log, &clock)?;
+    }
+    sleep((slots.began + slots.end()).saturating_duration_since(Instant::now()));
+    if slots.opens() {
+        tell(Word::Open).map_err(told)?;
+    }
+    tell(Word::Close).map_err(told)?;
+    Ok(slots.reads())
+}
+
+/// The reader as a process of its own: tells by lines of JSON, and lives until its parent has looked
+/// at what it used.
+pub(super) fn serve(
+    task: Task,
+    log: Result<Box<dyn MachineLog>>,
+    out: &mut dyn Write,
+) -> std::result::Result<(), Box<dyn Error>> {
+    let mut tell = |word: &Word| -> io::Result<()> {
+        serde_json::to_writer(&mut *out, word)?;
+        out.write_all(b"\n")?;
+        out.flush()
+    };
+    let done = log.and_then(|mut log| {
+        log.open()?;
+        let slots = Slots::new(task).map_err(|least| too_slow(task.rate, least))?;
+        let reads = run(log.as_mut(), slots, |word| {
+            tell(&word)?;
+            if matches!(word, Word::Close) {
+                // The parent takes its readings, and then says so.
+                io::stdin().lock().read_line(&mut String::new())?;
+            }
+            Ok(())
+        })?;
+        log.close()?;
+        Ok(reads)
+    });
+    match done {
+        Ok(reads) => tell(&Word::Done(reads))?,
+        Err(error) => tell(&Word::Failed(error.is_unsupported(), error.to_string()))?,
+    }
+    Ok(())
+}
+
+/// A history whose cycles cannot be told from each other.
+pub(super) fn too_slow(rate: u64, least: u64) -> EngineError {
+    EngineError::unsupported(
+        "a history of so few samples",
+        format!(
+            "reading cycles: it has {rate} a second and needs {least}; give a larger --scale or a \
+             higher --rate"
+        ),
+    )
+}
+
+/// Reading beside the writing in one process, for an engine that lets no second one in.
+impl Aside for Slots {
+    fn due(&self) -> Option<Instant> {
+        self.next()
+    }
+
+    fn turn(&mut self, log: &mut dyn MachineLog, now: &Stamper) -> Result<()> {
+        self.opens();
+        self.read(log, now)
+    }
+}

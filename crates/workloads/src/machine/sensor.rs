@@ -1,0 +1,207 @@
+//! The sensor process: one sample each period by absolute time, offered to the queue and forgotten.
+
+use std::error::Error;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use embermark_data::machine::Signal;
+use serde::{Deserialize, Serialize};
+
+use super::queue::Queue;
+
+/// Samples above this rate are not slept for one by one: each wake-up brings those that are due.
+/// Lateness up to its period is then no missed deadline.
+const SLEEPS: u64 = 1_000;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// What a sensor is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Task {
+    /// Id of the queue.
+    pub queue: i32,
+    /// Samples a second.
+    pub rate: u64,
+    /// Seed of the signal.
+    pub seed: u64,
+    /// The first sample that counts: those before it warm up.
+    pub first: u64,
+    /// The first one after the last that counts.
+    pub end: u64,
+}
+
+/// What a sensor has to tell at its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Account {
+    /// Samples made.
+    pub made: u64,
+    /// Samples that did not fit in the queue.
+    pub lost: u64,
+    /// Samples that count and were offered later than their deadline: when the next was due, or at
+    /// more than 1 kHz a millisecond after they were.
+    pub missed: u64,
+    /// How much later than due the latest of them was offered, in ns.
+    pub latest_ns: u64,
+}
+
+/// Runs until standard input ends: its parent closes it, in good order or by dying. Nothing of the
+/// queue is left when the parent has died.
+pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    let queue = Queue::of(task.queue);
+    let parent = nix::unistd::getppid();
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    std::thread::spawn(move || {
+        // An error is an end as well.
+        let _ = io::stdin().lock().read_to_end(&mut Vec::new());
+        told.store(true, Ordering::Release);
+        if nix::unistd::getppid() != parent {
+            queue.remove();
+        }
+    });
+    // A millisecond is to be a millisecond: not as late as the kernel likes, which is 50 µs.
+    let _ = nix::sys::prctl::set_timerslack(1);
+    let mut sensor = Sensor::new(task, now()?);
+    while !stop.load(Ordering::Acquire) {
+        sleep_until(sensor.due())?;
+        sensor.emit(now()?, |number, values| queue.offer(number, values))?;
+    }
+    // The last message has to get through; the writer makes room.
+    let patience = now()? + 10 * SECOND;
+    while !queue.end()? && now()? < patience {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    serde_json::to_writer(&mut *out, &sensor.account)?;
+    Ok(writeln!(out)?)
+}
+
+/// The sensor without its clock and its queue.
+struct Sensor {
+    task: Task,
+    signal: Signal,
+    began: u64,
+    account: Account,
+}
+
+impl Sensor {
+    const fn new(task: Task, began: u64) -> Self {
+        let signal = Signal::new(task.seed, task.rate);
+        let account = Account { made: 0, lost: 0, missed: 0, latest_ns: 0 };
+        Self { task, signal, began, account }
+    }
+
+    /// When a sample is due.
+    const fn due_of(&self, number: u64) -> u64 {
+        let (s, part) = (number / self.task.rate, number % self.task.rate);
+        self.began + s * SECOND + part * SECOND / self.task.rate
+    }
+
+    /// When to wake up next.
+    const fn due(&self) -> u64 {
+        let due = self.due_of(self.account.made);
+        if self.task.rate <= SLEEPS {
+            return due;
+        }
+        // Those of one millisecond at once.
+        (due - self.began).div_ceil(SECOND / SLEEPS) * (SECOND / SLEEPS) + self.began
+    }
+
+    /// Makes every sample that is due.
+    fn emit(
+        &mut self,
+        now: u64,
+        mut offer: impl FnMut(u64, &embermark_data::machine::Values) -> io::Result<bool>,
+    ) -> io::Result<()> {
+        let allowed =
+            if self.task.rate <= SLEEPS { SECOND / self.task.rate } else { SECOND / SLEEPS };
+        loop {
+            let number = self.account.made;
+            let due = self.due_of(number);
+            if due > now {
+                return Ok(());
+            }
+            let fits = offer(number, &self.signal.values(number))?;
+            self.account.made += 1;
+            self.account.lost += u64::from(!fits);
+            if (self.task.first..self.task.end).contains(&number) {
+                let late = now - due;
+                self.account.missed += u64::from(late > allowed);
+                self.account.latest_ns = self.account.latest_ns.max(late);
+            }
+        }
+    }
+}
+
+fn now() -> io::Result<u64> {
+    use nix::time::{ClockId, clock_gettime};
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
+    Ok(now.tv_sec().cast_unsigned() * SECOND + now.tv_nsec().cast_unsigned())
+}
+
+/// Sleeps until a time of the monotonic clock: no error of one sleep is in the next, and a step of
+/// the wall clock is none here (`clock_nanosleep(2)`).
+fn sleep_until(time: u64) -> io::Result<()> {
+    use nix::sys::time::TimeSpec;
+    use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
+    let until = TimeSpec::new((time / SECOND) as i64, (time % SECOND) as i64);
+    let flags = ClockNanosleepFlags::TIMER_ABSTIME;
+    match clock_nanosleep(ClockId::CLOCK_MONOTONIC, flags, &until) {
+        Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sensor(rate: u64) -> Sensor {
+        Sensor::new(Task { queue: 0, rate, seed: 1, first: 0, end: u64::MAX }, 5 * SECOND)
+    }
+
+    #[test]
+    fn a_sample_each_period_and_none_before_its_time() {
+        let mut sensor = sensor(1_000);
+        let mut numbers = Vec::new();
+        let mut offer = |number, values: &_| {
+            assert_eq!(*values, Signal::new(1, 1_000).values(number));
+            numbers.push(number);
+            Ok(true)
+        };
+        for _ in 0..10 {
+            let due = sensor.due();
+            sensor.emit(due - 1, &mut offer).unwrap();
+            sensor.emit(due, &mut offer).unwrap();
+        }
+        assert_eq!(sensor.due(), 5 * SECOND + 10_000_000);
+        assert_eq!((numbers.len(), sensor.account.missed), (10, 0));
+        assert!(numbers.is_sorted());
+    }
+
+    #[test]
+    fn what_came_too_late_is_made_up_for_and_counted() {
+        let mut sensor = sensor(1_000);
+        sensor.emit(5 * SECOND + 3_500_000, |number, _| Ok(number != 2)).unwrap();
+        let account = Account { made: 4, lost: 1, missed: 3, latest_ns: 3_500_000 };
+        assert_eq!(sensor.account, account, "all but the last, which is half a period late");
+    }
+
+    #[test]
+    fn fast_samples_come_in_bursts_of_a_millisecond() {
+        let mut sensor = sensor(200_000);
+        let mut made = 0;
+        for _ in 0..1_000 {
+            let due = sensor.due();
+            sensor
+                .emit(due, |_, _| {
+                    made += 1;
+                    Ok(true)
+                })
+                .unwrap();
+        }
+        assert!((199_700..=200_001).contains(&made), "{made}");
+        assert_eq!(sensor.account.missed, 0);
+    }
+}

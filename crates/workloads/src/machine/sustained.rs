@@ -1,0 +1,155 @@
+//! The highest rate that a writer keeps up with.
+
+use std::time::Duration;
+
+use embermark_engines::Result;
+use embermark_model::result::Latency;
+
+use super::writer::Written;
+
+/// Where the search begins, in samples a second.
+const FIRST: u64 = 1_000;
+
+/// No slower machine is looked for.
+const SLOWEST: u64 = 1;
+
+/// No faster one.
+pub(super) const FASTEST: u64 = 1_000_000;
+
+/// How near the rate that was kept and the one that was not are at the end.
+const WITHIN: f64 = 1.05;
+
+/// Of the samples due, how many a sensor may be behind before it is the bottleneck itself.
+const BEHIND: f64 = 0.98;
+
+/// How long each rate is tried: a share of the window, enough for a few commits of a second each.
+pub(super) fn times(window: Duration) -> (Duration, Duration) {
+    let tried = (window / 8).clamp(Duration::from_secs(2), Duration::from_secs(10));
+    (tried / 4, tried.min(window.max(Duration::from_millis(500))))
+}
+
+/// Why a rate was not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// Samples were lost.
+    Lost(u64),
+    /// A commit in a hundred took longer than the bound.
+    Late(u64),
+    /// The sensor itself did not make them in time.
+    Sensor(u64),
+}
+
+/// Whether a trial kept its rate.
+pub(super) fn judge(
+    written: &Written,
+    commits: Option<&Latency>,
+    bound: Duration,
+    rate: u64,
+) -> std::result::Result<(), Failure> {
+    if written.lost_ever > 0 {
+        return Err(Failure::Lost(written.lost_ever));
+    }
+    // Of fewer than a hundred commits none may be late.
+    let p99 = commits.map_or(0, |commits| commits.p99.unwrap_or(commits.max));
+    if u128::from(p99) > bound.as_nanos() {
+        return Err(Failure::Late(p99));
+    }
+    let seconds = written.window.as_secs_f64();
+    let reached = written.samples as f64 / seconds.max(f64::MIN_POSITIVE);
+    // A writer that is behind without losing anything is as slow as its sensor, or at the edge.
+    if seconds > 0.0 && reached < BEHIND * rate as f64 {
+        return Err(Failure::Sensor(reached as u64));
+    }
+    Ok(())
+}
+
+/// What the search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Highest {
+    /// The highest rate that was kept, in samples a second; 0 when none was.
+    pub rate: u64,
+    /// What has to be known of it.
+    pub remarks: Vec<String>,
+}
+
+/// Doubles the rate until one is not kept, and then halves the distance.
+pub(super) fn search(
+    mut trial: impl FnMut(u64) -> Result<std::result::Result<(), Failure>>,
+) -> Result<Highest> {
+    let (mut kept, mut failed) = (0, None);
+    let mut rate = FIRST;
+    loop {
+        match trial(rate)? {
+            Ok(()) => kept = rate,
+            Err(failure) => failed = Some((rate, failure)),
+        }
+        let Some((limit, _)) = &failed else {
+            if rate >= FASTEST {
+                break;
+            }
+            rate = (rate * 2).min(FASTEST);
+            continue;
+        };
+        if kept == 0 {
+            if *limit <= SLOWEST {
+                break;
+            }
+            rate = limit / 2;
+            continue;
+        }
+        if *limit as f64 <= kept as f64 * WITHIN || limit - kept <= 1 {
+            break;
+        }
+        rate = u64::midpoint(kept, *limit);
+    }
+    let remarks = match failed {
+        None => vec![format!("no rate up to {FASTEST} samples a second was too high")],
+        Some((rate, Failure::Lost(lost))) => {
+            vec![format!("at {rate} samples a second {lost} were lost")]
+        }
+        Some((rate, Failure::Late(p99))) => vec![format!(
+            "at {rate} samples a second a commit in a hundred took {:.0} ms and more",
+            p99 as f64 / 1e6
+        )],
+        Some((rate, Failure::Sensor(reached))) => vec![format!(
+            "the sensor itself is the bottleneck: at {rate} samples a second it came to {reached}"
+        )],
+    };
+    Ok(Highest { rate: kept, remarks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A writer that keeps up to `most`.
+    fn found(most: u64) -> (Highest, Vec<u64>) {
+        let mut tried = Vec::new();
+        let found = search(|rate| {
+            tried.push(rate);
+            Ok(if rate <= most { Ok(()) } else { Err(Failure::Lost(rate - most)) })
+        });
+        (found.unwrap(), tried)
+    }
+
+    #[test]
+    fn the_highest_rate_is_found_to_five_percent() {
+        for most in [1, 2, 3, 17, 999, 1_000, 1_001, 1_999, 5_400, 123_456, 999_999] {
+            let (highest, tried) = found(most);
+            let least = (most as f64 / WITHIN).floor() as u64;
+            assert!((least..=most).contains(&highest.rate), "{most}: {highest:?} {tried:?}");
+            assert!(tried.len() < 20, "{tried:?}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_search_are_told() {
+        assert_eq!(found(0).0.rate, 0);
+        let (highest, tried) = found(u64::MAX);
+        assert_eq!((highest.rate, tried.last()), (FASTEST, Some(&FASTEST)));
+        assert!(highest.remarks[0].starts_with("no rate up to"));
+        let sensor =
+            search(|rate| Ok(if rate <= 4_000 { Ok(()) } else { Err(Failure::Sensor(4_100)) }));
+        assert!(sensor.unwrap().remarks[0].contains("the sensor itself is the bottleneck"));
+    }
+}

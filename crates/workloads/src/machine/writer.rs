@@ -1,0 +1,368 @@
+//! The writer: takes samples from the queue, stamps them and stores them, in the process that has the
+//! database open.
+
+use std::io;
+use std::process::{Child, ChildStdin};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use embermark_data::machine::{Sample, Signal};
+use embermark_engines::{EngineError, Result};
+use embermark_meter::Stopwatch;
+use embermark_model::fingerprint::Fingerprint;
+
+use super::clock::Stamper;
+use super::cycles::with;
+use super::port::{Layout, MachineLog};
+use super::queue::{Queue, Received};
+use super::sensor::{Account, Task};
+use crate::{Companions, Watch};
+
+/// How long a sensor may take to say its last word.
+const LAST_WORD: Duration = Duration::from_secs(15);
+
+/// A sensor process and the queue it fills.
+pub(super) struct Sensor {
+    queue: Queue,
+    /// Open as long as it is to go on.
+    stop: Option<ChildStdin>,
+    account: Receiver<io::Result<Account>>,
+    pub pid: u32,
+}
+
+fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
+    move |error| EngineError::failed("the sensor", doing, error)
+}
+
+impl Sensor {
+    /// Starts one. `task` is told the queue's id.
+    pub(super) fn start(companions: &dyn Companions, task: Task) -> Result<Self> {
+        let queue = Queue::create().map_err(failed("make a message queue"))?;
+        let task = Task { queue: queue.id(), ..task };
+        let started = serde_json::to_string(&task)
+            .map_err(io::Error::other)
+            .and_then(|task| companions.start("sensor", &task, None));
+        let mut child = match started {
+            Ok(child) => child,
+            Err(error) => {
+                queue.remove();
+                return Err(failed("start")(error));
+            }
+        };
+        let (stop, pid) = (child.stdin.take(), child.id());
+        let (tell, account) = sync_channel(1);
+        std::thread::spawn(move || {
+            let account = last_word(child);
+            if account.is_err() {
+                // So that the writer does not wait for a sensor that is gone.
+                queue.remove();
+            }
+            let _ = tell.send(account);
+        });
+        Ok(Self { queue, stop, account, pid })
+    }
+
+    /// Has it stop; what it sent is still in the queue, and its end behind it.
+    pub(super) fn stop(&mut self) {
+        self.stop = None;
+    }
+
+    /// What it tells of itself, when the queue's end has been seen.
+    pub(super) fn account(&self) -> Result<Account> {
+        match self.account.recv_timeout(LAST_WORD) {
+            Ok(account) => account.map_err(failed("run to its end")),
+            Err(_) => Err(EngineError::failed("the sensor", "run to its end", "it does not end")),
+        }
+    }
+
+    /// Why the queue is gone: because the sensor is.
+    fn explain(&self, error: io::Error) -> EngineError {
+        match self.account.recv_timeout(Duration::from_secs(1)) {
+            Ok(Err(death)) => failed("run to its end")(death),
+            _ => failed("receive a sample")(error),
+        }
+    }
+}
+
+impl Drop for Sensor {
+    fn drop(&mut self) {
+        self.queue.remove();
+    }
+}
+
+/// Waits for a sensor's end; what it told.
+fn last_word(child: Child) -> io::Result<Account> {
+    let ended = child.wait_with_output()?;
+    if !ended.status.success() {
+        return Err(io::Error::other(format!("it ended with {}", ended.status)));
+    }
+    Ok(serde_json::from_slice(&ended.stdout)?)
+}
+
+/// What a writer has done.
+pub(super) struct Written {
+    /// Samples stored, from the first to the last.
+    pub stored: u64,
+    /// Samples of the window that were taken from the queue.
+    pub samples: u64,
+    /// Samples of the window that never came.
+    pub lost: u64,
+    /// Samples that never came, of all that the sensor made.
+    pub lost_ever: u64,
+    /// How long the window was, from its first sample to its last.
+    pub window: Duration,
+    /// Of everything stored, in its order.
+    pub fingerprint: Fingerprint,
+    /// Numbers of the samples that came: the first and how many, gap by gap.
+    pub runs: Vec<(u64, u64)>,
+    /// What the sensor tells.
+    pub account: Account,
+}
+
+/// What happens beside the writing, in its process.
+pub(super) trait Aside {
+    /// When it wants to be called next.
+    fn due(&self) -> Option<Instant>;
+
+    /// Does it.
+    fn turn(&mut self, log: &mut dyn MachineLog, now: &Stamper) -> Result<()>;
+}
+
+/// Nothing beside the writing.
+pub(super) struct Nothing;
+
+impl Aside for Nothing {
+    fn due(&self) -> Option<Instant> {
+        None
+    }
+
+    fn turn(&mut self, _: &mut dyn MachineLog, _: &Stamper) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A writer at work.
+pub(super) struct Writer<'a> {
+    pub log: &'a mut dyn MachineLog,
+    pub layout: Layout,
+    pub sensor: Sensor,
+    pub task: Task,
+    /// Times the commits of the window.
+    pub commits: &'a mut Stopwatch,
+    pub watch: &'a mut dyn Watch,
+    pub aside: &'a mut dyn Aside,
+}
+
+/// Counts samples and gaps, and knows where the window is.
+struct Tally {
+    first: u64,
+    end: u64,
+    samples: u64,
+    stored: u64,
+    next: u64,
+    fingerprint: Fingerprint,
+    runs: Vec<(u64, u64)>,
+    opened: Option<Instant>,
+    closed: Option<Duration>,
+}
+
+impl Tally {
+    fn take(&mut self, number: u64, sample: &Sample) {
+        self.fingerprint = with(self.fingerprint, sample);
+        self.stored += 1;
+        self.samples += u64::from((self.first..self.end).contains(&number));
+        match self.runs.last_mut() {
+            Some((_, run)) if number == self.next => *run += 1,
+            _ => self.runs.push((number, 1)),
+        }
+        self.next = number + 1;
+    }
+}
+
+impl Writer<'_> {
+    /// Writes until the window is over, then what is still in the queue.
+    pub(super) fn run(mut self) -> Result<Written> {
+        let mut tally = Tally {
+            first: self.task.first,
+            end: self.task.end,
+            samples: 0,
+            stored: 0,
+            next: 0,
+            fingerprint: Fingerprint::default(),
+            runs: Vec::new(),
+            opened: None,
+            closed: None,
+        };
+        match self.layout {
+            Layout::Samples => self.singly(&mut tally)?,
+            Layout::Seconds => self.by_seconds(&mut tally)?,
+        }
+        self.close(&mut tally);
+        self.log.flush()?;
+        let account = self.sensor.account()?;
+        let Tally { first, end, samples, stored, fingerprint, runs, closed, .. } = tally;
+        Ok(Written {
+            stored,
+            samples,
+            lost: end.min(account.made).saturating_sub(first).saturating_sub(samples),
+            lost_ever: account.made.saturating_sub(stored),
+            window: closed.unwrap_or_default(),
+            fingerprint,
+            runs,
+            account,
+        })
+    }
+
+    /// Opens and closes the window by the number of the sample that came last.
+    fn look(&mut self, number: u64, tally: &mut Tally) {
+        if tally.opened.is_none() && number >= tally.first {
+            self.commits.reset();
+            self.watch.open();
+            tally.opened = Some(Instant::now());
+        }
+        if number + 1 >= tally.end {
+            self.close(tally);
+            self.sensor.stop();
+        }
+    }
+
+    fn close(&mut self, tally: &mut Tally) {
+        if let (Some(opened), None) = (tally.opened, tally.closed) {
+            tally.closed = Some(opened.elapsed());
+            self.watch.close();
+            self.commits.stop();
+        }
+    }
+
+    fn aside(&mut self, stamper: &Stamper) -> Result<()> {
+        if self.aside.due().is_some_and(|due| due <= Instant::now()) {
+            self.aside.turn(self.log, stamper)?;
+        }
+        Ok(())
+    }
+
+    /// One commit a sample.
+    fn singly(&mut self, tally: &mut Tally) -> Result<()> {
+        let mut stamper = Stamper::new();
+        loop {
+            match self.sensor.queue.receive().map_err(|error| self.sensor.explain(error))? {
+                Received::End => return Ok(()),
+                Received::Sample(number, values) => {
+                    let sample = Sample { at: stamper.stamp(), values };
+                    let Self { log, commits, .. } = self;
+                    commits.time(|| log.write(&sample))?;
+                    tally.take(number, &sample);
+                    self.look(number, tally);
+                }
+            }
+            self.aside(&stamper)?;
+        }
+    }
+
+    /// One commit a second. Another thread collects the samples of the next one meanwhile; when it
+    /// has one waiting and another full it waits too, and the queue fills.
+    fn by_seconds(&mut self, tally: &mut Tally) -> Result<()> {
+        let queue = self.sensor.queue;
+        let (give, take) = sync_channel::<io::Result<Second>>(1);
+        let (give_back, empty) = sync_channel::<Second>(4);
+        std::thread::spawn(move || collect(queue, &give, &empty));
+        let stamper = Stamper::new();
+        loop {
+            let wait = self.aside.due().map(|due| due.saturating_duration_since(Instant::now()));
+            let second = match wait {
+                None => take.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(wait) => take.recv_timeout(wait),
+            };
+            match second {
+                Ok(Ok(second)) => {
+                    let Self { log, commits, .. } = self;
+                    commits.time(|| log.write_second(&second.samples))?;
+                    for (number, sample) in second.numbers.iter().zip(&second.samples) {
+                        tally.take(*number, sample);
+                    }
+                    if let Some(last) = second.numbers.last() {
+                        self.look(*last, tally);
+                    }
+                    let _ = give_back.try_send(second);
+                }
+                Ok(Err(error)) => return Err(self.sensor.explain(error)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.aside(&stamper)?;
+        }
+    }
+}
+
+/// The samples of one second, and their numbers.
+#[derive(Default)]
+struct Second {
+    samples: Vec<Sample>,
+    numbers: Vec<u64>,
+}
+
+fn collect(queue: Queue, give: &SyncSender<io::Result<Second>>, empty: &Receiver<Second>) {
+    let mut stamper = Stamper::new();
+    let mut second = Second::default();
+    loop {
+        match queue.receive() {
+            Ok(Received::Sample(number, values)) => {
+                let at = stamper.stamp();
+                if second.samples.first().is_some_and(|first| first.at.s != at.s) {
+                    let mut next = empty.try_recv().unwrap_or_default();
+                    next.samples.clear();
+                    next.numbers.clear();
+                    if give.send(Ok(std::mem::replace(&mut second, next))).is_err() {
+                        return;
+                    }
+                }
+                second.samples.push(Sample { at, values });
+                second.numbers.push(number);
+            }
+            Ok(Received::End) => {
+                if !second.samples.is_empty() {
+                    let _ = give.send(Ok(second));
+                }
+                return;
+            }
+            Err(error) => {
+                let _ = give.send(Err(error));
+                return;
+            }
+        }
+    }
+}
+
+impl Written {
+    /// Whether everything stored is what the sensor made and the writer stamped: visits the store
+    /// in the order of time.
+    pub(super) fn check(
+        &self,
+        log: &mut dyn MachineLog,
+        signal: &Signal,
+    ) -> Result<Option<String>> {
+        let mut runs = self.runs.iter().flat_map(|(first, run)| *first..*first + *run);
+        let (mut seen, mut fingerprint, mut wrong) = (0_u64, Fingerprint::default(), None);
+        log.contents(&mut |sample| {
+            seen += 1;
+            fingerprint = with(fingerprint, &sample);
+            let expected = runs.next().map(|number| (number, signal.values(number)));
+            if wrong.is_none() && expected.map(|(_, values)| values) != Some(sample.values) {
+                wrong = Some(format!(
+                    "sample {seen} of the store is {sample:?}, expected number and values {expected:?}"
+                ));
+            }
+            std::ops::ControlFlow::Continue(())
+        })?;
+        Ok(match wrong {
+            Some(wrong) => Some(wrong),
+            None if seen != self.stored => {
+                Some(format!("{seen} samples in the store, expected {}", self.stored))
+            }
+            None if fingerprint != self.fingerprint => Some(
+                "the times of the samples in the store are not those they were given".to_owned(),
+            ),
+            None => None,
+        })
+    }
+}

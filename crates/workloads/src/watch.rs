@@ -1,0 +1,56 @@
+//! What a phase that lasts by the clock and the harness that measures it have to say to each other.
+
+use std::io;
+use std::process::Child;
+
+use embermark_model::result::Latency;
+
+/// Measures a phase that says itself when.
+pub trait Watch {
+    /// Another process takes part from now on, in that role.
+    fn process(&mut self, role: &'static str, pid: u32);
+
+    /// The warm-up is over: what is used from now on counts.
+    fn open(&mut self);
+
+    /// What is used from now on does not count any more.
+    fn close(&mut self);
+
+    /// Something was counted in the window.
+    fn count(&mut self, name: &'static str, count: u64);
+
+    /// A distribution of the window, in ns.
+    fn latency(&mut self, name: &'static str, latency: Latency);
+
+    /// What a reader of the figures has to know, as a sentence without its full stop.
+    fn remark(&mut self, remark: &str);
+}
+
+/// Sees nothing.
+pub struct Blind;
+
+impl Watch for Blind {
+    fn process(&mut self, _: &'static str, _: u32) {}
+
+    fn open(&mut self) {}
+
+    fn close(&mut self) {}
+
+    fn count(&mut self, _: &'static str, _: u64) {}
+
+    fn latency(&mut self, _: &'static str, _: Latency) {}
+
+    fn remark(&mut self, _: &str) {}
+}
+
+/// Starts processes that take part in a phase beside the worker. Each of them runs
+/// [`Workload::companion`](crate::Workload::companion).
+pub trait Companions {
+    /// Starts one in a role with its task, its standard input and output piped. With `join` it opens
+    /// the worker's database a second time, by what
+    /// [`Lifecycle::join`](embermark_engines::Lifecycle::join) said.
+    ///
+    /// # Errors
+    /// When the system starts none.
+    fn start(&self, role: &str, task: &str, join: Option<&str>) -> io::Result<Child>;
+}
