@@ -94,7 +94,7 @@ impl Signal {
 /// A level with the noise of twelve random bits, kept within twelve bits.
 fn noisy(level: f64, bits: u64) -> u16 {
     let spread = u64::from(NOISE) * 2 + 1;
-    let noise = ((bits & 0xfff) * spread >> 12) as f64 - f64::from(NOISE);
+    let noise = (((bits & 0xfff) * spread) >> 12) as f64 - f64::from(NOISE);
     (level + noise).clamp(0.0, f64::from(AMPLITUDE)) as u16
 }
 

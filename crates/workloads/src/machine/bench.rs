@@ -145,7 +145,7 @@ impl MachineBench {
                             watch.close();
                             process.go_on();
                         }
-                        Word::Done(reads) => break reads,
+                        Word::Done(reads) => break *reads,
                         Word::Failed(unsupported, why) => return Err(refused(unsupported, why)),
                     }
                 }
@@ -185,7 +185,7 @@ impl MachineBench {
                     match process.word()? {
                         Word::Open => {}
                         Word::Close => process.go_on(),
-                        Word::Done(reads) => break reads,
+                        Word::Done(reads) => break *reads,
                         Word::Failed(unsupported, why) => return Err(refused(unsupported, why)),
                     }
                 };

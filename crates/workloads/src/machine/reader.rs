@@ -48,7 +48,7 @@ pub(super) enum Word {
     /// The window is over.
     Close,
     /// What came of it.
-    Done(Reads),
+    Done(Box<Reads>),
     /// It cannot go on: whether that is because the engine cannot do it, and why.
     Failed(bool, String),
 }
@@ -230,7 +230,7 @@ pub(super) fn serve(
         Ok(reads)
     });
     match done {
-        Ok(reads) => tell(&Word::Done(reads))?,
+        Ok(reads) => tell(&Word::Done(Box::new(reads)))?,
         Err(error) => tell(&Word::Failed(error.is_unsupported(), error.to_string()))?,
     }
     Ok(())
