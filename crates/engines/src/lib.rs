@@ -15,6 +15,7 @@ pub mod document;
 pub mod engine;
 mod error;
 pub mod kv;
+pub mod network;
 pub mod registry;
 mod row;
 pub mod series;

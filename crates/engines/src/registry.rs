@@ -69,9 +69,48 @@ pub fn select(word: &str) -> Result<Vec<&'static dyn Engine>, UnknownName> {
     })
 }
 
+/// Lines of code of each adapter, counted by the build script: of `src/ID.rs` and of what is below
+/// `src/ID`, without blank lines, lines of comments alone and modules for tests; the shim in C of an
+/// engine that has one among them.
+static ADAPTER_LINES: &[(&str, u32)] = include!(concat!(env!("OUT_DIR"), "/adapter_lines.rs"));
+
+/// Lines of code of an engine's own adapter: not those that engines share. `None` where this build
+/// has no such engine.
+pub fn adapter_lines(id: &str) -> Option<u32> {
+    let known = ENGINES.iter().any(|engine| engine.info().id == id);
+    ADAPTER_LINES.iter().find(|(name, _)| known && *name == id).map(|(_, lines)| *lines)
+}
+
+#[cfg(test)]
+#[path = "../build/lines.rs"]
+mod lines;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Info;
+
+    #[test]
+    fn every_adapter_has_a_plausible_number_of_lines_and_what_is_no_engine_none() {
+        for engine in ENGINES {
+            let Info { id, kind, .. } = engine.info();
+            let lines = adapter_lines(id).unwrap();
+            assert!(lines > if kind == Kind::Reference { 50 } else { 100 }, "{id}: {lines}");
+            assert!(lines < 5_000, "{id}: {lines}");
+        }
+        assert_eq!((adapter_lines("kv"), adapter_lines("memori")), (None, None));
+    }
+
+    #[test]
+    fn lines_are_counted_without_blanks_comments_and_modules_for_tests() {
+        let text = "//! A module.\n\nuse a::b; // counts\n\n/// Says why.\nfn f() {\n    // why\n    \
+                    g()\n}\n\n#[cfg(test)]\nfn h() {}\n\n#[cfg(test)]\nmod tests {\n    fn t() {\n        \
+                    u();\n    }\n}\n\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod more;\nfn last() {}\n";
+        assert_eq!(lines::rust(text), (7, vec!["more"]));
+        let text =
+            "/* one\n   two\n*/ int a; /* three */\n\n// four\n/* five */ int b;\nint c; // six\n";
+        assert_eq!(lines::c(text), 3);
+    }
 
     #[test]
     fn ids_are_unique_and_found() {
