@@ -14,6 +14,7 @@ use ureq::unversioned::transport::{
 };
 use ureq::{Agent, Body, Error};
 
+use crate::server::address::Address;
 use crate::{EngineError, Result};
 
 /// Bytes of an error's body that are shown.
@@ -43,6 +44,14 @@ impl HttpClient {
         let base = base.trim_end_matches('/').to_owned();
         let agent = agent(None);
         Self { engine, agent, socket: None, base, accept: None, authorization: None }
+    }
+
+    /// Speaks to a server where another process said it is.
+    pub fn at(engine: &'static str, address: &Address) -> Self {
+        match address {
+            Address::Socket(socket) => Self::unix(engine, socket.clone()),
+            Address::Url(url) => Self::url(engine, url),
+        }
     }
 
     /// Ends the connection; the next request makes a new one.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{
-    Access, Availability, Ending, Engine, EngineError, Family, Info, Kind, Lifecycle, Opened,
+    Access, Availability, Ending, Engine, EngineError, Family, Info, Join, Kind, Lifecycle, Opened,
     Result, Site, Store, Tier,
 };
 
@@ -66,6 +66,10 @@ impl Lifecycle for Maps {
                 Err(EngineError::unsupported("memory", what))
             }
         }
+    }
+
+    fn join(&self) -> Join {
+        Join::Alone("it is a map in this process's memory")
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -4,8 +4,8 @@ use embermark_model::Durability;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{
-    Access, Availability, Ending, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site,
-    Store, Tier,
+    Access, Availability, Ending, Engine, Family, Info, Join, Kind, Lifecycle, Opened, Result,
+    Site, Store, Tier,
 };
 
 /// The engine.
@@ -53,6 +53,10 @@ impl Lifecycle for Nothing {
 
     fn reopen(&mut self, _: Ending) -> Result<()> {
         Ok(())
+    }
+
+    fn join(&self) -> Join {
+        Join::Alone("it keeps nothing")
     }
 
     fn close(self: Box<Self>) -> Result<()> {

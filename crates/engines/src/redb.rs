@@ -10,7 +10,7 @@ use ::redb::{
 use embermark_model::Durability;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 use crate::{Availability, Engine, Family, Info, Kind, Tier};
 
 const ID: &str = "redb";
@@ -271,6 +271,13 @@ impl Lifecycle for Trees {
         // Dropped first: it holds a lock on the file.
         self.db = None;
         self.open()
+    }
+
+    fn join(&self) -> Join {
+        Join::Alone(
+            "a database that is open is locked: opening it again is DatabaseAlreadyOpen \
+             (https://docs.rs/redb/4/redb/enum.DatabaseError.html)",
+        )
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

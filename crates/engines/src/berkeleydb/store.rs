@@ -12,7 +12,7 @@ use super::ffi::{self, To};
 use super::tree::Tree;
 use super::{ID, scan};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
 /// Bytes of a batch of a bulk load: beyond this, larger batches gained nothing.
 const LOAD_BATCH: usize = 256 << 10;
@@ -229,6 +229,13 @@ impl Lifecycle for Trees {
         let (env, transactional) = (self.env, self.transactional);
         // SAFETY: the environment is open.
         self.tables.iter_mut().try_for_each(|tree| unsafe { tree.open(env, transactional) })
+    }
+
+    fn join(&self) -> Join {
+        Join::Alone(
+            "its environment is opened with DB_PRIVATE and without locking: one process alone may use it \
+             (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)",
+        )
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

@@ -8,7 +8,7 @@ use super::statement::Prepared;
 use super::tier::Tiering;
 use super::{NAME, Place, appender};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, Step, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Result};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Result};
 
 /// The store. It runs in this process on one connection.
 pub(super) struct DuckStore {
@@ -114,6 +114,13 @@ impl Lifecycle for DuckStore {
         let connection = Rc::new(self.place.open(self.threads)?);
         self.open = Some(Open::new(connection)?);
         Ok(())
+    }
+
+    fn join(&self) -> Join {
+        Join::Alone(
+            "one process can both read and write a database; several only if all of them open it to read \
+             (https://duckdb.org/docs/stable/connect/concurrency)",
+        )
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -5,8 +5,9 @@ use std::hash::{BuildHasher, RandomState};
 use ureq::http::Uri;
 
 use super::NAME;
-use super::session::Session;
+use super::session::{Session, basic};
 use crate::http::HttpClient;
+use crate::server::address::Address;
 use crate::{EngineError, Result};
 
 /// Connects to the operations API and makes a database of our own; nothing else of the server is
@@ -28,9 +29,10 @@ pub(super) fn connect(url: &str) -> Result<Session> {
     let (user, password) = user.split_once(':').ok_or_else(|| wrong("it has no password"))?;
     let decoded = |text| decoded(text).ok_or_else(|| wrong("an escape in it is wrong"));
     let (user, password) = (decoded(user)?, decoded(password)?);
-    let http = HttpClient::url(NAME, &format!("http://{place}"));
+    let address = Address::Url(format!("http://{place}"));
+    let http = HttpClient::at(NAME, &address);
     let database = format!("embermark_{:016x}", RandomState::new().hash_one(()));
-    let mut session = Session::new(http, &user, &password, database);
+    let mut session = Session::new(http, &basic(&user, &password), database, &address);
     session.create_database()?;
     Ok(session)
 }

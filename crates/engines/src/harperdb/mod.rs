@@ -21,6 +21,7 @@ mod tier;
 use embermark_model::Durability;
 
 use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Store, Tier};
+use session::Session;
 use store::HarperStore;
 
 /// Its name in errors.
@@ -68,5 +69,10 @@ impl Engine for HarperDb {
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = HarperStore::new(session, server);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
+    }
+
+    fn join(&self, _: &Site, at: &str) -> Result<Store> {
+        let store = HarperStore::new(Session::join(at)?, None);
+        Ok(Store::Document(Box::new(store)))
     }
 }

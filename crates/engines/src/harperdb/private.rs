@@ -11,11 +11,12 @@ use embermark_model::Durability;
 use nix::sys::signal::Signal;
 
 use super::installation::{self, Installation};
-use super::session::Session;
+use super::session::{Session, basic};
 use super::{NAME, tier};
 use crate::http::HttpClient;
+use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec, template};
-use crate::{EngineError, Result, Site};
+use crate::{EngineError, Link, Result, Site};
 
 /// The database of its tables.
 pub(super) const DATABASE: &str = "data";
@@ -28,6 +29,10 @@ const PLACE: &str = "@EMBERMARK@";
 
 /// The file of a template that holds the password, for its owner's eyes alone.
 const PASSWORD: &str = "password";
+
+/// Its operations API: the Unix socket in its directory, and the setting of its port.
+const SOCKET: &str = "root/operations-server";
+const PORT: &str = "OPERATIONSAPI_NETWORK_PORT";
 
 /// Files with paths of the directory they are in.
 const WITH_PATHS: [&str; 2] =
@@ -51,7 +56,7 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
     let password = data.join(PASSWORD);
     let password = fs::read_to_string(&password)
         .map_err(|error| EngineError::file(NAME, "read", password, error))?;
-    launch(&installation, &home, &data, &password, settings(site.durability))
+    launch(&installation, &home, &data, &password, settings(site.durability), site.link)
 }
 
 /// Starts the server in `data` and connects.
@@ -61,19 +66,34 @@ fn launch(
     data: &Path,
     password: &str,
     settings: Vec<(&'static str, &str)>,
+    link: Link,
 ) -> Result<(Server, Session)> {
     let mut env = environment(data);
     env.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
-    let socket = data.join("root/operations-server");
+    let (here, elsewhere) = match link {
+        Link::Socket => {
+            let inside = data.strip_prefix(home.path()).unwrap_or(data);
+            let elsewhere = home.path_elsewhere().join(inside);
+            (Address::Socket(data.join(SOCKET)), Address::Socket(elsewhere.join(SOCKET)))
+        }
+        Link::Loopback => {
+            let port = address::free_port(NAME)?;
+            // Later than the setting that there is none.
+            env.push((PORT.into(), port.to_string().into()));
+            let url = Address::Url(format!("http://127.0.0.1:{port}"));
+            (url.clone(), url)
+        }
+    };
     let connect = |_: &Home| {
-        let http = HttpClient::unix(NAME, socket.clone());
-        let mut session = Session::new(http, USER, password, DATABASE.to_owned());
+        let http = HttpClient::at(NAME, &here);
+        let credentials = basic(USER, password);
+        let mut session = Session::new(http, &credentials, DATABASE.to_owned(), &elsewhere);
         session.request.begin_plain("registration_info");
         session.request.raw("}");
         session.run().map(|()| session).map_err(|error| error.to_string())
     };
     // It listens on a port of its own choice on every address as well, which no setting prevents.
-    Server::start_alone(spec(installation, env), home, connect)
+    Server::start_alone(spec(installation, env), link, home, connect)
 }
 
 /// Makes a template: a first start in the server's home, which creates everything, its files then
@@ -96,7 +116,7 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
         ("HDB_ADMIN_PASSWORD", &password),
         ("DEFAULTS_MODE", "prod"),
     ]);
-    let (server, session) = launch(installation, home, &data, &password, settings)?;
+    let (server, session) = launch(installation, home, &data, &password, settings, Link::Socket)?;
     drop(session);
     server.stop()?;
     replace(&data, &data.to_string_lossy(), PLACE)?;
@@ -147,7 +167,7 @@ fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
         [
             "HTTP_PORT",
             "HTTP_SECUREPORT",
-            "OPERATIONSAPI_NETWORK_PORT",
+            PORT,
             "OPERATIONSAPI_NETWORK_SECUREPORT",
             "MQTT_NETWORK_PORT",
             "MQTT_NETWORK_SECUREPORT",

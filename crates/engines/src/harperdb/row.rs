@@ -13,6 +13,9 @@ use crate::{EngineError, Result};
 #[derive(Default)]
 pub(super) struct Row {
     cells: Vec<Cell>,
+    /// Of lists, where the columns of each element lie among `items`.
+    elements: Vec<Range<usize>>,
+    items: Vec<Cell>,
     text: Vec<u8>,
     /// The names of the objects around a value, and its own, with points between.
     path: Vec<u8>,
@@ -26,7 +29,9 @@ enum Cell {
     Int(i64),
     Float(f64),
     Text(Range<usize>),
-    /// A list or an object.
+    /// A list, whose elements lie there among `elements`.
+    List(Range<usize>),
+    /// An object.
     Compound,
 }
 
@@ -46,10 +51,12 @@ impl Row {
         while json.goes_on(&mut first, b']').map_err(Fault::of_engine)? {
             self.cells.clear();
             self.cells.resize(columns.len(), Cell::Null);
+            self.elements.clear();
+            self.items.clear();
             self.text.clear();
             self.path.clear();
             self.object(json, columns).map_err(Fault::of_engine)?;
-            visit(self)?;
+            visit(&Columns { cells: &self.cells, row: self })?;
         }
         Ok(())
     }
@@ -67,11 +74,9 @@ impl Row {
             let column = columns.iter().position(|column| column.as_bytes() == path);
             let compound = matches!(json.peek()?, b'[' | b'{');
             if let Some(column) = column {
-                self.cells[column] = if compound {
-                    json.skip(&mut self.scratch)?;
-                    Cell::Compound
-                } else {
-                    self.cell(json)?
+                self.cells[column] = match json.peek()? {
+                    b'[' => self.list(json)?,
+                    _ => self.cell(json)?,
                 };
             } else if compound && is_within(columns, path) && json.peek()? == b'{' {
                 self.path.push(b'.');
@@ -84,7 +89,30 @@ impl Row {
         Ok(())
     }
 
+    fn list<R: Read>(&mut self, json: &mut Json<'_, R>) -> std::result::Result<Cell, Fault> {
+        let (from, mut first) = (self.elements.len(), true);
+        json.take(b'[', "a list is missing")?;
+        while json.goes_on(&mut first, b']')? {
+            let (items, mut first) = (self.items.len(), true);
+            if json.takes(b'[')? {
+                while json.goes_on(&mut first, b']')? {
+                    let item = self.cell(json)?;
+                    self.items.push(item);
+                }
+            } else {
+                let alone = self.cell(json)?;
+                self.items.push(alone);
+            }
+            self.elements.push(items..self.items.len());
+        }
+        Ok(Cell::List(from..self.elements.len()))
+    }
+
     fn cell<R: Read>(&mut self, json: &mut Json<'_, R>) -> std::result::Result<Cell, Fault> {
+        if matches!(json.peek()?, b'[' | b'{') {
+            json.skip(&mut self.scratch)?;
+            return Ok(Cell::Compound);
+        }
         let from = self.text.len();
         Ok(match json.scalar(&mut self.text)? {
             Scalar::Null => Cell::Null,
@@ -93,16 +121,6 @@ impl Row {
             Scalar::Float(float) => Cell::Float(float),
             Scalar::Text => Cell::Text(from..self.text.len()),
         })
-    }
-
-    fn misfit(&self, column: usize, wanted: &str) -> EngineError {
-        let found = match self.cells.get(column) {
-            None => "nothing: there is no such column".to_owned(),
-            Some(Cell::Compound) => "a list or a document".to_owned(),
-            Some(Cell::Text(_)) => "a text".to_owned(),
-            Some(other) => format!("{other:?}"),
-        };
-        EngineError::failed(NAME, format!("give {wanted} as column {column}"), found)
     }
 }
 
@@ -113,7 +131,25 @@ fn is_within(columns: &[&str], path: &[u8]) -> bool {
     })
 }
 
-impl ResultRow for Row {
+/// The columns of a row, or of an element of a list in one.
+struct Columns<'a> {
+    cells: &'a [Cell],
+    row: &'a Row,
+}
+
+impl Columns<'_> {
+    fn misfit(&self, column: usize, wanted: &str) -> EngineError {
+        let found = match self.cells.get(column) {
+            None => "nothing: there is no such column".to_owned(),
+            Some(Cell::List(_) | Cell::Compound) => "a list or a document".to_owned(),
+            Some(Cell::Text(_)) => "a text".to_owned(),
+            Some(other) => format!("{other:?}"),
+        };
+        EngineError::failed(NAME, format!("give {wanted} as column {column}"), found)
+    }
+}
+
+impl ResultRow for Columns<'_> {
     fn int(&self, column: usize) -> Result<Option<i64>> {
         match self.cells.get(column) {
             Some(Cell::Null) => Ok(None),
@@ -136,11 +172,23 @@ impl ResultRow for Row {
     fn text(&self, column: usize) -> Result<Option<&str>> {
         match self.cells.get(column) {
             Some(Cell::Null) => Ok(None),
-            Some(Cell::Text(range)) => std::str::from_utf8(&self.text[range.clone()])
+            Some(Cell::Text(range)) => std::str::from_utf8(&self.row.text[range.clone()])
                 .map(Some)
                 .map_err(|_| self.misfit(column, "a text in UTF-8")),
             _ => Err(self.misfit(column, "a text")),
         }
+    }
+
+    fn list(&self, column: usize, visit: &mut Visit<'_>) -> Result<bool> {
+        let elements = match self.cells.get(column) {
+            Some(Cell::Null) => return Ok(false),
+            Some(Cell::List(elements)) => &self.row.elements[elements.clone()],
+            _ => return Err(self.misfit(column, "a list")),
+        };
+        for items in elements {
+            visit(&Columns { cells: &self.row.items[items.clone()], row: self.row })?;
+        }
+        Ok(true)
     }
 }
 
@@ -215,6 +263,30 @@ mod tests {
         assert!(failed(r#"[{"c":[1]}]"#).contains("a list"));
         assert!(failed(r#"[{"a":1"#).contains("too early"));
         assert!(failed(r#"{"message":"x"}"#).contains("no list"));
+    }
+
+    #[test]
+    fn the_elements_of_a_list_are_rows_of_their_items() {
+        let json = r#"[{"s":[[1,2],[-3,"x"],4,[]],"t":null,"a":7},{"a":8,"s":[]},{"s":{"b":[1]}}]"#;
+        let (mut buffer, mut seen) = ([0; 9], Vec::new());
+        let mut json = Json::new(json.as_bytes(), &mut buffer);
+        Row::default()
+            .each(&mut json, &["a", "s", "t", "s.b"], &mut |row| {
+                let (mut elements, mut texts) = (Vec::new(), Vec::new());
+                let found = row.list(1, &mut |element| {
+                    elements.push((element.int(0).ok().flatten(), element.int(1).ok().flatten()));
+                    texts.push(element.text(1).ok().flatten().map(str::to_owned));
+                    Ok(())
+                });
+                seen.push((found.ok(), elements, texts, row.list(2, &mut |_| Ok(())).ok()));
+                Ok(())
+            })
+            .unwrap();
+        let elements = vec![(Some(1), Some(2)), (Some(-3), None), (Some(4), None), (None, None)];
+        let texts = vec![None, Some("x".to_owned()), None, None];
+        assert_eq!(seen[0], (Some(true), elements, texts, Some(false)));
+        assert_eq!(seen[1], (Some(true), vec![], vec![], Some(false)));
+        assert_eq!(seen[2], (None, vec![], vec![], Some(false)));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::request::Request;
 use super::row::{self, Row};
 use crate::http::{self, HttpClient};
 use crate::row::Visit;
+use crate::server::address::{self, Address};
 use crate::{EngineError, Result};
 
 /// A connection, and the database on it that is ours.
@@ -16,6 +17,8 @@ pub(super) struct Session {
     pub database: String,
     /// Whether the database was made for this run on somebody's server.
     guest: bool,
+    /// How another process reaches the database.
+    at: String,
     pub request: Request,
     buffer: Vec<u8>,
     row: Row,
@@ -23,11 +26,18 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Speaks to a server as one of its super users.
-    pub fn new(mut http: HttpClient, user: &str, password: &str, database: String) -> Self {
-        http.authorize(format!("Basic {}", base64(format!("{user}:{password}").as_bytes())));
+    /// Speaks to a server as the super user of these [`basic`] credentials; another process reaches
+    /// it `elsewhere`.
+    pub fn new(
+        mut http: HttpClient,
+        credentials: &str,
+        database: String,
+        elsewhere: &Address,
+    ) -> Self {
+        http.authorize(format!("Basic {credentials}"));
         Self {
             http,
+            at: format!("{database} {credentials} {elsewhere}"),
             database,
             guest: false,
             request: Request::default(),
@@ -35,6 +45,26 @@ impl Session {
             row: Row::default(),
             scratch: Vec::new(),
         }
+    }
+
+    /// Speaks to a database that another process has opened, which stays.
+    ///
+    /// # Errors
+    /// When the server is not reached.
+    pub fn join(at: &str) -> Result<Self> {
+        let [database, credentials, address] = address::parts(NAME, at)?;
+        let address = Address::from(address);
+        let http = HttpClient::at(NAME, &address);
+        let mut session = Self::new(http, credentials, database.to_owned(), &address);
+        session.request.begin_plain("registration_info");
+        session.request.raw("}");
+        session.run()?;
+        Ok(session)
+    }
+
+    /// How another process reaches the database.
+    pub fn at(&self) -> &str {
+        &self.at
     }
 
     /// Ends the connection; the next operation makes a new one.
@@ -152,6 +182,11 @@ fn read_rows(
     let mut json = Json::new(body, buffer);
     row.each(&mut json, columns, visit)?;
     json.finish().map_err(Fault::of_engine)
+}
+
+/// A user and a password as HTTP sends them: RFC 7617.
+pub(super) fn basic(user: &str, password: &str) -> String {
+    base64(format!("{user}:{password}").as_bytes())
 }
 
 /// RFC 4648, section 4.

@@ -5,6 +5,7 @@ use super::NAME;
 use super::dialect::{self, HarperSql};
 use super::filter;
 use super::key::Key;
+use super::private::DATABASE;
 use super::request;
 use super::session::Session;
 use crate::document::{
@@ -13,7 +14,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Ending, EngineError, Lifecycle, Result};
+use crate::{Ending, EngineError, Join, Lifecycle, Result};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -35,9 +36,9 @@ pub(super) struct HarperStore {
 
 impl HarperStore {
     pub fn new(session: Session, server: Option<Server>) -> Self {
-        let dialect = match server {
-            Some(_) => &dialect::PRIVATE,
-            None => HarperSql::of(&session.database),
+        let dialect = match session.database.as_str() {
+            DATABASE => &dialect::PRIVATE,
+            given => HarperSql::of(given),
         };
         Self { session, server, dialect, collections: Vec::new() }
     }
@@ -149,6 +150,10 @@ impl Lifecycle for HarperStore {
         Ok(())
     }
 
+    fn join(&self) -> Join {
+        Join::At(self.session.at().to_owned())
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         let Self { mut session, server, .. } = *self;
         let left = session.leave();
@@ -180,6 +185,10 @@ impl DocumentStore for HarperStore {
         }
         request.raw("]}");
         self.session.run()?;
+        self.collection(def)
+    }
+
+    fn collection(&mut self, def: &'static CollectionDef) -> Result<Collection> {
         self.collections.push(def);
         Ok(Collection(self.collections.len() - 1))
     }

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use super::NAME;
 use super::session::Session;
 use crate::http::HttpClient;
+use crate::server::address::Address;
 use crate::{EngineError, Result};
 
 /// Connects and creates a database of our own, which is dropped at the end; nothing else of the
@@ -18,7 +19,9 @@ pub(super) fn connect(url: &str) -> Result<Session> {
         EngineError::failed(NAME, "read its URL", wanted)
     })?;
     let database = format!("embermark_{:016x}", RandomState::new().hash_one(()));
-    let mut session = Session::new(HttpClient::url(NAME, &base), database, &credentials);
+    let address = Address::Url(base.clone());
+    let client = HttpClient::at(NAME, &address);
+    let mut session = Session::new(client, database, &credentials, &address);
     session.ping().map_err(|error| {
         let advice = "is it running, and is it version 1.x?";
         EngineError::failed(

@@ -21,6 +21,7 @@ mod udp;
 use embermark_model::Durability;
 
 use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Store, Tier};
+use session::Session;
 use store::InfluxStore;
 
 /// Its name in errors.
@@ -82,5 +83,10 @@ impl Engine for InfluxDb {
         let pid = server.pid();
         let store = Store::Series(Box::new(InfluxStore::private(session, server, sender)));
         Ok(Opened { store, version, settings, server: Some(pid) })
+    }
+
+    /// What it would write goes over HTTP, in every tier.
+    fn join(&self, _: &Site, at: &str) -> Result<Store> {
+        Ok(Store::Series(Box::new(InfluxStore::given(Session::join(at)?))))
     }
 }

@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use embermark_model::Durability;
@@ -14,8 +14,9 @@ use super::session::Session;
 use super::udp::READ_BUFFER;
 use super::{NAME, rest};
 use crate::http::HttpClient;
+use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec};
-use crate::{EngineError, Result, Site};
+use crate::{EngineError, Link, Result, Site};
 
 /// The database.
 const DATABASE: &str = "embermark";
@@ -31,7 +32,18 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
         .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
     let home = Home::create(NAME, &site.dir, Account::ourselves())?;
     let file = home.path().join("influxdb.conf");
-    fs::write(&file, configuration(site, &home.path()))
+    let (port, here, elsewhere) = match site.link {
+        Link::Socket => {
+            let socket = |home: PathBuf| Address::Socket(home.join("socket"));
+            (0, socket(home.path()), socket(home.path_elsewhere()))
+        }
+        Link::Loopback => {
+            let port = address::free_port(NAME)?;
+            let url = Address::Url(format!("http://127.0.0.1:{port}"));
+            (port, url.clone(), url)
+        }
+    };
+    fs::write(&file, configuration(site, &home.path(), port))
         .map_err(|error| EngineError::file(NAME, "write", site.dir.join("server"), error))?;
     let spec = ServerSpec {
         engine: NAME,
@@ -45,10 +57,7 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
         ready_within: Duration::from_secs(30),
         stop_within: Duration::from_secs(60),
     };
-    let session = || {
-        let client = HttpClient::unix(NAME, home.path().join("socket"));
-        Session::new(client, DATABASE.to_owned(), "")
-    };
+    let session = || Session::new(HttpClient::at(NAME, &here), DATABASE.to_owned(), "", &elsewhere);
     let (server, mut session) = Server::start(spec, &home, |_| {
         let session = session();
         session.ping().map(|()| session).map_err(|error| error.to_string())
@@ -70,13 +79,13 @@ fn without_overrides(names: impl Iterator<Item = OsString>) -> Vec<(OsString, Os
 /// The configuration
 /// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/>). What is not named here is
 /// InfluxDB's default: the index in memory, the shares of compaction among it.
-fn configuration(site: &Site, home: &Path) -> String {
+fn configuration(site: &Site, home: &Path, port: u16) -> String {
     let home = home.display();
     // What is written and what gathers meanwhile are in memory together.
     let snapshot = (site.memory / 2).max(MIB);
     let cold = rest::COLD.as_millis();
     // Nothing answers on TCP that does not on the Unix socket, but its listeners cannot be left
-    // out: they take ports of the loopback address that are free.
+    // out: they take ports of the loopback address that are free, as 0 asks for.
     let mut text = format!(
         r#"reporting-disabled = true
 bind-address = "127.0.0.1:0"
@@ -95,7 +104,7 @@ compact-full-write-cold-duration = "{cold}ms"
 query-log-enabled = false
 
 [http]
-bind-address = "127.0.0.1:0"
+bind-address = "127.0.0.1:{port}"
 unix-socket-enabled = true
 unix-socket-permissions = "0700"
 bind-socket = "{home}/socket"

@@ -7,6 +7,7 @@ use super::answer::{self, Receive, Row, Series, Value};
 use super::chosen::{self, Chosen, Place};
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
+use crate::server::address::{self, Address};
 use crate::{EngineError, Result};
 
 /// Rows that the server puts into one piece of an answer: its default
@@ -28,14 +29,24 @@ pub(super) struct Session {
     form: Vec<u8>,
     places: Vec<Place>,
     drop_database: bool,
+    /// How another process reaches the database.
+    at: String,
 }
 
 impl Session {
     /// Speaks through `client` to `database`; `credentials` is empty or the parameters of a URL
-    /// that say who we are, beginning with `&`. Nothing is sent.
-    pub fn new(mut client: HttpClient, database: String, credentials: &str) -> Self {
+    /// that say who we are, beginning with `&`; another process reaches the server `elsewhere`.
+    /// Nothing is sent.
+    pub fn new(
+        mut client: HttpClient,
+        database: String,
+        credentials: &str,
+        elsewhere: &Address,
+    ) -> Self {
         client.accept(MESSAGE_PACK);
         Self {
+            // The credentials may be none, and nobody's name.
+            at: format!("{database} -{credentials} {elsewhere}"),
             query_path: format!(
                 "/query?db={database}&epoch=ns&chunked=true&chunk_size={CHUNK}{credentials}"
             ),
@@ -46,6 +57,25 @@ impl Session {
             places: Vec::new(),
             drop_database: false,
         }
+    }
+
+    /// Speaks to a database that another process has opened, which stays.
+    ///
+    /// # Errors
+    /// When the server is not reached.
+    pub fn join(at: &str) -> Result<Self> {
+        let [database, credentials, address] = address::parts(NAME, at)?;
+        let credentials = credentials.strip_prefix('-').unwrap_or_default();
+        let address = Address::from(address);
+        let client = HttpClient::at(NAME, &address);
+        let session = Self::new(client, database.to_owned(), credentials, &address);
+        session.ping()?;
+        Ok(session)
+    }
+
+    /// How another process reaches the database.
+    pub fn at(&self) -> &str {
+        &self.at
     }
 
     /// Ends the connection; the next question makes a new one.

@@ -8,7 +8,7 @@ use super::udp::Sender;
 use crate::row::Visit;
 use crate::series::{Point, Points, SeriesStore};
 use crate::server::{self, Server};
-use crate::{Ending, Lifecycle, Result};
+use crate::{Ending, Join, Lifecycle, Result};
 
 /// Points in a request: the manual's advice
 /// (<https://docs.influxdata.com/influxdb/v1.8/guides/write_data/>: 5,000 to 10,000 a batch).
@@ -103,6 +103,10 @@ impl Lifecycle for InfluxStore {
         }
         self.session.renew();
         Ok(())
+    }
+
+    fn join(&self) -> Join {
+        Join::At(self.session.at().to_owned())
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

@@ -6,7 +6,7 @@ mod load;
 use std::ops::ControlFlow;
 
 use super::{Direction, IndexDef, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Result};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Result};
 use load::{Gather, Sorted};
 
 /// Its name in errors.
@@ -240,6 +240,10 @@ impl Lifecycle for Indexed {
     fn reopen(&mut self, after: Ending) -> Result<()> {
         self.check_whole()?;
         self.store.reopen(after)
+    }
+
+    fn join(&self) -> Join {
+        self.store.join()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The environment: opening, its settings as it tells them, closing.
 
 use std::ffi::CString;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::ptr;
@@ -16,6 +16,8 @@ use crate::{EngineError, Result, Site};
 const MAP: usize = 1 << if usize::BITS == 64 { 36 } else { 30 };
 /// Named databases at most.
 const TABLES: u32 = 32;
+/// The data's, in the site's directory.
+const FILE: &str = "data.mdb";
 /// Files for their owner and whom the umask leaves.
 const MODE: u32 = 0o664;
 
@@ -23,6 +25,8 @@ const MODE: u32 = 0o664;
 pub(super) struct Env {
     raw: *mut ffi::MDB_env,
     dir: PathBuf,
+    /// Whether this process made it, and cuts it to its size at the end.
+    is_ours: bool,
 }
 
 /// The library's version, `0.9.70`.
@@ -43,7 +47,7 @@ impl Env {
         // SAFETY: on success `raw` is a handle, which `Env` closes, as the manual asks even if
         // opening then fails.
         check(unsafe { ffi::mdb_env_create(&mut raw) }, &doing)?;
-        let env = Self { raw, dir: site.dir.clone() };
+        let env = Self { raw, dir: site.dir.clone(), is_ours: true };
         let mut flags = ffi::MDB_NOTLS | ffi::MDB_WRITEMAP;
         if site.durability != Durability::Power {
             flags |= ffi::MDB_NOSYNC;
@@ -55,6 +59,26 @@ impl Env {
         // SAFETY: created; the path lives through the call.
         check(unsafe { ffi::mdb_env_open(raw, path.as_ptr(), flags, MODE) }, &doing)?;
         Ok(env)
+    }
+
+    /// Opens the environment that another process has open at a site, with the same flags and map:
+    /// processes with and without `MDB_WRITEMAP` do not cooperate well, says the manual.
+    pub(super) fn join(site: &Site) -> Result<Self> {
+        let file = site.dir.join(FILE);
+        fs::metadata(&file).map_err(|error| EngineError::file(ID, "find", file, error))?;
+        let mut env = Self::open(site)?;
+        env.is_ours = false;
+        Ok(env)
+    }
+
+    /// Opens it once more.
+    pub(super) fn again(&self, site: &Site) -> Result<Self> {
+        if self.is_ours { Self::open(site) } else { Self::join(site) }
+    }
+
+    /// Whether this process made it.
+    pub(super) const fn is_ours(&self) -> bool {
+        self.is_ours
     }
 
     /// The handle, open as long as `self` lives.
@@ -102,11 +126,16 @@ impl Env {
     }
 
     /// Syncs and closes, and cuts the file off behind its last page: a write map stretches it to
-    /// the size of the map, a hole that would pass for the database's size.
+    /// the size of the map, a hole that would pass for the database's size. What another process
+    /// made is left to it.
     pub(super) fn close(&mut self) -> Result<()> {
+        if !self.is_ours {
+            self.release();
+            return Ok(());
+        }
         self.sync()?;
         let (info, stat) = self.facts()?;
-        let file = self.dir.join("data.mdb");
+        let file = self.dir.join(FILE);
         self.release();
         let used = (info.me_last_pgno as u64 + 1) * u64::from(stat.ms_psize);
         let cut = OpenOptions::new().write(true).open(&file).and_then(|open| {

@@ -11,7 +11,9 @@ use std::ffi::CStr;
 use embermark_model::Durability;
 use lmdb_master_sys as ffi;
 
-use crate::{Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Tier};
+use crate::{
+    Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
+};
 
 mod env;
 mod scan;
@@ -54,6 +56,10 @@ impl Engine for Lmdb {
 
     fn open(&self, site: &Site) -> Result<Opened> {
         store::open(site)
+    }
+
+    fn join(&self, site: &Site, _: &str) -> Result<Store> {
+        store::join(site)
     }
 }
 

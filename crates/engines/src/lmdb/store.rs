@@ -8,7 +8,7 @@ use super::env::{self, Env};
 use super::scan::Cursor;
 use super::{ID, NOTHING, bytes, check, ffi, found, val};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
 /// An open environment and its tables. The environment's handle comes first, where the
 /// workloads' benchmark `overhead` looks for it to run a bare loop on the same database; `env`,
@@ -43,22 +43,50 @@ struct Database {
 pub(super) fn open(site: &Site) -> Result<Opened> {
     let env = Env::open(site)?;
     let settings = env.settings()?;
-    let databases = Databases {
-        raw: env.raw(),
-        tables: Vec::new(),
-        writer: ptr::null_mut(),
-        reader: ptr::null_mut(),
-        reading: false,
-        access: None,
-        value: Vec::new(),
-        site: site.clone(),
-        env,
-    };
-    let store = Store::Kv(Box::new(databases));
+    let store = Store::Kv(Box::new(Databases::of(env, site)));
     Ok(Opened { store, version: env::version(), settings, server: None })
 }
 
+/// Opens what another process has open at a site.
+pub(super) fn join(site: &Site) -> Result<Store> {
+    Ok(Store::Kv(Box::new(Databases::of(Env::join(site)?, site))))
+}
+
 impl Databases {
+    fn of(env: Env, site: &Site) -> Self {
+        Self {
+            raw: env.raw(),
+            tables: Vec::new(),
+            writer: ptr::null_mut(),
+            reader: ptr::null_mut(),
+            reading: false,
+            access: None,
+            value: Vec::new(),
+            site: site.clone(),
+            env,
+        }
+    }
+
+    /// Opens handles in one reading transaction, whose end makes them the environment's.
+    fn handles<'a>(
+        &mut self,
+        wanted: impl Iterator<Item = (&'a CString, &'a mut ffi::MDB_dbi)>,
+    ) -> Result<()> {
+        self.rest();
+        self.renew()?;
+        self.reading = false;
+        let txn = std::mem::replace(&mut self.reader, ptr::null_mut());
+        let mut opened = Ok(());
+        for (name, dbi) in wanted {
+            // SAFETY: `txn` is under way and the only one; the name lives through the call.
+            let code = unsafe { ffi::mdb_dbi_open(txn, name.as_ptr(), 0, dbi) };
+            opened = opened.and(check(code, "open a table"));
+        }
+        // SAFETY: under way, without cursors, and not used again whatever this returns.
+        let ended = check(unsafe { ffi::mdb_txn_commit(txn) }, "open a table");
+        opened.and(ended)
+    }
+
     /// Refuses inside of a transaction what must stand alone.
     fn alone(&self, doing: &str) -> Result<()> {
         if self.access.is_none() {
@@ -222,28 +250,27 @@ impl Lifecycle for Databases {
         self.release();
         self.raw = ptr::null_mut();
         self.env.release();
-        self.env = Env::open(&self.site)?;
+        self.env = self.env.again(&self.site)?;
         self.raw = self.env.raw();
         if self.tables.is_empty() {
             return Ok(());
         }
-        // In one transaction, whose end makes the handles the environment's.
-        self.renew()?;
-        self.reading = false;
-        let txn = std::mem::replace(&mut self.reader, ptr::null_mut());
-        let mut opened = Ok(());
-        for table in &mut self.tables {
-            // SAFETY: `txn` is under way and the only one; the name lives through the call.
-            let code = unsafe { ffi::mdb_dbi_open(txn, table.name.as_ptr(), 0, &mut table.dbi) };
-            opened = opened.and(check(code, "open a table"));
-        }
-        // SAFETY: under way, without cursors, and not used again whatever this returns.
-        let ended = check(unsafe { ffi::mdb_txn_commit(txn) }, DOING);
-        opened.and(ended).inspect_err(|_| {
+        let mut tables = std::mem::take(&mut self.tables);
+        let opened = self.handles(tables.iter_mut().map(|table| (&table.name, &mut table.dbi)));
+        self.tables = tables;
+        opened.inspect_err(|_| {
             // Tables without handles are of no use.
             self.raw = ptr::null_mut();
             self.env.release();
         })
+    }
+
+    /// Locks are on, so processes may share it
+    /// (<http://www.lmdb.tech/doc/starting.html>). A lone read's snapshot lasts until the next call,
+    /// and keeps other processes from using pages again that it sees: [`KvStore::begin`] to read
+    /// ends it at [`KvStore::commit`].
+    fn join(&self) -> Join {
+        Join::At(self.site.dir.display().to_string())
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {
@@ -260,12 +287,17 @@ impl KvStore for Databases {
         if let Some(known) = self.tables.iter().position(|table| table.name == name) {
             return Ok(Table(known));
         }
-        let dbi = self.within(|_, txn| {
-            let mut dbi = 0;
-            // SAFETY: `txn` is under way and the only one; the name lives through the call.
-            let code = unsafe { ffi::mdb_dbi_open(txn, name.as_ptr(), ffi::MDB_CREATE, &mut dbi) };
-            check(code, DOING).map(|()| dbi)
-        })?;
+        let mut dbi = 0;
+        if self.env.is_ours() {
+            self.within(|_, txn| {
+                let flags = ffi::MDB_CREATE;
+                // SAFETY: `txn` is under way and the only one; the name lives through the call.
+                let code = unsafe { ffi::mdb_dbi_open(txn, name.as_ptr(), flags, &mut dbi) };
+                check(code, DOING)
+            })?;
+        } else {
+            self.handles(std::iter::once((&name, &mut dbi)))?;
+        }
         self.tables.push(Database { name, dbi, cursor: None });
         Ok(Table(self.tables.len() - 1))
     }

@@ -18,9 +18,11 @@ mod tier;
 
 use embermark_model::Durability;
 
+use crate::server::address::{self, Address};
 use crate::{
     Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
 };
+use session::Session;
 use store::MariaDbStore;
 
 /// Its name in errors.
@@ -64,6 +66,19 @@ impl Engine for MariaDb {
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = MariaDbStore::new(session, server);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })
+    }
+
+    fn join(&self, _: &Site, at: &str) -> Result<Store> {
+        let [database, address] = address::parts(NAME, at)?;
+        let could_not = |why: String| EngineError::failed(NAME, "join a database", why);
+        let address = Address::from(address);
+        let options = match &address {
+            Address::Socket(path) => private::options(path),
+            Address::Url(url) => given::options(url).map_err(|e| could_not(e.to_string()))?,
+        };
+        let conn = mysql::Conn::new(options.clone()).map_err(|e| could_not(e.to_string()))?;
+        let session = Session::join(conn, &options, database, address)?;
+        Ok(Store::Sql(Box::new(MariaDbStore::new(session, None))))
     }
 }
 

@@ -10,12 +10,13 @@ use mysql::{Conn, OptsBuilder};
 use nix::sys::signal::Signal;
 use nix::unistd::{geteuid, syncfs};
 
-use super::NAME;
 use super::installation::{self, Installation};
 use super::session::{self, Session};
 use super::tier::{self, Setting};
+use super::{NAME, given};
+use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec, run_to_end, template};
-use crate::{EngineError, Result, Site};
+use crate::{EngineError, Link, Result, Site};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -51,11 +52,30 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
     args.push(path_argument("--socket=", &socket));
     args.push(path_argument("--pid-file=", &run.join("pid")));
     args.extend(configuration(site).into_iter().map(OsString::from));
-    let options = OptsBuilder::new().socket(Some(socket.to_string_lossy())).user(Some("root"));
-    let options = session::options(options);
+    let (options, elsewhere) = match site.link {
+        Link::Socket => {
+            // Nothing listens but the Unix socket in the server's own directory.
+            args.push("--skip-networking".into());
+            let elsewhere = home.path_elsewhere().join("run/socket");
+            (options(&socket), Address::Socket(elsewhere))
+        }
+        Link::Loopback => {
+            let port = address::free_port(NAME)?;
+            args.extend(["--bind-address=127.0.0.1".into(), format!("--port={port}").into()]);
+            let url = format!("mysql://root@127.0.0.1:{port}/");
+            let could_not = |e| EngineError::failed(NAME, "read its URL", e);
+            (given::options(&url).map_err(could_not)?, Address::Url(url))
+        }
+    };
     let connect = |_: &Home| Conn::new(options.clone()).map_err(|error| error.to_string());
     let (server, conn) = Server::start(spec(&found.mariadbd, args), &home, connect)?;
-    Ok((server, Session::create(conn, &options, "embermark", false)?))
+    Ok((server, Session::create(conn, &options, "embermark", elsewhere, false)?))
+}
+
+/// The options of a connection to the Unix socket of a private server.
+pub(super) fn options(socket: &Path) -> OptsBuilder {
+    let options = OptsBuilder::new().socket(Some(socket.to_string_lossy())).user(Some("root"));
+    session::options(options)
 }
 
 /// Everything the system tables depend on. The user is part of it, because the files are his, and
@@ -147,8 +167,6 @@ fn configuration(site: &Site) -> Vec<String> {
         "--innodb-buffer-pool-dump-at-shutdown=OFF".to_owned(),
         // One connection of ours, and one to look at it.
         "--max-connections=10".to_owned(),
-        // Nothing listens but the Unix socket in the server's own directory.
-        "--skip-networking".to_owned(),
         "--skip-name-resolve".to_owned(),
         // No stack of a crash on some other file: the log is standard error.
         "--console".to_owned(),

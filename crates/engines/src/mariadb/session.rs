@@ -7,6 +7,7 @@ use mysql::{Conn, Error, OptsBuilder};
 use super::dialect::COLLATION;
 use super::failed;
 use crate::Result;
+use crate::server::address::Address;
 
 /// What a session does not leave to the server's defaults: strict, so that nothing is ever cut to
 /// fit, exact comparisons, times in UTC.
@@ -19,6 +20,8 @@ pub(super) struct Session {
     pub largest_packet: usize,
     options: OptsBuilder,
     database: String,
+    /// Where another process reaches the server.
+    elsewhere: Address,
     /// Whether the server is not ours, and the database still there.
     given: bool,
 }
@@ -40,27 +43,63 @@ impl Session {
     /// # Errors
     /// When the server reports one, such as that the user may create no database.
     pub fn create(
-        mut conn: Conn,
+        conn: Conn,
         options: &OptsBuilder,
         database: &str,
+        elsewhere: Address,
         given: bool,
     ) -> Result<Self> {
-        let packet = conn.query_first("SELECT CAST(@@max_allowed_packet AS UNSIGNED)");
-        let packet = packet.map_err(|e| failed("read `max_allowed_packet`", &e))?;
-        let mut session = Self {
-            conn,
-            largest_packet: packet.unwrap_or_default(),
-            options: options.clone(),
-            database: database.to_owned(),
-            given: false,
-        };
+        let mut session = Self::on(conn, options, database, elsewhere)?;
         session.run(&format!(
             "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {COLLATION}"
         ))?;
         session.given = given;
-        session.run(&format!("USE {database}"))?;
-        session.set()?;
+        session.enter()?;
         Ok(session)
+    }
+
+    /// Makes a database that another process has created the current one of a connection made by
+    /// `options`. It stays.
+    ///
+    /// # Errors
+    /// When the server reports one, such as that there is no such database.
+    pub fn join(
+        conn: Conn,
+        options: &OptsBuilder,
+        database: &str,
+        elsewhere: Address,
+    ) -> Result<Self> {
+        let mut session = Self::on(conn, options, database, elsewhere)?;
+        session.enter()?;
+        Ok(session)
+    }
+
+    fn on(
+        mut conn: Conn,
+        options: &OptsBuilder,
+        database: &str,
+        elsewhere: Address,
+    ) -> Result<Self> {
+        let packet = conn.query_first("SELECT CAST(@@max_allowed_packet AS UNSIGNED)");
+        let packet = packet.map_err(|e| failed("read `max_allowed_packet`", &e))?;
+        Ok(Self {
+            conn,
+            largest_packet: packet.unwrap_or_default(),
+            options: options.clone(),
+            database: database.to_owned(),
+            elsewhere,
+            given: false,
+        })
+    }
+
+    fn enter(&mut self) -> Result<()> {
+        self.run(&format!("USE {}", self.database))?;
+        self.set()
+    }
+
+    /// How another process reaches the database.
+    pub fn at(&self) -> String {
+        format!("{} {}", self.database, self.elsewhere)
     }
 
     /// Makes a new connection to the database, then ends the old one, so that a failure leaves one.

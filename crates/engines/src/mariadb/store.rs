@@ -13,7 +13,7 @@ use super::session::Session;
 use super::{NAME, failed};
 use crate::server::{self, Server};
 use crate::sql::{Dialect, Param, ResultRow, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Result};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Result};
 
 /// A user of a server that is given may lack the right to a statement
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
@@ -152,6 +152,10 @@ impl Lifecycle for MariaDbStore {
         }
         self.prepared.clear();
         self.session.renew()
+    }
+
+    fn join(&self) -> Join {
+        Join::At(self.session.at())
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -7,6 +7,7 @@ use mongodb::options::ClientOptions;
 use super::bson::Writer;
 use super::session::{self, Session};
 use super::{NAME, message};
+use crate::server::address::Address;
 use crate::{EngineError, Result};
 
 /// Connects, and makes a database of our own the only one that is used. MongoDB creates it with
@@ -16,7 +17,7 @@ use crate::{EngineError, Result};
 /// When the URL is none, or the server is not reached.
 pub(super) fn connect(url: &str) -> Result<Session> {
     let runtime = session::runtime()?;
-    let options = runtime.block_on(async { ClientOptions::parse(url).await }).map_err(|e| {
+    let options = session::of_url(&runtime, url).map_err(|e| {
         let why = message(&e);
         let wanted = "give it as mongodb://user:password@host:port/?authSource=admin";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
@@ -27,8 +28,8 @@ pub(super) fn connect(url: &str) -> Result<Session> {
         EngineError::failed(NAME, format!("connect to {place}"), message(&e) + "; " + advice)
     };
     let name = format!("embermark_{:016x}", RandomState::new().hash_one(()));
-    let session =
-        Session::new(runtime, session::for_one(options), &name, true).map_err(could_not)?;
+    let address = Address::Url(url.to_owned());
+    let session = Session::new(runtime, options, &name, address, true).map_err(could_not)?;
     let mut ping = Writer::new(32);
     ping.int32("ping", 1);
     session.run(ping).map_err(could_not)?;

@@ -22,6 +22,7 @@ use embermark_model::Durability;
 use crate::{
     Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
 };
+use session::Session;
 use store::MongoStore;
 
 /// Its name in errors.
@@ -65,6 +66,12 @@ impl Engine for MongoDb {
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = MongoStore::new(session, server, site.durability);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
+    }
+
+    fn join(&self, site: &Site, at: &str) -> Result<Store> {
+        let session = Session::join(at)?;
+        let store = MongoStore::new(session, None, site.durability);
+        Ok(Store::Document(Box::new(store)))
     }
 }
 

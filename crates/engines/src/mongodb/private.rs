@@ -1,16 +1,22 @@
 //! A private MongoDB server.
 
 use std::ffi::OsString;
+use std::net::TcpStream;
 use std::time::Duration;
 
+use mongodb::options::ServerAddress;
 use nix::sys::signal::Signal;
 
 use super::bson::Writer;
 use super::installation::{self, Installation};
 use super::session::{self, Session};
 use super::{NAME, message, tier};
+use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec};
-use crate::{EngineError, Result, Site};
+use crate::{EngineError, Link, Result, Site};
+
+/// Its socket, in its directory.
+const SOCKET: &str = "mongod.sock";
 
 /// The database of ours on a server of our own.
 const DATABASE: &str = "embermark";
@@ -34,34 +40,51 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
         .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
     let home = Home::create(NAME, &site.dir, Account::ourselves())?;
     let data = home.subdirectory(NAME, "data")?;
-    let socket = home.path().join("mongod.sock");
     let mut args: Vec<OsString> = vec!["--dbpath".into(), data.into()];
-    // A path among the addresses is a Unix socket, and as the only one nothing else listens
-    // (https://www.mongodb.com/docs/v6.0/reference/program/mongod/#std-option-mongod.--bind_ip);
-    // the other option leaves out the socket that mongod would make in /tmp.
-    args.extend(["--bind_ip".into(), socket.clone().into(), "--nounixsocket".into()]);
+    // The other option leaves out the socket that mongod would make in /tmp.
+    args.extend(["--nounixsocket".into(), "--bind_ip".into()]);
+    let (host, elsewhere) = match site.link {
+        Link::Socket => {
+            // A path among the addresses is a Unix socket, and as the only one nothing else listens
+            // (https://www.mongodb.com/docs/v6.0/reference/program/mongod/#std-option-mongod.--bind_ip).
+            let socket = home.path().join(SOCKET);
+            args.push(socket.clone().into());
+            let elsewhere = Address::Socket(home.path_elsewhere().join(SOCKET));
+            (ServerAddress::Unix { path: socket }, elsewhere)
+        }
+        Link::Loopback => {
+            let port = address::free_port(NAME)?;
+            args.extend(["127.0.0.1".into(), "--port".into(), port.to_string().into()]);
+            let host = ServerAddress::Tcp { host: "127.0.0.1".to_owned(), port: Some(port) };
+            (host, Address::Url(format!("mongodb://127.0.0.1:{port}/?directConnection=true")))
+        }
+    };
     args.extend(configuration(site, &found.version).into_iter().map(OsString::from));
-    let (server, ()) = Server::start(spec(&found, args), &home, |_| answers(&socket))?;
-    let session = Session::new(
-        session::runtime()?,
-        session::of_socket(&socket, ANSWERS_WITHIN),
-        DATABASE,
-        false,
-    )
-    .map_err(|e| super::failed("connect", &e))?;
+    let (server, ()) = Server::start(spec(&found, args), &home, |_| answers(&host))?;
+    let options = session::of_host(host, ANSWERS_WITHIN);
+    let session = Session::new(session::runtime()?, options, DATABASE, elsewhere, false)
+        .map_err(|e| super::failed("connect", &e))?;
     Ok((server, session))
 }
 
 /// Whether the server answers a command. A session of its own: a driver that once met nobody
 /// waits before it looks again.
-fn answers(socket: &std::path::Path) -> std::result::Result<(), String> {
-    if !socket.exists() {
+fn answers(host: &ServerAddress) -> std::result::Result<(), String> {
+    let is_there = match host {
+        ServerAddress::Tcp { host, port } => {
+            TcpStream::connect((host.as_str(), port.unwrap_or_default())).is_ok()
+        }
+        ServerAddress::Unix { path } => path.exists(),
+        _ => true,
+    };
+    if !is_there {
         return Err("its socket is not there yet".to_owned());
     }
     let runtime = session::runtime().map_err(|e| e.to_string())?;
     let mut ping = Writer::new(32);
     ping.int32("ping", 1);
-    let answer = Session::new(runtime, session::of_socket(socket, PROBED_WITHIN), "admin", false)
+    let (options, nobody) = (session::of_host(host.clone(), PROBED_WITHIN), Address::from(""));
+    let answer = Session::new(runtime, options, "admin", nobody, false)
         .and_then(|session| session.run(ping));
     answer.map(|_| ()).map_err(|e| message(&e))
 }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::{NAME, failed};
 use crate::document::CollectionDef;
-use crate::row::ResultRow;
+use crate::row::{ResultRow, Visit};
 use crate::{EngineError, Result};
 
 /// Columns that need no memory of their own.
@@ -93,7 +93,9 @@ impl<'a> Row<'a> {
     }
 
     fn no(&self, wanted: &str, column: usize) -> EngineError {
-        let name = self.places[column].name;
+        // An item of a list has a number alone.
+        let name =
+            self.places.get(column).map_or_else(|| column.to_string(), |p| p.name.to_owned());
         let found = self.values[column].element_type();
         EngineError::failed(
             NAME,
@@ -142,5 +144,26 @@ impl ResultRow for Row<'_> {
             RawBsonRef::Null | RawBsonRef::Undefined => Ok(None),
             _ => Err(self.no("text", column)),
         }
+    }
+
+    fn list(&self, column: usize, visit: &mut Visit<'_>) -> Result<bool> {
+        let list = match self.value(column)? {
+            RawBsonRef::Array(list) => list,
+            RawBsonRef::Null | RawBsonRef::Undefined => return Ok(false),
+            _ => return Err(self.no("list", column)),
+        };
+        for element in list {
+            let mut values = SmallVec::new();
+            match element.map_err(|e| failed("read a list", &e.into()))? {
+                RawBsonRef::Array(items) => {
+                    for item in items {
+                        values.push(item.map_err(|e| failed("read a list", &e.into()))?);
+                    }
+                }
+                alone => values.push(alone),
+            }
+            visit(&Row { places: &[], values })?;
+        }
+        Ok(true)
     }
 }

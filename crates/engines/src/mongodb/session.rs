@@ -7,11 +7,11 @@ use mongodb::options::{
 use mongodb::{Client, Cursor, Database};
 use tokio::runtime::{Builder, Runtime};
 
-use std::path::Path;
 use std::time::Duration;
 
 use super::bson::Writer;
 use super::{NAME, failed, message};
+use crate::server::address::{self, Address};
 use crate::{EngineError, Result};
 
 /// How long a server may take to be found.
@@ -26,6 +26,8 @@ pub(super) struct Session {
     is_given: bool,
     options: ClientOptions,
     name: String,
+    /// Where another process reaches the server.
+    elsewhere: Address,
     runtime: Runtime,
 }
 
@@ -46,9 +48,16 @@ pub(super) fn for_one(mut options: ClientOptions) -> ClientOptions {
     options
 }
 
-/// Options for the server of a Unix socket, which has to be found within a time.
-pub(super) fn of_socket(socket: &Path, within: Duration) -> ClientOptions {
-    let host = ServerAddress::Unix { path: socket.to_owned() };
+/// Options for the server of an URL.
+///
+/// # Errors
+/// When it is none.
+pub(super) fn of_url(runtime: &Runtime, url: &str) -> mongodb::error::Result<ClientOptions> {
+    runtime.block_on(async { ClientOptions::parse(url).await }).map(for_one)
+}
+
+/// Options for a lone server, which has to be found within a time.
+pub(super) fn of_host(host: ServerAddress, within: Duration) -> ClientOptions {
     let options = ClientOptions::builder().hosts(vec![host]).direct_connection(true);
     for_one(options.server_selection_timeout(within).build())
 }
@@ -68,6 +77,7 @@ impl Session {
         runtime: Runtime,
         options: ClientOptions,
         name: &str,
+        elsewhere: Address,
         is_given: bool,
     ) -> mongodb::error::Result<Self> {
         // The driver starts its tasks on the runtime that it finds itself in.
@@ -76,7 +86,34 @@ impl Session {
             Client::with_options(options.clone())?
         };
         let database = Some(client.database(name));
-        Ok(Self { database, is_given, options, name: name.to_owned(), runtime })
+        Ok(Self { database, is_given, options, name: name.to_owned(), elsewhere, runtime })
+    }
+
+    /// A session with a database that another process has opened, which stays when it ends.
+    ///
+    /// # Errors
+    /// When the server is not reached.
+    pub fn join(at: &str) -> Result<Self> {
+        let [name, address] = address::parts(NAME, at)?;
+        let could_not = |e| failed("join a database", &e);
+        let runtime = runtime()?;
+        let address = Address::from(address);
+        let options = match &address {
+            Address::Socket(path) => {
+                of_host(ServerAddress::Unix { path: path.clone() }, CONNECT_WITHIN)
+            }
+            Address::Url(url) => of_url(&runtime, url).map_err(could_not)?,
+        };
+        let session = Self::new(runtime, options, name, address, false).map_err(could_not)?;
+        let mut ping = Writer::new(32);
+        ping.int32("ping", 1);
+        session.run(ping).map_err(could_not)?;
+        Ok(session)
+    }
+
+    /// How another process reaches the database.
+    pub fn at(&self) -> String {
+        format!("{} {}", self.name, self.elsewhere)
     }
 
     /// Ends the connection and begins anew: a driver that knows nothing of the server, which it
@@ -85,7 +122,8 @@ impl Session {
     /// # Errors
     /// When the driver refuses the options.
     pub fn renew(&mut self) -> Result<()> {
-        let fresh = Self::new(runtime()?, self.options.clone(), &self.name, self.is_given);
+        let (options, elsewhere) = (self.options.clone(), self.elsewhere.clone());
+        let fresh = Self::new(runtime()?, options, &self.name, elsewhere, self.is_given);
         let mut old = std::mem::replace(self, fresh.map_err(|e| failed("connect again", &e))?);
         // The database stays.
         old.is_given = false;

@@ -16,7 +16,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Ending, EngineError, Lifecycle, Result};
+use crate::{Ending, EngineError, Join, Lifecycle, Result};
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
 /// memory of it stays in the processor's cache.
@@ -121,6 +121,10 @@ impl Lifecycle for MongoStore {
         self.session.renew()
     }
 
+    fn join(&self) -> Join {
+        Join::At(self.session.at())
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         let Self { mut session, server, .. } = *self;
         let ended = session.end();
@@ -149,6 +153,10 @@ impl DocumentStore for MongoStore {
             indexes(&mut command, def);
             self.define(&format!("create the indexes of `{}`", def.name), command)?;
         }
+        self.collection(def)
+    }
+
+    fn collection(&mut self, def: &'static CollectionDef) -> Result<Collection> {
         let known = self.collections.iter().position(|known| known.name == def.name);
         let at = known.unwrap_or(self.collections.len());
         match self.collections.get_mut(at) {

@@ -38,15 +38,18 @@ pub(super) fn connect(url: &str, durability: Durability) -> Result<Session> {
         )
     })?;
     let schema = format!("embermark_{:016x}", RandomState::new().hash_one(()));
-    let commit = on_off(tier::setting(durability).synchronous_commit);
     let sql = format!("CREATE SCHEMA {schema}");
     client.batch_execute(&sql).map_err(|e| failed(format!("run `{sql}`"), &e))?;
     // From here on, dropping the session drops the schema.
-    let mut session = Session::with_schema(client, config, schema.clone());
-    session.set(format!(
-        "SET search_path = {schema}; SET synchronous_commit = {commit}; SET timezone = 'UTC'"
-    ))?;
+    let mut session = Session::with_schema(client, config, schema.clone(), url.to_owned());
+    session.set(settings(&schema, durability))?;
     Ok(session)
+}
+
+/// What a session in a schema of ours begins with.
+pub(super) fn settings(schema: &str, durability: Durability) -> String {
+    let commit = on_off(tier::setting(durability).synchronous_commit);
+    format!("SET search_path = {schema}; SET synchronous_commit = {commit}; SET timezone = 'UTC'")
 }
 
 /// Where the server is, without the user's password.

@@ -20,7 +20,7 @@ use embermark_model::Durability;
 use crate::{
     Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
 };
-use store::PostgresStore;
+use store::{PostgresStore, Session};
 
 /// Its name in errors.
 const NAME: &str = "postgres";
@@ -63,6 +63,11 @@ impl Engine for Postgres {
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = PostgresStore::new(session, server, site.durability);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })
+    }
+
+    fn join(&self, site: &Site, at: &str) -> Result<Store> {
+        let session = Session::join(at, site.durability)?;
+        Ok(Store::Sql(Box::new(PostgresStore::new(session, None, site.durability))))
     }
 }
 

@@ -12,8 +12,8 @@ use super::installation::{self, Installation};
 use super::store::Session;
 use super::tier::{self, Setting, on_off};
 use super::{NAME, message};
-use crate::server::{Home, Server, ServerSpec, run_to_end};
-use crate::{EngineError, Result, Site};
+use crate::server::{Home, Server, ServerSpec, address, run_to_end};
+use crate::{EngineError, Link, Result, Site};
 
 /// The superuser of the private server, whoever runs it.
 const USER: &str = "postgres";
@@ -36,14 +36,30 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
     }
     run_to_end(spec(&initdb, args), &home)?;
     let mut args = vec!["-D".into(), data.into(), "-k".into(), sockets.clone().into()];
-    for setting in configuration(site) {
+    let mut config = Config::new();
+    config.user(USER).dbname("postgres").application_name("embermark");
+    // With how another process reaches it.
+    let (listen, place) = match site.link {
+        Link::Socket => {
+            config.host_path(&sockets);
+            // Nothing listens but the Unix socket in the server's own directory.
+            let listen = ["listen_addresses=".to_owned(), "port=5432".to_owned()];
+            (listen, format!("host={}", home.path_elsewhere().join("run").display()))
+        }
+        Link::Loopback => {
+            let port = address::free_port(NAME)?;
+            config.host("127.0.0.1").port(port);
+            let listen = ["listen_addresses=127.0.0.1".to_owned(), format!("port={port}")];
+            (listen, format!("host=127.0.0.1 port={port}"))
+        }
+    };
+    for setting in configuration(site).into_iter().chain(listen) {
         args.extend(["-c".into(), setting.into()]);
     }
-    let mut config = Config::new();
-    config.host_path(&sockets).user(USER).dbname("postgres").application_name("embermark");
     let connect = |_: &Home| config.connect(NoTls).map_err(|error| message(&error));
     let (server, client) = Server::start(spec(&postgres, args), &home, connect)?;
-    Ok((server, Session::new(client, config)))
+    let place = format!("{place} user={USER} dbname=postgres application_name=embermark");
+    Ok((server, Session::new(client, config, place)))
 }
 
 fn words(line: &str) -> Vec<OsString> {
@@ -96,9 +112,6 @@ fn configuration(site: &Site) -> Vec<String> {
         "max_connections=8".to_owned(),
         // A crash is to be seen, not to be recovered from while the clock runs.
         "restart_after_crash=off".to_owned(),
-        // Nothing listens but the Unix socket in the server's own directory.
-        "listen_addresses=".to_owned(),
-        "port=5432".to_owned(),
         "unix_socket_permissions=0700".to_owned(),
         "logging_collector=off".to_owned(),
         "log_checkpoints=off".to_owned(),

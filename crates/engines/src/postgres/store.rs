@@ -8,32 +8,57 @@ use postgres::{Client, Config, NoTls, Row};
 use super::copy::Copy;
 use super::row::View;
 use super::value::Value;
-use super::{NAME, dialect, failed, message};
-use crate::server::{self, Server};
+use super::{NAME, dialect, failed, given, message};
+use crate::server::{self, Server, address};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Result};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Result};
 
 /// Bytes of rows from which on preparing a table for a load costs less than it saves.
 const LARGE: usize = 1024 * 1024;
+
+/// In place of a schema's name: the whole database is ours.
+const WHOLE: &str = "-";
 
 /// A connection, and the schema that goes with it on a server that is not ours.
 pub(super) struct Session {
     pub client: Client,
     config: Config,
     schema: Option<String>,
+    /// How another process reaches the database, as [`Session::join`] takes it.
+    at: String,
     /// What a session begins with, if anything.
     settings: Option<String>,
 }
 
 impl Session {
-    /// A connection to a server of our own.
-    pub fn new(client: Client, config: Config) -> Self {
-        Self { client, config, schema: None, settings: None }
+    /// A connection to a server of our own, which another process reaches by `place`.
+    pub fn new(client: Client, config: Config, place: String) -> Self {
+        let at = format!("{WHOLE} {place}");
+        Self { client, config, schema: None, at, settings: None }
     }
 
-    /// A connection to somebody's server; the schema is dropped with it.
-    pub fn with_schema(client: Client, config: Config, schema: String) -> Self {
-        Self { client, config, schema: Some(schema), settings: None }
+    /// A connection to somebody's server, which another process reaches by `place`; the schema is
+    /// dropped with it.
+    pub fn with_schema(client: Client, config: Config, schema: String, place: String) -> Self {
+        let at = format!("{schema} {place}");
+        Self { client, config, schema: Some(schema), at, settings: None }
+    }
+
+    /// A second connection, to a database that another process has opened.
+    ///
+    /// # Errors
+    /// When the server is not reached, or reports one.
+    pub fn join(at: &str, durability: Durability) -> Result<Self> {
+        let [schema, place] = address::parts(NAME, at)?;
+        let could_not = |e| EngineError::failed(NAME, "join a database", message(&e));
+        let mut config: Config = place.parse().map_err(could_not)?;
+        config.application_name("embermark");
+        let client = config.connect(NoTls).map_err(could_not)?;
+        let mut session = Self { client, config, schema: None, at: at.to_owned(), settings: None };
+        if schema != WHOLE {
+            session.set(given::settings(schema, durability))?;
+        }
+        Ok(session)
     }
 
     /// Runs statements now and at the beginning of every new connection.
@@ -206,6 +231,10 @@ impl Lifecycle for PostgresStore {
         self.session.renew()
     }
 
+    fn join(&self) -> Join {
+        Join::At(self.session.at.clone())
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         let Self { prepared, mut session, server, .. } = *self;
         drop(prepared);
@@ -261,6 +290,7 @@ impl SqlStore for PostgresStore {
         self.in_transaction = false;
         self.session.batch("COMMIT")
     }
+
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let mut rows = Copy::new(table, rows);
         if rows.fill(LARGE)? {

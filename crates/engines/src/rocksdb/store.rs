@@ -12,7 +12,7 @@ use super::library::RocksLib;
 use super::scan::Scan;
 use super::{ID, bulk, stored};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
 /// What of the options file is reported, by section.
 const REPORTED: &[(&str, &[&str])] = &[
@@ -199,6 +199,13 @@ impl Lifecycle for Families {
             *family = self.db.family(name)?;
         }
         Ok(())
+    }
+
+    fn join(&self) -> Join {
+        Join::Alone(
+            "one process opens a database to write; a secondary instance is a read-only copy that catches \
+             up when it is told to (https://github.com/facebook/rocksdb/wiki/Read-only-and-Secondary-instances)",
+        )
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -61,6 +61,11 @@ impl Home {
         PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
     }
 
+    /// Where another process of the same user reaches it, as long as this one lives. Short, too.
+    pub fn path_elsewhere(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.handle.as_raw_fd()))
+    }
+
     pub(super) fn account(&self) -> Account {
         self.account
     }

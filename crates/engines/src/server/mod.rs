@@ -10,6 +10,7 @@
 )]
 
 mod account;
+pub(crate) mod address;
 mod home;
 mod log;
 mod network;
@@ -30,7 +31,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::{Ending, EngineError, Result};
+use crate::{Ending, EngineError, Link, Result};
 pub(crate) use account::Account;
 pub(crate) use home::Home;
 use network::Network;
@@ -98,16 +99,27 @@ impl Server {
 
     /// Starts a server that listens where it should not, as [`start`](Self::start) does, in a
     /// network namespace of its own with a loopback device: no other process reaches its ports.
-    /// `ready` speaks to a Unix socket in `home`.
+    /// `ready` speaks to a Unix socket in `home`. With [`Link::Loopback`] that namespace is ours
+    /// already.
     ///
     /// # Errors
     /// Those of [`start`](Self::start), and when the kernel gives no namespace: what to do then.
     pub fn start_alone<T>(
         spec: ServerSpec<'_>,
+        link: Link,
         home: &Home,
         ready: impl FnMut(&Home) -> std::result::Result<T, String>,
     ) -> Result<(Self, T)> {
-        Self::start_in(Network::Own, spec, home, ready)
+        let network = match link {
+            Link::Socket => Network::Own,
+            Link::Loopback if crate::network::is_own() => Network::Shared,
+            Link::Loopback => {
+                let what = "the loopback address of a network that others share: it listens on every \
+                            address as well";
+                return Err(EngineError::unsupported(spec.engine, what));
+            }
+        };
+        Self::start_in(network, spec, home, ready)
     }
 
     fn start_in<T>(

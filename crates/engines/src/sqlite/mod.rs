@@ -14,8 +14,8 @@ mod tier;
 use std::rc::Rc;
 
 use embermark_model::Durability;
-use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
 
 use crate::{
     Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
@@ -53,21 +53,41 @@ impl Engine for Sqlite {
     }
 
     fn open(&self, site: &Site) -> Result<Opened> {
-        let connection = connect(site)?;
+        let connection = connect(site, Client::First)?;
         let settings = read_all(&connection)
             .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
-        let store = Store::Sql(Box::new(SqliteStore::new(connection, site)?));
+        let store = Store::Sql(Box::new(SqliteStore::new(connection, site, Client::First)?));
         let version = rusqlite::version().to_owned();
         Ok(Opened { store, version, settings, server: None })
     }
+
+    fn join(&self, site: &Site, _: &str) -> Result<Store> {
+        if let Some(why) = tier::setting(site.durability).alone {
+            return Err(EngineError::unsupported(NAME, format!("a second process: {why}")));
+        }
+        let connection = connect(site, Client::Further)?;
+        Ok(Store::Sql(Box::new(SqliteStore::new(connection, site, Client::Further)?)))
+    }
 }
 
-/// Opens the database of a site, new or there already, with the pragmas of the tier.
-fn connect(site: &Site) -> Result<Rc<Connection>> {
+/// Whose the database is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Client {
+    /// Made by this process.
+    First,
+    /// Made by another process, which has it open.
+    Further,
+}
+
+/// Opens the database of a site with the pragmas of the tier: new or there already, but there
+/// already when another process has made it.
+fn connect(site: &Site, client: Client) -> Result<Rc<Connection>> {
     let path = site.dir.join(FILE);
-    let connection = Connection::open(&path)
+    let mut flags = OpenFlags::default();
+    flags.set(OpenFlags::SQLITE_OPEN_CREATE, client == Client::First);
+    let connection = Connection::open_with_flags(&path, flags)
         .map_err(|e| EngineError::failed(NAME, format!("open {}", path.display()), e))?;
-    let configured = configure(&connection, site);
+    let configured = configure(&connection, site, client);
     configured.map_err(|e| EngineError::failed(NAME, "set its pragmas", e))?;
     Ok(Rc::new(connection))
 }
@@ -84,7 +104,7 @@ const PRAGMAS: [&str; 7] = [
 ];
 
 /// Sets the pragmas of the tier.
-fn configure(connection: &Connection, site: &Site) -> rusqlite::Result<()> {
+fn configure(connection: &Connection, site: &Site, client: Client) -> rusqlite::Result<()> {
     // The bundled library keeps histograms of indexed columns (STAT4) once ANALYZE has run, and
     // then plans a statement again whenever a parameter compared with an index is bound anew:
     // https://www.sqlite.org/c3ref/prepare.html. A planner that does not look at parameters is
@@ -96,8 +116,13 @@ fn configure(connection: &Connection, site: &Site) -> rusqlite::Result<()> {
     let cache = site.memory / 1024;
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {synchronous}; PRAGMA locking_mode = {locking}; \
-         PRAGMA journal_mode = {journal}; PRAGMA cache_size = -{cache};"
-    ))
+         PRAGMA cache_size = -{cache};"
+    ))?;
+    match client {
+        Client::First => connection.execute_batch(&format!("PRAGMA journal_mode = {journal};")),
+        // Of these the only one that is kept in the file.
+        Client::Further => Ok(()),
+    }
 }
 
 /// The pragmas that are reported, read back.

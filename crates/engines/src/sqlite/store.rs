@@ -8,15 +8,16 @@ use rusqlite::{Connection, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
-use super::{NAME, bulk, connect};
+use super::{Client, FILE, NAME, bulk, connect, tier};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Result, Site};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Result, Site};
 
 /// The store. It runs in this process on one connection.
 pub(super) struct SqliteStore {
     /// None only after a [`reopen`](Lifecycle::reopen) that failed.
     open: Option<Open>,
     site: Site,
+    client: Client,
 }
 
 /// A connection and its statements.
@@ -30,8 +31,8 @@ struct Open {
 }
 
 impl SqliteStore {
-    pub(super) fn new(connection: Rc<Connection>, site: &Site) -> Result<Self> {
-        Ok(Self { open: Some(Open::new(connection)?), site: site.clone() })
+    pub(super) fn new(connection: Rc<Connection>, site: &Site, client: Client) -> Result<Self> {
+        Ok(Self { open: Some(Open::new(connection)?), site: site.clone(), client })
     }
 
     #[inline]
@@ -135,8 +136,15 @@ impl Lifecycle for SqliteStore {
             set.map_err(|e| EngineError::failed(NAME, "leave its log as it is", e))?;
         }
         self.open.take().map_or(Ok(()), Open::close)?;
-        self.open = Some(Open::new(connect(&self.site)?)?);
+        self.open = Some(Open::new(connect(&self.site, self.client)?)?);
         Ok(())
+    }
+
+    fn join(&self) -> Join {
+        match tier::setting(self.site.durability).alone {
+            Some(why) => Join::Alone(why),
+            None => Join::At(self.site.dir.join(FILE).display().to_string()),
+        }
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

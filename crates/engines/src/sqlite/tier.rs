@@ -9,6 +9,8 @@ pub(super) struct Setting {
     pub locking: &'static str,
     pub keeps: Durability,
     pub words: &'static str,
+    /// Why no other process may open the database, if none may.
+    pub alone: Option<&'static str>,
 }
 
 /// The cheapest setting that keeps at least `durability`.
@@ -34,6 +36,10 @@ pub(super) fn setting(durability: Durability) -> Setting {
             locking: "EXCLUSIVE",
             keeps: Durability::None,
             words: "journal_mode=MEMORY, synchronous=OFF, locking_mode=EXCLUSIVE",
+            alone: Some(
+                "with locking_mode=EXCLUSIVE, its setting of this tier, the file stays locked: no \
+                 other process can access it (https://www.sqlite.org/pragma.html#pragma_locking_mode)",
+            ),
         },
         Durability::Process => Setting {
             journal: "WAL",
@@ -41,6 +47,7 @@ pub(super) fn setting(durability: Durability) -> Setting {
             locking: "NORMAL",
             keeps: Durability::Process,
             words: "journal_mode=WAL, synchronous=OFF",
+            alone: None,
         },
         Durability::Power => Setting {
             journal: "WAL",
@@ -48,6 +55,7 @@ pub(super) fn setting(durability: Durability) -> Setting {
             locking: "NORMAL",
             keeps: Durability::Power,
             words: "journal_mode=WAL, synchronous=FULL",
+            alone: None,
         },
     }
 }

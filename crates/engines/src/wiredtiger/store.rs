@@ -10,7 +10,7 @@ use super::connection::{self, c_string, check};
 use super::cursor::Cursor;
 use super::{ID, ffi};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
 /// Keys and values are bytes, as they are; only a new table is made.
 const NEW: &CStr = c"key_format=u,value_format=u,exclusive=true";
@@ -206,6 +206,13 @@ impl Lifecycle for Trees {
             self.tables[table].cursors = Some(cursors);
         }
         Ok(())
+    }
+
+    fn join(&self) -> Join {
+        Join::Alone(
+            "a connection has exclusive access to its database, by a lock of a file \
+             (https://source.wiredtiger.com/mongodb-4.4/arch-connection.html)",
+        )
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

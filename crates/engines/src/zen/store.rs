@@ -12,7 +12,7 @@ use super::table::IsamTable;
 use super::tier::Mode;
 use super::{NAME, settings};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
 /// A session, and the files it has open.
 pub(super) struct Isam {
@@ -160,6 +160,12 @@ impl Lifecycle for Isam {
             unsafe { table.reopen(&self.client, self.mode.open_mode()) }?;
         }
         Ok(())
+    }
+
+    fn join(&self) -> Join {
+        Join::Alone(
+            "this adapter opens one client: a second one was never tried against the engine",
+        )
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

@@ -1,0 +1,100 @@
+//! Private servers on the loopback address, and the traffic that is counted there. Without a test
+//! harness, because a network namespace is entered by a process of one thread: this program again,
+//! for each of them.
+
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
+use std::net::UdpSocket;
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+use embermark_engines::{Availability, Join, Kind, Link, network, registry};
+use embermark_model::Durability;
+
+#[path = "join/common.rs"]
+mod common;
+
+use common::{TOLD, close, count, create, engines, join, site, write};
+
+fn main() {
+    match env::var(TOLD) {
+        Ok(told) => match told.split_once('\n') {
+            Some((id, dir)) => a_server_answers_on_the_loopback_address_alone(id, dir),
+            None => every_byte_is_counted_once(),
+        },
+        Err(_) => {
+            a_server_that_listens_on_every_address_refuses_a_network_that_others_share();
+            in_a_process_of_its_own("");
+            for engine in engines().filter(|engine| engine.info().kind == Kind::Server) {
+                let dir = tempfile::tempdir().unwrap();
+                let id = engine.info().id;
+                in_a_process_of_its_own(&format!("{id}\n{}", dir.path().display()));
+                println!("{id} was reached over the loopback device");
+            }
+        }
+    }
+}
+
+fn in_a_process_of_its_own(told: &str) {
+    let mut command = Command::new(env::current_exe().unwrap());
+    assert!(command.env(TOLD, told).status().unwrap().success(), "{told}");
+}
+
+/// Addresses on which somebody listens in this process's network, as the kernel writes them:
+/// proc_net(5), where 0A is the state TCP_LISTEN.
+fn listening(table: &str) -> Vec<String> {
+    let text = fs::read_to_string(format!("/proc/self/net/{table}")).unwrap();
+    let rows = text.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+    rows.filter(|row| row[3] == "0A").map(|row| row[1].to_owned()).collect()
+}
+
+fn a_server_answers_on_the_loopback_address_alone(id: &str, dir: &str) {
+    let engine = registry::find(id).unwrap();
+    network::enter().unwrap();
+    let site = site(Path::new(dir), Durability::Power, Link::Loopback);
+    let mut store = engine.open(&site).unwrap().store;
+    let Join::At(at) = join(&store) else { panic!("{id} lets nobody join") };
+    let mut second = engine.join(&site, &at).unwrap();
+    create(&mut store).unwrap();
+    let (bytes, before) = (50_000, network::counters().unwrap());
+    write(&mut store, 1, bytes).unwrap();
+    let after = network::counters().unwrap();
+    assert!(after.bytes - before.bytes >= bytes as u64, "{id}: {before:?}, {after:?}");
+    assert!(after.packets > before.packets);
+    assert_eq!(count(&mut second).unwrap(), 1, "{id}");
+    close(second).unwrap();
+    assert_eq!(count(&mut store).unwrap(), 1, "{id}");
+    let all = [listening("tcp"), listening("tcp6")].concat();
+    assert!(!all.is_empty(), "{id}");
+    // HarperDB opens a port of its own choice on every address, which is why it must have a network
+    // of its own.
+    if id != "harperdb" {
+        assert!(all.iter().all(|address| address.starts_with("0100007F:")), "{id}: {all:?}");
+    }
+    close(store).unwrap();
+}
+
+fn a_server_that_listens_on_every_address_refuses_a_network_that_others_share() {
+    let Ok(engine) = registry::find("harperdb") else { return };
+    if network::is_own() || !matches!(engine.availability(), Availability::Ready { .. }) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let error = engine.open(&site(dir.path(), Durability::Power, Link::Loopback)).err().unwrap();
+    assert!(error.is_unsupported() && error.to_string().contains("every address"), "{error}");
+}
+
+fn every_byte_is_counted_once() {
+    network::enter().unwrap();
+    assert!(network::is_own());
+    let before = network::counters().unwrap();
+    assert_eq!(before, network::Counters::default());
+    let (here, there) = (UdpSocket::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0"));
+    let (here, there) = (here.unwrap(), there.unwrap());
+    here.send_to(&[1; 100], there.local_addr().unwrap()).unwrap();
+    there.recv(&mut [0; 200]).unwrap();
+    // The headers of IP and UDP have 20 and 8 bytes.
+    let after = network::counters().unwrap();
+    assert_eq!(after, network::Counters { bytes: 128, packets: 1 });
+}
