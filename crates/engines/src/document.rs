@@ -3,7 +3,7 @@
 
 use crate::row::Visit;
 use crate::sql::Dialect;
-use crate::{EngineError, Lifecycle, Result};
+use crate::{Lifecycle, Result};
 
 /// A collection of a [`DocumentStore`], as that store numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,9 +134,7 @@ pub trait DocumentStore: Lifecycle {
     ///
     /// # Errors
     /// The engine's message.
-    fn collection(&mut self, _def: &'static CollectionDef) -> Result<Collection> {
-        Err(EngineError::unsupported("this engine's adapter", "collections that are there already"))
-    }
+    fn collection(&mut self, def: &'static CollectionDef) -> Result<Collection>;
 
     /// Inserts one document.
     ///

@@ -9,6 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{Account, Home, Server, ServerSpec, run_to_end};
+use crate::Link;
 
 fn shell(script: &str) -> ServerSpec<'static> {
     ServerSpec {
@@ -72,7 +73,7 @@ fn a_server_alone_sees_a_network_with_its_loopback_up_and_nothing_else() {
     // 127.0.0.0/8 is in the routing table of a namespace only when its loopback device is up.
     let script =
         in_home(&home, "cat /proc/net/dev /proc/net/fib_trie >net; : >ready; exec sleep 60");
-    let (server, ()) = match Server::start_alone(shell(&script), &home, ready) {
+    let (server, ()) = match Server::start_alone(shell(&script), Link::Socket, &home, ready) {
         Err(error) if error.to_string().contains("the kernel refuses one") => {
             return println!("skipped: {error}");
         }

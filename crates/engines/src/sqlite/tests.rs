@@ -43,7 +43,7 @@ fn a_statement_is_not_planned_again_for_new_parameters() {
     let (_folder, site) = site(Durability::None);
     let path = site.dir.join(FILE);
     let connection = Rc::new(Connection::open(path).unwrap());
-    configure(&connection, &site).unwrap();
+    configure(&connection, &site, Client::First).unwrap();
     connection
         .execute_batch(
             "CREATE TABLE t (s INTEGER, ts INTEGER, PRIMARY KEY (s, ts)) WITHOUT ROWID;
