@@ -52,18 +52,18 @@ pub(crate) struct Starter {
 }
 
 impl Starter {
-    /// For the worker of a job.
+    /// For the worker of a job, whose private server is reached by `link`.
     ///
     /// # Errors
     /// When the system does not tell where this program is.
-    pub fn of(job: &Job) -> io::Result<Self> {
+    pub fn of(job: &Job, link: Link) -> io::Result<Self> {
         let database = Database {
             engine: job.cell.engine.clone(),
             site: job.site.clone(),
             durability: job.cell.durability,
             memory: job.memory_bytes,
             url: job.url.clone(),
-            loopback: false,
+            loopback: link == Link::Loopback,
             at: String::new(),
         };
         let program = std::env::current_exe()?;

@@ -3,16 +3,78 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use embermark_engines::{Kind, Link, network};
 use embermark_model::result::{Latency, Observed};
 use embermark_workloads::Watch;
 
 use crate::disk;
+use crate::protocol::Job;
 use crate::probe::{Before, Probe};
+
+/// What passes between client and server, and whether it can be counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Traffic {
+    /// There is none, or nobody asks.
+    None,
+    /// Over the loopback device of a namespace of their own: exactly.
+    Own,
+    /// Over the machine's loopback device, with whatever else passes there; why.
+    Shared(String),
+    /// Over a network that is not ours.
+    Foreign,
+}
+
+impl Traffic {
+    /// Of the worker of a job, which has one thread yet: puts it into a network namespace of its own
+    /// where traffic is to be counted.
+    pub fn of(job: &Job, kind: Kind, counted: bool) -> Self {
+        if !counted || kind != Kind::Server {
+            return Self::None;
+        }
+        if job.url.is_some() {
+            return Self::Foreign;
+        }
+        match network::enter() {
+            Ok(()) => Self::Own,
+            Err(error) => Self::Shared(error.to_string()),
+        }
+    }
+
+    /// How a private server is reached so that it is counted.
+    pub const fn link(&self) -> Link {
+        match self {
+            Self::None | Self::Foreign => Link::Socket,
+            Self::Own | Self::Shared(_) => Link::Loopback,
+        }
+    }
+
+    /// Bytes that have passed.
+    fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::None | Self::Foreign => None,
+            Self::Own | Self::Shared(_) => network::counters().ok().map(|counters| counters.bytes),
+        }
+    }
+
+    fn remark(&self) -> Option<String> {
+        match self {
+            Self::None | Self::Own => None,
+            Self::Shared(why) => Some(format!(
+                "network: everything on the machine's loopback device was counted, because there is \
+                 no network namespace of its own ({why})"
+            )),
+            Self::Foreign => {
+                Some("network: not measured with a server that is given by its URL".to_owned())
+            }
+        }
+    }
+}
 
 /// Watches one run.
 pub(crate) struct Watching {
     processes: Vec<(&'static str, Probe, Option<Before>)>,
     site: PathBuf,
+    traffic: Traffic,
     opened: Option<Opened>,
     observed: Observed,
 }
@@ -21,18 +83,20 @@ pub(crate) struct Watching {
 struct Opened {
     at: Instant,
     allocated: Option<u64>,
+    network: Option<u64>,
 }
 
 impl Watching {
     /// Watches this process, which is the writer, and a private server.
-    pub fn new(server: Option<u32>, site: &Path) -> Self {
+    pub fn new(server: Option<u32>, site: &Path, traffic: &Traffic) -> Self {
         let writer = ("writer", Probe::process(std::process::id()), None);
         let server = server.map(|root| ("server", Probe::tree(root), None));
         Self {
             processes: server.into_iter().chain([writer]).collect(),
             site: site.to_owned(),
+            traffic: traffic.clone(),
             opened: None,
-            observed: Observed::default(),
+            observed: Observed { remarks: traffic.remark().into_iter().collect(), ..Observed::default() },
         }
     }
 
@@ -52,12 +116,15 @@ impl Watch for Watching {
         for (_, probe, before) in &mut self.processes {
             *before = Some(probe.begin());
         }
-        self.opened = Some(Opened { at: Instant::now(), allocated });
+        let network = self.traffic.bytes();
+        self.opened = Some(Opened { at: Instant::now(), allocated, network });
     }
 
     fn close(&mut self) {
         let Some(opened) = self.opened.take() else { return };
         self.observed.window_ns = opened.at.elapsed().as_nanos() as u64;
+        let network = self.traffic.bytes().zip(opened.network);
+        self.observed.network_bytes = network.and_then(|(after, before)| after.checked_sub(before));
         for (role, probe, before) in &self.processes {
             if let Some(before) = before {
                 self.observed.processes.insert((*role).to_owned(), probe.end(*before));

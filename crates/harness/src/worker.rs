@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use embermark_engines::{EngineError, Link, Opened, Site};
+use embermark_engines::{EngineError, Opened, Site};
 use embermark_meter::Meter;
 use embermark_model::Status;
 use embermark_model::result::{Latency, Run};
@@ -19,7 +19,7 @@ use crate::Catalog;
 use crate::companion::Starter;
 use crate::probe::{self, Probe};
 use crate::protocol::{Event, Job};
-use crate::watching::Watching;
+use crate::watching::{Traffic, Watching};
 
 /// The hidden `worker` command, with the engines and workloads of this build.
 pub fn worker_main() -> ExitCode {
@@ -119,6 +119,7 @@ fn failed(error: impl ToString) -> Stop {
 fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let engine = catalog.engine(&job.cell.engine).map_err(failed)?;
     let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
+    let traffic = Traffic::of(job, engine.info().kind, workload.info().counts_network);
 
     // Rows, oracle and operations come first: what follows is the engine's alone.
     let variant = job.cell.variant.clone();
@@ -130,7 +131,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         warm_up: Duration::from_millis(job.warm_up_ms),
         rate: job.rate,
         bound: Duration::from_millis(job.bound_ms),
-        companions: Some(Rc::new(Starter::of(job)?)),
+        companions: Some(Rc::new(Starter::of(job, traffic.link())?)),
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
     let baseline_bytes = probe::resident_bytes(std::process::id());
@@ -140,7 +141,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         durability: job.cell.durability,
         memory: job.memory_bytes,
         url: job.url.clone(),
-        link: Link::Socket,
+        link: traffic.link(),
     };
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&site)?;
@@ -155,6 +156,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         bench: prepared.open(store)?,
         probes: Probes::new(server, job.url.is_some()),
         server,
+        traffic,
         events,
     };
     let phases = trial.bench.phases().to_vec();
@@ -178,6 +180,7 @@ struct Trial<'a> {
     probes: Probes,
     /// Root process of a private server.
     server: Option<u32>,
+    traffic: Traffic,
     events: &'a mut Events,
 }
 
@@ -195,7 +198,7 @@ impl Trial<'_> {
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
-            let mut watching = Watching::new(self.server, &self.job.site);
+            let mut watching = Watching::new(self.server, &self.job.site, &self.traffic);
             let before = self.probes.begin();
             let answer = match self.bench.observe(index, &mut meter, &mut watching) {
                 Ok(answer) => answer,
