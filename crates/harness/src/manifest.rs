@@ -5,12 +5,14 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
 use embermark_model::plan::Dataset;
-use embermark_model::result::{Manifest, Tool};
+use embermark_model::result::{EngineFacts, Manifest, Tool};
 use jiff::{Timestamp, Unit};
 
+use crate::cells::PlannedCell;
 use crate::disk;
 use crate::machine;
 use crate::warnings::{self, Conditions};
+use crate::{Catalog, HarnessError};
 
 /// Now, RFC 3339, UTC, to the second.
 pub(crate) fn now() -> String {
@@ -58,7 +60,33 @@ pub(crate) fn begin(run_id: &str, data: &Path, needed: u64) -> Manifest {
         datasets: BTreeMap::<String, Dataset>::new(),
         floor: None,
         warnings,
+        engines: BTreeMap::new(),
+        drift: None,
     }
+}
+
+/// What the engines of the cells are.
+///
+/// # Errors
+/// When a cell names an engine that the catalog has not.
+pub(crate) fn engines(
+    cells: &[PlannedCell],
+    catalog: &Catalog,
+) -> Result<BTreeMap<String, EngineFacts>, HarnessError> {
+    let mut engines = BTreeMap::new();
+    for PlannedCell { id, .. } in cells {
+        if !engines.contains_key(&id.engine) {
+            let info = catalog.engine(&id.engine)?.info();
+            let facts = EngineFacts {
+                name: info.name.to_owned(),
+                kind: info.kind.to_string(),
+                family: info.family.to_string(),
+                licence: info.licence.to_owned(),
+            };
+            engines.insert(id.engine.clone(), facts);
+        }
+    }
+    Ok(engines)
 }
 
 #[cfg(test)]

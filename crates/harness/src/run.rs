@@ -85,6 +85,7 @@ pub fn run(
     let dirs = OutDir::prepare(&options.out, options.data.as_deref(), &run_id, options.keep)?;
     let mut manifest = manifest::begin(&run_id, dirs.data(), needed_bytes(plan, &cells));
     manifest.warnings.iter().for_each(|warning| progress.note(warning));
+    manifest.engines = manifest::engines(&cells, &options.catalog)?;
 
     let mut run = Run { plan, options, dirs, stages: Stages::default() };
     run.stage(&cells, progress)?;

@@ -46,6 +46,36 @@ pub struct Manifest {
     /// What may have disturbed the figures, and what to do about it.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// What the engines are, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub engines: BTreeMap<String, EngineFacts>,
+    /// The first trial made again after the last one; absent when it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+}
+
+/// What an engine is, as its adapter says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineFacts {
+    /// Its own name for itself.
+    pub name: String,
+    /// `embedded`, `server` or `reference`.
+    pub kind: String,
+    /// How it is spoken to: `SQL`, `key-value`, `document` or `series`.
+    pub family: String,
+    /// Licence of what is linked or started.
+    pub licence: String,
+}
+
+/// The trial that a run began with, made once more at its end: what differs, the machine did.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Drift {
+    /// The cell of both.
+    pub cell: CellId,
+    /// [`Trial::index`] of the first one, which stands among the cell's trials.
+    pub first: u32,
+    /// The second one: no trial of its cell, and in none of its figures.
+    pub again: Trial,
 }
 
 /// The tool that measured.

@@ -74,6 +74,12 @@ pub enum ReportError {
     /// CSV could not be written.
     #[error("cannot write the result as CSV: {0}")]
     Csv(#[from] csv::Error),
+    /// A form that is no text was asked for as one.
+    #[error("Parquet is no text: name a file for it with --out runs.parquet")]
+    NoText,
+    /// Parquet could not be written.
+    #[error("cannot write the runs as Parquet: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
     /// JSON could not be written.
     #[error("cannot write the result as JSON: {0}")]
     Json(#[from] serde_json::Error),

@@ -3,6 +3,11 @@
 mod csv;
 mod json;
 mod markdown;
+mod parquet;
+mod statistics;
+
+pub(crate) use markdown::{list as markdown_list, table as markdown_table};
+pub use parquet::parquet;
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,11 +28,13 @@ pub enum Format {
     Csv,
     /// The terminal's tables for a page on GitHub.
     Markdown,
+    /// One row per run, in columns: no text, see [`crate::parquet()`].
+    Parquet,
 }
 
 impl Format {
     /// All forms.
-    pub const ALL: [Self; 4] = [Self::Table, Self::Json, Self::Csv, Self::Markdown];
+    pub const ALL: [Self; 5] = [Self::Table, Self::Json, Self::Csv, Self::Markdown, Self::Parquet];
 
     /// The form's name on the command line.
     pub const fn name(self) -> &'static str {
@@ -36,6 +43,7 @@ impl Format {
             Self::Json => "json",
             Self::Csv => "csv",
             Self::Markdown => "markdown",
+            Self::Parquet => "parquet",
         }
     }
 }
@@ -60,7 +68,8 @@ impl FromStr for Format {
 /// The report of `file` in one form. It ends with a line break.
 ///
 /// # Errors
-/// When CSV or JSON cannot be written, which no valid result causes.
+/// When CSV or JSON cannot be written, which no valid result causes, and for
+/// [`Format::Parquet`], which is no text.
 pub fn render(
     file: &ResultFile,
     format: Format,
@@ -71,6 +80,7 @@ pub fn render(
         Format::Json => json::render(file),
         Format::Csv => csv::render(file),
         Format::Markdown => Ok(markdown::render(file, options)),
+        Format::Parquet => Err(ReportError::NoText),
     }
 }
 

@@ -27,6 +27,24 @@ pub fn ratio(value: f64) -> String {
     if value.is_finite() { format!("{}x", significant(value)) } else { NOT_MEASURED.into() }
 }
 
+/// An interval, its unit once where both ends have the same: `8.20-8.51 ms`, `1.95-2.10x`.
+pub fn between([low, high]: [f64; 2], show: impl Fn(f64) -> String) -> String {
+    let (low, high) = (show(low), show(high));
+    let unit = |text: &str| {
+        text.trim_start_matches(|c: char| c.is_ascii_digit() || ",.".contains(c)).to_owned()
+    };
+    match low.strip_suffix(&unit(&high)) {
+        Some(number) if unit(&low) == unit(&high) => format!("{number}-{high}"),
+        _ => format!("{low}-{high}"),
+    }
+}
+
+/// A share in percent: 0.05 is `5 %`, 0.005 is `0.5 %`.
+pub fn percent(share: f64) -> String {
+    // To a thousandth of a percent: what 0.07 * 100 has beyond is an artefact.
+    format!("{} %", (share * 1e5).round() / 1e3)
+}
+
 /// A count with thousands separators: `1,000,000`.
 pub fn count(number: u64) -> String {
     grouped(&number.to_string())
@@ -128,6 +146,7 @@ mod tests {
         ] {
             assert_eq!(ratio(value), text);
         }
+        assert_eq!((percent(0.07), percent(0.005)), ("7 %".into(), "0.5 %".into()));
         for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (2_313_682, "2,313,682")] {
             assert_eq!(count(number), text);
         }
@@ -135,6 +154,13 @@ mod tests {
             (counted(1, "row"), counted(2_500, "row")),
             ("1 row".into(), "2,500 rows".into())
         );
+    }
+
+    #[test]
+    fn an_interval_names_its_unit_once() {
+        assert_eq!(between([8.2e6, 8.51e6], duration), "8.20-8.51 ms");
+        assert_eq!(between([998.0, 1_200.0], duration), "998 ns-1.20 µs");
+        assert_eq!(between([1.951, 1_560.2], ratio), "1.95-1,560x");
     }
 
     #[test]

@@ -10,6 +10,10 @@ use crate::text;
 
 /// The best of its row.
 pub(crate) const BEST: &str = "*";
+/// No difference to the best of its row is shown.
+pub(crate) const UNDECIDED: &str = "≈";
+/// A trial stands apart from the others.
+pub(crate) const OUTLIER: &str = "°";
 /// Not everything was done: stopped at the cap or, for resources, phases missing.
 pub(crate) const STOPPED: &str = "^";
 /// Done by code in the client.
@@ -160,6 +164,27 @@ pub(crate) fn latency(group: &Group<'_>) -> Option<Grid> {
     (!grid.rows.is_empty()).then_some(grid)
 }
 
+/// Phases down, engines across: the 95 % intervals of time and ratio; `None` where there is none.
+pub(crate) fn intervals(group: &Group<'_>) -> Option<Grid> {
+    let columns = columns(group);
+    let rows: Vec<(String, Vec<Text>)> = group
+        .rows
+        .iter()
+        .map(|row| {
+            let texts = columns.iter().filter_map(|engine| row.entries.get(*engine));
+            (label(row, true), texts.map(|entry| interval_text(row, entry)).collect::<Vec<Text>>())
+        })
+        .filter(|(_, texts)| texts.iter().any(|text| text.value != format::NOT_MEASURED))
+        .collect();
+    let grid = Grid {
+        title: format!("{} · 95 % intervals of time and ratio", title(group)),
+        corner: String::new(),
+        header: columns.iter().map(|engine| heading(group, &group.engines[*engine])).collect(),
+        rows,
+    };
+    (!grid.rows.is_empty()).then_some(grid)
+}
+
 /// Engines down, resources across; `None` when nothing was measured. A resource that was measured
 /// for no engine has no column.
 pub(crate) fn resources(group: &Group<'_>) -> Option<Grid> {
@@ -228,20 +253,45 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
         }
         Entry::Absent => return Text { value: format::NOT_MEASURED.into(), ..Text::default() },
     };
-    let Measured { figure, ratio, best, tainted } = measured;
-    let marks =
-        [(figure.stop.is_some(), STOPPED), (figure.client_side, CLIENT_SIDE), (*tainted, TAINTED)];
+    let Measured { figure, ratio, best, undecided, tainted, .. } = measured;
+    let marks = [
+        (figure.stop.is_some(), STOPPED),
+        (figure.client_side, CLIENT_SIDE),
+        (!figure.outliers.is_empty(), OUTLIER),
+        (*tainted, TAINTED),
+    ];
     let ratio = ratio.map(format::ratio).unwrap_or_default();
+    let leads = *best || *undecided;
     Text {
         value: format::duration(row.time_ns(measured)),
         marks: marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect(),
         second: ratio,
-        best: if *best { BEST } else { "" },
-        tone: match (best, figure.stop.is_some() || *tainted) {
+        best: match (undecided, best) {
+            (true, _) => UNDECIDED,
+            (false, true) => BEST,
+            (false, false) => "",
+        },
+        tone: match (leads, figure.stop.is_some() || *tainted) {
             (_, true) => Tone::Warning,
             (true, _) => Tone::Best,
             _ => Tone::Plain,
         },
+    }
+}
+
+fn interval_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
+    let measured = match entry {
+        Entry::Measured(measured) => Some(measured),
+        _ => None,
+    };
+    let Some(interval) = measured.and_then(|measured| row.interval_ns(measured)) else {
+        return Text { value: format::NOT_MEASURED.into(), ..Text::default() };
+    };
+    let ratio = measured.and_then(|measured| measured.ratio_interval);
+    Text {
+        value: format::between(interval, format::duration),
+        second: ratio.map(|ratio| format::between(ratio, format::ratio)).unwrap_or_default(),
+        ..Text::default()
     }
 }
 

@@ -3,6 +3,9 @@
 //! [`load`] a result file, then [`render`] it in a [`Format`]; [`summary`] has the figures
 //! themselves for whoever wants to show them in another way.
 
+pub mod advise;
+pub mod compare;
+pub mod drift;
 mod error;
 mod export;
 pub mod format;
@@ -10,6 +13,7 @@ mod grid;
 mod load;
 mod notes;
 pub mod published;
+pub mod statistics;
 pub mod summary;
 mod table;
 pub mod text;
@@ -17,7 +21,7 @@ pub mod text;
 use std::path::Path;
 
 pub use error::ReportError;
-pub use export::{Format, render};
+pub use export::{Format, parquet, render};
 pub use load::load;
 
 /// How a report is shown.
@@ -31,6 +35,8 @@ pub struct Options<'a> {
     pub order: &'a [&'a str],
     /// Latency percentiles too, where they were recorded.
     pub latency: bool,
+    /// The 95 % intervals of times and ratios too, in the table; Markdown always has them.
+    pub intervals: bool,
     /// Which published figures stand beside the measured ones.
     pub published: Beside,
     /// Where the result was read from or written to, to be named in the notes.
@@ -55,6 +61,7 @@ impl Default for Options<'_> {
             colour: false,
             order: &[],
             latency: false,
+            intervals: false,
             published: Beside::None,
             path: None,
         }

@@ -9,6 +9,7 @@ use std::path::Path;
 use embermark_model::plan::Dataset;
 use embermark_model::result::{Machine, ResultFile};
 
+use crate::drift::{self, Drift};
 use crate::summary::{Comparison, Engine, Entry, Group, Measured, Row, Unit};
 use crate::{format, grid, text};
 
@@ -46,7 +47,7 @@ pub(crate) fn sections(
 ) -> Vec<Section> {
     [
         ("Not ok", failures::notes(file)),
-        ("Warnings", file.manifest.warnings.iter().map(|text| warning(text)).collect()),
+        ("Warnings", warnings(file)),
         ("How to read it", reading(file, comparison)),
         ("Measured with", measured_with(file, path)),
     ]
@@ -56,8 +57,14 @@ pub(crate) fn sections(
     .collect()
 }
 
-fn warning(warning: &str) -> Note {
-    note("", text::plain(warning))
+fn warnings(file: &ResultFile) -> Vec<Note> {
+    let drift = drift::of(file).filter(Drift::is_notable);
+    let drift = drift.map(|drift| {
+        let advice = "repeat the run on a machine that is cool, idle and on mains";
+        format!("the machine drifted: {}: {advice}", drift.says())
+    });
+    let warnings = file.manifest.warnings.iter().cloned().chain(drift);
+    warnings.map(|warning| note("", text::plain(&warning))).collect()
 }
 
 /// What the tables' marks and units mean: of each only when it occurs.
@@ -71,6 +78,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     if measured.iter().any(|(.., figure)| figure.ratio.is_some()) {
         let says = "time over that of the row's best, within one tier; * is the best";
         notes.push(note("1.00x", says));
+        notes.push(intervals(&measured));
     }
     if measured.iter().any(|(_, row, ..)| row.unit == Unit::Operation) {
         let says = "time of one operation, as not every engine did the same number";
@@ -90,6 +98,12 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
         let says = "done by client code over scans and point operations, for want of a query";
         notes.push(note(grid::CLIENT_SIDE, format!("{says}: {by_client}")));
     }
+    let apart = engines(&|measured| !measured.figure.outliers.is_empty());
+    if !apart.is_empty() {
+        let says = "a trial stands apart from the others (Tukey's fences, or Dixon's Q of three or \
+                    four trials); it counts all the same";
+        notes.push(note(grid::OUTLIER, format!("{says}: {apart}")));
+    }
     let tainted = engines(&|measured| measured.tainted);
     if !tainted.is_empty() {
         let says = "the phase ended well and its cell did not: shown, not ranked";
@@ -105,6 +119,19 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
         notes.push(note("resources", format!("{says}{mark}")));
     }
     notes
+}
+
+/// What the ratios are worth: which differences are shown, or that too few trials tell of none.
+fn intervals(measured: &[(&Group<'_>, &Row<'_>, &Engine<'_>, &Measured<'_>)]) -> Note {
+    let none = measured.iter().all(|(.., measured)| measured.figure.interval_ns.is_none());
+    if none {
+        let says = "not measured: they take 3 trials or more, so nothing says which of the ratios \
+                    near 1 are differences";
+        return note("intervals", says);
+    }
+    let says = "no difference to the row's best is shown: the ratio's 95 % bootstrap interval over \
+                the trials includes 1, and nobody wins alone (--intervals shows them)";
+    note(grid::UNDECIDED, says)
 }
 
 /// Everything measured, with where.
@@ -195,6 +222,9 @@ fn measured_with(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
             "harness floor",
             format!("{} per point read", format::duration(floor.read_ns)),
         ));
+    }
+    if let Some(drift) = drift::of(file) {
+        notes.push(note("drift", drift.says()));
     }
     for (workload, dataset) in &manifest.datasets {
         notes.extend(data(workload, dataset));

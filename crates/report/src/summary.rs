@@ -12,8 +12,11 @@ use embermark_model::plan::Dataset;
 use embermark_model::result::{Cell, PhaseResult, ResultFile};
 use embermark_model::{Durability, Scale, Status};
 
-pub use figure::{Figure, Stop, median};
-pub use usage::Usage;
+pub use figure::{Figure, Stop};
+pub(crate) use figure::{counted, per_operation};
+pub use usage::{Resource, Usage};
+
+use crate::statistics::{includes_one, is_measure, ratio_interval};
 
 /// Every figure of one result file.
 #[derive(Clone, Debug)]
@@ -78,6 +81,7 @@ pub enum Unit {
 
 /// What one engine has to show in a row.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub enum Entry<'a> {
     /// A time.
     Measured(Measured<'a>),
@@ -94,8 +98,14 @@ pub struct Measured<'a> {
     pub figure: Figure<'a>,
     /// Its time over the best one's of the row; absent when it is not ranked.
     pub ratio: Option<f64>,
+    /// The 95 % interval of that ratio; absent for the best itself, and with fewer than three trials
+    /// of either.
+    pub ratio_interval: Option<[f64; 2]>,
     /// The best of the row.
     pub best: bool,
+    /// No difference to the best is shown: the ratio's interval includes 1. The best is undecided
+    /// too where another one is: the row has no sole winner.
+    pub undecided: bool,
     /// This phase ended well and the cell did not: shown, not ranked.
     pub tainted: bool,
 }
@@ -107,6 +117,12 @@ impl Row<'_> {
             (Unit::Run, Some(elapsed)) => elapsed,
             _ => measured.figure.per_op_ns,
         }
+    }
+
+    /// The 95 % interval of that time in ns; `None` with fewer than three trials.
+    pub fn interval_ns(&self, measured: &Measured<'_>) -> Option<[f64; 2]> {
+        let scale = self.time_ns(measured) / measured.figure.per_op_ns;
+        measured.figure.interval_ns.map(|interval| interval.map(|end| end * scale))
     }
 }
 
@@ -190,7 +206,14 @@ fn entry<'a>(cell: Option<&'a Cell>, phase: Option<&str>) -> Entry<'a> {
     // A phase that cannot be done says nothing against the others; any other bad end does.
     let tainted = !(cell.status.has_figures() || cell.status == Status::Unsupported);
     Figure::of(&parts).map_or(Entry::Absent, |figure| {
-        Entry::Measured(Measured { figure, ratio: None, best: false, tainted })
+        Entry::Measured(Measured {
+            figure,
+            ratio: None,
+            ratio_interval: None,
+            best: false,
+            undecided: false,
+            tainted,
+        })
     })
 }
 
@@ -215,12 +238,20 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
             _ => None,
         })
         .collect();
-    let best = ranked.iter().map(|measured| measured.figure.per_op_ns).reduce(f64::min);
-    let Some(best) = best.filter(|best| *best > 0.0) else { return };
+    let times = ranked.iter().map(|measured| &measured.figure);
+    let best = times.min_by(|a, b| a.per_op_ns.total_cmp(&b.per_op_ns)).cloned();
+    let Some(best) = best.filter(|best| is_measure(best.per_op_ns)) else { return };
     for measured in &mut ranked {
-        measured.ratio = Some(measured.figure.per_op_ns / best);
-        measured.best = measured.figure.per_op_ns == best;
+        measured.ratio = Some(measured.figure.per_op_ns / best.per_op_ns);
+        measured.best = measured.figure.per_op_ns == best.per_op_ns;
+        if !measured.best {
+            let trials = &measured.figure.per_trial_ns;
+            measured.ratio_interval = ratio_interval(trials, &best.per_trial_ns);
+            measured.undecided = measured.ratio_interval.is_some_and(includes_one);
+        }
     }
+    let shared = ranked.iter().any(|measured| measured.undecided);
+    ranked.iter_mut().filter(|measured| measured.best).for_each(|best| best.undecided = shared);
 }
 
 impl Engine<'_> {

@@ -29,6 +29,7 @@ pub(crate) fn render(file: &ResultFile, options: &Options<'_>) -> String {
         notes::face(file).map(|face| heading(&face, options)).into_iter().collect();
     for group in &comparison.groups {
         let mut grids = vec![grid::comparison(group)];
+        grids.extend(grid::intervals(group).filter(|_| options.intervals));
         grids.extend(grid::latency(group).filter(|_| options.latency));
         grids.extend(grid::resources(group));
         for (index, grid) in grids.iter().enumerate() {
@@ -51,7 +52,7 @@ pub(crate) fn render(file: &ResultFile, options: &Options<'_>) -> String {
     out.join("\n\n") + "\n"
 }
 
-fn heading(text: &str, options: &Options<'_>) -> String {
+pub(crate) fn heading(text: &str, options: &Options<'_>) -> String {
     let lines = wrapped(text, options.width, "", "").join("\n");
     if options.colour { format!("\x1b[1m{lines}\x1b[0m") } else { lines }
 }
@@ -87,7 +88,7 @@ fn section_text(section: &Section, options: &Options<'_>) -> String {
     lines.join("\n")
 }
 
-fn notes_text(notes: &[Note], options: &Options<'_>) -> Vec<String> {
+pub(crate) fn notes_text(notes: &[Note], options: &Options<'_>) -> Vec<String> {
     let widths = notes.iter().map(|note| display_width(&note.about));
     let column = widths.filter(|width| *width <= WIDEST_ABOUT).max().unwrap_or(0);
     let mut lines = Vec::new();
@@ -103,7 +104,7 @@ fn notes_text(notes: &[Note], options: &Options<'_>) -> Vec<String> {
 }
 
 /// One grid as one table, or as several under each other where its columns do not fit in one.
-fn stacked(grid: &Grid, options: &Options<'_>) -> Vec<String> {
+pub(crate) fn stacked(grid: &Grid, options: &Options<'_>) -> Vec<String> {
     let columns: Vec<Vec<String>> = (0..grid.header.len()).map(|at| aligned(grid, at)).collect();
     let widths: Vec<usize> = columns
         .iter()

@@ -205,7 +205,10 @@ fn every_csv_column_holds_what_its_header_says() {
     ] {
         assert_eq!(row[column], value, "{column}");
     }
-    assert_eq!(row.len(), 30);
+    for (column, of_run) in [("client_read_bytes", "303"), ("client_written_bytes", "304")] {
+        assert_eq!(row[column], of_run, "{column}");
+    }
+    assert_eq!(row.len(), 41);
 }
 
 #[test]
@@ -219,10 +222,13 @@ fn figures_that_may_not_be_published_are_announced_on_the_face_and_can_be_left_o
         assert!(first.contains("NOT TO BE PUBLISHED") && first.contains("duckdb"), "{first}");
     }
     assert!(shown(&file, Format::Json).contains("\"unpublishable\": true"));
-    assert!(shown(&file, Format::Csv).lines().any(|line| line.ends_with(",false")));
+    let csv = shown(&file, Format::Csv);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    assert!(rows.iter().all(|row| (row["publishable"] == "false") == (row["engine"] == "duckdb")));
 
     let publishable = file.publishable();
-    for format in Format::ALL {
+    for format in [Format::Table, Format::Json, Format::Csv, Format::Markdown] {
         let text = shown(&publishable, format);
         assert!(!text.contains("NOT TO BE PUBLISHED"), "{text}");
         assert!(text.contains("left out: its licence forbids publishing figures"), "{text}");
@@ -231,4 +237,86 @@ fn figures_that_may_not_be_published_are_announced_on_the_face_and_can_be_left_o
     assert!(others.any(|cell| !cell.trials.is_empty()));
     let mut its = publishable.cells.iter().filter(|cell| cell.id.engine == "duckdb");
     assert!(its.all(|cell| cell.trials.is_empty()));
+}
+
+/// The golden result with a third trial, a copy of the second that took `percent` of its time.
+fn with_a_third_trial(percent: u64) -> ResultFile {
+    let mut file = fixture();
+    for cell in file.cells.iter_mut().filter(|cell| cell.trials.len() == 2) {
+        let mut third = cell.trials[1].clone();
+        third.index = 2;
+        for run in third.phases.iter_mut().flat_map(|phase| &mut phase.runs) {
+            run.elapsed_ns = run.elapsed_ns * percent / 100;
+        }
+        cell.trials.push(third);
+    }
+    file
+}
+
+#[test]
+fn intervals_stand_in_every_form_once_there_are_three_trials() {
+    let file = with_a_third_trial(101);
+    let options = Options { width: 120, intervals: true, ..Options::default() };
+    let table = render(&file, Format::Table, &options).unwrap();
+    assert!(table.contains("95 % intervals of time and ratio"), "{table}");
+    assert!(!shown(&file, Format::Table).contains("intervals of time"), "only when asked for");
+    assert!(shown(&file, Format::Markdown).contains("intervals of time and ratio"));
+    assert!(!shown(&fixture(), Format::Markdown).contains("intervals of time"), "of two trials");
+
+    let csv = shown(&file, Format::Csv);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let json: serde_json::Value = serde_json::from_str(&shown(&file, Format::Json)).unwrap();
+    let statistics = json["statistics"].as_array().unwrap();
+    let sqlite = |value: &serde_json::Value| {
+        value["engine"] == "sqlite" && value["phase"] == "read" && value["scale"] == "10k"
+    };
+    let statistic = statistics.iter().find(|value| sqlite(value)).unwrap();
+    let mut of_csv = rows
+        .iter()
+        .filter(|row| row["engine"] == "sqlite" && row["phase"] == "read" && row["scale"] == "10k");
+    let row = of_csv.next().unwrap();
+    let number = |name: &str| row[name].parse::<f64>().unwrap();
+    assert_eq!(number("per_op_median_ns"), statistic["median_ns"].as_f64().unwrap());
+    assert_eq!(number("per_op_low_ns"), statistic["interval_ns"][0].as_f64().unwrap());
+    assert_eq!(number("ratio_high"), statistic["ratio_interval"][1].as_f64().unwrap());
+    assert!(number("per_op_low_ns") <= number("per_op_median_ns"));
+    assert!(of_csv.all(|row| row["outlier"] == "false"));
+}
+
+#[test]
+fn where_no_difference_is_shown_the_table_says_so_and_names_no_winner() {
+    let mut file = with_a_third_trial(101);
+    let lmdb = file
+        .cells
+        .iter()
+        .find(|cell| cell.id.engine == "lmdb" && cell.id.slug().contains("10k-process-single"));
+    let mut twin = lmdb.unwrap().clone();
+    twin.id.engine = "twin".into();
+    file.plan.engines.push("twin".into());
+    file.cells.push(twin);
+    // A thousandth slower than the best.
+    let mut slower = file.cells.pop().unwrap();
+    for run in slower.trials.iter_mut().flat_map(|t| &mut t.phases).flat_map(|p| &mut p.runs) {
+        run.elapsed_ns += run.elapsed_ns / 1_000;
+    }
+    file.cells.push(slower);
+    let table =
+        render(&file, Format::Table, &Options { width: 200, ..Options::default() }).unwrap();
+    let read = table.lines().rfind(|line| line.starts_with("read ")).unwrap();
+    assert_eq!((read.matches("1.00x≈").count(), read.matches('*').count()), (2, 0), "{read}");
+    assert!(table.contains("no difference to the row's best is shown"), "{table}");
+}
+
+#[test]
+fn a_trial_that_stands_apart_is_marked_in_table_and_csv() {
+    let file = with_a_third_trial(500);
+    let table =
+        render(&file, Format::Table, &Options { width: 200, ..Options::default() }).unwrap();
+    assert!(table.contains("°") && table.contains("stands apart"), "{table}");
+    let csv = shown(&file, Format::Csv);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let marked: Vec<_> = rows.iter().filter(|row| row["outlier"] == "true").collect();
+    assert!(!marked.is_empty() && marked.iter().all(|row| row["trial"] == "2"));
 }

@@ -1,13 +1,15 @@
 //! One line per run, every line complete in itself. A cell, a trial or a phase without runs has a
-//! line too, with the columns below it empty: nothing that was asked for is missing.
+//! line too, with the columns below it empty: nothing that was asked for is missing. The statistics
+//! of a phase stand on each of its lines.
 
 use ::csv::Writer;
 use embermark_model::Status;
 use embermark_model::result::{Cell, How, PhaseResult, ResultFile, Run, Trial};
 
-use crate::{ReportError, text};
+use super::statistics::{self, Statistic};
+use crate::{ReportError, summary, text};
 
-const HEADER: [&str; 30] = [
+const HEADER: [&str; 41] = [
     "run_id",
     "workload",
     "scale",
@@ -38,6 +40,17 @@ const HEADER: [&str; 30] = [
     "client_cpu_ns",
     "client_peak_bytes",
     "publishable",
+    "client_read_bytes",
+    "client_written_bytes",
+    "per_op_median_ns",
+    "per_op_mean_ns",
+    "per_op_low_ns",
+    "per_op_high_ns",
+    "outlier",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "undecided",
 ];
 
 /// What a line is about, as deep as it goes.
@@ -55,8 +68,13 @@ struct Line<'a> {
 pub(super) fn render(file: &ResultFile) -> Result<String, ReportError> {
     let mut writer = Writer::from_writer(Vec::new());
     writer.write_record(HEADER)?;
+    let comparison = summary::compare(file, &[]);
+    let statistics = statistics::of(&comparison);
     for line in lines(file) {
-        writer.write_record(line.record())?;
+        let of_phase = line.phase.and_then(|phase| {
+            statistics.iter().find(|known| known.is_of(&line.cell.id, &phase.phase))
+        });
+        writer.write_record(line.record().into_iter().chain(line.statistics(of_phase)))?;
     }
     let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -89,7 +107,7 @@ fn lines(file: &ResultFile) -> Vec<Line<'_>> {
 }
 
 impl Line<'_> {
-    fn record(&self) -> [String; HEADER.len()] {
+    fn record(&self) -> [String; 32] {
         let Self { run_id, cell, trial, phase, run } = self;
         let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
         let status = |value: Option<Status>| value.map(slug).unwrap_or_default();
@@ -131,6 +149,27 @@ impl Line<'_> {
             number(client.cpu_ns),
             number(client.peak_bytes),
             (!cell.unpublishable).to_string(),
+            number(client.read_bytes),
+            number(client.written_bytes),
+        ]
+    }
+
+    /// The statistics of the line's phase, and whether its trial stands apart.
+    fn statistics(&self, of: Option<&Statistic<'_>>) -> [String; 9] {
+        let Some(of) = of else { return Default::default() };
+        let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let end = |ends: Option<[f64; 2]>, end: usize| number(ends.map(|ends| ends[end]));
+        let outlier = self.trial.map(|trial| of.outliers.contains(&trial.index).to_string());
+        [
+            number(Some(of.median_ns)),
+            number(Some(of.mean_ns)),
+            end(of.interval_ns, 0),
+            end(of.interval_ns, 1),
+            outlier.unwrap_or_default(),
+            number(of.ratio),
+            end(of.ratio_interval, 0),
+            end(of.ratio_interval, 1),
+            of.ratio.map(|_| of.undecided.to_string()).unwrap_or_default(),
         ]
     }
 

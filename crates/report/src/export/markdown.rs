@@ -18,7 +18,8 @@ pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
         if !grid.header.is_empty() {
             blocks.push(table(&grid));
         }
-        let others = [grid::latency(group).filter(|_| options.latency), grid::resources(group)];
+        let latency = grid::latency(group).filter(|_| options.latency);
+        let others = [grid::intervals(group), latency, grid::resources(group)];
         for grid in others.iter().flatten() {
             blocks.push(format!("### {}", escaped(&grid.title)));
             blocks.push(table(grid));
@@ -33,7 +34,7 @@ pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
     blocks.join("\n\n") + "\n"
 }
 
-fn table(grid: &Grid) -> String {
+pub(crate) fn table(grid: &Grid) -> String {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let header = [&grid.corner].into_iter().chain(&grid.header).map(|name| escaped(name));
     let rule = ["---"].into_iter().chain(grid.header.iter().map(|_| "---:")).map(str::to_owned);
@@ -55,7 +56,7 @@ fn section(section: &Section) -> String {
     format!("### {}\n\n{}", section.title, list(&section.notes))
 }
 
-fn list(notes: &[Note]) -> String {
+pub(crate) fn list(notes: &[Note]) -> String {
     let lines = notes.iter().map(|note| match note.about.as_str() {
         "" => format!("- {}", escaped(&note.says)),
         about => format!("- **{}** {}", escaped(about), escaped(&note.says)),

@@ -3,12 +3,18 @@
 use embermark_meter::merge;
 use embermark_model::result::{How, Latency, PhaseResult, Run};
 
+use crate::statistics::{interval, is_measure, mean, median, outliers};
+
 /// The time of one phase: over the counted runs of a trial the mean (the published protocol), over
 /// the trials the median.
 #[derive(Clone, Debug)]
 pub struct Figure<'a> {
-    /// Time per operation in ns.
+    /// Time per operation in ns: the median over the trials.
     pub per_op_ns: f64,
+    /// Its mean over the trials in ns.
+    pub mean_ns: f64,
+    /// The 95 % interval of the median in ns, from resampled trials; absent with fewer than three.
+    pub interval_ns: Option<[f64; 2]>,
     /// Time of a whole run in ns; absent when a counted run did not do all of it.
     pub elapsed_ns: Option<f64>,
     /// Operations of a full run.
@@ -17,6 +23,8 @@ pub struct Figure<'a> {
     pub stop: Option<Stop>,
     /// Time per operation of each trial in ns, in the order the trials ran.
     pub per_trial_ns: Vec<f64>,
+    /// Places in `per_trial_ns` of trials that stand apart from the others. They count all the same.
+    pub outliers: Vec<usize>,
     /// Done by code in the client.
     pub client_side: bool,
     latencies: Vec<&'a Latency>,
@@ -44,13 +52,24 @@ impl<'a> Figure<'a> {
         let means: Vec<f64> = trials.iter().filter_map(|runs| mean_elapsed(runs)).collect();
         Some(Self {
             per_op_ns: median(&per_trial_ns)?,
+            mean_ns: mean(&per_trial_ns)?,
+            interval_ns: interval(&per_trial_ns),
             elapsed_ns: if stop.is_none() && ops > 0 { median(&means) } else { None },
             ops,
             stop,
+            outliers: outliers(&per_trial_ns),
             per_trial_ns,
             client_side: parts.iter().any(|part| part.how == How::ClientSide),
             latencies: parts.iter().filter_map(|part| part.latency.as_ref()).collect(),
         })
+    }
+
+    /// The 99th percentile of the latency in each trial in ns; `None` where some trial has too few
+    /// samples for one.
+    pub fn p99_per_trial(&self) -> Option<Vec<f64>> {
+        let p99 = |latency: &&Latency| latency.p99.map(|ns| ns as f64);
+        let all: Option<Vec<f64>> = self.latencies.iter().map(p99).collect();
+        all.filter(|trials| !trials.is_empty() && trials.len() == self.per_trial_ns.len())
     }
 
     /// The latency distribution over all trials; `None` where none was recorded or one cannot be
@@ -60,7 +79,7 @@ impl<'a> Figure<'a> {
     }
 }
 
-pub(super) fn counted(part: &PhaseResult) -> Vec<&Run> {
+pub(crate) fn counted(part: &PhaseResult) -> Vec<&Run> {
     part.runs.iter().filter(|run| !run.discarded).collect()
 }
 
@@ -70,20 +89,10 @@ fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
 }
 
 /// All time over all operations: for full runs the mean run over its operations, and for capped
-/// ones each operation weighs the same.
-fn per_operation(runs: &[&Run]) -> Option<f64> {
+/// ones each operation weighs the same. `None` where no operation was done or no time passed: that
+/// was not measured.
+pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
     let total: f64 = runs.iter().map(|run| run.elapsed_ns as f64).sum();
     let ops: f64 = runs.iter().map(|run| run.ops as f64).sum();
-    (ops > 0.0).then(|| total / ops)
-}
-
-/// The middle value, or the mean of the middle two; `None` of nothing.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    if sorted.len() % 2 == 1 {
-        return Some(upper);
-    }
-    Some(f64::midpoint(sorted[sorted.len() / 2 - 1], upper))
+    Some(total / ops).filter(|time| is_measure(*time))
 }

@@ -21,6 +21,8 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             datasets: BTreeMap::new(),
             floor: None,
             warnings: Vec::new(),
+            engines: BTreeMap::new(),
+            drift: None,
         },
         plan: Plan {
             workloads: names(&["w"]),
@@ -136,8 +138,8 @@ fn a_figure_is_the_median_over_trials_of_the_mean_over_counted_runs() {
     let figure = &measured(row, 0).figure;
     assert_eq!((figure.elapsed_ns, figure.per_op_ns), (Some(200.0), 20.0));
     assert_eq!(figure.per_trial_ns, [20.0, 0.2, 600.0]);
-    assert_eq!(median(&[4.0, 1.0, 2.0, 8.0]), Some(3.0));
-    assert_eq!(median(&[]), None);
+    assert!((figure.mean_ns - 620.2 / 3.0).abs() < 1e-9);
+    assert_eq!(figure.interval_ns, Some([0.2, 600.0]));
 }
 
 #[test]
@@ -313,4 +315,58 @@ fn the_workers_own_memory_is_not_subtracted_from_a_server() {
     let one = Trial { baseline_bytes: Some(100), ..trial(vec![phase("load", vec![server])]) };
     let file = file(vec![cell("a", "single", vec![one])]);
     assert_eq!(compare(&file, &[]).groups[0].usage[0].peak_bytes, Some(500.0));
+}
+
+/// A cell with a trial of one counted run for each time.
+fn trials(engine: &str, elapsed_ns: &[u64]) -> Cell {
+    let one = |elapsed: &u64| trial(vec![phase("load", vec![run(*elapsed, 10)])]);
+    cell(engine, "single", elapsed_ns.iter().map(one).collect())
+}
+
+#[test]
+fn where_the_interval_of_a_ratio_includes_1_nobody_wins_alone() {
+    let file = file(vec![
+        trials("a", &[100, 110, 120]),
+        trials("b", &[105, 115, 125]),
+        trials("c", &[300, 310, 320]),
+    ]);
+    let group = &compare(&file, &[]).groups[0];
+    let of = |id| {
+        let place = group.engines.iter().position(|engine| engine.id == id).unwrap();
+        measured(&group.rows[0], place)
+    };
+    let marks = |id| (of(id).best, of(id).undecided);
+    assert_eq!((marks("a"), marks("b"), marks("c")), ((true, true), (false, true), (false, false)));
+    assert_eq!(of("a").ratio_interval, None);
+    let [low, high] = of("c").ratio_interval.unwrap();
+    assert_eq!((low, high), (300.0 / 120.0, 320.0 / 100.0));
+}
+
+#[test]
+fn with_two_trials_there_is_no_interval_and_a_ratio_decides_nothing_more() {
+    let file = file(vec![trials("a", &[100, 200]), trials("b", &[110, 190])]);
+    let row = &compare(&file, &[]).groups[0].rows[0];
+    for place in 0..2 {
+        let measured = measured(row, place);
+        assert_eq!((measured.figure.interval_ns, measured.ratio_interval), (None, None));
+        assert!(!measured.undecided && measured.ratio.is_some());
+    }
+}
+
+#[test]
+fn a_run_in_which_no_time_passed_was_not_measured() {
+    let file = file(vec![trials("a", &[0, 0, 0]), trials("b", &[5, 6, 7])]);
+    let row = &compare(&file, &[]).groups[0].rows[0];
+    let b = measured(row, 0);
+    assert!(matches!(row.entries[1], Entry::Absent), "{:?}", row.entries[1]);
+    assert_eq!((b.ratio, b.best, b.undecided), (Some(1.0), true, false));
+}
+
+#[test]
+fn a_trial_that_stands_apart_is_marked_and_still_counts() {
+    let file = file(vec![trials("a", &[100, 101, 900])]);
+    let comparison = compare(&file, &[]);
+    let figure = &measured(&comparison.groups[0].rows[0], 0).figure;
+    assert_eq!((figure.outliers.as_slice(), figure.per_trial_ns.len()), (&[2][..], 3));
+    assert_eq!(figure.interval_ns, Some([10.0, 90.0]));
 }

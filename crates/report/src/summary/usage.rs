@@ -2,7 +2,8 @@
 
 use embermark_model::result::{Cell, PhaseResult, Resources, Run, Trial};
 
-use super::figure::{counted, median};
+use super::figure::counted;
+use crate::statistics::median;
 
 /// What one engine used to do one run of every phase: the median over the trials. Absent means
 /// that some part of it was not measured; a sum that leaves a phase out would be no sum.
@@ -32,19 +33,52 @@ impl Usage {
     }
 }
 
+/// Something an engine uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// [`Usage::cpu_ns`].
+    Cpu,
+    /// [`Usage::client_cpu_ns`].
+    ClientCpu,
+    /// [`Usage::peak_bytes`].
+    Peak,
+    /// [`Usage::read_bytes`].
+    Read,
+    /// [`Usage::written_bytes`].
+    Written,
+    /// [`Usage::disk_bytes`].
+    Disk,
+    /// The time to open the engine, or to start the server, in ns.
+    Opening,
+}
+
+impl Resource {
+    /// What each trial of a cell used, where it was measured.
+    pub fn per_trial(self, cell: &Cell) -> Vec<f64> {
+        let client = |run: &Run| run.client.unwrap_or_default();
+        let of = |trial: &Trial| match self {
+            Self::Cpu => sum(trial, |run| run.engine.cpu_ns),
+            Self::ClientCpu => sum(trial, |run| client(run).cpu_ns),
+            Self::Peak => peak(trial),
+            Self::Read => sum(trial, |run| run.engine.read_bytes),
+            Self::Written => sum(trial, |run| run.engine.written_bytes),
+            Self::Disk => trial.disk.map(|disk| disk.allocated_bytes as f64),
+            Self::Opening => trial.open_ns.map(|ns| ns as f64),
+        };
+        cell.trials.iter().filter_map(of).collect()
+    }
+}
+
 pub(super) fn of(cell: Option<&Cell>) -> Usage {
     let Some(cell) = cell else { return Usage::default() };
-    let over = |value: &dyn Fn(&Trial) -> Option<f64>| {
-        median(&cell.trials.iter().filter_map(value).collect::<Vec<f64>>())
-    };
-    let client = |run: &Run| run.client.unwrap_or_default();
+    let over = |resource: Resource| median(&resource.per_trial(cell));
     Usage {
-        cpu_ns: over(&|trial| sum(trial, |run| run.engine.cpu_ns)),
-        client_cpu_ns: over(&|trial| sum(trial, |run| client(run).cpu_ns)),
-        peak_bytes: over(&peak),
-        read_bytes: over(&|trial| sum(trial, |run| run.engine.read_bytes)),
-        written_bytes: over(&|trial| sum(trial, |run| run.engine.written_bytes)),
-        disk_bytes: over(&|trial| trial.disk.map(|disk| disk.allocated_bytes as f64)),
+        cpu_ns: over(Resource::Cpu),
+        client_cpu_ns: over(Resource::ClientCpu),
+        peak_bytes: over(Resource::Peak),
+        read_bytes: over(Resource::Read),
+        written_bytes: over(Resource::Written),
+        disk_bytes: over(Resource::Disk),
         incomplete: is_incomplete(cell),
     }
 }

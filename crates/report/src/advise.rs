@@ -1,0 +1,131 @@
+//! Which engine for whom: criteria made of phases and resources, facts about engines, and a ranking
+//! for who says what they need. `docs/advice.md` has the rule in words.
+
+mod criteria;
+mod facts;
+mod pool;
+mod rank;
+mod ratios;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use embermark_model::Durability;
+use embermark_model::result::ResultFile;
+use serde::Serialize;
+
+pub use facts::LicenceClass;
+pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise};
+pub use words::{json, markdown, table as words};
+
+use crate::summary;
+
+/// What every engine is and how it compares, by criterion: all that a ranking is made of.
+#[derive(Clone, Debug, Serialize)]
+pub struct AdviceTable {
+    /// What engines are compared by, in the order in which they are shown.
+    pub criteria: Vec<Criterion>,
+    /// Each engine in each tier it was asked for, in the order of the plan.
+    pub engines: Vec<EngineAdvice>,
+}
+
+/// Something engines are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Criterion {
+    /// Its name on the command line.
+    pub id: &'static str,
+    /// Its name in a table.
+    pub label: &'static str,
+    /// What it is made of.
+    pub about: &'static str,
+}
+
+/// One engine in one tier.
+#[derive(Clone, Debug, Serialize)]
+pub struct EngineAdvice {
+    /// Its id.
+    pub engine: String,
+    /// The tier asked for. Engines are compared inside one alone.
+    pub tier: Durability,
+    /// What its setting really keeps, when that is another tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keeps: Option<Durability>,
+    /// What it is.
+    pub facts: Facts,
+    /// By criterion: its figure over that of the best, 1 or more; absent where it was not measured.
+    pub ratios: BTreeMap<&'static str, f64>,
+    /// By criterion: the interval of that ratio; absent where there were fewer than three trials.
+    pub intervals: BTreeMap<&'static str, [f64; 2]>,
+}
+
+/// What an engine is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Facts {
+    /// Its own name for itself.
+    pub name: String,
+    /// `embedded`, `server` or `reference`.
+    pub kind: String,
+    /// `SQL`, `key-value`, `document` or `series`; `unknown` in results that do not say.
+    pub family: String,
+    /// Licence of what is linked or started; `unknown` in results that do not say.
+    pub licence: String,
+    /// What that licence is like.
+    pub licence_class: LicenceClass,
+    /// Whether its figures may be published.
+    pub publishable: bool,
+    /// Whether it is spoken to in SQL.
+    pub sql: bool,
+    /// The most memory it was seen to use in this tier, in bytes; `null` where it was not measured.
+    pub peak_bytes: Option<f64>,
+}
+
+/// The table of one or several results. Several are taken for one run on one machine with one
+/// protocol: [`crate::compare::conditions`] tells whether they are.
+pub fn table(files: &[&ResultFile]) -> AdviceTable {
+    let pooled = pool::pooled(files);
+    let Some(file) = pooled.as_deref() else {
+        return AdviceTable { criteria: criteria::list(), engines: Vec::new() };
+    };
+    let comparison = summary::compare(file, &[]);
+    let mut engines: Vec<EngineAdvice> = Vec::new();
+    for group in &comparison.groups {
+        for engine in &group.engines {
+            let tier = group.durability;
+            if !engines.iter().any(|known| (known.engine.as_str(), known.tier) == (engine.id, tier))
+            {
+                engines.push(EngineAdvice {
+                    engine: engine.id.to_owned(),
+                    tier,
+                    keeps: engine.keeps,
+                    facts: facts::of(file, &comparison, engine.id, tier),
+                    ratios: BTreeMap::new(),
+                    intervals: BTreeMap::new(),
+                });
+            }
+        }
+    }
+    let tiers = Durability::ALL.map(|tier| (tier, ratios::lines(file, &comparison, tier)));
+    for entry in &mut engines {
+        let lines = tiers.iter().find(|(tier, _)| *tier == entry.tier).map(|(_, lines)| lines);
+        for (criterion, lines) in lines.into_iter().flatten() {
+            if let Some((ratio, interval)) = ratios::of(lines, &entry.engine) {
+                entry.ratios.insert(criterion, ratio);
+                entry.intervals.extend(interval.map(|interval| (*criterion, interval)));
+            }
+        }
+    }
+    AdviceTable { criteria: criteria::list(), engines }
+}
+
+impl AdviceTable {
+    /// The table as JSON, for programs and the page.
+    ///
+    /// # Errors
+    /// When a value has no JSON form, which none here lacks.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+}

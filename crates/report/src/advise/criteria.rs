@@ -1,0 +1,142 @@
+//! What the criteria are made of: the one place to change when a workload is added.
+
+use super::Criterion;
+use crate::summary::Resource;
+
+/// Where figures of a criterion come from. All of them are better when they are smaller.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source {
+    /// Time per operation of these phases.
+    Time(Phases),
+    /// 99th percentile of the latency of one operation in these phases, where it was recorded.
+    Tail(Phases),
+    /// A resource over the whole main variant of each workload, at its largest scale.
+    Use(Resource),
+}
+
+/// Phases of one workload.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Phases {
+    pub workload: &'static str,
+    /// In these variants; none: in every one.
+    pub variants: &'static [&'static str],
+    pub names: &'static [&'static str],
+}
+
+/// A criterion and its sources.
+pub(super) struct Made {
+    pub criterion: Criterion,
+    pub of: &'static [Source],
+}
+
+const fn phases(
+    workload: &'static str,
+    variants: &'static [&'static str],
+    names: &'static [&'static str],
+) -> Phases {
+    Phases { workload, variants, names }
+}
+
+const fn criterion(id: &'static str, label: &'static str, about: &'static str) -> Criterion {
+    Criterion { id, label, about }
+}
+
+const EACH: &[&str] = &["commit-each"];
+/// Of `events` its plain form: not every engine has the others.
+const PLAIN: &[&str] = &["none"];
+
+pub(super) static CRITERIA: [Made; 12] = [
+    Made {
+        criterion: criterion("ingest", "ingest", "rows put in one by one, one commit a row"),
+        of: &[
+            Source::Time(phases("sensors", EACH, &["load"])),
+            Source::Time(phases("contacts", EACH, &["insert"])),
+            Source::Time(phases("events", PLAIN, &["insert"])),
+        ],
+    },
+    Made {
+        criterion: criterion("load", "bulk load", "many rows in a commit, or by the fastest path"),
+        of: &[
+            Source::Time(phases("sensors", &["single", "bulk"], &["load"])),
+            Source::Time(phases("contacts", &["single", "bulk"], &["insert"])),
+            Source::Time(phases("events", PLAIN, &["insert_buffered"])),
+        ],
+    },
+    Made {
+        criterion: criterion("point", "point reads", "rows fetched by key or by an index"),
+        of: &[
+            Source::Time(phases("sensors", &[], &["read", "last_readings"])),
+            Source::Time(phases("contacts", &[], &["select_indexed"])),
+        ],
+    },
+    Made {
+        criterion: criterion("update", "updates", "rows that are there changed or deleted"),
+        of: &[
+            Source::Time(phases("sensors", &[], &["update", "delete"])),
+            Source::Time(phases("contacts", &[], CONTACT_CHANGES)),
+        ],
+    },
+    Made {
+        criterion: criterion("analytics", "analytics", "questions over many rows, and scans"),
+        of: &[
+            Source::Time(phases("sensors", &[], QUESTIONS)),
+            Source::Time(phases("contacts", &[], &["select_scan"])),
+            Source::Time(phases("events", PLAIN, &["gps", "co2", "logs"])),
+        ],
+    },
+    Made {
+        criterion: criterion("mixed", "mixed", "rows put in and counted at once"),
+        of: &[Source::Time(phases("htap", &[], &["insert_count"]))],
+    },
+    Made {
+        criterion: criterion("tail", "latency tail", "99th percentile of single operations"),
+        of: &[
+            Source::Tail(phases("sensors", &[], &["load", "read", "update", "delete"])),
+            Source::Tail(phases("contacts", &[], &["insert"])),
+            Source::Tail(phases("events", PLAIN, &["insert", "gps", "co2", "logs"])),
+        ],
+    },
+    Made {
+        criterion: criterion("memory", "memory", "largest resident memory of the engine"),
+        of: &[Source::Use(Resource::Peak)],
+    },
+    Made {
+        criterion: criterion("wear", "flash wear", "bytes written to storage for the same work"),
+        of: &[Source::Use(Resource::Written)],
+    },
+    Made {
+        criterion: criterion("disk", "disk size", "bytes on disk after the store was closed"),
+        of: &[Source::Use(Resource::Disk)],
+    },
+    Made {
+        criterion: criterion("cpu", "CPU", "CPU time of the engine for the same work"),
+        of: &[Source::Use(Resource::Cpu)],
+    },
+    Made {
+        criterion: criterion("start", "start-up", "opening a database, or starting the server"),
+        of: &[
+            Source::Use(Resource::Opening),
+            Source::Time(phases("contacts", &[], &["open_close"])),
+            Source::Time(phases("events", PLAIN, &["open_log", "open"])),
+        ],
+    },
+];
+
+const CONTACT_CHANGES: &[&str] =
+    &["update_indexed", "update_scan", "delete_indexed", "delete_scan"];
+
+/// The questions of `sensors`.
+const QUESTIONS: &[&str] = &[
+    "avg_sensor",
+    "hot_sensors",
+    "anomalies",
+    "daily_summary",
+    "outages",
+    "topk_sensors",
+    "compare_two",
+    "full_profile",
+];
+
+pub(super) fn list() -> Vec<Criterion> {
+    CRITERIA.iter().map(|made| made.criterion).collect()
+}

@@ -1,0 +1,117 @@
+//! What an engine is, as far as a result tells.
+
+use embermark_model::Durability;
+use embermark_model::result::{Cell, ResultFile};
+use serde::Serialize;
+
+use super::Facts;
+use crate::summary::Comparison;
+
+/// What is said of what a result does not tell.
+pub(super) const UNKNOWN: &str = "unknown";
+
+/// What a licence asks of who builds a product on it, roughly. No legal advice: read the licence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LicenceClass {
+    /// Little more than a notice.
+    Permissive,
+    /// The source of what is built on it, in some cases.
+    Copyleft,
+    /// Something else: proprietary, source available, or not known.
+    Other,
+}
+
+/// Words by which licences are told; `gpl` stands for its relatives too.
+const PERMISSIVE: [&str; 7] = ["mit", "apache", "bsd", "isc", "postgresql", "openldap", "zlib"];
+const COPYLEFT: [&str; 5] = ["gpl", "lgpl", "agpl", "sleepycat", "mpl"];
+
+impl LicenceClass {
+    /// The class of a licence by its name. Of a choice (`Apache-2.0 or GPL-2.0`) the freest.
+    pub fn of(licence: &str) -> Self {
+        let alternatives = licence.to_lowercase();
+        alternatives.split(" or ").map(Self::of_one).min().unwrap_or(Self::Other)
+    }
+
+    fn of_one(licence: &str) -> Self {
+        let is = |known: &[&str]| {
+            licence.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word))
+        };
+        if is(&COPYLEFT) {
+            Self::Copyleft
+        } else if is(&PERMISSIVE) || licence.contains("public domain") {
+            Self::Permissive
+        } else {
+            Self::Other
+        }
+    }
+}
+
+pub(super) fn of(
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+    engine: &str,
+    tier: Durability,
+) -> Facts {
+    let cells = || file.cells.iter().filter(|cell| cell.id.engine == engine);
+    let told = file.manifest.engines.get(engine);
+    let unknown = || UNKNOWN.to_owned();
+    let licence = told.map_or_else(unknown, |facts| facts.licence.clone());
+    let family = told.map_or_else(unknown, |facts| facts.family.clone());
+    Facts {
+        name: told.map_or_else(|| engine.to_owned(), |facts| facts.name.clone()),
+        kind: told.map_or_else(|| kind(cells()).to_owned(), |facts| facts.kind.clone()),
+        sql: family == "SQL",
+        family,
+        licence_class: LicenceClass::of(&licence),
+        licence,
+        publishable: !cells().any(|cell| cell.unpublishable),
+        peak_bytes: peak(comparison, engine, tier),
+    }
+}
+
+/// What older results show of an engine's kind: a client of its own is that of a server.
+fn kind<'a>(mut cells: impl Iterator<Item = &'a Cell> + Clone) -> &'static str {
+    let runs = cells.clone().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
+    if cells.any(|cell| cell.reference) {
+        "reference"
+    } else if runs.flat_map(|phase| &phase.runs).any(|run| run.client.is_some()) {
+        "server"
+    } else {
+        "embedded"
+    }
+}
+
+/// The most memory of any workload and scale in the tier.
+fn peak(comparison: &Comparison<'_>, engine: &str, tier: Durability) -> Option<f64> {
+    let groups = comparison.groups.iter().filter(|group| group.durability == tier);
+    let peaks = groups.filter_map(|group| {
+        let place = group.engines.iter().position(|other| other.id == engine)?;
+        group.usage.get(place)?.peak_bytes
+    });
+    peaks.reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn licences_are_told_by_their_names_and_a_choice_is_the_users() {
+        for (class, licences) in [
+            (
+                LicenceClass::Permissive,
+                &["public domain", "MIT", "Apache-2.0 or GPL-2.0", "OpenLDAP Public License 2.8"][..],
+            ),
+            (
+                LicenceClass::Copyleft,
+                &["GPL-2.0", "GPL-2.0 or GPL-3.0", "Sleepycat (AGPL from release 6 on)"],
+            ),
+            (LicenceClass::Other, &["SSPL-1.0", "proprietary", "limited", "-", UNKNOWN, ""]),
+        ] {
+            for licence in licences {
+                assert_eq!(LicenceClass::of(licence), class, "{licence}");
+            }
+        }
+    }
+}

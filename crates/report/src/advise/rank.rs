@@ -1,0 +1,247 @@
+//! Who is left of the engines under somebody's needs, and in which order.
+
+use embermark_model::Durability;
+use embermark_model::choice::{self, UnknownName};
+use serde::Serialize;
+
+use super::facts::UNKNOWN;
+use super::{AdviceTable, EngineAdvice, LicenceClass};
+use crate::format;
+
+/// What an engine must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Needs {
+    /// What a commit must survive.
+    pub tier: Durability,
+    /// SQL.
+    pub sql: bool,
+    /// To run in the process of its user.
+    pub embedded: bool,
+    /// The most memory it may use, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// The furthest class of licence that will do; absent: any.
+    pub licence: Option<LicenceClass>,
+}
+
+/// How much a criterion counts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Weight {
+    /// The criterion's id.
+    pub criterion: String,
+    /// Above 0; only the weights' relation counts.
+    pub weight: f64,
+}
+
+/// A weight for a criterion that is none.
+pub type UnknownCriterion = UnknownName;
+
+/// Who is left, in which order and why.
+#[derive(Clone, Debug, Serialize)]
+pub struct Advice {
+    /// What was asked for.
+    pub needs: Needs,
+    /// What counts; none: nobody is ranked.
+    pub weights: Vec<Weight>,
+    /// The best first; empty without weights.
+    pub ranked: Vec<Place>,
+    /// Engines that have what they must and lack a figure that counts.
+    pub unmeasured: Vec<Left>,
+    /// Engines that lack what they must have.
+    pub excluded: Vec<Left>,
+    /// For each criterion that was measured, who is best at it among those that have what they must.
+    pub best_at: Vec<BestAt>,
+}
+
+/// A ranked engine.
+#[derive(Clone, Debug, Serialize)]
+pub struct Place {
+    /// Its id.
+    pub engine: String,
+    /// The weighted geometric mean of its ratios: how many times more than the best of each
+    /// criterion it takes. 1 is the best possible.
+    pub score: f64,
+    /// The score with every ratio at its lower and at its upper end; absent where some ratio has no
+    /// interval.
+    pub interval: Option<[f64; 2]>,
+    /// Its ratios of the weighted criteria, in the order of the weights.
+    pub ratios: Vec<(String, f64)>,
+    /// Engines behind it whose order is not certain: the intervals overlap or there are none.
+    pub not_certainly_before: Vec<String>,
+}
+
+/// An engine that is not ranked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// Its id.
+    pub engine: String,
+    /// Why, each in a few words.
+    pub why: Vec<String>,
+}
+
+/// Who is best at something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BestAt {
+    /// The criterion's id.
+    pub criterion: &'static str,
+    /// The engine, and those that no difference to it is shown for.
+    pub engines: Vec<String>,
+}
+
+/// Applies needs and weights to a table.
+///
+/// # Errors
+/// When a weight's criterion is none of the table's.
+pub fn advise(
+    table: &AdviceTable,
+    needs: Needs,
+    weights: &[Weight],
+) -> Result<Advice, UnknownCriterion> {
+    for Weight { criterion, .. } in weights {
+        if !table.criteria.iter().any(|known| known.id == criterion) {
+            let valid = table.criteria.iter().map(|criterion| criterion.id);
+            return Err(choice::unknown("criterion", criterion, valid));
+        }
+    }
+    let mut advice = Advice {
+        needs,
+        weights: weights.to_vec(),
+        ranked: Vec::new(),
+        unmeasured: Vec::new(),
+        excluded: Vec::new(),
+        best_at: Vec::new(),
+    };
+    let mut fit: Vec<&EngineAdvice> = Vec::new();
+    for entry in table.engines.iter().filter(|entry| entry.tier == needs.tier) {
+        let why = lacks(entry, &needs);
+        match why.is_empty() {
+            true => fit.push(entry),
+            false => advice.excluded.push(Left { engine: entry.engine.clone(), why }),
+        }
+    }
+    advice.excluded.extend(elsewhere(table, needs.tier));
+    advice.best_at = best_at(table, &fit);
+    for entry in fit {
+        let missing: Vec<String> = match weights {
+            [] if entry.ratios.is_empty() => vec!["any criterion".to_owned()],
+            _ => unmeasured(entry, weights),
+        };
+        if !missing.is_empty() {
+            let why = vec![format!("not measured for {}", missing.join(", "))];
+            advice.unmeasured.push(Left { engine: entry.engine.clone(), why });
+        } else if let Some(place) = place(entry, weights) {
+            advice.ranked.push(place);
+        }
+    }
+    advice.ranked.sort_by(|a, b| a.score.total_cmp(&b.score));
+    for place in 0..advice.ranked.len() {
+        let (before, behind) = advice.ranked.split_at_mut(place + 1);
+        let ahead = &mut before[place];
+        let open = behind.iter().filter(|other| !certainly_before(ahead, other));
+        ahead.not_certainly_before = open.map(|other| other.engine.clone()).collect();
+    }
+    Ok(advice)
+}
+
+/// What an engine must have and lacks.
+fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
+    let facts = &entry.facts;
+    let mut why = Vec::new();
+    if facts.kind == "reference" {
+        why.push("a reference, no candidate".to_owned());
+    }
+    if let Some(keeps) = entry.keeps.filter(|keeps| *keeps < needs.tier) {
+        why.push(format!("keeps only {keeps}"));
+    }
+    if needs.sql && !facts.sql {
+        why.push(match facts.family.as_str() {
+            UNKNOWN => "the result does not say whether it has SQL".to_owned(),
+            family => format!("no SQL ({family})"),
+        });
+    }
+    if needs.embedded && facts.kind != "embedded" && facts.kind != "reference" {
+        why.push(format!("not embedded ({})", facts.kind));
+    }
+    match (needs.memory_bytes, facts.peak_bytes) {
+        (Some(most), Some(peak)) if peak > most as f64 => {
+            why.push(format!("uses {}", format::bytes(peak)));
+        }
+        (Some(_), None) => why.push("its memory was not measured".to_owned()),
+        _ => {}
+    }
+    if needs.licence.is_some_and(|furthest| facts.licence_class > furthest) {
+        why.push(format!("licence {}", facts.licence));
+    }
+    why
+}
+
+/// Engines whose setting for another tier keeps the one asked for, and which were not measured in
+/// it. Ratios hold inside one tier, so they cannot be lent.
+fn elsewhere(table: &AdviceTable, tier: Durability) -> Vec<Left> {
+    let measured_in = |engine: &str| {
+        table.engines.iter().any(|entry| entry.tier == tier && entry.engine == engine)
+    };
+    let mut left: Vec<Left> = Vec::new();
+    for entry in table.engines.iter().filter(|entry| entry.tier != tier) {
+        if entry.keeps.unwrap_or(entry.tier) >= tier
+            && entry.facts.kind != "reference"
+            && !measured_in(&entry.engine)
+            && !left.iter().any(|known| known.engine == entry.engine)
+        {
+            let why = vec![format!("keeps {tier}, but was not measured in that tier")];
+            left.push(Left { engine: entry.engine.clone(), why });
+        }
+    }
+    left
+}
+
+fn unmeasured(entry: &EngineAdvice, weights: &[Weight]) -> Vec<String> {
+    let lacking = weights.iter().filter(|w| !entry.ratios.contains_key(w.criterion.as_str()));
+    lacking.map(|weight| weight.criterion.clone()).collect()
+}
+
+/// `exp(sum(w ln r) / sum(w))`; `None` without weights.
+fn place(entry: &EngineAdvice, weights: &[Weight]) -> Option<Place> {
+    let mean = |of: &dyn Fn(&str) -> Option<f64>| {
+        let total: f64 = weights.iter().map(|weight| weight.weight).sum();
+        let logs: Option<Vec<f64>> =
+            weights.iter().map(|w| of(&w.criterion).map(|ratio| w.weight * ratio.ln())).collect();
+        Some((logs?.iter().sum::<f64>() / total).exp()).filter(|score| score.is_finite())
+    };
+    let ratio = |criterion: &str| entry.ratios.get(criterion).copied();
+    let end = |end: usize| {
+        move |criterion: &str| entry.intervals.get(criterion).map(|interval| interval[end])
+    };
+    Some(Place {
+        engine: entry.engine.clone(),
+        score: mean(&ratio)?,
+        interval: mean(&end(0)).zip(mean(&end(1))).map(|(low, high)| [low, high]),
+        ratios: weights
+            .iter()
+            .filter_map(|weight| Some((weight.criterion.clone(), ratio(&weight.criterion)?)))
+            .collect(),
+        not_certainly_before: Vec::new(),
+    })
+}
+
+fn certainly_before(one: &Place, other: &Place) -> bool {
+    one.interval.zip(other.interval).is_some_and(|(one, other)| one[1] < other[0])
+}
+
+fn best_at(table: &AdviceTable, fit: &[&EngineAdvice]) -> Vec<BestAt> {
+    let mut all = Vec::new();
+    for criterion in &table.criteria {
+        let of = |entry: &EngineAdvice| entry.ratios.get(criterion.id).copied();
+        let best = fit.iter().filter_map(|entry| Some((*entry, of(entry)?)));
+        let Some((best, _)) = best.min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+        let interval = |entry: &EngineAdvice| entry.intervals.get(criterion.id).copied();
+        let reach = interval(best).map(|interval| interval[1]);
+        let equal = |entry: &&&EngineAdvice| {
+            let low = interval(entry).map(|interval| interval[0]);
+            entry.engine != best.engine && low.zip(reach).is_some_and(|(low, reach)| low <= reach)
+        };
+        let others = fit.iter().filter(equal).map(|entry| entry.engine.clone());
+        let engines = [best.engine.clone()].into_iter().chain(others).collect();
+        all.push(BestAt { criterion: criterion.id, engines });
+    }
+    all
+}

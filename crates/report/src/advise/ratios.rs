@@ -1,0 +1,144 @@
+//! From figures to the ratios of criteria.
+
+use embermark_model::Durability;
+use embermark_model::result::{Cell, ResultFile};
+
+use super::criteria::{CRITERIA, Phases, Source};
+use crate::statistics::{geometric_mean, is_measure, median, ratio_interval};
+use crate::summary::{Comparison, Entry, Figure, Group, Resource, Row};
+
+/// Sizes below one page of 4,096 bytes are not told apart: memory and storage come in pages, and
+/// what an engine did not write at all would be infinitely better than one page.
+const PAGE: f64 = 4_096.0;
+
+/// One figure that a criterion is made of, over the engines that compete for it.
+pub(super) struct Line<'a> {
+    /// Engines that took part in the group, whether they have this figure or not.
+    present: Vec<&'a str>,
+    /// Engine, its figure over the best one's, and the interval of that ratio.
+    ratios: Vec<(&'a str, f64, Option<[f64; 2]>)>,
+}
+
+/// By criterion the lines it is made of in one tier.
+pub(super) fn lines<'a>(
+    file: &'a ResultFile,
+    comparison: &Comparison<'a>,
+    tier: Durability,
+) -> Vec<(&'static str, Vec<Line<'a>>)> {
+    let groups: Vec<&Group<'a>> =
+        comparison.groups.iter().filter(|group| group.durability == tier).collect();
+    let of = |source: &Source| match source {
+        Source::Time(phases) => by_row(&groups, phases, |figure| Some(figure.per_trial_ns.clone())),
+        Source::Tail(phases) => by_row(&groups, phases, |figure| figure.p99_per_trial()),
+        Source::Use(resource) => by_group(file, &groups, *resource),
+    };
+    let made = CRITERIA.iter();
+    made.map(|made| (made.criterion.id, made.of.iter().flat_map(of).collect())).collect()
+}
+
+/// The ratio of an engine in a criterion and its interval: the geometric means over its lines, of
+/// the intervals' ends too, which is the widest that the ratio's can be. `None` where the engine
+/// lacks the figure of a line of a group it took part in: a mean over the easier part of the work
+/// would compare nothing.
+pub(super) fn of(lines: &[Line<'_>], engine: &str) -> Option<(f64, Option<[f64; 2]>)> {
+    let mine = lines.iter().filter(|line| line.present.contains(&engine));
+    let ratios: Option<Vec<_>> = mine
+        .map(|line| line.ratios.iter().find(|(other, ..)| *other == engine))
+        .map(|found| found.map(|(_, ratio, interval)| (*ratio, *interval)))
+        .collect();
+    let ratios = ratios?;
+    let ratio = geometric_mean(ratios.iter().map(|(ratio, _)| *ratio))?;
+    let intervals: Option<Vec<[f64; 2]>> = ratios.iter().map(|(_, interval)| *interval).collect();
+    let end = |intervals: &[[f64; 2]], end: usize| {
+        geometric_mean(intervals.iter().map(|interval| interval[end]))
+    };
+    let interval = intervals.and_then(|all| Some([end(&all, 0)?, end(&all, 1)?]));
+    Some((ratio, interval))
+}
+
+/// A line for each row of these phases.
+fn by_row<'a>(
+    groups: &[&Group<'a>],
+    phases: &Phases,
+    trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
+) -> Vec<Line<'a>> {
+    let wanted = |group: &Group<'a>, row: &Row<'a>| {
+        let variant = row.variant.unwrap_or(group.variant);
+        row.phase.is_some_and(|phase| phases.names.contains(&phase))
+            && (phases.variants.is_empty() || phases.variants.contains(&variant))
+    };
+    let mut lines = Vec::new();
+    for group in groups.iter().filter(|group| group.workload == phases.workload) {
+        for row in group.rows.iter().filter(|row| wanted(group, row)) {
+            let entries = group.engines.iter().zip(&row.entries);
+            let values = entries.filter_map(|(engine, entry)| match entry {
+                Entry::Measured(measured) if measured.ratio.is_some() => {
+                    Some((engine.id, trials(&measured.figure)?))
+                }
+                _ => None,
+            });
+            lines.extend(line(present(group), values.collect()));
+        }
+    }
+    lines
+}
+
+/// A line for each workload: what its main variant used at the largest scale measured, by engines
+/// that did all of it.
+fn by_group<'a>(file: &'a ResultFile, groups: &[&Group<'a>], of: Resource) -> Vec<Line<'a>> {
+    let largest = |group: &&&Group<'a>| {
+        let others = groups.iter().filter(|other| other.workload == group.workload);
+        others.map(|other| other.scale).max() == Some(group.scale)
+    };
+    let mut lines = Vec::new();
+    for group in groups.iter().filter(largest) {
+        let engines = group.engines.iter().zip(&group.usage);
+        let whole = engines
+            .filter(|(engine, usage)| engine.ranked(group.durability) && !usage.incomplete)
+            .filter_map(|(engine, _)| Some((engine.id, cell(file, group, engine.id)?)));
+        let values = whole.map(|(engine, cell)| (engine, floored(of.per_trial(cell), of)));
+        lines.extend(line(present(group), values.collect()));
+    }
+    lines
+}
+
+fn cell<'a>(file: &'a ResultFile, group: &Group<'a>, engine: &str) -> Option<&'a Cell> {
+    file.cells.iter().find(|Cell { id, .. }| {
+        (id.workload.as_str(), id.scale, id.durability)
+            == (group.workload, group.scale, group.durability)
+            && (id.variant.as_str(), id.engine.as_str()) == (group.variant, engine)
+    })
+}
+
+fn floored(values: Vec<f64>, of: Resource) -> Vec<f64> {
+    let sizes = matches!(of, Resource::Peak | Resource::Read | Resource::Written | Resource::Disk);
+    values.into_iter().map(|value| if sizes { value.max(PAGE) } else { value }).collect()
+}
+
+/// The engines that compete in a group and have any figure in it.
+fn present<'a>(group: &Group<'a>) -> Vec<&'a str> {
+    let has_ratio = |place: usize| {
+        group.rows.iter().any(|row| {
+            matches!(&row.entries[place], Entry::Measured(measured) if measured.ratio.is_some())
+        })
+    };
+    let engines = group.engines.iter().enumerate();
+    engines.filter(|(place, _)| has_ratio(*place)).map(|(_, engine)| engine.id).collect()
+}
+
+/// The ratios to the smallest median; `None` where nobody has one.
+fn line<'a>(present: Vec<&'a str>, values: Vec<(&'a str, Vec<f64>)>) -> Option<Line<'a>> {
+    let medians: Vec<(&str, f64, &[f64])> = values
+        .iter()
+        .filter_map(|(engine, trials)| Some((*engine, median(trials)?, trials.as_slice())))
+        .filter(|(_, median, _)| is_measure(*median))
+        .collect();
+    let (best, least, of_best) = *medians.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let ratios = medians.iter().map(|(engine, median, trials)| {
+        // The best is 1 by definition; what is uncertain about it is in the others' intervals.
+        let interval = ratio_interval(trials, of_best);
+        let interval = if *engine == best { interval.map(|_| [1.0, 1.0]) } else { interval };
+        (*engine, median / least, interval)
+    });
+    Some(Line { present, ratios: ratios.collect() })
+}

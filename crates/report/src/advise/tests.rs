@@ -1,0 +1,295 @@
+use std::collections::BTreeMap;
+
+use embermark_model::result::{Cell, EngineFacts, Latency, Resources, ResultFile, Run};
+use embermark_model::{Scale, Status};
+
+use super::*;
+use crate::load;
+
+fn fixture() -> ResultFile {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/schema-1.json");
+    load(std::path::Path::new(path)).unwrap()
+}
+
+/// A file of `sensors` at 1k rows in the tier `process`, without cells.
+fn empty() -> ResultFile {
+    let mut file = fixture();
+    file.cells.clear();
+    file.manifest.engines.clear();
+    file
+}
+
+/// A cell of three trials, each a run of ten operations per phase that takes so long; the second
+/// trial takes 2 % more, the third 2 % less.
+fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
+    let mut cell = fixture().cells.swap_remove(0);
+    cell.id.engine = engine.into();
+    cell.id.variant = variant.into();
+    cell.id.scale = Scale::Rows(1_000);
+    (cell.status, cell.reason, cell.keeps, cell.reference) = (Status::Ok, None, None, false);
+    let (trial, part) = (cell.trials[0].clone(), cell.trials[0].phases[0].clone());
+    cell.trials.clear();
+    for (index, percent) in [100, 102, 98].into_iter().enumerate() {
+        let mut trial = trial.clone();
+        trial.index = index as u32;
+        trial.phases.clear();
+        (trial.baseline_bytes, trial.open_ns) = (None, Some(1_000 * percent));
+        for (name, elapsed) in phases {
+            let mut part = part.clone();
+            (part.phase, part.ops, part.status) = ((*name).to_owned(), 10, Status::Ok);
+            part.latency = None;
+            part.runs = vec![Run {
+                elapsed_ns: elapsed * percent,
+                ops: 10,
+                discarded: false,
+                capped: false,
+                engine: Resources {
+                    cpu_ns: Some(elapsed * percent),
+                    peak_bytes: Some(elapsed * 1_000_000),
+                    ..Resources::default()
+                },
+                client: None,
+            }];
+            trial.phases.push(part);
+        }
+        cell.trials.push(trial);
+    }
+    cell
+}
+
+fn facts(family: &str, kind: &str, licence: &str) -> EngineFacts {
+    let own = str::to_owned;
+    EngineFacts { name: own("A name"), kind: own(kind), family: own(family), licence: own(licence) }
+}
+
+/// `rows` is good at rows, `columns` at questions, `tree` at both and without SQL.
+fn three() -> ResultFile {
+    let mut file = empty();
+    for (engine, load, question) in [("rows", 10, 80), ("columns", 90, 20), ("tree", 10, 20)] {
+        file.cells.push(cell(engine, "commit-each", &[("load", load), ("avg_sensor", question)]));
+    }
+    file.manifest.engines = BTreeMap::from([
+        ("rows".into(), facts("SQL", "embedded", "public domain")),
+        ("columns".into(), facts("SQL", "embedded", "MIT")),
+        ("tree".into(), facts("key-value", "embedded", "GPL-2.0")),
+    ]);
+    file
+}
+
+const ANY: Needs = Needs {
+    tier: Durability::Process,
+    sql: false,
+    embedded: false,
+    memory_bytes: None,
+    licence: None,
+};
+
+fn weights(all: &[(&str, f64)]) -> Vec<Weight> {
+    let weight =
+        |(name, weight): &(&str, f64)| Weight { criterion: (*name).into(), weight: *weight };
+    all.iter().map(weight).collect()
+}
+
+fn order(advice: &Advice) -> Vec<&str> {
+    advice.ranked.iter().map(|place| place.engine.as_str()).collect()
+}
+
+fn entry<'a>(table: &'a AdviceTable, engine: &str) -> &'a EngineAdvice {
+    table.engines.iter().find(|entry| entry.engine == engine).unwrap()
+}
+
+#[test]
+fn a_ratio_is_to_the_best_and_absent_where_nothing_was_measured() {
+    let file = three();
+    let table = table(&[&file]);
+    let rows = entry(&table, "rows");
+    assert_eq!((rows.ratios["ingest"], rows.ratios["analytics"]), (1.0, 4.0));
+    assert_eq!(
+        rows.intervals["analytics"],
+        [80.0 * 98.0 / (20.0 * 102.0), 80.0 * 102.0 / (20.0 * 98.0)]
+    );
+    assert!(!rows.ratios.contains_key("mixed") && !rows.ratios.contains_key("wear"));
+    assert_eq!((rows.facts.sql, rows.facts.peak_bytes), (true, Some(80e6)));
+}
+
+#[test]
+fn the_table_is_the_json_that_the_page_reads() {
+    let file = three();
+    let json: serde_json::Value = serde_json::from_str(&table(&[&file]).json().unwrap()).unwrap();
+    assert_eq!(json["criteria"][0]["id"], "ingest");
+    let tree = &json["engines"][2];
+    assert_eq!((&tree["engine"], &tree["tier"]), (&"tree".into(), &"process".into()));
+    for (name, value) in [
+        ("name", serde_json::json!("A name")),
+        ("kind", "embedded".into()),
+        ("family", "key-value".into()),
+        ("licence", "GPL-2.0".into()),
+        ("publishable", true.into()),
+        ("sql", false.into()),
+        ("peak_bytes", 20e6.into()),
+    ] {
+        assert_eq!(tree["facts"][name], value, "{name}");
+    }
+    assert_eq!(tree["ratios"]["analytics"], 1.0);
+}
+
+#[test]
+fn several_rows_of_a_criterion_count_by_their_geometric_mean() {
+    let mut file = empty();
+    file.cells.push(cell("a", "single", &[("read", 10), ("last_readings", 40)]));
+    file.cells.push(cell("b", "single", &[("read", 20), ("last_readings", 10)]));
+    let table = table(&[&file]);
+    assert!((entry(&table, "a").ratios["point"] - 2.0).abs() < 1e-12);
+    assert!((entry(&table, "b").ratios["point"] - 2f64.sqrt()).abs() < 1e-12);
+}
+
+#[test]
+fn who_lacks_one_row_of_a_criterion_has_no_ratio_of_it() {
+    let mut file = empty();
+    file.cells.push(cell("a", "single", &[("read", 10), ("last_readings", 40)]));
+    file.cells.push(cell("b", "single", &[("read", 20)]));
+    let table = table(&[&file]);
+    assert!(!entry(&table, "b").ratios.contains_key("point"));
+    let advice = advise(&table, ANY, &weights(&[("point", 1.0)])).unwrap();
+    assert_eq!(order(&advice), ["a"]);
+    assert_eq!(advice.unmeasured[0].why, ["not measured for point"]);
+}
+
+#[test]
+fn the_tail_is_the_99th_percentile_and_needs_one_in_every_trial() {
+    let mut file = empty();
+    for (engine, p99) in [("a", 100), ("b", 300)] {
+        let mut cell = cell(engine, "single", &[("read", 10)]);
+        for trial in &mut cell.trials {
+            trial.phases[0].latency = Some(Latency {
+                samples: 100,
+                sampled_every: 1,
+                min: 1,
+                mean: 1.0,
+                p50: 1,
+                p95: Some(1),
+                p99: Some(p99),
+                p99_9: None,
+                max: p99,
+                hdr: String::new(),
+            });
+        }
+        file.cells.push(cell);
+    }
+    assert!((entry(&table(&[&file]), "b").ratios["tail"] - 3.0).abs() < 1e-12);
+    let latency = file.cells[1].trials[2].phases[0].latency.as_mut().unwrap();
+    latency.p99 = None;
+    assert!(!entry(&table(&[&file]), "b").ratios.contains_key("tail"));
+}
+
+#[test]
+fn weights_decide_the_order_by_the_geometric_mean() {
+    let file = three();
+    let table = table(&[&file]);
+    let needs = Needs { sql: true, ..ANY };
+    let rows = advise(&table, needs, &weights(&[("ingest", 3.0), ("analytics", 1.0)])).unwrap();
+    assert_eq!(order(&rows), ["rows", "columns"]);
+    assert!((rows.ranked[0].score - 4f64.powf(0.25)).abs() < 1e-12);
+    assert!((rows.ranked[1].score - 9f64.powf(0.75)).abs() < 1e-12);
+    let columns = advise(&table, needs, &weights(&[("ingest", 1.0), ("analytics", 9.0)])).unwrap();
+    assert_eq!(order(&columns), ["columns", "rows"]);
+}
+
+#[test]
+fn without_weights_nobody_is_ranked_and_each_engines_best_is_told() {
+    let file = three();
+    let table = table(&[&file]);
+    let advice = advise(&table, ANY, &[]).unwrap();
+    assert!(advice.ranked.is_empty() && advice.unmeasured.is_empty());
+    let best = |id| advice.best_at.iter().find(|best| best.criterion == id).unwrap();
+    assert_eq!(best("ingest").engines, ["rows", "tree"], "no difference is shown between them");
+    assert_eq!(best("analytics").engines, ["columns", "tree"]);
+    assert!(!advice.best_at.iter().any(|best| best.criterion == "mixed"));
+}
+
+#[test]
+fn must_haves_leave_out_and_say_why() {
+    let mut file = three();
+    let mut server = cell("server", "commit-each", &[("load", 5), ("avg_sensor", 5)]);
+    server.keeps = Some(Durability::None);
+    file.cells.push(server);
+    file.manifest.engines.insert("server".into(), facts("document", "server", "SSPL-1.0"));
+    let needs = Needs {
+        sql: true,
+        embedded: true,
+        memory_bytes: Some(85_000_000),
+        licence: Some(LicenceClass::Permissive),
+        ..ANY
+    };
+    let advice = advise(&table(&[&file]), needs, &weights(&[("ingest", 1.0)])).unwrap();
+    assert_eq!(order(&advice), ["rows"]);
+    let why = |engine: &str| {
+        let left = advice.excluded.iter().find(|left| left.engine == engine).unwrap();
+        left.why.join("; ")
+    };
+    assert_eq!(why("columns"), "uses 90.0 MB");
+    assert_eq!(why("tree"), "no SQL (key-value); licence GPL-2.0");
+    assert_eq!(
+        why("server"),
+        "keeps only none; no SQL (document); not embedded (server); licence SSPL-1.0"
+    );
+}
+
+#[test]
+fn memory_that_was_not_measured_meets_no_budget() {
+    let mut file = three();
+    for trial in &mut file.cells[0].trials {
+        trial.phases[0].runs[0].engine.peak_bytes = None;
+    }
+    let needs = Needs { memory_bytes: Some(1 << 40), ..ANY };
+    let advice = advise(&table(&[&file]), needs, &[]).unwrap();
+    assert_eq!(advice.excluded[0].why, ["its memory was not measured"]);
+}
+
+#[test]
+fn an_engine_that_was_measured_in_another_tier_alone_is_named_and_not_ranked() {
+    let mut file = three();
+    file.cells[0].keeps = Some(Durability::Power);
+    let needs = Needs { tier: Durability::Power, ..ANY };
+    let advice = advise(&table(&[&file]), needs, &weights(&[("ingest", 1.0)])).unwrap();
+    assert!(advice.ranked.is_empty());
+    assert_eq!(advice.excluded.len(), 1);
+    assert_eq!(advice.excluded[0].why, ["keeps power, but was not measured in that tier"]);
+}
+
+#[test]
+fn an_order_whose_intervals_overlap_is_called_uncertain() {
+    let mut file = empty();
+    for (engine, load) in [("a", 100), ("b", 101), ("c", 300)] {
+        file.cells.push(cell(engine, "commit-each", &[("load", load)]));
+    }
+    let advice = advise(&table(&[&file]), ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    assert_eq!(order(&advice), ["a", "b", "c"]);
+    assert_eq!(advice.ranked[0].not_certainly_before, ["b"]);
+    assert!(advice.ranked[1].not_certainly_before.is_empty());
+    let shown = words(&advice, &table(&[&file]), 200);
+    assert!(
+        shown.contains("1. a 1.00x") && shown.contains("its order before b is not certain"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn two_files_of_one_machine_are_one_table_and_a_file_given_twice_counts_once() {
+    let (mut one, mut other) = (three(), three());
+    one.cells.truncate(1);
+    other.cells.remove(0);
+    other.manifest.run_id = "another".into();
+    let both = table(&[&one, &other]);
+    assert_eq!(entry(&both, "rows").ratios["analytics"], 4.0, "to the best of the other file");
+    let twice = table(&[&one, &one]);
+    assert_eq!(twice.engines.len(), 1);
+    assert!(table(&[]).engines.is_empty());
+}
+
+#[test]
+fn an_unknown_criterion_is_answered_with_the_nearest() {
+    let file = three();
+    let error = advise(&table(&[&file]), ANY, &weights(&[("ingset", 1.0)])).unwrap_err();
+    assert_eq!(error.nearest.as_deref(), Some("ingest"));
+}

@@ -1,0 +1,169 @@
+//! Advice for people, and as JSON.
+
+use serde::Serialize;
+
+use super::{Advice, AdviceTable, Left, LicenceClass, Place};
+use crate::{format, text};
+
+/// A ratio from which on it is said that an engine is worse at something, and up to which it is
+/// said to be as good as the best.
+const NEAR: f64 = 1.1;
+
+/// For a terminal of `width` columns.
+pub fn table(advice: &Advice, table: &AdviceTable, width: usize) -> String {
+    let line = |first: &str, further: &str, text: &str| {
+        let options = textwrap::Options::new(width.max(40))
+            .initial_indent(first)
+            .subsequent_indent(further)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
+            .break_words(false);
+        textwrap::wrap(text, options).join("\n")
+    };
+    let blocks = blocks(advice, table).into_iter().map(|(heading, items)| {
+        let items = items.iter().map(|item| line("  ", "      ", item));
+        [line("", "  ", &heading)].into_iter().chain(items).collect::<Vec<String>>().join("\n")
+    });
+    blocks.collect::<Vec<String>>().join("\n\n") + "\n"
+}
+
+/// For a page on GitHub.
+pub fn markdown(advice: &Advice, table: &AdviceTable) -> String {
+    let blocks = blocks(advice, table).into_iter().map(|(heading, items)| {
+        let items = items.iter().map(|item| format!("- {}", text::markdown(item)));
+        let head = format!("### {}\n", text::markdown(&heading));
+        [head].into_iter().chain(items).collect::<Vec<String>>().join("\n")
+    });
+    blocks.collect::<Vec<String>>().join("\n\n") + "\n"
+}
+
+/// The advice, and the table it was made of.
+///
+/// # Errors
+/// When a value has no JSON form, which none here lacks.
+pub fn json(advice: &Advice, table: &AdviceTable) -> Result<String, serde_json::Error> {
+    #[derive(Serialize)]
+    struct Both<'a> {
+        advice: &'a Advice,
+        table: &'a AdviceTable,
+    }
+    Ok(serde_json::to_string_pretty(&Both { advice, table })? + "\n")
+}
+
+/// Headings, and what stands below them.
+fn blocks(advice: &Advice, table: &AdviceTable) -> Vec<(String, Vec<String>)> {
+    let mut blocks = Vec::new();
+    let ranked: Vec<String> = advice
+        .ranked
+        .iter()
+        .enumerate()
+        .map(|(at, place)| ranked(at + 1, place, advice, table))
+        .collect();
+    if advice.weights.is_empty() {
+        let says = "Nothing was weighed, so nobody is ranked: say what counts, such as \
+                    --weight ingest=3,analytics=1";
+        blocks.push((format!("{} · {}", needs(advice), "no order"), vec![says.to_owned()]));
+    } else if ranked.is_empty() {
+        blocks.push((needs(advice), vec!["No engine is left that was measured for it.".into()]));
+    } else {
+        blocks.push((format!("{} · {}", needs(advice), weights(advice)), ranked));
+    }
+    let best = advice.best_at.iter().map(|best| {
+        let criterion = table.criteria.iter().find(|criterion| criterion.id == best.criterion);
+        let about = criterion.map_or("", |criterion| criterion.about);
+        let (first, others) = (text::plain(&best.engines[0]), &best.engines[1..]);
+        let others = match others {
+            [] => String::new(),
+            _ => format!(" (no difference shown to {})", names(others)),
+        };
+        format!("{}: {first}{others}. {about}", best.criterion)
+    });
+    let sections = [
+        ("Best at", best.collect()),
+        ("Not measured for it", left(&advice.unmeasured)),
+        ("Left out", left(&advice.excluded)),
+    ];
+    let sections = sections.into_iter().map(|(heading, items)| (heading.to_owned(), items));
+    blocks.extend(sections.filter(|(_, items): &(String, Vec<String>)| !items.is_empty()));
+    blocks
+}
+
+/// `Short list · tier power · with SQL, embedded`.
+fn needs(advice: &Advice) -> String {
+    let needs = &advice.needs;
+    let parts = [
+        needs.sql.then(|| "SQL".to_owned()),
+        needs.embedded.then(|| "embedded".to_owned()),
+        needs.memory_bytes.map(|most| format!("at most {}", format::bytes(most as f64))),
+        needs.licence.and_then(|class| match class {
+            LicenceClass::Permissive => Some("a permissive licence".to_owned()),
+            LicenceClass::Copyleft => Some("a permissive or copyleft licence".to_owned()),
+            LicenceClass::Other => None,
+        }),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let must = if parts.is_empty() { String::new() } else { format!(" · {}", parts.join(", ")) };
+    format!("Short list · durability {}{must}", needs.tier)
+}
+
+fn weights(advice: &Advice) -> String {
+    let all = advice.weights.iter().map(|weight| format!("{} {}", weight.criterion, weight.weight));
+    format!("weights {}", all.collect::<Vec<String>>().join(", "))
+}
+
+/// `1. sqlite 1.35x (1.20-1.52x): as good as the best at ingest; gives away analytics 4.20x.`
+fn ranked(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -> String {
+    let interval =
+        place.interval.map(|ends| format!(" ({})", format::between(ends, format::ratio)));
+    let interval = interval.unwrap_or_else(|| " (no interval: fewer than 3 trials)".into());
+    let head =
+        format!("{at}. {} {}{interval}", text::plain(&place.engine), format::ratio(place.score));
+    let shown = |ratios: &[(String, f64)]| {
+        let each = ratios.iter().map(|(name, ratio)| format!("{name} {}", format::ratio(*ratio)));
+        each.collect::<Vec<String>>().join(", ")
+    };
+    let (good, bad): (Vec<_>, Vec<_>) =
+        place.ratios.iter().cloned().partition(|(_, ratio)| *ratio < NEAR);
+    let mut says = Vec::new();
+    if !good.is_empty() {
+        says.push(format!("at or near the best in {}", shown(&good)));
+    }
+    if !bad.is_empty() {
+        says.push(format!("pays in {}", shown(&bad)));
+    }
+    let entry = table
+        .engines
+        .iter()
+        .find(|entry| entry.engine == place.engine && entry.tier == advice.needs.tier);
+    if let Some(entry) = entry {
+        let unweighted = |id: &str| !place.ratios.iter().any(|(name, _)| name == id);
+        let others = entry.ratios.iter().filter(|(id, _)| unweighted(id));
+        if let Some((worst, ratio)) = others.max_by(|a, b| a.1.total_cmp(b.1))
+            && *ratio >= NEAR
+        {
+            says.push(format!("worst of what was not weighed: {worst} {}", format::ratio(*ratio)));
+        }
+        if let Some(keeps) = entry.keeps {
+            says.push(format!("keeps {keeps}"));
+        }
+        if !entry.facts.publishable {
+            says.push("its licence forbids publishing these figures".into());
+        }
+        says.push(format!("{}, {}, {}", entry.facts.kind, entry.facts.family, entry.facts.licence));
+    }
+    if !place.not_certainly_before.is_empty() {
+        says.push(format!(
+            "its order before {} is not certain",
+            names(&place.not_certainly_before)
+        ));
+    }
+    text::plain(&format!("{head}: {}", says.join("; ")))
+}
+
+fn left(all: &[Left]) -> Vec<String> {
+    let one = |left: &Left| text::plain(&format!("{}: {}", left.engine, left.why.join("; ")));
+    all.iter().map(one).collect()
+}
+
+fn names(all: &[String]) -> String {
+    all.iter().map(|name| text::plain(name)).collect::<Vec<String>>().join(", ")
+}

@@ -1,0 +1,207 @@
+//! Two results side by side: what became faster or slower, and whether they may be compared at all.
+//! `docs/compare.md` has the rule in words.
+
+mod manifests;
+mod words;
+
+use embermark_model::result::{Cell, PhaseResult, ResultFile};
+use embermark_model::{CellId, Status};
+use serde::Serialize;
+
+pub use manifests::{Differences, conditions, differences};
+pub use words::{csv, json, markdown, table};
+
+use crate::statistics::{includes_one, ratio_interval};
+use crate::summary::Figure;
+
+/// What changed from one result to another.
+#[derive(Clone, Debug, Serialize)]
+pub struct Changes {
+    /// What speaks against the comparison, or must be known to read it.
+    pub differences: Differences,
+    /// The share from which on a slowdown that is shown is a regression: 0.05 for 5 %.
+    pub threshold: f64,
+    /// Each phase with figures in both, in the order of the old file's cells.
+    pub phases: Vec<Change>,
+    /// Each cell or phase that had figures or an answer and has them in one file only.
+    pub turned: Vec<Turn>,
+    /// Cells that the old file has and the new one has not.
+    pub only_old: Vec<CellId>,
+    /// Cells that the new file has and the old one has not.
+    pub only_new: Vec<CellId>,
+}
+
+/// One phase of one cell in both files.
+#[derive(Clone, Debug, Serialize)]
+pub struct Change {
+    /// The cell.
+    pub cell: CellId,
+    /// The phase.
+    pub phase: String,
+    /// Time per operation in the old file in ns, median over the trials.
+    pub old_ns: f64,
+    /// In the new one.
+    pub new_ns: f64,
+    /// New over old: above 1 is slower.
+    pub ratio: f64,
+    /// The 95 % interval of the ratio; absent with fewer than three trials in either.
+    pub interval: Option<[f64; 2]>,
+    /// What that says.
+    pub verdict: Verdict,
+    /// Slower, by more than the threshold, and not a reference engine.
+    pub regression: bool,
+}
+
+/// What a ratio and its interval say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The interval lies below 1.
+    Faster,
+    /// It lies above 1.
+    Slower,
+    /// It includes 1.
+    NoDifference,
+    /// There is none: fewer than three trials in one of the files.
+    TooFewTrials,
+}
+
+impl Verdict {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::NoDifference => "no difference shown",
+            Self::TooFewTrials => "too few trials",
+        }
+    }
+}
+
+/// A cell, or one phase of it, that ended well in one file and not in the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Turn {
+    /// The cell.
+    pub cell: CellId,
+    /// The phase; absent where the cell had no phase at all.
+    pub phase: Option<String>,
+    /// How it ended in the old file.
+    pub was: Status,
+    /// How it ends in the new one.
+    pub is: Status,
+    /// Why, where it does not end well.
+    pub reason: Option<String>,
+    /// It was right and is wrong, failed or timed out.
+    pub regression: bool,
+}
+
+impl Changes {
+    /// Whether anything became worse: slower beyond the threshold, or no longer right.
+    pub fn regressed(&self) -> bool {
+        self.phases.iter().any(|change| change.regression)
+            || self.turned.iter().any(|turn| turn.regression)
+    }
+}
+
+/// Compares `new` with `old`. A slowdown is a regression where its interval lies wholly above 1 and
+/// its ratio above 1 + `threshold`.
+pub fn compare(old: &ResultFile, new: &ResultFile, threshold: f64) -> Changes {
+    let mut changes = Changes {
+        differences: differences(old, new),
+        threshold,
+        phases: Vec::new(),
+        turned: Vec::new(),
+        only_old: Vec::new(),
+        only_new: Vec::new(),
+    };
+    for before in &old.cells {
+        match new.cells.iter().find(|cell| cell.id == before.id) {
+            Some(after) => pair(&mut changes, before, after),
+            None => changes.only_old.push(before.id.clone()),
+        }
+    }
+    let added = new.cells.iter().filter(|cell| !old.cells.iter().any(|old| old.id == cell.id));
+    changes.only_new = added.map(|cell| cell.id.clone()).collect();
+    changes
+}
+
+fn pair(changes: &mut Changes, before: &Cell, after: &Cell) {
+    let mut names: Vec<&str> = Vec::new();
+    for part in before.trials.iter().chain(&after.trials).flat_map(|trial| &trial.phases) {
+        if !names.contains(&part.phase.as_str()) {
+            names.push(&part.phase);
+        }
+    }
+    for name in names {
+        match (outcome(before, name), outcome(after, name)) {
+            ((was, Some(old)), (is, Some(new))) if was.has_figures() && is.has_figures() => {
+                changes.phases.push(change(before, name, &old, &new, changes.threshold));
+            }
+            ((was, _), (is, _)) => changes.turned.extend(turn(before, after, Some(name), was, is)),
+        }
+    }
+    // A cell may end badly in a way that no phase of it shows: a crash between two.
+    let shown = changes.turned.iter().any(|turn| turn.cell == before.id);
+    if !shown {
+        changes.turned.extend(turn(before, after, None, before.status, after.status));
+    }
+}
+
+/// How a phase ended over all trials of a cell, and its figure. A phase that a cell never came to
+/// ended as the cell did.
+fn outcome<'a>(cell: &'a Cell, phase: &str) -> (Status, Option<Figure<'a>>) {
+    let parts: Vec<&PhaseResult> = cell
+        .trials
+        .iter()
+        .flat_map(|trial| &trial.phases)
+        .filter(|part| part.phase == phase)
+        .collect();
+    let status = parts.iter().map(|part| part.status).reduce(Status::worst);
+    let status = status.unwrap_or(cell.status);
+    (status, Figure::of(&parts).filter(|_| status.has_figures()))
+}
+
+fn change(cell: &Cell, phase: &str, old: &Figure<'_>, new: &Figure<'_>, threshold: f64) -> Change {
+    let ratio = new.per_op_ns / old.per_op_ns;
+    let interval = ratio_interval(&new.per_trial_ns, &old.per_trial_ns);
+    let verdict = match interval {
+        None => Verdict::TooFewTrials,
+        Some(ends) if includes_one(ends) => Verdict::NoDifference,
+        Some([low, _]) if low > 1.0 => Verdict::Slower,
+        Some(_) => Verdict::Faster,
+    };
+    // A reference that slows down tells of the machine.
+    let regression = verdict == Verdict::Slower && ratio > 1.0 + threshold && !cell.reference;
+    Change {
+        cell: cell.id.clone(),
+        phase: phase.to_owned(),
+        old_ns: old.per_op_ns,
+        new_ns: new.per_op_ns,
+        ratio,
+        interval,
+        verdict,
+        regression,
+    }
+}
+
+fn turn(before: &Cell, after: &Cell, phase: Option<&str>, was: Status, is: Status) -> Option<Turn> {
+    let turned = was.has_figures() != is.has_figures();
+    turned.then(|| {
+        let ended_badly = if is.has_figures() { before } else { after };
+        Turn {
+            cell: before.id.clone(),
+            phase: phase.map(str::to_owned),
+            was,
+            is,
+            reason: reason(ended_badly, phase),
+            regression: was.has_figures() && is.is_failure(),
+        }
+    })
+}
+
+/// The reason nearest to the fault: a phase's, else the cell's.
+fn reason(cell: &Cell, phase: Option<&str>) -> Option<String> {
+    let parts = cell.trials.iter().flat_map(|trial| &trial.phases);
+    let mut of_phase = parts.filter(|part| Some(part.phase.as_str()) == phase);
+    of_phase.find_map(|part| part.reason.clone()).or_else(|| cell.reason.clone())
+}

@@ -1,0 +1,168 @@
+//! Whether two results were measured alike.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use embermark_model::plan::{DataSource, Dataset, Plan};
+use embermark_model::result::{Machine, ResultFile};
+use serde::Serialize;
+
+use crate::{drift, format, text};
+
+/// Memory of one machine, as different kernels report it, differs by less than this share.
+const SAME_MEMORY: f64 = 0.02;
+
+/// In what the conditions of two results differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Differences {
+    /// What makes their figures incomparable.
+    pub incomparable: Vec<String>,
+    /// What may be the cause of a change, or cast doubt on it.
+    pub remarks: Vec<String>,
+}
+
+impl Differences {
+    /// Two values that must be the same; where one was not recorded, that is said.
+    fn must(&mut self, what: &str, old: Option<impl Display>, new: Option<impl Display>) {
+        let shown =
+            |value: Option<&dyn Display>| value.map(|value| text::plain(&value.to_string()));
+        let old = shown(old.as_ref().map(|value| value as &dyn Display));
+        let new = shown(new.as_ref().map(|value| value as &dyn Display));
+        match (old, new) {
+            (Some(old), Some(new)) if old != new => {
+                self.incomparable.push(format!("{what}: {old}, then {new}"));
+            }
+            (Some(_), None) => self.remarks.push(format!("{what} is not recorded in the new file")),
+            (None, Some(_)) => self.remarks.push(format!("{what} is not recorded in the old file")),
+            _ => {}
+        }
+    }
+
+    /// Two values that may differ, and which one wants to know of.
+    fn may(&mut self, what: &str, old: &str, new: &str) {
+        if old != new {
+            let (old, new) = (text::plain(old), text::plain(new));
+            self.remarks.push(format!("{what}: {old}, then {new}"));
+        }
+    }
+}
+
+/// In what the conditions of two results differ. Other versions of engines and of embermark are
+/// what one compares for; another machine, protocol, data set or build is not.
+pub fn differences(old: &ResultFile, new: &ResultFile) -> Differences {
+    let mut found = conditions(old, new);
+    if !old.cells.iter().any(|cell| new.cells.iter().any(|other| other.id == cell.id)) {
+        found.incomparable.push("no cell stands in both files".to_owned());
+    }
+    found
+}
+
+/// The same of two files that need have no cell in common.
+pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
+    let mut found = Differences::default();
+    found.must("result schema", Some(old.schema), Some(new.schema));
+    machine(&mut found, &old.manifest.machine, &new.manifest.machine);
+    let profile = |file: &ResultFile| Some(file.manifest.tool.profile.clone());
+    found.must("build", profile(old), profile(new));
+    plan(&mut found, &old.plan, &new.plan);
+    for (workload, before) in &old.manifest.datasets {
+        if let Some(after) = new.manifest.datasets.get(workload) {
+            let about = format!("rows of {}", text::plain(workload));
+            found.must(&about, Some(dataset(before)), Some(dataset(after)));
+        }
+    }
+    remarks(&mut found, old, new);
+    found
+}
+
+fn machine(found: &mut Differences, old: &Machine, new: &Machine) {
+    found.must("CPU", old.cpu.as_ref(), new.cpu.as_ref());
+    found.must("number of CPUs", old.cpus, new.cpus);
+    let near = |a: u64, b: u64| a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64;
+    if !old.memory_bytes.zip(new.memory_bytes).is_some_and(|(a, b)| near(a, b)) {
+        let shown = |bytes: Option<u64>| bytes.map(|bytes| format::bytes(bytes as f64));
+        found.must("memory", shown(old.memory_bytes), shown(new.memory_bytes));
+    }
+    found.must("operating system", old.os.as_ref(), new.os.as_ref());
+    found.must("governor", old.governor.as_ref(), new.governor.as_ref());
+    found.must("file system", old.file_system.as_ref(), new.file_system.as_ref());
+    found.must("mount options", old.mount_options.as_ref(), new.mount_options.as_ref());
+    found.must("block device", old.device.as_ref(), new.device.as_ref());
+    if let (Some(old), Some(new)) = (&old.kernel, &new.kernel) {
+        found.may("kernel", old, new);
+    }
+}
+
+fn plan(found: &mut Differences, old: &Plan, new: &Plan) {
+    let ms =
+        |ms: Option<u64>| Some(ms.map_or("none".into(), |ms| format::duration(ms as f64 * 1e6)));
+    let data = |data: &DataSource| {
+        Some(match data {
+            DataSource::Synthetic => "synthetic",
+            // Which file is in the data sets, with its digest.
+            DataSource::File(_) => "of a file",
+        })
+    };
+    found.must("runs of a trial", Some(old.runs), Some(new.runs));
+    found.must("discarded runs", Some(old.discard), Some(new.discard));
+    found.must("time cap", ms(old.cap_ms), ms(new.cap_ms));
+    found.must("time of a closed loop", ms(Some(old.window_ms)), ms(Some(new.window_ms)));
+    found.must("seed", Some(old.seed), Some(new.seed));
+    let bytes = |plan: &Plan| Some(format::bytes(plan.memory_bytes as f64));
+    found.must("cache memory given to engines", bytes(old), bytes(new));
+    found.must("data", data(&old.data), data(&new.data));
+    let trials = |plan: &Plan| plan.trials.to_string();
+    found.may("trials", &trials(old), &trials(new));
+}
+
+fn dataset(set: &Dataset) -> String {
+    let digest = set.sha256.as_ref().map(|digest| format!(", sha256 {digest}"));
+    let dropped: u64 = set.dropped.values().sum();
+    format!(
+        "{}, {}, {} dropped{}",
+        set.name,
+        format::counted(set.rows, "row"),
+        format::count(dropped),
+        digest.unwrap_or_default()
+    )
+}
+
+fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
+    let tool = |file: &ResultFile| {
+        let tool = &file.manifest.tool;
+        let commit = tool.commit.as_ref().map(|commit| format!(" ({commit})"));
+        tool.version.clone() + &commit.unwrap_or_default()
+    };
+    found.may("embermark", &tool(old), &tool(new));
+    let (before, after) = (versions(old), versions(new));
+    for (engine, old) in &before {
+        if let Some(new) = after.get(engine) {
+            found.may(engine, &old.join(" and "), &new.join(" and "));
+        }
+    }
+    if old.manifest.run_id == new.manifest.run_id {
+        found.remarks.push("both files are of one and the same run".to_owned());
+    }
+    for (which, file) in [("old", old), ("new", new)] {
+        if file.manifest.tool.profile == "debug" {
+            found.remarks.push(format!("the {which} file is of a debug build"));
+        }
+        if let Some(drift) = drift::of(file).filter(|drift| drift.is_notable()) {
+            found.remarks.push(format!("the machine drifted in the {which} run: {}", drift.says()));
+        }
+    }
+}
+
+/// The versions of each engine that ran.
+fn versions(file: &ResultFile) -> BTreeMap<&str, Vec<String>> {
+    let mut versions: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for cell in &file.cells {
+        for version in cell.trials.iter().filter_map(|trial| trial.version.clone()) {
+            let known = versions.entry(&cell.id.engine).or_default();
+            if !known.contains(&version) {
+                known.push(version);
+            }
+        }
+    }
+    versions
+}

@@ -1,0 +1,168 @@
+//! The raw runs in columns: one row a run.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use embermark_model::result::{Cell, How, PhaseResult, Resources, ResultFile, Run, Trial};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+
+use crate::ReportError;
+
+/// A run and what it belongs to.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    run_id: &'a str,
+    cell: &'a Cell,
+    trial: &'a Trial,
+    part: &'a PhaseResult,
+    index: usize,
+    run: &'a Run,
+}
+
+/// How a column gets its value from a row.
+#[derive(Clone, Copy)]
+enum Get {
+    Text(fn(&Row<'_>) -> String),
+    Flag(fn(&Row<'_>) -> bool),
+    Number(fn(&Row<'_>) -> u64),
+    /// NULL where it was not measured.
+    Measured(fn(&Row<'_>) -> Option<u64>),
+}
+
+/// A column's name and value.
+type Column = (&'static str, Get);
+
+const COLUMNS: [Column; 27] = [
+    ("run_id", Get::Text(|row| row.run_id.to_owned())),
+    ("workload", Get::Text(|row| row.cell.id.workload.clone())),
+    ("scale", Get::Text(|row| row.cell.id.scale.to_string())),
+    ("durability", Get::Text(|row| row.cell.id.durability.to_string())),
+    ("variant", Get::Text(|row| row.cell.id.variant.clone())),
+    ("engine", Get::Text(|row| row.cell.id.engine.clone())),
+    ("reference", Get::Flag(|row| row.cell.reference)),
+    ("publishable", Get::Flag(|row| !row.cell.unpublishable)),
+    ("cell_status", Get::Text(|row| row.cell.status.name().replace(' ', "-"))),
+    ("trial", Get::Number(|row| row.trial.index.into())),
+    ("order", Get::Number(|row| row.trial.order.into())),
+    ("phase", Get::Text(|row| row.part.phase.clone())),
+    ("how", Get::Text(how)),
+    ("phase_status", Get::Text(|row| row.part.status.name().replace(' ', "-"))),
+    ("run", Get::Number(|row| row.index as u64)),
+    ("discarded", Get::Flag(|row| row.run.discarded)),
+    ("capped", Get::Flag(|row| row.run.capped)),
+    ("ops", Get::Number(|row| row.run.ops)),
+    ("elapsed_ns", Get::Number(|row| row.run.elapsed_ns)),
+    ("cpu_ns", Get::Measured(|row| row.run.engine.cpu_ns)),
+    ("peak_bytes", Get::Measured(|row| row.run.engine.peak_bytes)),
+    ("read_bytes", Get::Measured(|row| row.run.engine.read_bytes)),
+    ("written_bytes", Get::Measured(|row| row.run.engine.written_bytes)),
+    ("client_cpu_ns", Get::Measured(|row| client(row).cpu_ns)),
+    ("client_peak_bytes", Get::Measured(|row| client(row).peak_bytes)),
+    ("client_read_bytes", Get::Measured(|row| client(row).read_bytes)),
+    ("client_written_bytes", Get::Measured(|row| client(row).written_bytes)),
+];
+
+fn how(row: &Row<'_>) -> String {
+    match row.part.how {
+        How::Native => "native".to_owned(),
+        How::ClientSide => "client-side".to_owned(),
+    }
+}
+
+fn client(row: &Row<'_>) -> Resources {
+    row.run.client.unwrap_or_default()
+}
+
+/// Writes every run of a result as Parquet, compressed by Snappy: texts, booleans, and whole numbers
+/// of 64 bits (INT64), NULL where something was not measured. Column names are those of the CSV.
+///
+/// # Errors
+/// When `file` cannot be written.
+pub fn parquet<W: Write + Send>(result: &ResultFile, file: W) -> Result<(), ReportError> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(concat!("embermark ", env!("CARGO_PKG_VERSION")).to_owned())
+        .build();
+    let mut writer = SerializedFileWriter::new(file, Arc::new(schema()?), Arc::new(properties))?;
+    let rows = rows(result);
+    let mut group = writer.next_row_group()?;
+    // One writer for each column of the schema, in its order.
+    COLUMNS.iter().try_for_each(|column| write(&mut group, &column.1, &rows))?;
+    group.close()?;
+    writer.close()?;
+    Ok(())
+}
+
+fn schema() -> Result<Type, ParquetError> {
+    let field = |(name, get): &Column| {
+        let physical = match get {
+            Get::Text(_) => PhysicalType::BYTE_ARRAY,
+            Get::Flag(_) => PhysicalType::BOOLEAN,
+            Get::Number(_) | Get::Measured(_) => PhysicalType::INT64,
+        };
+        let repetition = match get {
+            Get::Measured(_) => Repetition::OPTIONAL,
+            _ => Repetition::REQUIRED,
+        };
+        let field = Type::primitive_type_builder(name, physical).with_repetition(repetition);
+        let field = match get {
+            Get::Text(_) => field
+                .with_logical_type(Some(LogicalType::String))
+                .with_converted_type(ConvertedType::UTF8),
+            _ => field,
+        };
+        field.build().map(Arc::new)
+    };
+    let fields = COLUMNS.iter().map(field).collect::<Result<Vec<_>, ParquetError>>()?;
+    Type::group_type_builder("runs").with_fields(fields).build()
+}
+
+fn rows(result: &ResultFile) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    for cell in &result.cells {
+        for trial in &cell.trials {
+            for part in &trial.phases {
+                let of = |(index, run)| {
+                    let run_id = result.manifest.run_id.as_str();
+                    Row { run_id, cell, trial, part, index, run }
+                };
+                rows.extend(part.runs.iter().enumerate().map(of));
+            }
+        }
+    }
+    rows
+}
+
+fn write<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    get: &Get,
+    rows: &[Row<'_>],
+) -> Result<(), ParquetError> {
+    let Some(mut writer) = group.next_column()? else { return Ok(()) };
+    match get {
+        Get::Text(get) => {
+            let values: Vec<ByteArray> =
+                rows.iter().map(|row| ByteArray::from(get(row).into_bytes())).collect();
+            writer.typed::<ByteArrayType>().write_batch(&values, None, None)?
+        }
+        Get::Flag(get) => {
+            let values: Vec<bool> = rows.iter().map(get).collect();
+            writer.typed::<BoolType>().write_batch(&values, None, None)?
+        }
+        Get::Number(get) => {
+            let values: Vec<i64> = rows.iter().map(|row| get(row) as i64).collect();
+            writer.typed::<Int64Type>().write_batch(&values, None, None)?
+        }
+        Get::Measured(get) => {
+            let values: Vec<i64> = rows.iter().filter_map(get).map(|value| value as i64).collect();
+            let present: Vec<i16> = rows.iter().map(|row| i16::from(get(row).is_some())).collect();
+            writer.typed::<Int64Type>().write_batch(&values, Some(&present), None)?
+        }
+    };
+    writer.close()
+}

@@ -1,0 +1,69 @@
+//! What the tables show, as numbers for programs.
+
+use embermark_model::{CellId, Durability, Scale};
+use serde::Serialize;
+
+use crate::summary::{Comparison, Entry};
+
+/// The statistics of one phase of one cell. Times are per operation.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Statistic<'a> {
+    workload: &'a str,
+    scale: Scale,
+    durability: Durability,
+    variant: &'a str,
+    engine: &'a str,
+    phase: &'a str,
+    /// Trials that have a figure.
+    trials: usize,
+    pub median_ns: f64,
+    pub mean_ns: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_ns: Option<[f64; 2]>,
+    /// Indices of trials that stand apart.
+    pub outliers: Vec<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio_interval: Option<[f64; 2]>,
+    /// No difference to the best is shown.
+    pub undecided: bool,
+}
+
+impl Statistic<'_> {
+    pub(super) fn is_of(&self, id: &CellId, phase: &str) -> bool {
+        (self.scale, self.durability) == (id.scale, id.durability)
+            && (self.engine, self.phase) == (id.engine.as_str(), phase)
+            && (self.workload, self.variant) == (id.workload.as_str(), id.variant.as_str())
+    }
+}
+
+/// Of every phase that has a figure, in the order of the tables.
+pub(super) fn of<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
+    let mut all = Vec::new();
+    for group in &comparison.groups {
+        for row in &group.rows {
+            for (engine, entry) in group.engines.iter().zip(&row.entries) {
+                let (Entry::Measured(measured), Some(phase)) = (entry, row.phase) else { continue };
+                let figure = &measured.figure;
+                all.push(Statistic {
+                    workload: group.workload,
+                    scale: group.scale,
+                    durability: group.durability,
+                    variant: row.variant.unwrap_or(group.variant),
+                    engine: engine.id,
+                    phase,
+                    trials: figure.per_trial_ns.len(),
+                    median_ns: figure.per_op_ns,
+                    mean_ns: figure.mean_ns,
+                    interval_ns: figure.interval_ns,
+                    outliers: figure.outliers.iter().map(|place| *place as u32).collect(),
+                    ratio: measured.ratio,
+                    ratio_interval: measured.ratio_interval,
+                    undecided: measured.undecided,
+                });
+            }
+        }
+    }
+    all
+}

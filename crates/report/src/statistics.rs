@@ -1,0 +1,64 @@
+//! Statistics of trials. The unit is the trial, a process of its own, and never the operation: the
+//! operations of one process share its memory layout, its caches and its luck.
+
+mod bootstrap;
+mod outlier;
+
+pub use bootstrap::{FEWEST_TRIALS, RESAMPLES, interval, ratio_interval};
+pub use outlier::outliers;
+
+/// The middle value, or the mean of the middle two; `None` of nothing.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    if sorted.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some(f64::midpoint(sorted[sorted.len() / 2 - 1], upper))
+}
+
+/// The arithmetic mean; `None` of nothing.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The geometric mean, the mean to take of ratios: P. J. Fleming and J. J. Wallace, "How not to lie
+/// with statistics: the correct way to summarize benchmark results", Communications of the ACM
+/// 29(3), 1986, <https://doi.org/10.1145/5666.5673>. `None` of nothing, or where a value is not a
+/// positive number.
+pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let logs: Option<Vec<f64>> =
+        values.into_iter().map(|value| is_measure(value).then(|| value.ln())).collect();
+    mean(&logs?).map(f64::exp)
+}
+
+/// Whether a number can be a time or a ratio: positive and finite. A time of 0 was not measured.
+pub fn is_measure(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+/// Whether an interval of a ratio leaves open which of the two is larger.
+pub fn includes_one([low, high]: [f64; 2]) -> bool {
+    low <= 1.0 && 1.0 <= high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_of_nothing_are_none_and_never_zero() {
+        assert_eq!((median(&[]), mean(&[]), geometric_mean([])), (None, None, None));
+        assert_eq!((median(&[4.0, 1.0, 2.0, 8.0]), mean(&[4.0, 1.0, 1.0])), (Some(3.0), Some(2.0)));
+    }
+
+    #[test]
+    fn a_geometric_mean_treats_twice_and_half_alike_and_refuses_what_is_no_ratio() {
+        let mean = geometric_mean([0.5, 2.0, 3.0, 3.0]).unwrap();
+        assert!((mean - 3f64.sqrt()).abs() < 1e-12, "{mean}");
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(geometric_mean([1.0, bad]), None);
+        }
+    }
+}

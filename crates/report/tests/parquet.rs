@@ -1,0 +1,117 @@
+//! The raw runs as Parquet, read back.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use embermark_model::result::{Resources, ResultFile, Run};
+use embermark_report::{Format, Options, load, parquet, render};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
+
+fn fixture() -> ResultFile {
+    load(Path::new("tests/fixtures/schema-1.json")).unwrap()
+}
+
+fn written(file: &ResultFile) -> Vec<Row> {
+    let out = tempfile::tempfile().unwrap();
+    parquet(file, out.try_clone().unwrap()).unwrap();
+    let reader = SerializedFileReader::new(out).unwrap();
+    reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
+}
+
+fn field(row: &Row, name: &str) -> Field {
+    let mut columns = row.get_column_iter();
+    columns.find(|(column, _)| *column == name).map(|(_, field)| field.clone()).unwrap()
+}
+
+fn runs(file: &ResultFile) -> impl Iterator<Item = &Run> {
+    let trials = file.cells.iter().flat_map(|cell| &cell.trials);
+    trials.flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs)
+}
+
+#[test]
+fn every_run_is_a_row_and_reads_back_as_it_was() {
+    let file = fixture();
+    let rows = written(&file);
+    assert_eq!(rows.len(), runs(&file).count());
+    let optional = |value: Option<u64>| value.map_or(Field::Null, |v| Field::Long(v as i64));
+    let (mut nulls, mut capped) = (0, 0);
+    for (row, run) in rows.iter().zip(runs(&file)) {
+        assert_eq!(field(row, "elapsed_ns"), Field::Long(run.elapsed_ns as i64));
+        assert_eq!(field(row, "ops"), Field::Long(run.ops as i64));
+        assert_eq!(field(row, "discarded"), Field::Bool(run.discarded));
+        assert_eq!(field(row, "capped"), Field::Bool(run.capped));
+        assert_eq!(field(row, "written_bytes"), optional(run.engine.written_bytes));
+        let client = run.client.unwrap_or_default();
+        assert_eq!(field(row, "client_cpu_ns"), optional(client.cpu_ns));
+        nulls += usize::from(field(row, "client_cpu_ns") == Field::Null);
+        capped += usize::from(run.capped);
+    }
+    assert!(nulls > 0 && nulls < rows.len() && capped > 0, "both are tried: {nulls}, {capped}");
+}
+
+#[test]
+fn every_column_holds_what_its_name_says() {
+    let mut file = fixture();
+    let resources = |base: u64| Resources {
+        cpu_ns: Some(base + 1),
+        peak_bytes: Some(base + 2),
+        read_bytes: Some(base + 3),
+        written_bytes: Some(base + 4),
+    };
+    let run = &mut file.cells[0].trials[1].phases[0].runs[2];
+    (run.elapsed_ns, run.ops) = (101, 102);
+    (run.engine, run.client) = (resources(200), Some(resources(300)));
+    let order = i64::from(file.cells[0].trials[1].order);
+    let rows = written(&file);
+    let row = rows.iter().find(|row| field(row, "elapsed_ns") == Field::Long(101)).unwrap();
+    let text = |text: &str| Field::Str(text.into());
+    let expected = [
+        ("run_id", text(&file.manifest.run_id)),
+        ("workload", text("sensors")),
+        ("scale", text("1k")),
+        ("durability", text("process")),
+        ("variant", text("single")),
+        ("engine", text("sqlite")),
+        ("reference", Field::Bool(false)),
+        ("publishable", Field::Bool(true)),
+        ("cell_status", text("ok")),
+        ("trial", Field::Long(1)),
+        ("order", Field::Long(order)),
+        ("phase", text("load")),
+        ("how", text("native")),
+        ("phase_status", text("ok")),
+        ("run", Field::Long(2)),
+        ("discarded", Field::Bool(false)),
+        ("capped", Field::Bool(false)),
+        ("ops", Field::Long(102)),
+        ("elapsed_ns", Field::Long(101)),
+        ("cpu_ns", Field::Long(201)),
+        ("peak_bytes", Field::Long(202)),
+        ("read_bytes", Field::Long(203)),
+        ("written_bytes", Field::Long(204)),
+        ("client_cpu_ns", Field::Long(301)),
+        ("client_peak_bytes", Field::Long(302)),
+        ("client_read_bytes", Field::Long(303)),
+        ("client_written_bytes", Field::Long(304)),
+    ];
+    let names: Vec<&String> = row.get_column_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, expected.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    for (name, value) in expected {
+        assert_eq!(field(row, name), value, "{name}");
+    }
+}
+
+#[test]
+fn a_result_without_runs_is_a_table_without_rows() {
+    let mut file = fixture();
+    file.cells.retain(|cell| cell.trials.is_empty());
+    assert!(written(&file).is_empty());
+}
+
+#[test]
+fn parquet_is_refused_as_text_with_what_to_do() {
+    let error = render(&fixture(), Format::Parquet, &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("--out"), "{error}");
+}
