@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{data, engines, report, run, verify, workloads};
+use commands::{advise, compare, data, engines, report, run, verify, workloads};
 
 /// Which database belongs on this device, for this work?
 ///
@@ -32,8 +32,12 @@ enum Command {
     Data(data::DataArgs),
     /// Check the answers of engines: every workload on small data, in every variant and tier
     Verify(verify::VerifyArgs),
-    /// Show a result file as a table, JSON, CSV or Markdown
+    /// Show a result file as a table, JSON, CSV, Markdown or Parquet
     Report(report::ReportArgs),
+    /// Compare two results of one machine: what became faster or slower
+    Compare(compare::CompareArgs),
+    /// Say which engines fit a need, from results
+    Advise(advise::AdviseArgs),
     /// Run one cell, as told on standard input
     #[command(hide = true)]
     Worker,
@@ -50,6 +54,8 @@ fn main() -> ExitCode {
         Command::Data(args) => data::data(args),
         Command::Verify(args) => verify::verify(args),
         Command::Report(args) => report::report(args),
+        Command::Compare(args) => compare::compare(args),
+        Command::Advise(args) => advise::advise(args),
         Command::Worker => return embermark_harness::worker_main(),
         Command::Companion => return embermark_harness::companion_main(),
     };

@@ -1,5 +1,7 @@
 //! One module per command.
 
+pub mod advise;
+pub mod compare;
 pub mod data;
 pub mod engines;
 mod output;

@@ -1,6 +1,6 @@
 //! Writing to standard output.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use crate::error::Failure;
@@ -19,4 +19,9 @@ pub fn print(text: &str) -> Result<ExitCode, Failure> {
 /// Columns of the terminal on standard output; 120 where it is none, as in a file or a pipe.
 pub fn width() -> usize {
     terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0))
+}
+
+/// Whether standard output takes colours: a terminal whose user has not set `NO_COLOR`.
+pub fn colour() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }

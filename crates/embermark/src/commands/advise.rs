@@ -1,0 +1,184 @@
+//! `embermark advise`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use bytesize::ByteSize;
+use clap::{Args, ValueEnum};
+use embermark_model::Durability;
+use embermark_model::result::ResultFile;
+use embermark_report::advise::{self, LicenceClass, Needs, Weight};
+use embermark_report::{Format, compare, load};
+
+use super::output;
+use crate::error::Failure;
+
+/// The arguments of `embermark advise`.
+#[derive(Args)]
+pub struct AdviseArgs {
+    /// Result files of one machine, as `embermark run` writes them
+    #[arg(required = true)]
+    results: Vec<PathBuf>,
+
+    /// What an engine must have
+    #[arg(long, value_enum, value_delimiter = ',')]
+    need: Vec<Need>,
+
+    /// What a commit must survive: none, process or power [default: the weakest that was measured
+    /// from process on]
+    #[arg(long, value_name = "TIER")]
+    tier: Option<Durability>,
+
+    /// The most memory an engine may use
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
+
+    /// How free its licence must be
+    #[arg(long, value_enum, default_value = "any")]
+    licence: Licence,
+
+    /// What counts and how much: CRITERION=WEIGHT; without any, nobody is ranked
+    #[arg(long, value_name = "CRITERION=WEIGHT", value_delimiter = ',')]
+    weight: Vec<String>,
+
+    /// List the criteria
+    #[arg(long)]
+    criteria: bool,
+
+    /// Advise from results that are not comparable
+    #[arg(long)]
+    force: bool,
+
+    /// Leave out the figures of engines whose licence forbids publishing them
+    #[arg(long)]
+    publishable: bool,
+
+    /// table, json or markdown
+    #[arg(short, long, default_value = "table")]
+    format: String,
+}
+
+/// Something an engine has or has not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Need {
+    /// It is spoken to in SQL
+    Sql,
+    /// It runs in the process of its user
+    Embedded,
+}
+
+/// How free a licence must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Licence {
+    /// MIT, Apache, BSD, public domain and their like
+    Permissive,
+    /// These and the GPL and its like
+    Copyleft,
+    /// Whatever it is
+    Any,
+}
+
+/// Says which engines fit.
+pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
+    let format: Format = args.format.parse().map_err(Failure::usage)?;
+    let weights = args.weight.iter().map(|text| weight(text)).collect::<Result<Vec<_>, _>>()?;
+    let results = args.results.iter().map(|path| load(path));
+    let mut results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
+    if args.publishable {
+        results = results.into_iter().map(ResultFile::publishable).collect();
+    }
+    if !args.force {
+        alike(&args.results, &results)?;
+    }
+    let table = advise::table(&results.iter().collect::<Vec<_>>());
+    if args.criteria {
+        let line = |c: &advise::Criterion| format!("{:<10}  {}\n", c.id, c.about);
+        return output::print(&table.criteria.iter().map(line).collect::<String>());
+    }
+    let needs = Needs {
+        tier: args.tier.unwrap_or_else(|| usual_tier(&table)),
+        sql: args.need.contains(&Need::Sql),
+        embedded: args.need.contains(&Need::Embedded),
+        memory_bytes: args.memory.as_deref().map(memory).transpose()?,
+        licence: match args.licence {
+            Licence::Permissive => Some(LicenceClass::Permissive),
+            Licence::Copyleft => Some(LicenceClass::Copyleft),
+            Licence::Any => None,
+        },
+    };
+    let advice = advise::advise(&table, needs, &weights).map_err(Failure::usage)?;
+    let text = match format {
+        Format::Table => advise::words(&advice, &table, output::width()),
+        Format::Markdown => advise::markdown(&advice, &table),
+        Format::Json => advise::json(&advice, &table).map_err(Failure::runtime)?,
+        Format::Csv | Format::Parquet => {
+            return Err(Failure::usage("advice is given as table, json or markdown"));
+        }
+    };
+    output::print(&text)
+}
+
+/// Refuses results that were not measured alike. Other cells are what one gives several for.
+fn alike(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
+    let Some((first, others)) = results.split_first() else { return Ok(()) };
+    for (path, other) in paths.iter().skip(1).zip(others) {
+        let reasons = compare::conditions(first, other).incomparable;
+        if !reasons.is_empty() {
+            return Err(Failure::usage(format!(
+                "{} and {} were not measured alike (--force advises all the same):\n  {}",
+                paths[0].display(),
+                path.display(),
+                reasons.join("\n  ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// `process` where it was measured, else a stronger tier, else `none`.
+fn usual_tier(table: &advise::AdviceTable) -> Durability {
+    let measured = |tier: &Durability| table.engines.iter().any(|entry| entry.tier == *tier);
+    [Durability::Process, Durability::Power, Durability::None]
+        .into_iter()
+        .find(measured)
+        .unwrap_or(Durability::Process)
+}
+
+fn weight(text: &str) -> Result<Weight, Failure> {
+    let parsed = text.split_once('=').and_then(|(criterion, weight)| {
+        let weight = weight.trim().parse().ok().filter(|w: &f64| w.is_finite() && *w > 0.0)?;
+        Some(Weight { criterion: criterion.trim().to_owned(), weight })
+    });
+    parsed.ok_or_else(|| {
+        Failure::usage(format!(
+            "--weight '{text}' is no weight: write CRITERION=NUMBER above 0, for example ingest=3"
+        ))
+    })
+}
+
+fn memory(text: &str) -> Result<u64, Failure> {
+    text.parse::<ByteSize>().map(|ByteSize(bytes)| bytes).map_err(|_| {
+        Failure::usage(format!("--memory '{text}' is not a size: write for example 64MiB or 1GB"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weight_is_a_criterion_and_a_positive_number() {
+        let weight = |text| super::weight(text);
+        assert_eq!(weight("ingest=3").unwrap(), Weight { criterion: "ingest".into(), weight: 3.0 });
+        for bad in ["ingest", "ingest=", "ingest=0", "ingest=-1", "ingest=inf", "=", "3"] {
+            assert!(weight(bad).unwrap_err().to_string().contains("--weight"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_budget_of_memory_may_have_units() {
+        assert_eq!(memory("64MiB").unwrap(), 64 << 20);
+        assert_eq!(memory("64M").unwrap(), 64_000_000);
+        assert!(memory("lots").unwrap_err().to_string().contains("--memory"));
+    }
+}
