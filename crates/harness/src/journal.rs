@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use embermark_model::plan::Plan;
-use embermark_model::result::{Cell, Manifest, ResultFile, SCHEMA, Trial};
+use embermark_model::result::{Cell, Drift, Manifest, ResultFile, SCHEMA, Trial};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,8 @@ pub struct Journal {
     pub head: Head,
     /// Trials that ended, in the order they ran.
     pub trials: Vec<EndedTrial>,
+    /// The first trial made again, when the run came to that.
+    pub drift: Option<Drift>,
     /// When the run ended, RFC 3339, UTC; absent when it was cut off.
     pub finished: Option<String>,
 }
@@ -54,6 +56,7 @@ pub struct EndedTrial {
 #[serde(untagged)]
 enum Line {
     Trial(Box<EndedTrial>),
+    Drift { drift: Box<Drift> },
     End { finished: String },
 }
 
@@ -79,7 +82,7 @@ impl Writer {
         let file = File::create_new(path)
             .map_err(|error| HarnessError::file(path, "create the journal", error))?;
         let head = Head { embermark_journal: VERSION, manifest, plan, cells };
-        let journal = Journal { head, trials: Vec::new(), finished: None };
+        let journal = Journal { head, trials: Vec::new(), drift: None, finished: None };
         let mut writer = Self { path: path.to_owned(), file, journal };
         let head = serde_json::to_vec(&writer.journal.head);
         writer.line(head)?;
@@ -94,6 +97,16 @@ impl Writer {
         let ended = EndedTrial { cell, trial };
         self.line(serde_json::to_vec(&ended))?;
         self.journal.trials.push(ended);
+        Ok(())
+    }
+
+    /// Adds the first trial made again.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn drift(&mut self, drift: Drift) -> Result<(), HarnessError> {
+        self.line(serde_json::to_vec(&Line::Drift { drift: Box::new(drift.clone()) }))?;
+        self.journal.drift = Some(drift);
         Ok(())
     }
 
@@ -144,10 +157,11 @@ pub fn read(path: &Path) -> Result<Journal, HarnessError> {
         let newer = format!("it is of version {}, newer than {VERSION}", head.embermark_journal);
         return Err(wrong(0, newer));
     }
-    let mut journal = Journal { head, trials: Vec::new(), finished: None };
+    let mut journal = Journal { head, trials: Vec::new(), drift: None, finished: None };
     for (number, line) in lines {
         match serde_json::from_slice(line) {
             Ok(Line::Trial(ended)) => journal.trials.push(*ended),
+            Ok(Line::Drift { drift }) => journal.drift = Some(*drift),
             Ok(Line::End { finished }) => journal.finished = Some(finished),
             Err(error) => return Err(wrong(number, error.to_string())),
         }
@@ -157,14 +171,15 @@ pub fn read(path: &Path) -> Result<Journal, HarnessError> {
 
 /// Makes the result of a journal, complete or cut off: every cell with the trials that ended.
 pub fn assemble(journal: &Journal) -> ResultFile {
-    let Journal { head, trials, finished } = journal;
+    let Journal { head, trials, drift, finished } = journal;
+    let manifest = head.manifest.clone();
     let cells = head.cells.iter().map(|planned| {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);
         cell(planned, own.map(|ended| ended.trial.clone()).collect())
     });
     ResultFile {
         schema: SCHEMA,
-        manifest: Manifest { finished: finished.clone(), ..head.manifest.clone() },
+        manifest: Manifest { finished: finished.clone(), drift: drift.clone(), ..manifest },
         plan: head.plan.clone(),
         cells: cells.collect(),
     }
@@ -247,7 +262,7 @@ mod tests {
         };
         let manifest = manifest::begin("id", Path::new("/"), 0);
         let head = Head { embermark_journal: VERSION, manifest, plan, cells: vec![] };
-        let journal = Journal { head, trials: vec![], finished: None };
+        let journal = Journal { head, trials: vec![], drift: None, finished: None };
         let mut writer = Writer { path: path.to_owned(), file, journal };
         let error = writer.finish("now".to_owned()).unwrap_err();
         assert!(matches!(error, HarnessError::DiskFull { .. }), "{error}");

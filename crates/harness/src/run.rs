@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use embermark_model::plan::{DataSource, Plan};
-use embermark_model::result::{Manifest, ResultFile, Trial};
+use embermark_model::result::{Drift, Manifest, ResultFile, Trial};
 use embermark_model::{CellId, Scale};
 
 use crate::cells::{self, PlannedCell};
+use crate::journal::EndedTrial;
 use crate::outdir::OutDir;
 use crate::progress::Progress;
 use crate::protocol::Job;
@@ -177,8 +178,13 @@ impl Run<'_> {
         let turns = schedule::order(&trials, self.plan.seed);
         let mut journal =
             journal::Writer::create(&self.dirs.journal(), manifest, self.plan.clone(), cells)?;
-        progress.started(turns.len() as u32);
+        let again = self.first_again(&turns);
+        progress.started((turns.len() + usize::from(again.is_some())) as u32);
         let complete = self.take_turns(&turns, &runnable, &mut journal, progress);
+        let complete = match (complete, again) {
+            (Ok(true), Some(again)) => self.measure_drift(again, &runnable, &mut journal, progress),
+            (complete, _) => complete,
+        };
         progress.finished();
         let interrupted = !complete?;
         if !interrupted {
@@ -214,6 +220,43 @@ impl Run<'_> {
             progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
             journal.trial(id.clone(), trial)?;
         }
+        Ok(true)
+    }
+
+    /// The turn that is taken again after the last one, to see whether the machine drifted: the
+    /// first. None where that would say nothing: of a check of answers, or of a single trial.
+    fn first_again(&self, turns: &[Turn]) -> Option<Turn> {
+        let measures = turns.len() > 1 && !self.options.once_per_setting;
+        let first = turns.first().filter(|_| measures)?;
+        Some(Turn { order: turns.len() as u32, ..*first })
+    }
+
+    /// Makes the first trial again and journals it apart; whether it came to its end. A first trial
+    /// that did not end well is not made again.
+    fn measure_drift(
+        &self,
+        turn: Turn,
+        cells: &[PlannedCell],
+        journal: &mut journal::Writer,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, HarnessError> {
+        let PlannedCell { id, phases, .. } = &cells[turn.cell];
+        let is_first = |ended: &&EndedTrial| ended.cell == *id && ended.trial.index == turn.trial;
+        let first = journal.journal().trials.iter().find(is_first);
+        let went_well = first.is_some_and(|first| first.trial.status.has_figures());
+        let Some(rows) = self.stages.file(&id.workload, id.scale).filter(|_| went_well) else {
+            return Ok(true);
+        };
+        progress.note("the first trial once more, to see whether the machine drifted");
+        progress.trial(turn.order + 1, id, turn.trial);
+        let name = format!("{}-{}-again", id.slug(), turn.trial);
+        let Ending::Trial(again) = self.trial(id, phases, rows, &name, progress)? else {
+            return Ok(false);
+        };
+        let again = Trial { index: turn.trial, order: turn.order, ..*again };
+        let wall = Duration::from_nanos(again.wall_ns);
+        progress.trial_ended(again.status, again.reason.as_deref(), wall);
+        journal.drift(Drift { cell: id.clone(), first: turn.trial, again })?;
         Ok(true)
     }
 

@@ -29,11 +29,16 @@ fn a_journal_cut_off_anywhere_gives_the_trials_that_ended_whole() {
     run(&plan(&["good", "wrong"]), &out.options()).unwrap();
     let whole = fs::read(out.path(JOURNAL)).unwrap();
     let ends: Vec<usize> = (0..whole.len()).filter(|i| whole[*i] == b'\n').collect();
-    assert_eq!(ends.len(), 4); // head, two trials, end
+    assert_eq!(ends.len(), 5); // head, two trials, the first again, end
     let cut = out.path("cut.jsonl");
-    for (length, trials) in
-        [(ends[3], 2), (ends[2] + 1, 2), (ends[2], 1), (ends[1] + 40, 1), (ends[0] + 1, 0)]
-    {
+    for (length, trials) in [
+        (ends[4], 2),
+        (ends[3], 2),
+        (ends[2] + 1, 2),
+        (ends[2], 1),
+        (ends[1] + 40, 1),
+        (ends[0] + 1, 0),
+    ] {
         fs::write(&cut, &whole[..length]).unwrap();
         let journal = journal::read(&cut).unwrap();
         assert_eq!((journal.trials.len(), journal.finished.is_some()), (trials, false));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use embermark_harness::progress::{Progress, Silent};
 use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, journal};
 use embermark_model::plan::Plan;
-use embermark_model::result::{Cell, DiskSize, ResultFile};
+use embermark_model::result::{Cell, DiskSize, ResultFile, Trial};
 use embermark_model::{CellId, Durability, Scale, Status};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
@@ -20,6 +20,9 @@ use crate::toy::CATALOG;
 crate::tests!(
     a_run_measures_every_phase_and_leaves_only_its_result,
     trials_are_interleaved_and_numbered,
+    the_first_trial_is_made_again_at_the_end_and_is_no_trial_of_its_cell,
+    a_first_trial_that_failed_and_a_check_of_answers_are_not_made_again,
+    a_result_says_what_its_engines_are,
     tiers_made_by_one_setting_can_be_run_once,
     a_wrong_answer_is_told_with_its_first_difference_and_hides_no_other_phase,
     a_worker_that_is_killed_is_one_failed_cell_and_the_others_go_on,
@@ -130,6 +133,42 @@ fn trials_are_interleaved_and_numbered() {
         result.cells.iter().flat_map(|cell| &cell.trials).map(|trial| trial.order).collect();
     orders.sort_unstable();
     assert_eq!(orders, (0..9).collect::<Vec<_>>());
+}
+
+fn the_first_trial_is_made_again_at_the_end_and_is_no_trial_of_its_cell() {
+    let out = Out::new();
+    let result = run(&Plan { trials: 2, ..plan(&["good", "chatty"]) }, &out.options()).unwrap();
+    let drift = result.manifest.drift.as_ref().unwrap();
+    let cell = result.cells.iter().find(|cell| cell.id == drift.cell).unwrap();
+    let first = cell.trials.iter().find(|trial| trial.index == drift.first).unwrap();
+    assert_eq!((first.order, drift.again.order, cell.trials.len()), (0, 4, 2));
+    let names = |trial: &Trial| -> Vec<String> {
+        trial.phases.iter().map(|phase| phase.phase.clone()).collect()
+    };
+    assert_eq!(names(&drift.again), names(first));
+    assert!(drift.again.status == Status::Ok && drift.again.phases[1].runs.len() == 3);
+}
+
+fn a_first_trial_that_failed_and_a_check_of_answers_are_not_made_again() {
+    let out = Out::new();
+    let failed = run(&Plan { trials: 2, ..plan(&["failing"]) }, &out.options()).unwrap();
+    assert!(failed.manifest.drift.is_none());
+    let out = Out::new();
+    let check = RunOptions { once_per_setting: true, ..out.options() };
+    let checked = run(&plan(&["good", "chatty"]), &check).unwrap();
+    assert!(checked.manifest.drift.is_none());
+    let out = Out::new();
+    assert!(run(&plan(&["good"]), &out.options()).unwrap().manifest.drift.is_none(), "one trial");
+}
+
+fn a_result_says_what_its_engines_are() {
+    let out = Out::new();
+    let result = run(&plan(&["good", "absent"]), &out.options()).unwrap();
+    let engines = &result.manifest.engines;
+    assert_eq!(engines.keys().collect::<Vec<_>>(), ["absent", "good"]);
+    let good = &engines["good"];
+    let said = (good.name.as_str(), good.kind.as_str(), good.family.as_str());
+    assert_eq!((said, good.licence.as_str()), (("good", "embedded", "key-value"), "-"));
 }
 
 fn a_wrong_answer_is_told_with_its_first_difference_and_hides_no_other_phase() {
