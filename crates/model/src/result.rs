@@ -292,6 +292,11 @@ impl ResultFile {
     /// Without the figures that may not be published: their cells stay and say so.
     #[must_use]
     pub fn publishable(mut self) -> Self {
+        let secret =
+            |id: &CellId| self.cells.iter().any(|cell| cell.unpublishable && cell.id == *id);
+        if self.manifest.drift.as_ref().is_some_and(|drift| secret(&drift.cell)) {
+            self.manifest.drift = None;
+        }
         let figures = |cell: &&mut Cell| cell.unpublishable && !cell.trials.is_empty();
         for cell in self.cells.iter_mut().filter(figures) {
             cell.trials.clear();

@@ -10,6 +10,7 @@ mod probes;
 mod registry;
 mod toy;
 mod trials;
+mod twins;
 
 use std::process::ExitCode;
 
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["worker"] => return embermark_harness::serve(&toy::CATALOG),
         ["companion"] => return embermark_harness::companion_main(),
+        ["worker-of-twins"] => return embermark_harness::serve(&twins::CATALOG),
         ["worker-of-the-build"] => return embermark_harness::worker_main(),
         ["use", what] => {
             probes::use_up(what);
@@ -33,13 +35,16 @@ fn main() -> ExitCode {
     arguments.test_threads = Some(1);
     let tests =
         [cells::TESTS, journal::TESTS, trials::TESTS, registry::TESTS, probes::TESTS].concat();
-    let trial = |(name, test): (&'static str, fn())| {
+    let slow = twins::SLOW.iter().map(|(name, test)| (*name, *test, true));
+    let tests = tests.into_iter().map(|(name, test)| (name, test, false)).chain(slow);
+    let trial = |(name, test, slow): (&'static str, fn(), bool)| {
         Trial::test(name.replace('_', " "), move || -> Result<(), Failed> {
             test();
             Ok(())
         })
+        .with_ignored_flag(slow)
     };
-    libtest_mimic::run(&arguments, tests.into_iter().map(trial).collect()).exit_code()
+    libtest_mimic::run(&arguments, tests.map(trial).collect()).exit_code()
 }
 
 /// Functions as tests under their own names.
