@@ -56,7 +56,9 @@ pub(super) fn of(lines: &[Line<'_>], engine: &str) -> Option<(f64, Option<[f64; 
     Some((ratio, interval))
 }
 
-/// A line for each row of these phases.
+/// A line for each row of these phases in which all who have a time have this figure too: fast
+/// operations are timed seldom, so that the fastest engines are the first to lack a percentile, and
+/// a slow one would be the best of those that are left.
 fn by_row<'a>(
     groups: &[&Group<'a>],
     phases: &Phases,
@@ -71,13 +73,15 @@ fn by_row<'a>(
     for group in groups.iter().filter(|group| group.workload == phases.workload) {
         for row in group.rows.iter().filter(|row| wanted(group, row)) {
             let entries = group.engines.iter().zip(&row.entries);
-            let values = entries.filter_map(|(engine, entry)| match entry {
+            let ranked = entries.filter_map(|(engine, entry)| match entry {
                 Entry::Measured(measured) if measured.ratio.is_some() => {
-                    Some((engine.id, trials(&measured.figure)?))
+                    Some((engine.id, trials(&measured.figure)))
                 }
                 _ => None,
             });
-            lines.extend(line(present(group), values.collect()));
+            let values: Option<Vec<_>> =
+                ranked.map(|(engine, trials)| Some((engine, trials?))).collect();
+            lines.extend(values.and_then(|values| line(present(group), values)));
         }
     }
     lines
