@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use embermark_engines::{Availability, Join, Kind, Link, network, registry};
+use embermark_engines::{Availability, Engine, Join, Kind, Link, Site, network, registry};
 use embermark_model::Durability;
 
 #[path = "join/common.rs"]
@@ -67,12 +67,35 @@ fn a_server_answers_on_the_loopback_address_alone(id: &str, dir: &str) {
     assert_eq!(count(&mut store).unwrap(), 1, "{id}");
     let all = [listening("tcp"), listening("tcp6")].concat();
     assert!(!all.is_empty(), "{id}");
+    a_database_of_a_server_given_by_url_is_joined(engine, &site, &at);
     // HarperDB opens a port of its own choice on every address, which is why it must have a network
     // of its own.
     if id != "harperdb" {
         assert!(all.iter().all(|address| address.starts_with("0100007F:")), "{id}: {all:?}");
     }
     close(store).unwrap();
+}
+
+/// The server is another process's private one, taken for somebody's.
+fn a_database_of_a_server_given_by_url_is_joined(engine: &dyn Engine, site: &Site, at: &str) {
+    let url = match engine.info().id {
+        // The names and passwords that it takes are not to be had in the form of its URL.
+        "harperdb" => return,
+        "influxdb" => at.splitn(3, ' ').last(),
+        _ => at.splitn(2, ' ').last(),
+    };
+    let site = Site { url: url.map(str::to_owned), ..site.clone() };
+    let mut given = engine.open(&site).unwrap().store;
+    create(&mut given).unwrap();
+    let Join::At(at) = join(&given) else { panic!("nobody may join") };
+    let mut second = engine.join(&site, &at).unwrap();
+    for n in 1..=2 {
+        write(&mut given, n, 1).unwrap();
+        assert_eq!(count(&mut second).unwrap(), n, "{}", engine.info().id);
+    }
+    close(second).unwrap();
+    assert_eq!(count(&mut given).unwrap(), 2, "its end drops nothing");
+    close(given).unwrap();
 }
 
 fn a_server_that_listens_on_every_address_refuses_a_network_that_others_share() {
