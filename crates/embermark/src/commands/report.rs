@@ -41,6 +41,10 @@ pub struct ShowArgs {
     #[arg(long)]
     intervals: bool,
 
+    /// How much each resource counts in the score of machine, as cpu=3,io=2,network=2,memory=1,disk=1,effort=1
+    #[arg(long, value_name = "NAME=N,…")]
+    weights: Option<String>,
+
     /// Every figure of the workloads' sources too, and not those alone that something measured
     /// stands beside
     #[arg(long)]
@@ -99,7 +103,10 @@ impl ShowArgs {
             .iter()
             .flat_map(|workload| workload.info().phases.iter().map(|phase| phase.name))
             .collect();
+        let weights =
+            self.weights.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
         let options = Options {
+            weights: weights.unwrap_or_default(),
             width: output::width(),
             colour,
             order: &order,

@@ -49,6 +49,7 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
                     ..Resources::default()
                 },
                 client: None,
+                observed: None,
             }];
             trial.phases.push(part);
         }
@@ -59,7 +60,13 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
 
 fn facts(family: &str, kind: &str, licence: &str) -> EngineFacts {
     let own = str::to_owned;
-    EngineFacts { name: own("A name"), kind: own(kind), family: own(family), licence: own(licence) }
+    EngineFacts {
+        name: own("A name"),
+        kind: own(kind),
+        family: own(family),
+        licence: own(licence),
+        adapter_lines: None,
+    }
 }
 
 /// `rows` is good at rows, `columns` at questions, `tree` at both and without SQL.
