@@ -296,6 +296,19 @@ fn two_files_of_one_machine_are_one_table_and_a_file_given_twice_counts_once() {
 }
 
 #[test]
+fn advice_from_figures_that_may_not_be_published_says_so_on_its_face() {
+    let mut file = three();
+    file.cells[2].unpublishable = true;
+    let shown = |file: &ResultFile| {
+        let table = table(&[file]);
+        words(&advise(&table, ANY, &weights(&[("ingest", 1.0)])).unwrap(), &table, 120)
+    };
+    assert!(shown(&file).starts_with("NOT TO BE PUBLISHED"), "{}", shown(&file));
+    let publishable = shown(&file.publishable());
+    assert!(!publishable.contains("NOT TO BE PUBLISHED") && publishable.contains("tree: "));
+}
+
+#[test]
 fn an_unknown_criterion_is_answered_with_the_nearest() {
     let file = three();
     let error = advise(&table(&[&file]), ANY, &weights(&[("ingset", 1.0)])).unwrap_err();
