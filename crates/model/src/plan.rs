@@ -1,6 +1,7 @@
 //! What was asked for.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -89,6 +90,15 @@ impl Default for Rate {
     /// The machine of the source: 1 kHz.
     fn default() -> Self {
         Self::PerSecond(1_000)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PerSecond(rate) => rate.fmt(f),
+            Self::Max => f.write_str("max"),
+        }
     }
 }
 

@@ -107,6 +107,9 @@ fn plan(found: &mut Differences, old: &Plan, new: &Plan) {
     found.must("discarded runs", Some(old.discard), Some(new.discard));
     found.must("time cap", ms(old.cap_ms), ms(new.cap_ms));
     found.must("time of a closed loop", ms(old.window_ms), ms(new.window_ms));
+    found.must("warm-up", ms(old.warm_up_ms), ms(new.warm_up_ms));
+    found.must("overview", Some(old.overview), Some(new.overview));
+    found.must("rate of samples", Some(old.rate), Some(new.rate));
     found.must("seed", Some(old.seed), Some(new.seed));
     let bytes = |plan: &Plan| Some(format::bytes(plan.memory_bytes as f64));
     found.must("cache memory given to engines", bytes(old), bytes(new));

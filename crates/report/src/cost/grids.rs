@@ -46,7 +46,7 @@ fn counted(count: Option<u64>) -> Option<String> {
 }
 
 fn share(percent: f64) -> String {
-    format::percent(percent / 100.0)
+    format!("{percent:.1} %")
 }
 
 fn a_second(bytes: f64) -> String {
