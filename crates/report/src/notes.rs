@@ -33,7 +33,12 @@ fn note(about: impl Into<String>, says: impl Into<String>) -> Note {
 
 /// What stands on the face of a report with figures that may not be published.
 pub(crate) fn face(file: &ResultFile) -> Option<String> {
-    let engines = file.unpublishable();
+    face_of([file].into_iter())
+}
+
+/// The same of a report on several results.
+pub(crate) fn face_of<'a>(files: impl Iterator<Item = &'a ResultFile>) -> Option<String> {
+    let engines: Vec<&str> = files.flat_map(ResultFile::unpublishable).collect();
     let named = names(engines.iter().copied());
     let says = "NOT TO BE PUBLISHED: the licence forbids publishing figures of";
     (!engines.is_empty()).then(|| format!("{says} {named} (--publishable leaves them out)"))
@@ -287,7 +292,8 @@ fn versions(file: &ResultFile) -> String {
     versions.iter().map(show).collect::<Vec<String>>().join("; ")
 }
 
-fn machine(machine: &Machine) -> String {
+/// The machine in a line; empty when nothing of it could be read.
+pub(crate) fn machine(machine: &Machine) -> String {
     let text = |value: &Option<String>| value.as_deref().map(text::plain);
     [
         text(&machine.cpu),
