@@ -167,7 +167,7 @@ fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
         ("runs of a trial:", |file| file.plan.runs += 1),
         ("discarded runs:", |file| file.plan.discard += 1),
         ("time cap:", |file| file.plan.cap_ms = None),
-        ("time of a closed loop:", |file| file.plan.window_ms += 1),
+        ("time of a closed loop:", |file| file.plan.window_ms = Some(1)),
         ("seed:", |file| file.plan.seed += 1),
         ("cache memory given to engines:", |file| file.plan.memory_bytes *= 2),
         ("data:", |file| file.plan.data = embermark_model::plan::DataSource::File("x".into())),

@@ -49,6 +49,7 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
                     ..Resources::default()
                 },
                 client: None,
+                observed: None,
             }];
             trial.phases.push(part);
         }

@@ -106,7 +106,7 @@ fn plan(found: &mut Differences, old: &Plan, new: &Plan) {
     found.must("runs of a trial", Some(old.runs), Some(new.runs));
     found.must("discarded runs", Some(old.discard), Some(new.discard));
     found.must("time cap", ms(old.cap_ms), ms(new.cap_ms));
-    found.must("time of a closed loop", ms(Some(old.window_ms)), ms(Some(new.window_ms)));
+    found.must("time of a closed loop", ms(old.window_ms), ms(new.window_ms));
     found.must("seed", Some(old.seed), Some(new.seed));
     let bytes = |plan: &Plan| Some(format::bytes(plan.memory_bytes as f64));
     found.must("cache memory given to engines", bytes(old), bytes(new));
