@@ -131,7 +131,10 @@ fn asked(file: &ResultFile) -> Vec<NoteData> {
         ),
         ("trials", plan.trials.to_string()),
         ("cap of a run", plan.cap_ms.map_or_else(|| "none".into(), milliseconds)),
-        ("closed loops last", milliseconds(plan.window_ms)),
+        (
+            "phases by the clock last",
+            plan.window_ms.map_or_else(|| "as long as each workload has it".into(), milliseconds),
+        ),
         ("cache memory", crate::format::bytes(plan.memory_bytes as f64)),
         ("seed", plan.seed.to_string()),
     ];
