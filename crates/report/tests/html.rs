@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use embermark_model::Durability;
-use embermark_model::result::ResultFile;
+use embermark_model::result::{Observed, ResultFile};
 use embermark_report::html::{
     self, EngineFacts, Page, PageOptions, PhaseFacts, Source, WorkloadFacts,
 };
@@ -159,6 +159,25 @@ fn a_reference_and_an_engine_that_keeps_less_are_not_ranked() {
     let ranked = |engine: &str| page.cells.iter().any(|cell| cell.engine == engine && cell.ranked);
     assert!(ranked("sqlite") && ranked("duckdb"));
     assert!(!ranked("lmdb") && !ranked("memory"));
+}
+
+#[test]
+fn what_was_watched_in_a_phase_is_told_once_and_its_network_bytes_are_a_median() {
+    let mut file = fixture();
+    let cell = file.cells.iter_mut().find(|cell| cell.trials.len() == 2).unwrap();
+    for (trial, bytes) in cell.trials.iter_mut().zip([100, 300]) {
+        for run in trial.phases[0].runs.iter_mut().filter(|run| !run.discarded) {
+            run.observed = Some(Observed {
+                network_bytes: Some(bytes),
+                remarks: vec!["did not keep up".into()],
+                ..Observed::default()
+            });
+        }
+    }
+    let page = data(&file);
+    let seen: Vec<_> = page.entries.iter().filter(|entry| !entry.remarks.is_empty()).collect();
+    assert_eq!(seen.len(), 1);
+    assert_eq!((seen[0].network_bytes, seen[0].remarks.len()), (Some(200.0), 1));
 }
 
 #[test]

@@ -92,6 +92,9 @@ export interface Entry {
   figure: Figure | null;
   latency: Latency | null;
   usage: Usage;
+  /** Bytes between client and server in a counted run. */
+  network_bytes?: number;
+  remarks?: string[];
   /** Bytes written for each byte of the rows' fields. */
   write_amplification: number | null;
   /** By trial: elapsed ns, operations, 1 if discarded plus 2 if stopped at the cap. */

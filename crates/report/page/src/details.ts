@@ -31,6 +31,7 @@ export function open(dialog: HTMLDialogElement, page: Page, entry: Entry): void 
     h("p", {}, h("span", { class: `badge ${isFailure(entry.status) ? "bad" : ""} s-${entry.status ?? "absent"}` }, word(entry.status)),
       entry.client_side ? " by client code over scans and point operations" : " by the engine's own means"),
     entry.reason && h("p", { class: "reason" }, entry.reason),
+    (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
     time(entry), trials(cell, entry), latency(entry), resources(cell, entry), engine(cell),
   ));
   dialog.onclick = (event) => {
@@ -94,6 +95,7 @@ function resources(cell: Cell, entry: Entry): Node[] {
   return [
     h("h3", {}, "Resources"),
     table("Of a counted run", ["", ...known.map(([, label]) => label)], rows),
+    ...(entry.network_bytes === undefined ? [] : [h("p", {}, `${bytes(entry.network_bytes)} over the network between client and server.`)]),
     ...(amplification === null ? [] : [h("p", {}, `Write amplification ${ratio(amplification)}: bytes written for each byte of the rows' fields.`)]),
   ];
 }

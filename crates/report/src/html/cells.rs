@@ -1,11 +1,12 @@
 //! One group's cells and entries, as the page is given them.
 
-use embermark_model::result::{Cell, How, PhaseResult, ResultFile, Run, Trial};
+use embermark_model::result::{Cell, How, Observed, PhaseResult, ResultFile, Run, Trial};
 use embermark_model::{Scale, Status};
 
 use super::data::{
     CellData, EngineFacts, EntryData, FigureData, LatencyData, Page, TrialData, UsageData,
 };
+use crate::statistics::median;
 use crate::summary::{Entry, Figure, Group, Row, Usage};
 use crate::text;
 
@@ -175,6 +176,8 @@ fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> En
         usage: row
             .phase
             .map_or_else(UsageData::default, |phase| usage_data(&Usage::of_phase(cell, phase))),
+        network_bytes: network(&parts),
+        remarks: remarks(&parts),
         write_amplification: None,
         runs: parts.iter().map(|part| runs(*part)).collect(),
     }
@@ -187,6 +190,34 @@ fn write_amplification(page: &Page, group: &Group<'_>, entry: &EntryData) -> Opt
     let loads = entry.phase.as_deref() == Some("load");
     let bytes = facts.row_bytes.filter(|_| loads)? * figure.ops;
     Some(entry.usage.written_bytes? / bytes as f64)
+}
+
+/// What was seen of the counted runs of each trial.
+fn observed<'a>(part: &'a PhaseResult) -> impl Iterator<Item = &'a Observed> + use<'a> {
+    part.runs.iter().filter(|run| !run.discarded).filter_map(|run| run.observed.as_ref())
+}
+
+fn network(parts: &[Option<&PhaseResult>]) -> Option<f64> {
+    let of_trial = |part: &&PhaseResult| {
+        let bytes: Option<Vec<u64>> = observed(part).map(|seen| seen.network_bytes).collect();
+        let bytes = bytes.filter(|bytes| !bytes.is_empty())?;
+        Some(bytes.iter().sum::<u64>() as f64 / bytes.len() as f64)
+    };
+    let trials: Vec<f64> = parts.iter().flatten().filter_map(of_trial).collect();
+    median(&trials)
+}
+
+fn remarks(parts: &[Option<&PhaseResult>]) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    for remark in
+        parts.iter().flatten().flat_map(|part| observed(part)).flat_map(|seen| &seen.remarks)
+    {
+        let remark = text::clipped(remark, LONGEST_REASON);
+        if !said.contains(&remark) {
+            said.push(remark);
+        }
+    }
+    said
 }
 
 fn figure_data(figure: &Figure<'_>) -> FigureData {

@@ -220,6 +220,13 @@ pub struct EntryData {
     pub latency: Option<LatencyData>,
     /// What the engine used for a counted run.
     pub usage: UsageData,
+    /// Bytes between client and server in a counted run of a phase that is watched: the median over
+    /// trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_bytes: Option<f64>,
+    /// What a reader of the figures has to know, of a phase that is watched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Bytes written for each byte of the rows' fields, of a load that did all of it where the
     /// workload's rows all have as many bytes.
     pub write_amplification: Option<f64>,
