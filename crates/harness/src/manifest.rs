@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
+use embermark_engines::registry;
 use embermark_model::plan::Dataset;
 use embermark_model::result::{EngineFacts, Manifest, Tool};
 use jiff::{Timestamp, Unit};
@@ -82,6 +83,7 @@ pub(crate) fn engines(
                 kind: info.kind.to_string(),
                 family: info.family.to_string(),
                 licence: info.licence.to_owned(),
+                adapter_lines: registry::adapter_lines(&id.engine),
             };
             engines.insert(id.engine.clone(), facts);
         }

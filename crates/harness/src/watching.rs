@@ -8,8 +8,8 @@ use embermark_model::result::{Latency, Observed};
 use embermark_workloads::Watch;
 
 use crate::disk;
-use crate::protocol::Job;
 use crate::probe::{Before, Probe};
+use crate::protocol::Job;
 
 /// What passes between client and server, and whether it can be counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +96,10 @@ impl Watching {
             site: site.to_owned(),
             traffic: traffic.clone(),
             opened: None,
-            observed: Observed { remarks: traffic.remark().into_iter().collect(), ..Observed::default() },
+            observed: Observed {
+                remarks: traffic.remark().into_iter().collect(),
+                ..Observed::default()
+            },
         }
     }
 

@@ -65,6 +65,9 @@ pub struct EngineFacts {
     pub family: String,
     /// Licence of what is linked or started.
     pub licence: String,
+    /// Lines of code of its adapter in this tool, a measure of the effort to use it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter_lines: Option<u32>,
 }
 
 /// The trial that a run began with, made once more at its end: what differs, the machine did.

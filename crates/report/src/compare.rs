@@ -17,6 +17,8 @@ use crate::summary::Figure;
 /// What changed from one result to another.
 #[derive(Clone, Debug, Serialize)]
 pub struct Changes {
+    /// Engines with figures in either file that may not be published.
+    pub unpublishable: Vec<String>,
     /// What speaks against the comparison, or must be known to read it.
     pub differences: Differences,
     /// The share from which on a slowdown that is shown is a regression: 0.05 for 5 %.
@@ -106,7 +108,14 @@ impl Changes {
 /// Compares `new` with `old`. A slowdown is a regression where its interval lies wholly above 1 and
 /// its ratio above 1 + `threshold`.
 pub fn compare(old: &ResultFile, new: &ResultFile, threshold: f64) -> Changes {
+    let mut unpublishable: Vec<String> = Vec::new();
+    for engine in old.unpublishable().into_iter().chain(new.unpublishable()) {
+        if !unpublishable.iter().any(|known| known == engine) {
+            unpublishable.push(engine.to_owned());
+        }
+    }
     let mut changes = Changes {
+        unpublishable,
         differences: differences(old, new),
         threshold,
         phases: Vec::new(),

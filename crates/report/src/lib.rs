@@ -5,6 +5,7 @@
 
 pub mod advise;
 pub mod compare;
+pub mod cost;
 pub mod drift;
 mod error;
 mod export;
@@ -38,6 +39,8 @@ pub struct Options<'a> {
     pub latency: bool,
     /// The 95 % intervals of times and ratios too, in the table; Markdown always has them.
     pub intervals: bool,
+    /// How much each resource counts in the score of what it costs to keep up with a machine.
+    pub weights: cost::score::Weights,
     /// Which published figures stand beside the measured ones.
     pub published: Beside,
     /// Where the result was read from or written to, to be named in the notes.
@@ -63,6 +66,7 @@ impl Default for Options<'_> {
             order: &[],
             latency: false,
             intervals: false,
+            weights: cost::score::Weights::default(),
             published: Beside::None,
             path: None,
         }

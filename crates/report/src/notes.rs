@@ -33,12 +33,11 @@ fn note(about: impl Into<String>, says: impl Into<String>) -> Note {
 
 /// What stands on the face of a report with figures that may not be published.
 pub(crate) fn face(file: &ResultFile) -> Option<String> {
-    face_of([file].into_iter())
+    face_of(&file.unpublishable())
 }
 
-/// The same of a report on several results.
-pub(crate) fn face_of<'a>(files: impl Iterator<Item = &'a ResultFile>) -> Option<String> {
-    let engines: Vec<&str> = files.flat_map(ResultFile::unpublishable).collect();
+/// The same of the engines named.
+pub(crate) fn face_of(engines: &[&str]) -> Option<String> {
     let named = names(engines.iter().copied());
     let says = "NOT TO BE PUBLISHED: the licence forbids publishing figures of";
     (!engines.is_empty()).then(|| format!("{says} {named} (--publishable leaves them out)"))

@@ -11,7 +11,7 @@ use textwrap::core::display_width;
 
 use crate::grid::{self, Grid, Text, Tone};
 use crate::notes::{self, Note, Section};
-use crate::{Options, published, summary};
+use crate::{Options, cost, published, summary};
 
 /// A rule under the header and nothing else.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
@@ -39,6 +39,13 @@ pub(crate) fn render(file: &ResultFile, options: &Options<'_>) -> String {
             }
             out.push(block.join("\n"));
             out.extend(stacked(grid, options));
+        }
+    }
+    for table in cost::grids(file, &options.weights, options.published) {
+        out.push(heading(&table.grid.title, options));
+        out.extend(stacked(&table.grid, options));
+        if !table.notes.is_empty() {
+            out.push(notes_text(&table.notes, options).join("\n"));
         }
     }
     for beside in published::beside(file, &comparison, options.published) {

@@ -284,3 +284,23 @@ fn a_drift_of_an_engine_that_may_not_be_published_is_left_out_with_it() {
     file.cells[0].unpublishable = false;
     assert!(file.publishable().manifest.drift.is_some());
 }
+
+#[test]
+fn figures_that_may_not_be_published_are_announced_on_the_face() {
+    let mut new = file();
+    for cell in new.cells.iter_mut().filter(|cell| cell.id.engine == "lmdb") {
+        cell.unpublishable = true;
+    }
+    let changes = compare(&file(), &new, 0.05);
+    let options = Options { width: 120, ..Options::default() };
+    for shown in [table(&changes, &options), markdown(&changes)] {
+        let face = shown.lines().next().unwrap();
+        assert!(face.contains("NOT TO BE PUBLISHED") && face.contains("lmdb"), "{shown}");
+    }
+    let csv = csv(&changes).unwrap();
+    for row in ::csv::Reader::from_reader(csv.as_bytes()).records().map(Result::unwrap) {
+        assert_eq!(&row[14] == "false", &row[4] == "lmdb");
+    }
+    let (old, new) = (file().publishable(), new.publishable());
+    assert!(!table(&compare(&old, &new, 0.05), &options).contains("NOT TO BE PUBLISHED"));
+}

@@ -26,6 +26,10 @@ pub struct CompareArgs {
     #[arg(long)]
     force: bool,
 
+    /// Leave out the figures of engines whose licence forbids publishing them
+    #[arg(long)]
+    publishable: bool,
+
     /// table, json, csv or markdown
     #[arg(short, long, default_value = "table")]
     format: String,
@@ -35,8 +39,11 @@ pub struct CompareArgs {
 pub fn compare(args: CompareArgs) -> Result<ExitCode, Failure> {
     let format: Format = args.format.parse().map_err(Failure::usage)?;
     let threshold = threshold(&args.threshold)?;
-    let old = load(&args.old).map_err(Failure::usage)?;
-    let new = load(&args.new).map_err(Failure::usage)?;
+    let file = |path| {
+        let result = load(path).map_err(Failure::usage)?;
+        Ok(if args.publishable { result.publishable() } else { result })
+    };
+    let (old, new) = (file(&args.old)?, file(&args.new)?);
     let changes = compare::compare(&old, &new, threshold);
     let reasons = &changes.differences.incomparable;
     if !reasons.is_empty() && !args.force {

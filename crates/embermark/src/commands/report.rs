@@ -43,6 +43,10 @@ pub struct ShowArgs {
     #[arg(long)]
     intervals: bool,
 
+    /// How much each resource counts in the score of machine, as cpu=3,io=2,network=2,memory=1,disk=1,effort=1
+    #[arg(long, value_name = "NAME=N,…")]
+    weights: Option<String>,
+
     /// Every figure of the workloads' sources too, and not those alone that something measured
     /// stands beside
     #[arg(long)]
@@ -126,7 +130,10 @@ impl ShowArgs {
         colour: bool,
     ) -> Result<String, Failure> {
         let order = phase_order();
+        let weights =
+            self.weights.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
         let options = Options {
+            weights: weights.unwrap_or_default(),
             width: output::width(),
             colour,
             order: &order,

@@ -60,7 +60,13 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
 
 fn facts(family: &str, kind: &str, licence: &str) -> EngineFacts {
     let own = str::to_owned;
-    EngineFacts { name: own("A name"), kind: own(kind), family: own(family), licence: own(licence) }
+    EngineFacts {
+        name: own("A name"),
+        kind: own(kind),
+        family: own(family),
+        licence: own(licence),
+        adapter_lines: None,
+    }
 }
 
 /// `rows` is good at rows, `columns` at questions, `tree` at both and without SQL.
@@ -287,6 +293,19 @@ fn two_files_of_one_machine_are_one_table_and_a_file_given_twice_counts_once() {
     let twice = table(&[&one, &one]);
     assert_eq!(twice.engines.len(), 1);
     assert!(table(&[]).engines.is_empty());
+}
+
+#[test]
+fn advice_from_figures_that_may_not_be_published_says_so_on_its_face() {
+    let mut file = three();
+    file.cells[2].unpublishable = true;
+    let shown = |file: &ResultFile| {
+        let table = table(&[file]);
+        words(&advise(&table, ANY, &weights(&[("ingest", 1.0)])).unwrap(), &table, 120)
+    };
+    assert!(shown(&file).starts_with("NOT TO BE PUBLISHED"), "{}", shown(&file));
+    let publishable = shown(&file.publishable());
+    assert!(!publishable.contains("NOT TO BE PUBLISHED") && publishable.contains("tree: "));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Advice, AdviceTable, Left, LicenceClass, Place};
-use crate::{format, text};
+use crate::{format, notes, text};
 
 /// A ratio from which on it is said that an engine is worse at something, and up to which it is
 /// said to be as good as the best.
@@ -51,7 +51,10 @@ pub fn json(advice: &Advice, table: &AdviceTable) -> Result<String, serde_json::
 
 /// Headings, and what stands below them.
 fn blocks(advice: &Advice, table: &AdviceTable) -> Vec<(String, Vec<String>)> {
-    let mut blocks = Vec::new();
+    let secret = table.engines.iter().filter(|e| !e.facts.publishable && !e.ratios.is_empty());
+    let secret: Vec<&str> = secret.map(|entry| entry.engine.as_str()).collect();
+    let mut blocks: Vec<(String, Vec<String>)> =
+        notes::face_of(&secret).map(|face| (face, Vec::new())).into_iter().collect();
     let ranked: Vec<String> = advice
         .ranked
         .iter()

@@ -6,12 +6,14 @@ use ::csv::Writer;
 
 use super::{Change, Changes, Turn, Verdict};
 use crate::grid::{Grid, Text, Tone};
-use crate::notes::Note;
+use crate::notes::{self, Note};
 use crate::{Options, ReportError, export, format, table as terminal, text};
 
 /// For a terminal.
 pub fn table(changes: &Changes, options: &Options<'_>) -> String {
-    let mut blocks = vec![terminal::heading(&summary(changes), options)];
+    let mut blocks: Vec<String> =
+        face(changes).map(|face| terminal::heading(&face, options)).into_iter().collect();
+    blocks.push(terminal::heading(&summary(changes), options));
     for grid in grids(changes) {
         blocks.push(terminal::heading(&grid.title, options));
         blocks.extend(terminal::stacked(&grid, options));
@@ -25,7 +27,9 @@ pub fn table(changes: &Changes, options: &Options<'_>) -> String {
 
 /// For a page on GitHub.
 pub fn markdown(changes: &Changes) -> String {
-    let mut blocks = vec![format!("**{}**", text::markdown(&summary(changes)))];
+    let heads = face(changes).into_iter().chain([summary(changes)]);
+    let mut blocks: Vec<String> =
+        heads.map(|head| format!("**{}**", text::markdown(&head))).collect();
     for grid in grids(changes) {
         blocks.push(format!("## {}", text::markdown(&grid.title)));
         blocks.push(export::markdown_table(&grid));
@@ -65,6 +69,7 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
         "ratio_high",
         "regression",
         "reason",
+        "publishable",
     ])?;
     let id = |id: &embermark_model::CellId| {
         let (scale, durability) = (id.scale.to_string(), id.durability.to_string());
@@ -77,7 +82,8 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
         ]
     };
     let mut line = |cell: &embermark_model::CellId, rest: [String; 9]| {
-        writer.write_record(id(cell).into_iter().chain(rest))
+        let publishable = !changes.unpublishable.contains(&cell.engine);
+        writer.write_record(id(cell).into_iter().chain(rest).chain([publishable.to_string()]))
     };
     let empty = String::new;
     for change in &changes.phases {
@@ -113,6 +119,10 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
     }
     let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn face(changes: &Changes) -> Option<String> {
+    notes::face_of(&changes.unpublishable.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// `2 slower (1 by more than 5 %), 1 faster, 10 without a difference shown`.

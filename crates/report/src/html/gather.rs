@@ -15,10 +15,12 @@ use crate::{Beside, advise, compare, grid, published, text};
 
 pub(super) fn gather(sources: &[Source<'_>], options: PageOptions<'_>) -> Page {
     let labels = labels(sources);
+    let unpublishable: Vec<&str> =
+        sources.iter().flat_map(|source| source.result.unpublishable()).collect();
     let mut page = Page {
         page: VERSION,
         tool: env!("CARGO_PKG_VERSION").to_owned(),
-        face: notes::face_of(sources.iter().map(|source| source.result)),
+        face: notes::face_of(&unpublishable),
         results: Vec::new(),
         engines: options.engines,
         workloads: options.workloads,

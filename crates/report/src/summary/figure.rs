@@ -1,7 +1,7 @@
 //! One engine's time for one phase, over all trials of a cell.
 
 use embermark_meter::merge;
-use embermark_model::result::{How, Latency, PhaseResult, Run};
+use embermark_model::result::{How, Latency, Observed, PhaseResult, Run};
 
 use crate::statistics::{interval, is_measure, mean, median, outliers};
 
@@ -91,7 +91,19 @@ fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
 /// All time over all operations: for full runs the mean run over its operations, and for capped
 /// ones each operation weighs the same. `None` where no operation was done or no time passed: that
 /// was not measured.
+///
+/// Of a phase that keeps up with a machine, whose time is the machine's: the mean time of what it
+/// had to do, a commit or, where nothing was written, the reading of a cycle.
 pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
+    let observed: Vec<&Observed> = runs.iter().filter_map(|run| run.observed.as_ref()).collect();
+    if !observed.is_empty() {
+        let operation = |of: &&Observed| {
+            let latency = of.latencies.get("commit").or_else(|| of.latencies.get("read"))?;
+            Some(latency.mean)
+        };
+        let means: Vec<f64> = observed.iter().filter_map(operation).collect();
+        return median(&means).filter(|time| is_measure(*time));
+    }
     let total: f64 = runs.iter().map(|run| run.elapsed_ns as f64).sum();
     let ops: f64 = runs.iter().map(|run| run.ops as f64).sum();
     Some(total / ops).filter(|time| is_measure(*time))

@@ -115,8 +115,11 @@ impl Slots {
         Duration::from_nanos(self.task.warm_up_ns + self.task.window_ns)
     }
 
+    /// When a slot begins: one of them with the window.
     fn next_slot(&self) -> Duration {
-        Duration::from_secs(1) * self.slot / SLOTS_PER_SECOND
+        let third = Duration::from_secs(1) / SLOTS_PER_SECOND;
+        let first = self.task.warm_up_ns % third.as_nanos() as u64;
+        Duration::from_nanos(first) + Duration::from_secs(1) * self.slot / SLOTS_PER_SECOND
     }
 
     /// When the next slot begins; `None` when the window is over.

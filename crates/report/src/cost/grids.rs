@@ -1,0 +1,293 @@
+//! The tables of costs.
+
+use embermark_model::result::{Latency, ResultFile};
+
+use super::published;
+use super::score::{Resource, Weights, scores};
+use super::{Cost, Costs, of};
+use crate::grid::{Grid, Text, Tone};
+use crate::notes::Note;
+use crate::{Beside, format, text};
+
+/// A table, and what to know of it.
+pub(crate) struct Table {
+    pub grid: Grid,
+    pub notes: Vec<Note>,
+}
+
+/// Every table of a result's costs.
+pub(crate) fn grids(file: &ResultFile, weights: &Weights, beside: Beside) -> Vec<Table> {
+    let costs = of(file);
+    let mut tables: Vec<Table> = costs.iter().flat_map(|costs| tables_of(costs, weights)).collect();
+    if !costs.is_empty() && beside != Beside::None {
+        tables.push(source(weights));
+    }
+    tables
+}
+
+/// A column of a table: its heading, and what it shows of a line.
+type Column = (&'static str, fn(&Cost<'_>) -> Option<String>);
+
+fn p50(latency: &Latency) -> Option<u64> {
+    Some(latency.p50)
+}
+
+/// The 99th percentile, or, of too few, the largest.
+fn p99(latency: &Latency) -> Option<u64> {
+    Some(latency.p99.unwrap_or(latency.max))
+}
+
+fn duration(ns: Option<u64>) -> Option<String> {
+    ns.map(|ns| format::duration(ns as f64))
+}
+
+fn counted(count: Option<u64>) -> Option<String> {
+    count.map(format::count)
+}
+
+fn share(percent: f64) -> String {
+    format::percent(percent / 100.0)
+}
+
+fn a_second(bytes: f64) -> String {
+    format!("{}/s", format::bytes(bytes))
+}
+
+const USAGE: [Column; 8] = [
+    ("server CPU", |cost| cost.of(Resource::ServerCpu).map(share)),
+    ("client CPU", |cost| cost.of(Resource::ClientCpu).map(share)),
+    ("server mem.", |cost| cost.of(Resource::ServerMemory).map(format::bytes)),
+    ("client mem.", |cost| cost.of(Resource::ClientMemory).map(format::bytes)),
+    ("disk I/O", |cost| cost.of(Resource::Io).map(a_second)),
+    ("network", |cost| cost.of(Resource::Network).map(a_second)),
+    ("disk", |cost| cost.of(Resource::Disk).map(format::bytes)),
+    ("effort", |cost| cost.of(Resource::Effort).map(|lines| format::count(lines as u64))),
+];
+
+const WRITES: [Column; 3] = [
+    ("lost", |cost| counted(cost.count("lost"))),
+    ("commit", |cost| duration(cost.latency("commit", p50))),
+    ("p99", |cost| duration(cost.latency("commit", p99))),
+];
+
+const READS: [Column; 3] = [
+    ("missed", |cost| counted(cost.count("missed-slots"))),
+    ("read", |cost| duration(cost.latency("read", p50))),
+    ("p99", |cost| duration(cost.latency("read", p99))),
+];
+
+const LIVE: [Column; 6] = [
+    ("lost", |cost| counted(cost.count("lost"))),
+    ("commit", |cost| duration(cost.latency("commit", p50))),
+    ("missed", |cost| counted(cost.count("missed-slots"))),
+    ("read", |cost| duration(cost.latency("read", p50))),
+    ("age", |cost| duration(cost.latency("staleness", p50))),
+    ("oldest", |cost| duration(cost.latency("staleness", |latency| Some(latency.max)))),
+];
+
+const SUSTAINED: [Column; 3] = [
+    ("samples/s", |cost| counted(cost.count("sustained-rate"))),
+    ("commit", |cost| duration(cost.latency("commit", p50))),
+    ("p99", |cost| duration(cost.latency("commit", p99))),
+];
+
+fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Table> {
+    let of_phase = |wanted: &dyn Fn(&str) -> bool| -> Vec<&Cost<'_>> {
+        costs.lines.iter().filter(|line| wanted(line.phase)).collect()
+    };
+    let writing = of_phase(&|phase| phase == "write");
+    let reading = of_phase(&|phase| phase.starts_with("read"));
+    let live = of_phase(&|phase| phase == "live");
+    let sustained = of_phase(&|phase| phase == "sustained");
+    let write_scores = ranked(&writing, &Resource::WRITING, weights);
+    let read_scores = ranked(&reading, &Resource::READING, weights);
+    let both: Vec<Option<f64>> = (reading.iter().zip(&read_scores))
+        .map(|(line, read)| {
+            let place = writing
+                .iter()
+                .position(|writer| (writer.engine, writer.variant) == (line.engine, line.variant));
+            Some(f64::midpoint(write_scores[place?]?, (*read)?))
+        })
+        .collect();
+    let title = |what: &str| {
+        format!(
+            "{} {} · durability {} · {what}, {}",
+            text::plain(costs.workload),
+            costs.scale,
+            costs.durability,
+            format::duration(costs.window_ns as f64)
+        )
+    };
+    let with = |more: &[Column]| -> Vec<Column> { [more, &USAGE[..]].concat() };
+    let mut tables = Vec::new();
+    if !writing.is_empty() {
+        let scores = vec![("score", write_scores)];
+        tables.push(table(title("writing"), &writing, &with(&WRITES), scores));
+    }
+    if !reading.is_empty() {
+        let columns: Vec<Column> =
+            with(&READS).into_iter().filter(|(name, _)| *name != "disk").collect();
+        let scores = vec![("score", read_scores), ("with writing", both)];
+        tables.push(table(title("three cycles a second"), &reading, &columns, scores));
+    }
+    if !live.is_empty() {
+        let columns = [&LIVE[..], &USAGE[..6]].concat();
+        tables.push(table(title("writing and reading at once"), &live, &columns, Vec::new()));
+    }
+    if !sustained.is_empty() {
+        let title = format!(
+            "{} · durability {} · highest rate without a loss",
+            text::plain(costs.workload),
+            costs.durability
+        );
+        tables.push(table(title, &sustained, &SUSTAINED, Vec::new()));
+    }
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(legend(costs, weights));
+    }
+    tables
+}
+
+/// Scores of lines; those that are no candidates, or did not end well, have none.
+fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec<Option<f64>> {
+    let competes = |line: &Cost<'_>| !line.reference && line.status.has_figures();
+    let rows: Vec<Vec<Option<f64>>> = (lines.iter())
+        .filter(|line| competes(line))
+        .map(|line| resources.iter().map(|resource| line.of(*resource)).collect())
+        .collect();
+    let mut scores = scores(&rows, resources, weights).into_iter();
+    lines.iter().map(|line| if competes(line) { scores.next().flatten() } else { None }).collect()
+}
+
+fn table(
+    title: String,
+    lines: &[&Cost<'_>],
+    columns: &[Column],
+    scores: Vec<(&'static str, Vec<Option<f64>>)>,
+) -> Table {
+    let best: Vec<f64> = (scores.iter())
+        .map(|(_, scores)| scores.iter().flatten().copied().fold(0.0, f64::max))
+        .collect();
+    let rows = lines.iter().enumerate().map(|(place, line)| {
+        let reader = line.phase.strip_prefix("read_").filter(|reader| *reader != line.variant);
+        let reader = reader.map_or_else(String::new, |reader| format!(", read {reader}"));
+        let mut label =
+            format!("{} {}{reader}", text::plain(line.engine), text::plain(line.variant));
+        if line.reference {
+            label.push_str(" (ref)");
+        }
+        let mut texts: Vec<Text> = columns
+            .iter()
+            .map(|(name, show)| {
+                let tone = match *name {
+                    "lost" | "missed" if line_has(line, name) => Tone::Bad,
+                    _ => Tone::Plain,
+                };
+                Text { value: format::or_dash(show(line), |shown| shown), tone, ..Text::default() }
+            })
+            .collect();
+        texts.extend(scores.iter().zip(&best).map(|((_, scores), best)| {
+            let score = scores[place];
+            let is_best = score.is_some_and(|score| score == *best);
+            Text {
+                value: format::or_dash(score, |score| format!("{:.0} %", score * 100.0)),
+                best: if is_best { crate::grid::BEST } else { "" },
+                tone: if is_best { Tone::Best } else { Tone::Plain },
+                ..Text::default()
+            }
+        }));
+        if !line.status.has_figures()
+            && let Some(first) = texts.first_mut()
+        {
+            *first = Text { value: line.status.to_string(), tone: Tone::Bad, ..Text::default() };
+        }
+        (label, texts)
+    });
+    let header = columns.iter().map(|(name, _)| *name).chain(scores.iter().map(|(name, _)| *name));
+    Table {
+        grid: Grid {
+            title,
+            corner: String::new(),
+            header: header.map(str::to_owned).collect(),
+            rows: rows.collect(),
+        },
+        notes: Vec::new(),
+    }
+}
+
+fn line_has(line: &Cost<'_>, column: &str) -> bool {
+    let name = if column == "lost" { "lost" } else { "missed-slots" };
+    line.count(name).is_some_and(|count| count > 0)
+}
+
+fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
+    let note = |about: &str, says: String| Note { about: about.to_owned(), says };
+    let mut notes = vec![
+        note(
+            "client",
+            "the writer's process, or the reader's; an embedded engine is in it, and has no server \
+             and no network. The sensor is another process and not counted"
+                .to_owned(),
+        ),
+        note(
+            "score",
+            format!(
+                "1 - sum(usage / largest of the column x weight) / sum(weights), as published; \
+                 weights {weights} (--weights)"
+            ),
+        ),
+        note("effort", "lines of code of the engine's adapter".to_owned()),
+        note("p99", "of fewer than 100 the largest".to_owned()),
+    ];
+    let mut seen: Vec<(String, Vec<String>)> = Vec::new();
+    for line in &costs.lines {
+        for remark in line.remarks() {
+            let who = match line.phase {
+                "sustained" => format!("{} {}", line.engine, line.variant),
+                _ => line.engine.to_owned(),
+            };
+            match seen.iter_mut().find(|(known, _)| known == remark) {
+                Some((_, engines)) if engines.contains(&who) => {}
+                Some((_, engines)) => engines.push(who),
+                None => seen.push((remark.to_owned(), vec![who])),
+            }
+        }
+    }
+    notes.extend(
+        seen.into_iter().map(|(remark, engines)| note(&engines.join(", "), text::plain(&remark))),
+    );
+    notes
+}
+
+/// What the source printed, and what its formula makes of its columns.
+fn source(weights: &Weights) -> Table {
+    let tables = published::tables();
+    let recomputed = published::recomputed(tables, weights);
+    let percent = |value: f64| Text { value: format!("{value:.0} %"), ..Text::default() };
+    let rows = tables.row.iter().zip(recomputed).map(|(row, ours)| {
+        let reader = match row.reader == row.variant {
+            true => String::new(),
+            false => format!(", read {}", row.reader),
+        };
+        let printed = row.score.map(percent);
+        let again = ours.map(|score| percent(score * 100.0));
+        (format!("{} {}{reader}", row.engine, row.variant), [printed, again].concat())
+    });
+    let header = ["writing", "reading", "both", "writing again", "reading again", "both again"];
+    let says = |about: &str, says: &str| Note { about: about.to_owned(), says: says.to_owned() };
+    let mut notes = vec![
+        says("there", &tables.source.hardware),
+        says("differs", &tables.source.differs),
+        says("again", "computed from the source's columns with the weights of this report"),
+    ];
+    notes.extend(tables.source.notes.iter().map(|note| says("note", note)));
+    Table {
+        grid: Grid {
+            title: format!("Published: {}, scores", tables.source.title),
+            corner: String::new(),
+            header: header.map(str::to_owned).to_vec(),
+            rows: rows.collect(),
+        },
+        notes,
+    }
+}

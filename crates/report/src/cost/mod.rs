@@ -1,0 +1,169 @@
+//! What it costs to keep up with a machine: the resources of each process in the window of a phase,
+//! what was lost and how late it was, and the score of the workload's source.
+
+mod grids;
+pub mod published;
+pub mod score;
+
+use embermark_model::result::{Cell, Observed, ResultFile, Run};
+use embermark_model::{Durability, Scale, Status};
+
+pub(crate) use grids::grids;
+use score::Resource;
+
+/// What one engine used in one phase that lasts by the clock: medians over the trials.
+#[derive(Clone, Debug)]
+pub struct Cost<'a> {
+    /// The engine.
+    pub engine: &'a str,
+    /// How samples lie in it.
+    pub variant: &'a str,
+    /// The phase.
+    pub phase: &'a str,
+    /// Never ranked.
+    pub reference: bool,
+    /// How the phase ended.
+    pub status: Status,
+    /// In the order of [`Resource::WRITING`]; absent was not measured.
+    pub usage: [Option<f64>; 8],
+    /// Windows that were observed.
+    observed: Vec<&'a Observed>,
+}
+
+impl Cost<'_> {
+    /// The usage of a resource.
+    pub fn of(&self, resource: Resource) -> Option<f64> {
+        let place = Resource::WRITING.iter().position(|other| *other == resource)?;
+        self.usage[place]
+    }
+
+    /// A count, of the trial with most.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        self.observed.iter().filter_map(|observed| observed.counts.get(name).copied()).max()
+    }
+
+    /// A percentile in ns, of the trial in which it is largest.
+    fn latency(
+        &self,
+        name: &str,
+        of: fn(&embermark_model::result::Latency) -> Option<u64>,
+    ) -> Option<u64> {
+        self.observed.iter().filter_map(|observed| of(observed.latencies.get(name)?)).max()
+    }
+
+    /// What has to be known of the figures.
+    fn remarks(&self) -> impl Iterator<Item = &str> {
+        self.observed.iter().flat_map(|observed| &observed.remarks).map(String::as_str)
+    }
+}
+
+/// What may be compared: a workload at one scale in one tier.
+#[derive(Clone, Debug)]
+pub struct Costs<'a> {
+    /// The workload.
+    pub workload: &'a str,
+    /// Its scale.
+    pub scale: Scale,
+    /// The tier.
+    pub durability: Durability,
+    /// The window in ns.
+    pub window_ns: u64,
+    /// In the order of the cells and their phases.
+    pub lines: Vec<Cost<'a>>,
+}
+
+/// The costs in a result, in the order of its cells.
+pub fn of(file: &ResultFile) -> Vec<Costs<'_>> {
+    let mut all: Vec<Costs<'_>> = Vec::new();
+    for cell in &file.cells {
+        for line in lines(file, cell) {
+            let window_ns = line.observed.iter().map(|o| o.window_ns).max().unwrap_or(0);
+            let id = &cell.id;
+            let known = all.iter_mut().find(|costs| {
+                (costs.workload, costs.scale, costs.durability)
+                    == (id.workload.as_str(), id.scale, id.durability)
+            });
+            match known {
+                Some(costs) => {
+                    costs.window_ns = costs.window_ns.max(window_ns);
+                    costs.lines.push(line);
+                }
+                None => all.push(Costs {
+                    workload: &id.workload,
+                    scale: id.scale,
+                    durability: id.durability,
+                    window_ns,
+                    lines: vec![line],
+                }),
+            }
+        }
+    }
+    all
+}
+
+fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
+    let mut phases: Vec<&str> = Vec::new();
+    for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
+        if phase.runs.iter().any(|run| run.observed.is_some()) && !phases.contains(&&*phase.phase) {
+            phases.push(&phase.phase);
+        }
+    }
+    let facts = file.manifest.engines.get(&cell.id.engine);
+    let embedded = facts.is_none_or(|facts| facts.kind != "server");
+    let effort = facts.and_then(|facts| facts.adapter_lines).map(f64::from);
+    phases
+        .into_iter()
+        .map(|phase| {
+            let parts: Vec<_> = (cell.trials.iter().flat_map(|trial| &trial.phases))
+                .filter(|part| part.phase == phase)
+                .collect();
+            let status = parts.iter().map(|part| part.status).reduce(Status::worst);
+            let observed: Vec<&Observed> = (parts.iter().flat_map(|part| &part.runs))
+                .filter_map(|run: &Run| run.observed.as_ref())
+                .collect();
+            Cost {
+                engine: &cell.id.engine,
+                variant: &cell.id.variant,
+                phase,
+                reference: cell.reference,
+                status: status.unwrap_or(cell.status),
+                usage: usage(&observed, embedded, effort),
+                observed,
+            }
+        })
+        .collect()
+}
+
+/// Medians over windows. An embedded engine is in its user's process, and there is neither server nor
+/// network: those are truly nothing.
+fn usage(observed: &[&Observed], embedded: bool, effort: Option<f64>) -> [Option<f64>; 8] {
+    let median = |value: &dyn Fn(&Observed) -> Option<f64>| {
+        let values: Vec<f64> = observed.iter().filter_map(|observed| value(observed)).collect();
+        crate::statistics::median(&values).filter(|_| values.len() == observed.len())
+    };
+    let nothing = embedded.then_some(0.0);
+    let server = |value: &dyn Fn(&Observed) -> Option<f64>| nothing.or_else(|| median(value));
+    let per_second = |amount: f64, observed: &Observed| {
+        (observed.window_ns > 0).then(|| amount * 1e9 / observed.window_ns as f64)
+    };
+    let client = |observed: &Observed| {
+        let processes = &observed.processes;
+        processes.get("reader").or_else(|| processes.get("writer")).copied()
+    };
+    let cpu = |ns: u64, observed: &Observed| per_second(ns as f64 / 1e9 * 100.0, observed);
+    let io = |observed: &Observed| {
+        let database =
+            if embedded { client(observed)? } else { *observed.processes.get("server")? };
+        per_second((database.read_bytes? + database.written_bytes?) as f64, observed)
+    };
+    [
+        server(&|o| cpu(o.processes.get("server")?.cpu_ns?, o)),
+        server(&|o| Some(o.processes.get("server")?.peak_bytes? as f64)),
+        median(&io),
+        median(&|o| cpu(client(o)?.cpu_ns?, o)),
+        median(&|o| Some(client(o)?.peak_bytes? as f64)),
+        server(&|o| per_second(o.network_bytes? as f64, o)),
+        median(&|o| Some(o.disk_growth_bytes?.max(0) as f64)),
+        effort,
+    ]
+}

@@ -1,0 +1,208 @@
+//! The score of a resource table, as the source of the workload `machine` has it: one minus the
+//! weighted mean of each resource's share of the largest in its column.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A resource: a column of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resource {
+    /// CPU of the server, in percent of one CPU.
+    ServerCpu,
+    /// Memory of the server, in bytes.
+    ServerMemory,
+    /// Bytes from and to storage, a second.
+    Io,
+    /// CPU of the client, in percent of one CPU; of an embedded engine's user.
+    ClientCpu,
+    /// Memory of the client, in bytes; of an embedded engine's user.
+    ClientMemory,
+    /// Bytes between client and server, a second.
+    Network,
+    /// Bytes by which the database grew.
+    Disk,
+    /// Lines of code of the engine's adapter.
+    Effort,
+}
+
+impl Resource {
+    /// Those of writing.
+    pub const WRITING: [Self; 8] = [
+        Self::ServerCpu,
+        Self::ServerMemory,
+        Self::Io,
+        Self::ClientCpu,
+        Self::ClientMemory,
+        Self::Network,
+        Self::Disk,
+        Self::Effort,
+    ];
+
+    /// Those of reading, which leaves the disk as it is.
+    pub const READING: [Self; 7] = [
+        Self::ServerCpu,
+        Self::ServerMemory,
+        Self::Io,
+        Self::ClientCpu,
+        Self::ClientMemory,
+        Self::Network,
+        Self::Effort,
+    ];
+}
+
+/// How much each kind of resource counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// CPU, of server and client each.
+    pub cpu: f64,
+    /// Memory, of server and client each.
+    pub memory: f64,
+    /// Disk I/O.
+    pub io: f64,
+    /// Network.
+    pub network: f64,
+    /// Disk space.
+    pub disk: f64,
+    /// Effort.
+    pub effort: f64,
+}
+
+impl Default for Weights {
+    /// Those of the source.
+    fn default() -> Self {
+        Self { cpu: 3.0, memory: 1.0, io: 2.0, network: 2.0, disk: 1.0, effort: 1.0 }
+    }
+}
+
+/// A text that names no weights.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is no weight: give cpu, memory, io, network, disk or effort, and a number of 0 or more, as in cpu=3,io=2"
+)]
+pub struct NoWeights(String);
+
+impl FromStr for Weights {
+    type Err = NoWeights;
+
+    /// `cpu=3,io=2`; what is not named keeps the weight of the source.
+    fn from_str(text: &str) -> Result<Self, NoWeights> {
+        let mut weights = Self::default();
+        for part in text.split(',') {
+            let wrong = || NoWeights(part.trim().to_owned());
+            let (name, value) = part.split_once('=').ok_or_else(wrong)?;
+            let value: f64 = value.trim().parse().map_err(|_| wrong())?;
+            if !value.is_finite() || value < 0.0 {
+                return Err(wrong());
+            }
+            let weight = match name.trim() {
+                "cpu" => &mut weights.cpu,
+                "memory" => &mut weights.memory,
+                "io" => &mut weights.io,
+                "network" => &mut weights.network,
+                "disk" => &mut weights.disk,
+                "effort" => &mut weights.effort,
+                _ => return Err(wrong()),
+            };
+            *weight = value;
+        }
+        Ok(weights)
+    }
+}
+
+impl fmt::Display for Weights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cpu, memory, io, network, disk, effort } = self;
+        write!(
+            f,
+            "CPU {cpu}, disk I/O {io}, network {network}, memory {memory}, disk {disk}, effort {effort}"
+        )
+    }
+}
+
+impl Weights {
+    /// The weight of a resource.
+    pub const fn of(&self, resource: Resource) -> f64 {
+        match resource {
+            Resource::ServerCpu | Resource::ClientCpu => self.cpu,
+            Resource::ServerMemory | Resource::ClientMemory => self.memory,
+            Resource::Io => self.io,
+            Resource::Network => self.network,
+            Resource::Disk => self.disk,
+            Resource::Effort => self.effort,
+        }
+    }
+}
+
+/// The score of each row of a table, from 0 to 1: `1 - sum(usage / column maximum x weight) /
+/// sum(weights)`. A column of nothing but zeros takes nothing from anybody. A row that lacks a
+/// resource of any weight has no score, and takes part in no maximum.
+pub fn scores(
+    rows: &[Vec<Option<f64>>],
+    resources: &[Resource],
+    weights: &Weights,
+) -> Vec<Option<f64>> {
+    let weights: Vec<f64> = resources.iter().map(|resource| weights.of(*resource)).collect();
+    let total: f64 = weights.iter().sum();
+    let whole = |row: &Vec<Option<f64>>| -> Option<Vec<f64>> {
+        (row.iter().zip(&weights))
+            .map(|(usage, weight)| if *weight > 0.0 { *usage } else { Some(usage.unwrap_or(0.0)) })
+            .collect()
+    };
+    let rows: Vec<Option<Vec<f64>>> = rows.iter().map(whole).collect();
+    let largest: Vec<f64> = (0..resources.len())
+        .map(|column| rows.iter().flatten().map(|row| row[column]).fold(0.0, f64::max))
+        .collect();
+    let score = |row: &Vec<f64>| {
+        let shares = row.iter().zip(&largest).zip(&weights);
+        let used: f64 = shares
+            .map(
+                |((usage, largest), weight)| {
+                    if *largest > 0.0 { usage / largest * weight } else { 0.0 }
+                },
+            )
+            .sum();
+        1.0 - used / total
+    };
+    rows.iter().map(|row| row.as_ref().filter(|_| total > 0.0).map(score)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_loses_the_weighted_share_of_the_largest_in_each_column() {
+        let columns = [Resource::ServerCpu, Resource::Disk];
+        let rows = [vec![Some(10.0), Some(0.0)], vec![Some(5.0), Some(4.0)], vec![Some(0.0); 2]];
+        let scores = scores(&rows, &columns, &Weights::default());
+        // Weights 3 and 1: 1 - 3/4, 1 - (1.5 + 1)/4, 1.
+        assert_eq!(scores, [Some(0.25), Some(0.375), Some(1.0)]);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_no_zero() {
+        let columns = [Resource::ServerCpu, Resource::Network];
+        let rows = [vec![Some(8.0), None], vec![Some(4.0), Some(1.0)]];
+        let weights = Weights::default();
+        assert_eq!(scores(&rows, &columns, &weights), [None, Some(0.0)]);
+        let weights = Weights { network: 0.0, ..weights };
+        assert_eq!(scores(&rows, &columns, &weights), [Some(0.0), Some(0.5)]);
+    }
+
+    #[test]
+    fn no_table_divides_by_nothing() {
+        let zero = vec![Some(0.0)];
+        assert_eq!(scores(&[zero], &[Resource::Io], &Weights::default()), [Some(1.0)]);
+        let none = Weights { cpu: 0.0, memory: 0.0, io: 0.0, network: 0.0, disk: 0.0, effort: 0.0 };
+        assert_eq!(scores(&[vec![Some(1.0)]], &[Resource::Io], &none), [None]);
+    }
+
+    #[test]
+    fn weights_are_read_from_words() {
+        let weights: Weights = "cpu=1, io=0".parse().unwrap();
+        assert_eq!(weights, Weights { cpu: 1.0, io: 0.0, ..Weights::default() });
+        for wrong in ["", "cpu", "cpu=", "cpu=-1", "cpu=NaN", "cpu=inf", "gpu=1", "cpu=1,,"] {
+            assert!(wrong.parse::<Weights>().is_err(), "{wrong}");
+        }
+    }
+}
