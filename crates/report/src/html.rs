@@ -52,10 +52,8 @@ pub const fn is_built() -> bool {
 /// # Errors
 /// When this build has no page, or two files hold the same run.
 pub fn page(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<String, ReportError> {
-    if !is_built() {
-        return Err(ReportError::NoPage);
-    }
-    fill(TEMPLATE, &data(sources, options)?)
+    let data = data(sources, options)?;
+    if is_built() { fill(TEMPLATE, &data) } else { Err(ReportError::NoPage) }
 }
 
 /// What the page is given.
