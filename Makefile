@@ -1,5 +1,5 @@
 # make run    set up what is missing, build, benchmark the embedded engines
-# make test   set up what is missing, check formatting and lints, run every test, verify every engine's answers
+# make test   set up what is missing, check formatting and lints, run every test, the page's in a browser too, verify every engine's answers
 # make build  set up what is missing and build target/release/embermark
 # make bench  the harness's own benchmarks
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
@@ -8,7 +8,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build test bench deps servers
+.PHONY: run build test bench deps servers browser
 
 run: build
 	$(TARGET)/release/embermark run
@@ -16,10 +16,11 @@ run: build
 build: deps
 	cargo build --release --locked
 
-test: deps servers
+test: deps servers browser
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
+	scripts/page-test.sh
 	cargo run --locked -- verify $(addprefix --accept-license=,$(ACCEPT_LICENSE))
 
 bench: deps
@@ -30,3 +31,6 @@ deps:
 
 servers:
 	@scripts/deps.sh servers
+
+browser:
+	@scripts/deps.sh browser

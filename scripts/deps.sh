@@ -1,7 +1,8 @@
 #!/bin/sh
 # Gets what embermark needs from outside: Debian packages, and into .deps the parts that
 # no package of the system brings, each pinned by version and digest.
-#   deps.sh embedded   what the embedded engines need
+#   deps.sh embedded   what the embedded engines need, and the page of the HTML report
+#   deps.sh browser    what the page's tests need
 #   deps.sh servers    what the server engines need; HarperDB only with ACCEPT_LICENSE=harperdb, which says that
 #                      you have accepted its licence
 # Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on:
@@ -145,8 +146,42 @@ harperdb() {
     rm -f "$log"
 }
 
+# page: the page of the HTML report, built where its sources are newer than what was built of them.
+page() (
+    cd crates/report/page
+    built=dist/page.html
+    [ -f "$built" ] && [ -z "$(find src build.mjs package.json package-lock.json -newer "$built")" ] && return 0
+    command -v node >/dev/null && command -v npm >/dev/null || packages nodejs npm
+    if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+        say 'the HTML report needs Node.js and npm once, to build its page; without them it is left out'
+        return 0
+    fi
+    say 'building the page of the HTML report'
+    log=$(mktemp)
+    if ! { npm_modules && npm run --silent build; } >"$log" 2>&1; then
+        tail -n 5 "$log" >&2
+        say 'could not build the page of the HTML report; going on without'
+        rm -f "$built"
+    fi
+    rm -f "$log"
+)
+
+# npm_modules: the page's packages as its lock file pins them, fetched where that has changed.
+npm_modules() {
+    cmp -s package-lock.json node_modules/.fetched && return 0
+    npm ci --silent --no-audit --no-fund && cp package-lock.json node_modules/.fetched
+}
+
+# browser: a Chromium for the page's tests.
+browser() {
+    for name in chromium chromium-browser google-chrome; do command -v "$name" >/dev/null && return 0; done
+    packages chromium
+    command -v chromium >/dev/null || say "no chromium: the page's tests in a browser are skipped"
+}
+
 case "${1:-}" in
-    embedded) packages libdb5.3-dev librocksdb-dev libwiredtiger-dev; duckdb ;;
+    embedded) packages libdb5.3-dev librocksdb-dev libwiredtiger-dev; duckdb; page ;;
+    browser) browser ;;
     servers) packages postgresql mariadb-server-core mariadb-client-core; influxdb; mongodb; harperdb ;;
-    *) echo "usage: $0 embedded|servers" >&2; exit 2 ;;
+    *) echo "usage: $0 embedded|browser|servers" >&2; exit 2 ;;
 esac

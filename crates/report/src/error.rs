@@ -71,6 +71,23 @@ pub enum ReportError {
         /// Where and what.
         detail: String,
     },
+    /// Two files are of the same run: laid beside each other they would look like two.
+    #[error(
+        "{} and {} hold the same run ({run_id}): give each result once", .first.display(), .second.display()
+    )]
+    SameRun {
+        /// The one.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+        /// The name of the run.
+        run_id: String,
+    },
+    /// The HTML page was not there when this embermark was built.
+    #[error(
+        "this build of embermark has no page for an HTML report: `make build` makes one that has it"
+    )]
+    NoPage,
     /// CSV could not be written.
     #[error("cannot write the result as CSV: {0}")]
     Csv(#[from] csv::Error),

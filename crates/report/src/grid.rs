@@ -43,7 +43,7 @@ pub(crate) struct Grid {
 }
 
 /// One box of a table. Its parts are aligned one under the other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Text {
     /// A time, a size, or a word.
     pub value: String,
@@ -51,6 +51,8 @@ pub(crate) struct Text {
     pub marks: String,
     /// A second figure: the ratio.
     pub second: String,
+    /// The second figure as a number, where a chart draws it.
+    pub ratio: Option<f64>,
     /// After it, the mark of the best.
     pub best: &'static str,
     /// How it is coloured.
@@ -260,12 +262,13 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
         (!figure.outliers.is_empty(), OUTLIER),
         (*tainted, TAINTED),
     ];
-    let ratio = ratio.map(format::ratio).unwrap_or_default();
+    let second = ratio.map(format::ratio).unwrap_or_default();
     let leads = *best || *undecided;
     Text {
         value: format::duration(row.time_ns(measured)),
         marks: marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect(),
-        second: ratio,
+        second,
+        ratio: *ratio,
         best: match (undecided, best) {
             (true, _) => UNDECIDED,
             (false, true) => BEST,

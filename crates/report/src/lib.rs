@@ -11,6 +11,7 @@ mod error;
 mod export;
 pub mod format;
 mod grid;
+pub mod html;
 mod load;
 mod notes;
 pub mod published;

@@ -291,7 +291,8 @@ fn versions(file: &ResultFile) -> String {
     versions.iter().map(show).collect::<Vec<String>>().join("; ")
 }
 
-fn machine(machine: &Machine) -> String {
+/// The machine in a line; empty when nothing of it could be read.
+pub(crate) fn machine(machine: &Machine) -> String {
     let text = |value: &Option<String>| value.as_deref().map(text::plain);
     [
         text(&machine.cpu),

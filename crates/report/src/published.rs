@@ -217,12 +217,13 @@ impl Published {
                 (None, Some(rate)) => Some(format::rate(rate)),
                 (None, None) => None,
             });
-            let second = match ratio {
-                Some(ratio) if ratio.engine == **engine => format::ratio(ratio.value),
-                Some(ratio) if ratio.over == **engine => format::ratio(1.0),
-                _ => time(engine).map(|time| format::ratio(time / best)).unwrap_or_default(),
+            let ratio = match ratio {
+                Some(ratio) if ratio.engine == **engine => Some(ratio.value),
+                Some(ratio) if ratio.over == **engine => Some(1.0),
+                _ => time(engine).map(|time| time / best),
             };
-            Text { value: value.unwrap_or_default(), second, ..Text::default() }
+            let second = ratio.map(format::ratio).unwrap_or_default();
+            Text { value: value.unwrap_or_default(), second, ratio, ..Text::default() }
         };
         engines.iter().map(text).collect()
     }
@@ -285,7 +286,8 @@ fn texts(figures: &[Option<&Figure<'_>>], rate: bool) -> Vec<Text> {
             (false, true) => format::duration(time),
             (false, false) => format!("{}/op", format::duration(time)),
         };
-        Text { value, second: format::ratio(time / best), ..Text::default() }
+        let ratio = time / best;
+        Text { value, second: format::ratio(ratio), ratio: Some(ratio), ..Text::default() }
     };
     figures.iter().map(text).collect()
 }

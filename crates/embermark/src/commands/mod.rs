@@ -5,6 +5,7 @@ pub mod compare;
 pub mod data;
 pub mod engines;
 mod output;
+mod page;
 pub mod report;
 pub mod run;
 pub mod verify;

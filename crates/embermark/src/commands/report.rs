@@ -9,16 +9,18 @@ use clap::Args;
 use embermark_model::result::ResultFile;
 use embermark_report::{Beside, Format, Options, load, parquet, render};
 
-use super::output;
+use super::{output, page};
 use crate::error::Failure;
 
 /// The arguments of `embermark report`.
 #[derive(Args)]
 pub struct ReportArgs {
-    /// A result file, as `embermark run` writes it
-    result: PathBuf,
+    /// Result files, as `embermark run` writes them; several go into one HTML page
+    #[arg(required = true, value_name = "RESULT")]
+    results: Vec<PathBuf>,
 
-    /// Write to this file; Parquet needs one
+    /// Write to this file: an HTML page where its name ends in .html, else the form of
+    /// --format; Parquet needs one
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -55,23 +57,48 @@ pub struct ShowArgs {
     publishable: bool,
 }
 
-/// Shows a result file.
+/// Shows a result file, or makes a page of one or several.
 pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     let format = args.show.format()?;
-    let result = load(&args.result).map_err(Failure::usage)?;
-    let result = if args.show.publishable { result.publishable() } else { result };
-    let Some(out) = args.out else { return args.show.print(&result, format, &args.result) };
+    let is_page = |out: &Path| out.extension().is_some_and(|end| end.eq_ignore_ascii_case("html"));
+    let page = args.out.as_deref().filter(|out| is_page(out));
+    if page.is_none() && args.results.len() > 1 {
+        return Err(Failure::usage(
+            "several results are shown in one page alone: name it with -o report.html",
+        ));
+    }
+    let results = args.results.iter().map(|path| load(path));
+    let results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
+    let results: Vec<ResultFile> =
+        results.into_iter().map(|result| args.show.allowed(result)).collect();
+    if let Some(page) = page {
+        let named: Vec<(&Path, &ResultFile)> =
+            args.results.iter().map(PathBuf::as_path).zip(&results).collect();
+        page::write(&named, page)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    // One result is required, and several have been refused.
+    let (Some(path), Some(result)) = (args.results.first(), results.first()) else {
+        return Err(Failure::usage("give a result file"));
+    };
+    let Some(out) = args.out else { return args.show.print(result, format, path) };
     let failed = |error: &dyn std::fmt::Display| {
         Failure::runtime(format!("cannot write {}: {error}", out.display()))
     };
     let mut file = File::create(&out).map_err(|error| failed(&error))?;
     if format == Format::Parquet {
-        parquet(&result, file).map_err(|error| failed(&error))?;
+        parquet(result, file).map_err(|error| failed(&error))?;
     } else {
-        let text = args.show.text(&result, format, &args.result, false)?;
+        let text = args.show.text(result, format, path, false)?;
         file.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Every phase of every workload in the order in which reports show them.
+pub fn phase_order() -> Vec<&'static str> {
+    let phases = |workload: &&dyn embermark_workloads::Workload| workload.info().phases;
+    embermark_workloads::WORKLOADS.iter().flat_map(phases).map(|phase| phase.name).collect()
 }
 
 impl ShowArgs {
@@ -87,9 +114,12 @@ impl ShowArgs {
         format: Format,
         path: &Path,
     ) -> Result<ExitCode, Failure> {
-        let publishable = self.publishable.then(|| result.clone().publishable());
-        let result = publishable.as_ref().unwrap_or(result);
-        output::print(&self.text(result, format, path, output::colour())?)
+        output::print(&self.text(&self.allowed(result.clone()), format, path, output::colour())?)
+    }
+
+    /// The result as it may be shown: with --publishable without what may not be published.
+    pub fn allowed(&self, result: ResultFile) -> ResultFile {
+        if self.publishable { result.publishable() } else { result }
     }
 
     fn text(
@@ -99,10 +129,7 @@ impl ShowArgs {
         path: &Path,
         colour: bool,
     ) -> Result<String, Failure> {
-        let order: Vec<&str> = embermark_workloads::WORKLOADS
-            .iter()
-            .flat_map(|workload| workload.info().phases.iter().map(|phase| phase.name))
-            .collect();
+        let order = phase_order();
         let weights =
             self.weights.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
         let options = Options {

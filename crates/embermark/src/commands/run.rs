@@ -8,12 +8,16 @@ use embermark_harness::{HarnessError, RESULT, RunOptions, interrupt, progress};
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
 
+use super::page;
 use super::report::ShowArgs;
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
 /// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
+
+/// The page that a run leaves beside its result.
+const PAGE: &str = "report.html";
 
 /// The arguments of `embermark run`.
 #[derive(Args)]
@@ -67,6 +71,11 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         Err(error) if error.is_usage() => return Err(Failure::usage(error)),
         Err(error) => return Err(Failure::runtime(error)),
     };
+    let result = args.show.allowed(result);
+    // The measuring is done and kept: a page that cannot be made is a note and no failure.
+    if let Err(failure) = page::write(&[(&out.join(RESULT), &result)], &out.join(PAGE)) {
+        eprintln!("embermark: no {PAGE}: {failure}");
+    }
     args.show.print(&result, format, &out.join(RESULT))?;
     Ok(status)
 }

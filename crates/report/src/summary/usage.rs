@@ -27,6 +27,16 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// What one cell used for the whole of its workload.
+    pub fn of(cell: &Cell) -> Self {
+        over(cell, None)
+    }
+
+    /// What one cell used for a run of one phase. The size on disk is of a whole cell alone.
+    pub fn of_phase(cell: &Cell, phase: &str) -> Self {
+        over(cell, Some(phase))
+    }
+
     /// Whether anything was measured.
     pub fn is_measured(&self) -> bool {
         *self != Self { incomplete: self.incomplete, ..Self::default() }
@@ -55,13 +65,18 @@ pub enum Resource {
 impl Resource {
     /// What each trial of a cell used, where it was measured.
     pub fn per_trial(self, cell: &Cell) -> Vec<f64> {
+        self.over(cell, None)
+    }
+
+    /// The same over the phases of that name, or all.
+    fn over(self, cell: &Cell, phase: Option<&str>) -> Vec<f64> {
         let client = |run: &Run| run.client.unwrap_or_default();
         let of = |trial: &Trial| match self {
-            Self::Cpu => sum(trial, |run| run.engine.cpu_ns),
-            Self::ClientCpu => sum(trial, |run| client(run).cpu_ns),
-            Self::Peak => peak(trial),
-            Self::Read => sum(trial, |run| run.engine.read_bytes),
-            Self::Written => sum(trial, |run| run.engine.written_bytes),
+            Self::Cpu => sum(trial, phase, |run| run.engine.cpu_ns),
+            Self::ClientCpu => sum(trial, phase, |run| client(run).cpu_ns),
+            Self::Peak => peak(trial, phase),
+            Self::Read => sum(trial, phase, |run| run.engine.read_bytes),
+            Self::Written => sum(trial, phase, |run| run.engine.written_bytes),
             Self::Disk => trial.disk.map(|disk| disk.allocated_bytes as f64),
             Self::Opening => trial.open_ns.map(|ns| ns as f64),
         };
@@ -70,30 +85,40 @@ impl Resource {
 }
 
 pub(super) fn of(cell: Option<&Cell>) -> Usage {
-    let Some(cell) = cell else { return Usage::default() };
-    let over = |resource: Resource| median(&resource.per_trial(cell));
+    cell.map(Usage::of).unwrap_or_default()
+}
+
+/// Over the phases of that name, or all.
+fn over(cell: &Cell, phase: Option<&str>) -> Usage {
+    let over = |resource: Resource| median(&resource.over(cell, phase));
     Usage {
         cpu_ns: over(Resource::Cpu),
         client_cpu_ns: over(Resource::ClientCpu),
         peak_bytes: over(Resource::Peak),
         read_bytes: over(Resource::Read),
         written_bytes: over(Resource::Written),
-        disk_bytes: over(Resource::Disk),
-        incomplete: is_incomplete(cell),
+        disk_bytes: over(Resource::Disk).filter(|_| phase.is_none()),
+        incomplete: is_incomplete(cell, phase),
     }
 }
 
-fn is_incomplete(cell: &Cell) -> bool {
-    let phases = || cell.trials.iter().flat_map(|trial| &trial.phases);
+/// The phases of a trial of that name, or all.
+fn parts<'a>(trial: &'a Trial, name: Option<&'a str>) -> impl Iterator<Item = &'a PhaseResult> {
+    trial.phases.iter().filter(move |part| name.is_none_or(|name| part.phase == name))
+}
+
+fn is_incomplete(cell: &Cell, phase: Option<&str>) -> bool {
+    let phases = || cell.trials.iter().flat_map(|trial| parts(trial, phase));
     let short = |part: &PhaseResult| counted(part).iter().any(|run| run.ops < part.ops);
-    !cell.status.has_figures() || phases().any(|part| !part.status.has_figures() || short(part))
+    let bad = phase.is_none() && !cell.status.has_figures();
+    bad || phases().any(|part| !part.status.has_figures() || short(part))
 }
 
 /// Over the phases with counted runs, the sum of the mean per run.
-fn sum(trial: &Trial, value: impl Fn(&Run) -> Option<u64>) -> Option<f64> {
+fn sum(trial: &Trial, phase: Option<&str>, value: impl Fn(&Run) -> Option<u64>) -> Option<f64> {
     let mut total = None;
     // A closed loop for a time uses that time, whatever the engine.
-    for part in trial.phases.iter().filter(|part| part.ops > 0) {
+    for part in parts(trial, phase).filter(|part| part.ops > 0) {
         let runs = counted(part);
         if runs.is_empty() {
             continue;
@@ -105,8 +130,8 @@ fn sum(trial: &Trial, value: impl Fn(&Run) -> Option<u64>) -> Option<f64> {
     total
 }
 
-fn peak(trial: &Trial) -> Option<f64> {
-    let runs = trial.phases.iter().flat_map(|part| counted(part));
+fn peak(trial: &Trial, phase: Option<&str>) -> Option<f64> {
+    let runs = parts(trial, phase).flat_map(counted);
     let peaks: Option<Vec<u64>> = runs.map(|run| above_baseline(trial, run)).collect();
     peaks?.into_iter().max().map(|bytes| bytes as f64)
 }

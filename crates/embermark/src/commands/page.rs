@@ -1,0 +1,59 @@
+//! The HTML report: what the page is told beside the results, and its file.
+
+use std::path::Path;
+
+use embermark_engines::registry::ENGINES;
+use embermark_model::result::ResultFile;
+use embermark_report::ReportError;
+use embermark_report::html::{self, EngineFacts, PageOptions, PhaseFacts, Source, WorkloadFacts};
+use embermark_workloads::{WORKLOADS, Workload};
+
+use crate::error::Failure;
+
+/// Bytes of a reading's fields: a 16-bit sensor, a 64-bit time, four 64-bit values.
+const READING_BYTES: u64 = 42;
+
+/// Writes the page of one or several results to `file`.
+///
+/// # Errors
+/// When this build has no page, two results are of the same run, or the file cannot be written.
+pub fn write(results: &[(&Path, &ResultFile)], file: &Path) -> Result<(), Failure> {
+    let sources: Vec<Source<'_>> =
+        results.iter().map(|(path, result)| Source { path, result }).collect();
+    let order = super::report::phase_order();
+    let options = PageOptions {
+        order: &order,
+        engines: engines(),
+        workloads: WORKLOADS.iter().map(|workload| facts(*workload)).collect(),
+    };
+    let page = html::page(&sources, options).map_err(|error| match error {
+        ReportError::SameRun { .. } => Failure::usage(error),
+        _ => Failure::runtime(error),
+    })?;
+    std::fs::write(file, page)
+        .map_err(|error| Failure::runtime(format!("cannot write {}: {error}", file.display())))
+}
+
+fn engines() -> Vec<EngineFacts> {
+    let facts = |info: embermark_engines::Info| EngineFacts {
+        id: info.id.to_owned(),
+        name: info.name.to_owned(),
+        kind: info.kind.to_string(),
+        family: info.family.to_string(),
+    };
+    ENGINES.iter().map(|engine| facts(engine.info())).collect()
+}
+
+fn facts(workload: &dyn Workload) -> WorkloadFacts {
+    let info = workload.info();
+    let phases = info
+        .phases
+        .iter()
+        .map(|phase| PhaseFacts { name: phase.name.to_owned(), about: phase.about.to_owned() });
+    WorkloadFacts {
+        id: info.id.to_owned(),
+        about: info.about.to_owned(),
+        phases: phases.collect(),
+        row_bytes: (info.id == "sensors").then_some(READING_BYTES),
+    }
+}

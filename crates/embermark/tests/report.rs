@@ -1,0 +1,92 @@
+//! `embermark report` and the page that `embermark run` leaves.
+
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
+mod common;
+
+use common::Place;
+use embermark_report::html;
+
+/// A place with two real results, `a` and `b`.
+fn measured() -> Place {
+    let place = Place::new();
+    for out in ["a", "b"] {
+        let words = ["run", "sensors", "-e", "memory", "--scale", "200", "--runs", "2"];
+        place.embermark(&[&words[..], &["--trials", "1", "--out", out]].concat()).with(0);
+    }
+    place
+}
+
+#[test]
+fn a_run_leaves_a_page_beside_its_result_or_a_note_that_this_build_has_none() {
+    let place = Place::new();
+    let words = ["run", "sensors", "-e", "memory", "--scale", "200", "--runs", "2", "--out", "out"];
+    let ended = place.embermark(&words).with(0);
+    let page = place.path("out/report.html");
+    assert_eq!(page.exists(), html::is_built());
+    if html::is_built() {
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains(&place.result("out").manifest.run_id));
+        assert!(!page.contains("EMBERMARK-DATA"));
+    } else {
+        ended.saying(&["no report.html", "make build"]);
+    }
+}
+
+#[test]
+fn several_results_make_one_page_and_nothing_else() {
+    let place = measured();
+    let (a, b) = ("a/result.json", "b/result.json");
+    place.embermark(&["report", a, b]).with(2).saying(&["-o report.html"]);
+    place.embermark(&["report", a, b, "-o", "x.csv"]).with(2).saying(&["-o report.html"]);
+    place.embermark(&["report", a, a, "-o", "x.html"]).with(2).saying(&["hold the same run"]);
+    assert!(!place.path("x.html").exists());
+    if html::is_built() {
+        place.embermark(&["report", a, b, "-o", "x.html"]).with(0);
+        let page = std::fs::read_to_string(place.path("x.html")).unwrap();
+        for out in ["a", "b"] {
+            assert!(page.contains(&place.result(out).manifest.run_id));
+        }
+    } else {
+        place.embermark(&["report", a, b, "-o", "x.html"]).with(1).saying(&["make build"]);
+    }
+}
+
+#[test]
+fn one_result_goes_to_a_file_in_the_form_that_was_asked_for() {
+    let place = measured();
+    let shown = place.embermark(&["report", "a/result.json", "-f", "csv"]).with(0).stdout;
+    place.embermark(&["report", "a/result.json", "-f", "csv", "-o", "a.csv"]).with(0);
+    assert_eq!(std::fs::read_to_string(place.path("a.csv")).unwrap(), shown);
+}
+
+#[test]
+fn what_is_no_result_is_refused_with_the_reason_and_makes_no_page() {
+    let place = measured();
+    let good = std::fs::read_to_string(place.path("a/result.json")).unwrap();
+    place.write("cut.json", &good[..good.len() / 2]);
+    place.write(
+        "newer.json",
+        good.replacen("\"schema\": 1", "\"schema\": 99", 1).replacen(
+            "\"schema\":1",
+            "\"schema\":99",
+            1,
+        ),
+    );
+    place.write("other.json", "{\"name\": \"something else\"}");
+    place.write("text.json", "no JSON at all");
+    for (file, saying) in [
+        ("cut.json", "ends in the middle"),
+        ("newer.json", "upgrade embermark"),
+        ("other.json", "not an embermark result"),
+        ("text.json", "is not JSON"),
+        ("missing.json", "no result file"),
+        ("a/journal.jsonl", "journal"),
+    ] {
+        for words in [&["report", file][..], &["report", "a/result.json", file, "-o", "x.html"]] {
+            place.embermark(words).with(2).saying(&[saying, file]);
+        }
+        assert!(!place.path("x.html").exists(), "{file}");
+    }
+    place.embermark(&["report"]).with(2).saying(&["RESULT"]);
+}

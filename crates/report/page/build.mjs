@@ -1,0 +1,53 @@
+// Builds the page into one file (`node build.mjs page`) or bundles its tests (`node build.mjs tests`).
+import { build } from "esbuild";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const COMMON = { bundle: true, logLevel: "warning", target: "es2022", charset: "utf8" };
+
+async function page() {
+  const script = await build({
+    ...COMMON, entryPoints: ["src/main.ts"], minify: true, format: "iife", write: false, metafile: true, legalComments: "none",
+  });
+  const style = await build({ ...COMMON, entryPoints: ["src/style.css"], minify: true, write: false });
+  const parts = {
+    STYLE: style.outputFiles[0].text,
+    // Inside a script element only this sequence would end it.
+    SCRIPT: script.outputFiles[0].text.replaceAll("</script", "<\\/script"),
+    LICENCES: escaped(licences(Object.keys(script.metafile.inputs))),
+  };
+  const template = readFileSync("src/index.html", "utf8");
+  // A function, because `$` means something in a replacement text.
+  const html = template.replace(/\/\*(STYLE|SCRIPT|LICENCES)\*\//g, (_, name) => parts[name]);
+  mkdirSync("dist", { recursive: true });
+  writeFileSync("dist/page.html", html);
+  console.log(`dist/page.html: ${Math.round(html.length / 1000)} kB`);
+}
+
+/** The licence texts of the packages that are bundled, each text once. */
+function licences(inputs) {
+  const packages = [...new Set(inputs.map((file) => file.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1]).filter(Boolean))].sort();
+  const texts = new Map();
+  for (const name of packages) {
+    const folder = join("node_modules", name);
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    if (!file) throw new Error(`${name} is bundled and has no licence text`);
+    const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const text = readFileSync(join(folder, file), "utf8").trim();
+    texts.set(text, [...(texts.get(text) ?? []), `${name} ${version}`]);
+  }
+  return [...texts].map(([text, names]) => `${names.join(", ")}\n\n${text}`).join("\n\n----\n\n");
+}
+
+const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+
+async function tests() {
+  rmSync("build", { recursive: true, force: true });
+  const entryPoints = readdirSync("tests").filter((name) => name.endsWith(".test.ts")).map((name) => `tests/${name}`);
+  await build({
+    ...COMMON, entryPoints, outdir: "build/tests", outExtension: { ".js": ".mjs" }, format: "esm", platform: "node",
+    packages: "external", sourcemap: "inline",
+  });
+}
+
+await { page, tests }[process.argv[2]]();

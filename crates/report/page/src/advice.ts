@@ -1,0 +1,126 @@
+/**
+ * Which engine for whom: must-haves leave engines out, and what matters ranks the others by the
+ * weighted geometric mean of their ratios to the best, exp(Σ wᵢ ln rᵢ / Σ wᵢ). The geometric mean
+ * is the one whose order does not depend on the reference of the ratios (Fleming and Wallace, "How
+ * not to lie with statistics", CACM 29(3), 1986). Lower is better; 1 is best at everything weighted.
+ * `docs/advice.md` has the same rule.
+ */
+
+import type { AdviceEngine, AdviceTable, LicenceClass, Tier } from "./data";
+import { bytes, ratio } from "./format";
+
+const TIERS: Tier[] = ["none", "process", "power"];
+const CLASSES: LicenceClass[] = ["permissive", "copyleft", "other"];
+
+/** What an engine must be to be listed at all. */
+export interface MustHaves {
+  tier: Tier;
+  sql: boolean;
+  embedded: boolean;
+  /** Most resident memory in bytes. */
+  memory: number | null;
+  /** The furthest class of licence that will do. */
+  licence: LicenceClass;
+}
+
+/** One engine of the short list. */
+export interface Choice {
+  engine: AdviceEngine;
+  score: number;
+  /** Its best and its worst weighted criterion, in words. */
+  reasons: string[];
+  /** The score with every ratio at its lower and its upper end; null where some ratio has no interval. */
+  interval: [number, number] | null;
+  /** Engines behind it whose order is not certain. */
+  uncertain: AdviceEngine[];
+}
+
+/** The short list, and who is not on it. */
+export interface Advice {
+  ranked: Choice[];
+  /** Engines that were not measured for something that matters, with its label. */
+  unmeasured: { engine: AdviceEngine; missing: string[] }[];
+  /** Engines that a must-have leaves out, with which. */
+  excluded: { engine: AdviceEngine; why: string }[];
+}
+
+/** Ranks the engines of a table. Without any weight nothing is ranked. */
+export function advise(table: AdviceTable, must: MustHaves, weights: Record<string, number>): Advice {
+  const advice: Advice = { ranked: [], unmeasured: [], excluded: [] };
+  const weighted = table.criteria.filter((criterion) => (weights[criterion.id] ?? 0) > 0);
+  for (const engine of table.engines.filter((engine) => engine.tier === must.tier)) {
+    const why = exclusion(engine, must);
+    const weightedBy = weighted.map(({ id }): [string, number] => [id, weights[id] ?? 0]);
+    const missing = weighted.filter((criterion) => engine.ratios[criterion.id] === undefined);
+    if (why) advice.excluded.push({ engine, why });
+    else if (weighted.length === 0) continue;
+    else if (missing.length > 0) {
+      advice.unmeasured.push({ engine, missing: missing.map((criterion) => criterion.label) });
+    } else {
+      const score = mean(weightedBy, (id) => engine.ratios[id]);
+      const low = mean(weightedBy, (id) => engine.intervals[id]?.[0]);
+      const high = mean(weightedBy, (id) => engine.intervals[id]?.[1]);
+      const interval: [number, number] | null = Number.isFinite(low + high) ? [low, high] : null;
+      advice.ranked.push({ engine, score, reasons: reasons(engine, weighted), interval, uncertain: [] });
+    }
+  }
+  advice.ranked.sort((a, b) => a.score - b.score || a.engine.engine.localeCompare(b.engine.engine));
+  advice.ranked.forEach((one, place) => {
+    const certain = (other: Choice) => one.interval && other.interval && one.interval[1] < other.interval[0];
+    one.uncertain = advice.ranked.slice(place + 1).filter((other) => !certain(other)).map(({ engine }) => engine);
+  });
+  advice.excluded.push(...elsewhere(table, must.tier));
+  return advice;
+}
+
+/** Engines whose setting for another tier keeps the one asked for. Ratios hold inside one tier, so they cannot be lent. */
+function elsewhere(table: AdviceTable, tier: Tier): Advice["excluded"] {
+  const here = new Set(table.engines.filter((engine) => engine.tier === tier).map(({ engine }) => engine));
+  const left = new Map<string, AdviceEngine>();
+  for (const engine of table.engines) {
+    const keeps = TIERS.indexOf(engine.keeps ?? engine.tier) >= TIERS.indexOf(tier);
+    if (keeps && engine.facts.kind !== "reference" && !here.has(engine.engine)) left.set(engine.engine, engine);
+  }
+  return [...left.values()].map((engine) => ({ engine, why: `it keeps ${tier}, but was not measured in that tier` }));
+}
+
+/** Which must-have leaves an engine out; null for none. */
+function exclusion(engine: AdviceEngine, must: MustHaves): string | null {
+  const { facts } = engine;
+  if (facts.kind === "reference") return "a reference, no candidate";
+  if (engine.keeps && TIERS.indexOf(engine.keeps) < TIERS.indexOf(must.tier)) return `it keeps only ${engine.keeps}`;
+  if (must.sql && !facts.sql) return "it has no SQL";
+  if (must.embedded && facts.kind !== "embedded") return "it is a server";
+  if (CLASSES.indexOf(facts.licence_class) > CLASSES.indexOf(must.licence)) return `its licence is ${facts.licence}`;
+  if (must.memory !== null && facts.peak_bytes === null) return "its memory was not measured";
+  if (must.memory !== null && (facts.peak_bytes ?? 0) > must.memory) return `it uses ${bytes(facts.peak_bytes ?? 0)}`;
+  return null;
+}
+
+/** NaN where a value is missing. */
+function mean(weights: [string, number][], of: (id: string) => number | undefined): number {
+  let sum = 0;
+  let total = 0;
+  for (const [id, weight] of weights) {
+    sum += weight * Math.log(of(id) ?? NaN);
+    total += weight;
+  }
+  return Math.exp(sum / total);
+}
+
+function reasons(engine: AdviceEngine, weighted: { id: string; label: string }[]): string[] {
+  const known = weighted
+    .map(({ id, label }) => ({ label, value: engine.ratios[id] ?? NaN }))
+    .sort((a, b) => a.value - b.value);
+  const best = known[0];
+  const worst = known[known.length - 1];
+  if (!best || !worst) return [];
+  const said = [`for it: ${words(best.label, best.value)}`];
+  if (worst !== best && worst.value > 1.05) said.push(`against it: ${words(worst.label, worst.value)}`);
+  return said;
+}
+
+/** `load: the best measured`, `load: 2.31x the best`. */
+function words(label: string, value: number): string {
+  return value <= 1.005 ? `${label}: the best measured` : `${label}: ${ratio(value)} the best`;
+}

@@ -1,0 +1,107 @@
+/** Charts by Observable Plot, each with the same figures as a table. */
+
+import * as Plot from "@observablehq/plot";
+import { h, table, unique } from "./dom";
+import { bytes, duration } from "./format";
+import { cellOf } from "./fitness";
+import { choices } from "./state";
+import type { Cell, Entry, Page } from "./data";
+import type { State } from "./state";
+
+/** Told apart with every usual colour vision: Okabe and Ito's set without its black and its yellow, which one of the two backgrounds would swallow. */
+const COLOURS = ["#0077bb", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a8a8a"];
+const SYMBOLS = ["circle", "square", "triangle", "diamond", "cross", "star", "wye"] as const;
+
+/** One line of the charts: an engine, or an engine in one result. */
+export interface Series {
+  name: string;
+  colour: string;
+  symbol: (typeof SYMBOLS)[number];
+}
+
+/** The colour an engine has on the whole page; one that was not measured takes one of the next. */
+export function colourOf(page: Page, engine: string, further: string[] = []): string {
+  const engines = unique([...page.cells.map((cell) => cell.engine), ...further]);
+  return COLOURS[engines.indexOf(engine) % COLOURS.length] ?? "#888888";
+}
+
+/** The series of what the slice shows. */
+export function series(state: State): (cell: Cell) => Series {
+  const engines = unique(state.page.cells.map((cell) => cell.engine));
+  const several = (choices(state)[0]?.chosen ?? "") === "" && state.page.results.length > 1;
+  return (cell) => {
+    const place = engines.indexOf(cell.engine);
+    const engine = cell.engine + (cell.kind === "reference" ? " (ref)" : "");
+    // Past the last colour symbols go on, so that no two engines look alike.
+    const turn = several ? cell.result : place + Math.floor(place / COLOURS.length);
+    return {
+      name: engine + (several ? ` @ ${state.page.results[cell.result]?.label}` : ""),
+      colour: colourOf(state.page, cell.engine),
+      symbol: SYMBOLS[turn % SYMBOLS.length] ?? "circle",
+    };
+  };
+}
+
+/** Scales of colour and symbol for these series. */
+export function scales(all: Series[]): Pick<Plot.PlotOptions, "color" | "symbol"> {
+  const domain = all.map(({ name }) => name);
+  return {
+    color: { domain, range: all.map(({ colour }) => colour) },
+    symbol: { domain, range: all.map(({ symbol }) => symbol) },
+  };
+}
+
+/** What the colours and symbols of the charts mean. */
+export function legend(all: Series[]): HTMLElement {
+  return h("ul", { class: "series" }, all.map(({ name, colour, symbol }) => {
+    const mark = Plot.plot({
+      width: 18, height: 18, margin: 0, axis: null, x: { domain: [-1, 1] }, y: { domain: [-1, 1] },
+      marks: [Plot.dot([[0, 0]], { symbol, stroke: colour, fill: colour, fillOpacity: 0.35, r: 5 })],
+    });
+    mark.setAttribute("aria-hidden", "true");
+    return h("li", {}, mark, name);
+  }));
+}
+
+/** The series of entries, without repetition. */
+export function seriesOf(page: Page, entries: Entry[], of: (cell: Cell) => Series): Series[] {
+  return [...new Map(entries.map((entry) => of(cellOf(page, entry))).map((one) => [one.name, one])).values()];
+}
+
+/** A chart with its title and its table. */
+export function figure(title: string, options: Plot.PlotOptions, header: string[], rows: string[][]): HTMLElement {
+  const svg = Plot.plot({
+    width: 340, height: 240, marginLeft: 58, marginBottom: 36,
+    style: { background: "transparent", fontSize: "11px" },
+    ...options,
+  });
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", `${title}; the table below has the same figures`);
+  return h("figure", {}, h("figcaption", {}, title), svg,
+    h("details", {}, h("summary", {}, "Table"), table(title, header, rows)));
+}
+
+/** A duration at an axis: without the zeros of its three digits. */
+export const tick = (ns: number): string => duration(ns).replace(/\.0+ /, " ");
+
+/** A size at an axis. */
+export const sizeTick = (count: number): string => bytes(count).replace(/\.0+ /, " ");
+
+/** A number of rows at an axis: `10k`. */
+export function rowsTick(rows: number): string {
+  if (rows >= 1e6) return `${rows / 1e6}M`;
+  return rows >= 1e3 ? `${rows / 1e3}k` : String(rows);
+}
+
+/** A scale by powers of ten, with ticks at 1, and at 2 and 5 too where the values span little. */
+export function log(label: string, tickFormat: (value: number) => string, values: number[]): Plot.ScaleOptions {
+  const least = Math.min(...values);
+  const most = Math.max(...values);
+  const steps = most / least > 300 ? [1] : [1, 2, 5];
+  const ticks: number[] = [];
+  for (let power = 10 ** Math.floor(Math.log10(least)); power <= most; power *= 10) {
+    ticks.push(...steps.map((step) => step * power).filter((tick) => tick >= least && tick <= most));
+  }
+  // Values closer together than two ticks have none between them.
+  return { type: "log", label, tickFormat, ticks: ticks.length > 0 ? ticks : [least], grid: true };
+}

@@ -1,0 +1,196 @@
+/** The charts of one slice: time against rows, latency, resources. */
+
+import * as Plot from "@observablehq/plot";
+import { figure, legend, log, rowsTick, scales, type Series, series, seriesOf, sizeTick, tick } from "./chart";
+import type { Cell, Entry, Latency, Page, Usage } from "./data";
+import { byId, h, unique } from "./dom";
+import { cellOf } from "./fitness";
+import { bytes, clipped, duration, orDash, ratio } from "./format";
+import { ALL, choices, type SliceName, sliced, type State } from "./state";
+import { marks } from "./status";
+
+const LABELS: Record<SliceName, string> = {
+  result: "result", workload: "workload", tier: "survives", variant: "variant", scale: "rows (latency, resources)",
+};
+
+/** Draws the selects and every chart. */
+export function charts(state: State): void {
+  const draw = () => {
+    byId("slice").replaceChildren(...selects(state, draw));
+    // On paper the selects are gone.
+    byId("slice-said").textContent = choices(state).map((choice) => `${LABELS[choice.name]}: ${named(state, choice.name, choice.chosen)}`).join("; ");
+    const of = series(state);
+    const every = sliced(state, true);
+    const all = seriesOf(state.page, every.filter((entry) => entry.figure), of);
+    byId("engine-legend").replaceChildren(legend(all));
+    fill("scale", scaleCharts(state.page, every, of, all), scaleHint(state, every));
+    const entries = sliced(state, false);
+    fill("latency", latencyCharts(state.page, entries, of, all),
+      "By percentile. A percentile is shown only where there are enough samples for it: 20 for p95, 100 for p99, 1,000 for p99.9.");
+    fill("resources", resourceCharts(state.page, entries, of, all),
+      "Of the engine's own processes: one counted run of every phase, summed, and the largest memory of any; medians over the trials. ^ less than the whole work was done.");
+  };
+  draw();
+}
+
+function selects(state: State, draw: () => void): HTMLElement[] {
+  return choices(state).filter(({ name, values }) => values.length > (name === "result" ? 1 : 0)).map(({ name, values, chosen }) => {
+    const select = h("select", { name, change: (event) => {
+      state.slice[name] = (event.target as HTMLSelectElement).value;
+      draw();
+      document.querySelector<HTMLSelectElement>(`#slice select[name=${name}]`)?.focus();
+    } }, values.map((value) => h("option", { value, selected: value === chosen }, named(state, name, value))));
+    return h("label", {}, `${LABELS[name]} `, select);
+  });
+}
+
+function named(state: State, name: SliceName, value: string): string {
+  if (value === ALL) return "all results";
+  return name === "result" ? state.page.results[Number(value)]?.label ?? value : value;
+}
+
+function fill(id: string, figures: HTMLElement[], hint: string): void {
+  const section = byId(id);
+  const text = section.querySelector(".hint");
+  if (text) text.textContent = figures.length === 0 ? "Nothing of this was measured for what is shown." : hint;
+  section.querySelector(".charts")?.replaceChildren(...figures);
+}
+
+function scaleHint(state: State, entries: Entry[]): string {
+  const scales = unique(entries.map((entry) => cellOf(state.page, entry).scale));
+  const bars = entries.some((entry) => entry.figure?.interval) ? "a bar is the 95 % interval, " : "";
+  const one = scales.length < 2 ? " There is one scale only: `--scale 1k,10k,100k` draws lines." : "";
+  return `Time of one operation, both axes by powers of ten; ${bars}a small dot is a trial. Engines that failed or answered wrongly are not drawn.${one}`;
+}
+
+/** Time against rows, a chart for each phase. */
+function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
+  return byPhase(entries).flatMap(([phase, parts]) => {
+    const points = parts.flatMap((entry) => {
+      const cell = cellOf(page, entry);
+      if (!entry.figure || !cell.rows || !(entry.figure.per_op_ns > 0)) return [];
+      return [{ x: cell.rows, y: entry.figure.per_op_ns, z: of(cell).name, entry }];
+    });
+    if (points.length === 0) return [];
+    const trials = points.flatMap(({ x, z, entry }) =>
+      (entry.figure?.per_trial_ns ?? []).filter((y) => y > 0).map((y) => ({ x, y, z })));
+    const bars = points.flatMap(({ x, z, entry }) => {
+      const [y1, y2] = entry.figure?.interval ?? [0, 0];
+      return y1 > 0 ? [{ x, y1, y2, z }] : [];
+    });
+    const xs = unique(points.map(({ x }) => x)).sort((a, b) => a - b);
+    const only = xs.length === 1 ? { domain: [(xs[0] ?? 1) / 3, (xs[0] ?? 1) * 3] } : {};
+    const options: Plot.PlotOptions = {
+      ...scales(all),
+      x: { type: "log", label: "rows", ticks: xs, tickFormat: rowsTick, insetLeft: 8, insetRight: 12, ...only },
+      y: log("time of one operation", tick, [...points, ...trials].map(({ y }) => y)),
+      marks: [
+        Plot.line(points, { x: "x", y: "y", z: "z", stroke: "z", strokeWidth: 1.5, sort: "x" }),
+        Plot.ruleX(bars, { x: "x", y1: "y1", y2: "y2", stroke: "z", strokeWidth: 2, className: "m-interval" }),
+        Plot.dot(trials, { x: "x", y: "y", fill: "z", r: 1.4, fillOpacity: 0.6, className: "m-trial" }),
+        Plot.dot(points, {
+          x: "x", y: "y", stroke: "z", symbol: "z", r: 4, className: "m-time",
+          title: ({ x, y, z, entry }: (typeof points)[number]) => `${z}, ${rowsTick(x)} rows: ${duration(y)}${marks(entry)}`,
+        }),
+      ],
+    };
+    const names = unique(points.map(({ z }) => z));
+    const rows = names.map((name) => [name, ...xs.map((x) => {
+      const point = points.find((point) => point.z === name && point.x === x);
+      const interval = point?.entry.figure?.interval;
+      const within = interval ? ` (${duration(interval[0])} to ${duration(interval[1])})` : "";
+      return orDash(point, ({ y, entry }) => duration(y) + marks(entry) + within);
+    })]);
+    return [figure(phase, options, ["engine", ...xs.map((x) => `${rowsTick(x)} rows`)], rows)];
+  });
+}
+
+const PERCENTILES: [string, keyof Latency][] = [["p50", "p50"], ["p95", "p95"], ["p99", "p99"], ["p99.9", "p99_9"], ["max", "max"]];
+
+/** Percentiles, a chart for each phase that recorded any. */
+function latencyCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
+  return byPhase(entries).flatMap(([phase, parts]) => {
+    const known = parts.filter((entry) => entry.latency);
+    const points = known.flatMap((entry) => PERCENTILES.flatMap(([x, key]) => {
+      const y = entry.latency?.[key];
+      return y ? [{ x, y, z: of(cellOf(page, entry)).name }] : [];
+    }));
+    if (points.length === 0) return [];
+    const options: Plot.PlotOptions = {
+      ...scales(all),
+      x: { type: "point", domain: PERCENTILES.map(([name]) => name), label: null },
+      y: log("latency", tick, points.map(({ y }) => y)),
+      marks: [
+        Plot.line(points, { x: "x", y: "y", z: "z", stroke: "z", strokeWidth: 1.5 }),
+        Plot.dot(points, {
+          x: "x", y: "y", stroke: "z", symbol: "z", r: 3.5, className: "m-percentile",
+          title: ({ x, y, z }: (typeof points)[number]) => `${z}, ${x}: ${duration(y)}`,
+        }),
+      ],
+    };
+    const rows = known.map((entry) => [
+      of(cellOf(page, entry)).name, ...PERCENTILES.map(([, key]) => orDash(entry.latency?.[key], duration)),
+    ]);
+    return [figure(phase, options, ["engine", ...PERCENTILES.map(([name]) => name)], rows)];
+  });
+}
+
+interface Metric {
+  label: string;
+  of: (cell: Cell, usage: Usage) => number | null | undefined;
+  show: (value: number) => string;
+  tick: (value: number) => string;
+}
+
+/** Resources of the whole workload, a chart for each. */
+function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
+  const cells = unique(entries.map((entry) => cellOf(page, entry)));
+  const amplification = new Map(entries.map((entry) => [cellOf(page, entry), null as number | null]));
+  for (const entry of entries) {
+    if (entry.write_amplification !== null) amplification.set(cellOf(page, entry), entry.write_amplification);
+  }
+  const metrics: Metric[] = [
+    { label: "CPU time", of: (_, usage) => usage.cpu_ns, show: duration, tick },
+    { label: "CPU time of the client beside a server", of: (_, usage) => usage.client_cpu_ns, show: duration, tick },
+    { label: "Peak memory", of: (_, usage) => usage.peak_bytes, show: bytes, tick: sizeTick },
+    { label: "On disk after closing", of: (_, usage) => usage.disk_bytes, show: bytes, tick: sizeTick },
+    { label: "Bytes written", of: (_, usage) => usage.written_bytes, show: bytes, tick: sizeTick },
+    { label: "Bytes read from storage", of: (_, usage) => usage.read_bytes, show: bytes, tick: sizeTick },
+    { label: "Write amplification of load", of: (cell) => amplification.get(cell), show: ratio, tick: ratio },
+  ];
+  return metrics.flatMap((metric) => {
+    const points = cells.flatMap((cell) => {
+      const value = metric.of(cell, cell.usage);
+      return typeof value === "number" ? [{ value, z: of(cell).name, mark: cell.usage.incomplete ? "^" : "" }] : [];
+    });
+    if (points.length === 0 || points.every(({ value }) => value === 0)) return [];
+    const options: Plot.PlotOptions = {
+      ...scales(all),
+      height: 34 + 24 * points.length,
+      marginTop: 6,
+      marginBottom: 28,
+      marginLeft: 12 + 6.2 * Math.max(...points.map(({ z }) => clipped(z, 22).length)),
+      marginRight: 64,
+      x: { label: null, ticks: 3, tickFormat: metric.tick, grid: true },
+      y: { label: null, domain: points.map(({ z }) => z), tickFormat: (name: string) => clipped(name, 22) },
+      marks: [
+        Plot.barX(points, { x: "value", y: "z", fill: "z", className: "m-amount" }),
+        Plot.text(points, {
+          x: "value", y: "z", dx: 4, textAnchor: "start",
+          text: ({ value, mark }: (typeof points)[number]) => metric.show(value) + mark,
+        }),
+        Plot.ruleX([0]),
+      ],
+    };
+    return [figure(metric.label, options, ["engine", metric.label], points.map(({ z, value, mark }) => [z, metric.show(value) + mark]))];
+  });
+}
+
+function byPhase(entries: Entry[]): [string, Entry[]][] {
+  const phases = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    if (entry.phase === null) continue;
+    phases.set(entry.phase, [...(phases.get(entry.phase) ?? []), entry]);
+  }
+  return [...phases];
+}

@@ -1,0 +1,120 @@
+/** Sliders and must-haves, and the short list that they give. */
+
+import { advise, type MustHaves } from "./advice";
+import type { AdviceTable, LicenceClass, Page, Tier } from "./data";
+import { h } from "./dom";
+import { bytes, significant } from "./format";
+
+const MOST = 10;
+const TIERS: Record<Tier, string> = {
+  none: "nothing: it may be lost with the process",
+  process: "the process being killed",
+  power: "a power cut",
+};
+
+const LICENCES: Record<LicenceClass, string> = {
+  other: "any",
+  copyleft: "copyleft or freer",
+  permissive: "permissive",
+};
+
+/** Fills the section: of all results together, or of one at a time where they cannot be pooled. */
+export function choose(body: HTMLElement, advice: Page["advice"]): void {
+  const chosen = h("div");
+  const draw = (place: number) => {
+    const table = advice[place]?.table;
+    if (table) chooseFrom(chosen, table);
+  };
+  draw(0);
+  const which = h("label", {}, "of the result ", h("select", { name: "advice-of", change: (event) => {
+    draw(Number((event.target as HTMLSelectElement).value));
+  } }, advice.map(({ of }, place) => h("option", { value: place }, of ?? ""))));
+  body.replaceChildren(...(advice.length > 1 ? [which] : []), chosen);
+}
+
+/** Every slider begins at nothing, so that nothing is ranked unasked. */
+function chooseFrom(body: HTMLElement, table: AdviceTable): void {
+  const tiers = (["none", "process", "power"] as const).filter((tier) => table.engines.some((engine) => engine.tier === tier));
+  const must: MustHaves = {
+    tier: tiers.includes("process") ? "process" : tiers[0] ?? "process",
+    sql: false, embedded: false, memory: null, licence: "other",
+  };
+  const weights: Record<string, number> = {};
+  const answer = h("div", { class: "answer", "aria-live": "polite" });
+  const update = () => answer.replaceChildren(...shortList(table, must, weights));
+
+  const sliders = table.criteria.map(({ id, label, about }) => {
+    const output = h("output", {}, "0");
+    const input = h("input", { type: "range", min: 0, max: MOST, step: 1, value: 0, name: id, "aria-label": label, input: (event) => {
+      weights[id] = Number((event.target as HTMLInputElement).value);
+      output.textContent = String(weights[id]);
+      update();
+    } });
+    return h("label", { class: "slider", title: about }, h("span", {}, label), input, output);
+  });
+  body.replaceChildren(
+    h("div", { class: "panel choose" },
+      h("fieldset", {}, h("legend", {}, "must have"), ...musts(tiers, must, update)),
+      h("fieldset", {}, h("legend", {}, "matters (0 to 10)"), ...sliders)),
+    answer,
+  );
+  update();
+}
+
+function musts(tiers: Tier[], must: MustHaves, update: () => void): HTMLElement[] {
+  const check = (name: string, text: string, set: (on: boolean) => void) =>
+    h("label", {}, h("input", { type: "checkbox", name, change: (event) => {
+      set((event.target as HTMLInputElement).checked);
+      update();
+    } }), h("span", {}, text));
+  const tier = h("label", {}, "a commit survives ", h("select", { name: "must-tier", change: (event) => {
+    must.tier = (event.target as HTMLSelectElement).value as Tier;
+    update();
+  } }, tiers.map((name) => h("option", { value: name, selected: name === must.tier }, TIERS[name]))));
+  const memory = h("label", {}, "at most ", h("input", { type: "number", name: "must-memory", min: 1, placeholder: "any", input: (event) => {
+    const value = (event.target as HTMLInputElement).valueAsNumber;
+    must.memory = value > 0 ? value * 1e6 : null;
+    update();
+  } }), " MB of memory");
+  const licence = h("label", {}, "licence ", h("select", { name: "must-licence", change: (event) => {
+    must.licence = (event.target as HTMLSelectElement).value as LicenceClass;
+    update();
+  } }, Object.entries(LICENCES).map(([name, text]) => h("option", { value: name }, text))));
+  return [
+    tier,
+    check("must-sql", "SQL", (on) => { must.sql = on; }),
+    check("must-embedded", "embedded, no server", (on) => { must.embedded = on; }),
+    memory,
+    licence,
+  ];
+}
+
+function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, number>): HTMLElement[] {
+  const advice = advise(table, must, weights);
+  const out: HTMLElement[] = [];
+  if (advice.ranked.length > 0) {
+    out.push(h("ol", { class: "ranked" }, advice.ranked.map(({ engine, score, reasons, interval, uncertain }) => {
+      const { facts } = engine;
+      const peak = facts.peak_bytes === null ? "" : `, ${bytes(facts.peak_bytes)} of memory at most`;
+      const within = interval ? ` (${significant(interval[0])} to ${significant(interval[1])})` : "";
+      const open = uncertain.map(({ facts }) => facts.name).join(", ");
+      return h("li", {}, h("b", {}, facts.name), h("span", { class: "score" }, ` ${significant(score)}x${within}`),
+        h("p", {}, reasons.join("; ")),
+        open && h("p", { class: "hint" }, `not certainly before ${open}`),
+        h("p", { class: "hint" }, `${facts.kind}, ${facts.family}, ${facts.licence}${peak}${facts.publishable ? "" : "; NOT TO BE PUBLISHED"}`));
+    })));
+    out.push(h("p", { class: "hint" }, "The number is the weighted geometric mean of the engine's ratios to the best of the tier: 1x is best at everything that was asked."));
+  } else if (Object.values(weights).some((weight) => weight > 0)) {
+    out.push(h("p", {}, advice.unmeasured.length > 0
+      ? "No engine that has what it must was measured for all of this."
+      : "No engine that was measured has what it must."));
+  } else {
+    out.push(h("p", {}, "Move a slider: nothing is ranked until you say what matters."));
+  }
+  const apart = [
+    ...advice.unmeasured.map(({ engine, missing }) => `${engine.facts.name}: not measured for ${missing.join(", ")}`),
+    ...advice.excluded.map(({ engine, why }) => `${engine.facts.name}: left out, ${why}`),
+  ];
+  if (apart.length > 0) out.push(h("ul", { class: "apart" }, apart.map((text) => h("li", {}, text))));
+  return out;
+}

@@ -1,0 +1,181 @@
+/**
+ * What the page is given: `crates/report/src/html/data.rs` in TypeScript. Times are ns, sizes
+ * bytes; null or absent means not measured, never zero.
+ */
+
+export type Tier = "none" | "process" | "power";
+export type Status = "ok" | "capped" | "unsupported" | "unavailable" | "timed-out" | "failed" | "wrong";
+export type Kind = "embedded" | "server" | "reference";
+
+export interface Page {
+  page: number;
+  tool: string;
+  face: string | null;
+  results: Result[];
+  engines: EngineFacts[];
+  workloads: WorkloadFacts[];
+  cells: Cell[];
+  entries: Entry[];
+  published: Published[];
+  advice: { of: string | null; table: AdviceTable }[];
+}
+
+export interface Result {
+  run_id: string;
+  label: string;
+  started: string;
+  machine: string;
+  warnings: string[];
+  sections: { title: string; notes: Note[] }[];
+  manifest: Note[];
+  unpublishable: string[];
+  groups: { workload: string; scale: string; tier: Tier; variant: string; about: string[] }[];
+}
+
+export interface Note {
+  about: string;
+  says: string;
+}
+
+export interface EngineFacts {
+  id: string;
+  name: string;
+  kind: Kind;
+  family: string;
+}
+
+export interface WorkloadFacts {
+  id: string;
+  about: string;
+  phases: { name: string; about: string }[];
+  row_bytes: number | null;
+}
+
+export interface Cell {
+  result: number;
+  workload: string;
+  scale: string;
+  rows: number | null;
+  tier: Tier;
+  variant: string;
+  main: boolean;
+  engine: string;
+  kind: Kind | null;
+  status: Status;
+  reason: string | null;
+  keeps: Tier | null;
+  ranked: boolean;
+  unpublishable: boolean;
+  versions: string[];
+  settings: Record<string, string>;
+  trials: Trial[];
+  usage: Usage;
+}
+
+export interface Trial {
+  status: Status;
+  reason: string | null;
+  open_ns: number | null;
+  wall_ns: number;
+  baseline_bytes: number | null;
+  apparent_bytes: number | null;
+  log: string | null;
+}
+
+export interface Entry {
+  cell: number;
+  phase: string | null;
+  status: Status | null;
+  reason: string | null;
+  tainted: boolean;
+  client_side: boolean;
+  figure: Figure | null;
+  latency: Latency | null;
+  usage: Usage;
+  /** Bytes between client and server in a counted run. */
+  network_bytes?: number;
+  remarks?: string[];
+  /** Bytes written for each byte of the rows' fields. */
+  write_amplification: number | null;
+  /** By trial: elapsed ns, operations, 1 if discarded plus 2 if stopped at the cap. */
+  runs: [number, number, number][][];
+}
+
+export interface Figure {
+  per_op_ns: number;
+  elapsed_ns: number | null;
+  interval: [number, number] | null;
+  ops: number;
+  done: number | null;
+  per_trial_ns: number[];
+}
+
+export interface Latency {
+  samples: number;
+  sampled_every: number;
+  min: number;
+  mean: number;
+  p50: number;
+  p95: number | null;
+  p99: number | null;
+  p99_9: number | null;
+  max: number;
+}
+
+export interface Usage {
+  cpu_ns?: number;
+  client_cpu_ns?: number;
+  peak_bytes?: number;
+  read_bytes?: number;
+  written_bytes?: number;
+  disk_bytes?: number;
+  incomplete?: boolean;
+}
+
+export interface Published {
+  result: number;
+  title: string;
+  engines: string[];
+  rows: { label: string; here: boolean; figures: [string, string, number | null][] }[];
+  notes: Note[];
+}
+
+/** What the advice is drawn from. A ratio is to the best of the tier, at least 1. */
+export interface AdviceTable {
+  criteria: { id: string; label: string; about: string }[];
+  engines: AdviceEngine[];
+}
+
+export interface AdviceEngine {
+  engine: string;
+  tier: Tier;
+  /** What its setting really keeps, when that is another tier. */
+  keeps?: Tier;
+  facts: {
+    name: string;
+    kind: Kind;
+    family: string;
+    licence: string;
+    licence_class: LicenceClass;
+    publishable: boolean;
+    sql: boolean;
+    peak_bytes: number | null;
+  };
+  ratios: Record<string, number>;
+  /** Absent where there were fewer than three trials. */
+  intervals: Record<string, [number, number]>;
+}
+
+export type LicenceClass = "permissive" | "copyleft" | "other";
+
+/** The version this page reads. */
+export const VERSION = 1;
+
+/** The data of the document. Throws where it is of another version. */
+export function read(document: Document): Page {
+  const page = JSON.parse(document.getElementById("data")?.textContent ?? "null") as Page | null;
+  if (page?.page !== VERSION) {
+    throw new Error(`the data of this page is of version ${page?.page}, and the page reads ${VERSION}`);
+  }
+  return page;
+}

@@ -1,0 +1,111 @@
+/** What is known of one box: the dialog that it opens. */
+
+import type { Cell, Entry, Page, Usage } from "./data";
+import { h, list, table } from "./dom";
+import { cellOf } from "./fitness";
+import { bytes, count, duration, orDash, ratio } from "./format";
+import { engineMarks, isFailure, word } from "./status";
+
+const RESOURCES: [keyof Usage, string, (value: number) => string][] = [
+  ["cpu_ns", "CPU", duration],
+  ["client_cpu_ns", "client CPU", duration],
+  ["peak_bytes", "peak memory", bytes],
+  ["read_bytes", "read", bytes],
+  ["written_bytes", "written", bytes],
+  ["disk_bytes", "on disk", bytes],
+];
+
+/** Opens the dialog on an entry. */
+export function open(dialog: HTMLDialogElement, page: Page, entry: Entry): void {
+  const cell = cellOf(page, entry);
+  const close = h("button", { type: "button", class: "close", click: () => dialog.close() }, "Close");
+  const phase = entry.phase ?? "every phase";
+  dialog.replaceChildren(h("div", { class: "dialog-body" },
+    h("div", { class: "dialog-head" },
+      h("h2", { id: "details-title" }, `${cell.engine}${engineMarks(cell)} · ${phase}`), close),
+    h("p", { class: "hint" }, [
+      `${cell.workload} ${cell.scale}`, `durability ${cell.tier}`, `variant ${cell.variant}`,
+      page.results.length > 1 ? page.results[cell.result]?.label : "",
+    ].filter(Boolean).join(" · ")),
+    cell.unpublishable && h("p", { class: "face" }, "NOT TO BE PUBLISHED: the licence of this engine forbids publishing its figures"),
+    h("p", {}, h("span", { class: `badge ${isFailure(entry.status) ? "bad" : ""} s-${entry.status ?? "absent"}` }, word(entry.status)),
+      entry.client_side ? " by client code over scans and point operations" : " by the engine's own means"),
+    entry.reason && h("p", { class: "reason" }, entry.reason),
+    (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
+    time(entry), trials(cell, entry), latency(entry), resources(cell, entry), engine(cell),
+  ));
+  dialog.onclick = (event) => {
+    if (event.target === dialog) dialog.close();
+  };
+  dialog.showModal();
+  dialog.scrollTop = 0;
+}
+
+function time(entry: Entry): Node[] {
+  const { figure } = entry;
+  if (!figure) return [];
+  const rows: [string, string][] = [["time of one operation", `${duration(figure.per_op_ns)}, median over the trials`]];
+  if (figure.interval) {
+    rows.push(["95 % interval", `${duration(figure.interval[0])} to ${duration(figure.interval[1])}`]);
+  }
+  if (figure.elapsed_ns !== null) rows.push(["time of a whole run", duration(figure.elapsed_ns)]);
+  if (figure.ops > 0) rows.push(["operations of a run", count(figure.ops)]);
+  if (figure.done !== null) rows.push(["stopped at the cap after", `${count(figure.done)} of ${count(figure.ops)}`]);
+  if (entry.tainted) rows.push(["not ranked", "this phase ended well, its cell did not"]);
+  return [h("h3", {}, "Time"), list(rows)];
+}
+
+/** Every run of every trial. */
+function trials(cell: Cell, entry: Entry): Node[] {
+  if (cell.trials.length === 0) return [];
+  const most = Math.max(0, ...entry.runs.map((runs) => runs.length));
+  const run = ([elapsed, , mark]: [number, number, number]) =>
+    duration(elapsed) + (mark & 2 ? "^" : "") + (mark & 1 ? " (not counted)" : "");
+  const rows = cell.trials.map((trial, index) => {
+    const runs = entry.runs[index] ?? [];
+    const texts = Array.from({ length: most }, (_, at) => orDash(runs[at], run));
+    return [`${index + 1}`, word(trial.status), orDash(trial.open_ns, duration), ...texts];
+  });
+  const header = ["trial", "ended", "opening", ...Array.from({ length: most }, (_, at) => `run ${at + 1}`)];
+  const told = cell.trials.flatMap((trial, index) => {
+    const log = trial.log && trial.status !== "ok" ? ` (log: ${trial.log})` : "";
+    return trial.reason ? [h("p", { class: "reason" }, `trial ${index + 1}: ${trial.reason}${log}`)] : [];
+  });
+  return [h("h3", {}, "Trials"), table("Elapsed time of every run", header, rows), ...told];
+}
+
+function latency(entry: Entry): Node[] {
+  const { latency } = entry;
+  if (!latency) return [];
+  const row = [latency.min, latency.p50, latency.mean, latency.p95, latency.p99, latency.p99_9, latency.max];
+  const every = latency.sampled_every === 1 ? "every operation" : `one operation in ${count(latency.sampled_every)}`;
+  return [
+    h("h3", {}, "Latency of one operation"),
+    table(`${count(latency.samples)} samples, ${every}`, ["min", "p50", "mean", "p95", "p99", "p99.9", "max"],
+      [row.map((ns) => orDash(ns, duration))]),
+  ];
+}
+
+function resources(cell: Cell, entry: Entry): Node[] {
+  const known = RESOURCES.filter(([key]) => entry.usage[key] !== undefined || cell.usage[key] !== undefined);
+  if (known.length === 0) return [];
+  const row = (usage: Usage) => known.map(([key, , show]) => orDash(usage[key] as number | undefined, show));
+  const rows = [["this phase", ...row(entry.usage)], ["whole workload", ...row(cell.usage)]];
+  const amplification = entry.write_amplification;
+  return [
+    h("h3", {}, "Resources"),
+    table("Of a counted run", ["", ...known.map(([, label]) => label)], rows),
+    ...(entry.network_bytes === undefined ? [] : [h("p", {}, `${bytes(entry.network_bytes)} over the network between client and server.`)]),
+    ...(amplification === null ? [] : [h("p", {}, `Write amplification ${ratio(amplification)}: bytes written for each byte of the rows' fields.`)]),
+  ];
+}
+
+function engine(cell: Cell): Node[] {
+  const rows: [string, string][] = [];
+  if (cell.versions.length > 0) rows.push(["version", cell.versions.join(" and ")]);
+  if (cell.kind) rows.push(["kind", cell.kind]);
+  if (cell.keeps) rows.push(["really keeps", `${cell.keeps}, where ${cell.tier} was asked`]);
+  rows.push(["cell ended", word(cell.status) + (cell.reason ? `: ${cell.reason}` : "")]);
+  rows.push(...Object.entries(cell.settings));
+  return [h("h3", {}, "Engine and settings as read back"), list(rows)];
+}

@@ -1,0 +1,56 @@
+/** Making elements. Texts become text nodes alone: nothing in the data can become markup. */
+
+type Child = Node | string | null | false | undefined;
+type Properties = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
+
+/** An element: functions are listeners, `true` an empty attribute, null and false none. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  properties: Properties = {},
+  ...children: (Child | Child[])[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (typeof value === "function") element.addEventListener(key, value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, String(value));
+  }
+  for (const child of children.flat()) {
+    if (child !== null && child !== false && child !== undefined) element.append(child);
+  }
+  return element;
+}
+
+/** A table from texts; the first column heads its rows. */
+export function table(caption: string, header: string[], rows: string[][]): HTMLElement {
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    h(
+      "table",
+      { class: "plain" },
+      h("caption", {}, caption),
+      h("thead", {}, h("tr", {}, header.map((text) => h("th", { scope: "col" }, text)))),
+      h("tbody", {}, rows.map((row) =>
+        h("tr", {}, row.map((text, index) => (index === 0 ? h("th", { scope: "row" }, text) : h("td", {}, text)))),
+      )),
+    ),
+  );
+}
+
+/** Names with their explanations. */
+export function list(rows: [string, string | Node][]): HTMLElement {
+  return h("dl", {}, rows.flatMap(([about, says]) => [h("dt", {}, about), h("dd", {}, says)]));
+}
+
+/** The element of that id, which the page's template has. */
+export function byId(id: string): HTMLElement {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page has no element '${id}'`);
+  return element;
+}
+
+/** Without repetition, in the order they come. */
+export function unique<T>(values: Iterable<T>): T[] {
+  return [...new Set(values)];
+}

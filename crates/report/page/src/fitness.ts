@@ -1,0 +1,168 @@
+/** From entries to the fitness map: which boxes there are, and each one's ratio to the best shown. */
+
+import type { Cell, Entry, Page, Tier } from "./data";
+import { unique } from "./dom";
+
+/** What is shown: by dimension the names that are. */
+export type Filters = Record<Dimension, Set<string>>;
+
+export const DIMENSIONS = ["engine", "workload", "scale", "tier", "variant", "kind", "how", "result"] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** To what a ratio is drawn where several results are shown. */
+export type Against = "own" | "all";
+
+/** One column: an engine, in one result. */
+export interface Column {
+  engine: string;
+  result: number;
+}
+
+/** One box of the map. */
+export interface Box {
+  cell: Cell;
+  entry: Entry;
+  /** Its time over the best one's of the row; absent when it is not ranked. */
+  ratio: number | null;
+}
+
+/** One phase in one variant. */
+export interface MapRow {
+  phase: string | null;
+  variant: string | null;
+  /** Times are of one operation: not every engine shown did the same work. */
+  perOperation: boolean;
+  /** By column. */
+  boxes: (Box | null)[];
+}
+
+/** One workload at one scale in one tier: what may be compared with each other. */
+export interface MapTable {
+  workload: string;
+  scale: string;
+  tier: Tier;
+  columns: Column[];
+  rows: MapRow[];
+}
+
+/** The name of an entry in a dimension. */
+export function nameIn(page: Page, cell: Cell, entry: Entry | null, dimension: Dimension): string {
+  switch (dimension) {
+    case "kind":
+      return cell.kind ?? "unknown";
+    case "how":
+      return entry?.client_side ? "client-side" : "native";
+    case "result":
+      return page.results[cell.result]?.label ?? "";
+    default:
+      return cell[dimension];
+  }
+}
+
+/** Every name of a dimension, in the order of the data. */
+export function names(page: Page, dimension: Dimension): string[] {
+  const all = unique(page.entries.map((entry) => nameIn(page, cellOf(page, entry), entry, dimension)));
+  const rows = new Map(page.cells.map((cell) => [cell.scale, cell.rows ?? Infinity]));
+  if (dimension === "scale") all.sort((a, b) => (rows.get(a) ?? 0) - (rows.get(b) ?? 0));
+  const tiers = ["none", "process", "power"];
+  if (dimension === "tier") all.sort((a, b) => tiers.indexOf(a) - tiers.indexOf(b));
+  return all;
+}
+
+/** Filters that show everything. */
+export function everything(page: Page): Filters {
+  return Object.fromEntries(DIMENSIONS.map((name) => [name, new Set(names(page, name))])) as Filters;
+}
+
+export function cellOf(page: Page, entry: Entry): Cell {
+  const cell = page.cells[entry.cell];
+  if (!cell) throw new Error(`an entry is of cell ${entry.cell}, which is not in the data`);
+  return cell;
+}
+
+/** Whether an entry is shown. */
+export function isShown(page: Page, entry: Entry, filters: Filters): boolean {
+  const cell = cellOf(page, entry);
+  return DIMENSIONS.every((dimension) => filters[dimension].has(nameIn(page, cell, entry, dimension)));
+}
+
+/** The time of a box in its row's unit, ns. */
+export function timeOf(row: { perOperation: boolean }, entry: Entry): number | null {
+  if (!entry.figure) return null;
+  return row.perOperation ? entry.figure.per_op_ns : entry.figure.elapsed_ns ?? entry.figure.per_op_ns;
+}
+
+/** The map of what is shown, ratios to the best of it. */
+export function build(page: Page, filters: Filters, against: Against): MapTable[] {
+  const tables = new Map<string, { head: Cell; entries: Entry[] }>();
+  for (const entry of page.entries) {
+    if (!isShown(page, entry, filters)) continue;
+    const cell = cellOf(page, entry);
+    const key = JSON.stringify([cell.workload, cell.scale, cell.tier]);
+    const known = tables.get(key);
+    if (known) known.entries.push(entry);
+    else tables.set(key, { head: cell, entries: [entry] });
+  }
+  return [...tables.values()].map(({ head, entries }) => mapTable(page, head, entries, against));
+}
+
+function mapTable(page: Page, head: Cell, entries: Entry[], against: Against): MapTable {
+  const columns = new Map<string, Column>();
+  const rows = new Map<string, { phase: string | null; variant: string | null; entries: Map<string, Entry> }>();
+  for (const entry of entries) {
+    const cell = cellOf(page, entry);
+    const column = JSON.stringify([cell.engine, cell.result]);
+    columns.set(column, { engine: cell.engine, result: cell.result });
+    const key = JSON.stringify([entry.phase, cell.variant]);
+    const row = rows.get(key) ?? { phase: entry.phase, variant: cell.main ? null : cell.variant, entries: new Map() };
+    row.entries.set(column, entry);
+    rows.set(key, row);
+  }
+  // An engine's results stand beside each other.
+  const engines = unique([...columns.values()].map((column) => column.engine));
+  const ordered = [...columns].sort(
+    ([, a], [, b]) => engines.indexOf(a.engine) - engines.indexOf(b.engine) || a.result - b.result,
+  );
+  return {
+    workload: head.workload,
+    scale: head.scale,
+    tier: head.tier,
+    columns: ordered.map(([, column]) => column),
+    rows: [...rows.values()].map(({ phase, variant, entries }) => {
+      const boxes = ordered.map(([key]) => {
+        const entry = entries.get(key);
+        return entry ? { cell: cellOf(page, entry), entry, ratio: null } : null;
+      });
+      return ranked(phase, variant, boxes, against);
+    }),
+  };
+}
+
+/** The row with its unit and its ratios. */
+function ranked(phase: string | null, variant: string | null, boxes: (Box | null)[], against: Against): MapRow {
+  const figures = boxes.flatMap((box) => box?.entry.figure ?? []);
+  const perOperation = figures.some((figure) => figure.elapsed_ns === null || figure.ops !== figures[0]?.ops);
+  const best = new Map<number, number>();
+  const group = (box: Box) => (against === "own" ? box.cell.result : 0);
+  const competes = (box: Box) => box.cell.ranked && !box.entry.tainted && box.entry.figure !== null;
+  for (const box of boxes) {
+    if (!box || !competes(box)) continue;
+    const time = box.entry.figure?.per_op_ns ?? Infinity;
+    best.set(group(box), Math.min(best.get(group(box)) ?? Infinity, time));
+  }
+  for (const box of boxes) {
+    if (!box || !competes(box)) continue;
+    const value = (box.entry.figure?.per_op_ns ?? NaN) / (best.get(group(box)) ?? NaN);
+    box.ratio = Number.isFinite(value) ? value : null;
+  }
+  return { phase, variant, perOperation, boxes };
+}
+
+/** Upper ends of the colour steps of a ratio; what is beyond the last is the last step. */
+export const STEPS = [1.05, 1.5, 2, 5, 10, 100];
+
+/** The colour step of a ratio, from 0. */
+export function step(ratio: number): number {
+  const place = STEPS.findIndex((end) => ratio <= end);
+  return place < 0 ? STEPS.length : place;
+}

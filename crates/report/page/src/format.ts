@@ -1,0 +1,53 @@
+/** Numbers as people read them: as `crates/report/src/format.rs` writes them, so that the page and the terminal agree. */
+
+export const NOT_MEASURED = "-";
+
+/** `3.21 µs`, from ns. */
+export const duration = (ns: number): string => scaled(ns, ["ns", "µs", "ms", "s"]);
+
+/** `12.3 MB`, decimal. */
+export function bytes(count: number): string {
+  return Math.abs(count) < 999.5 ? `${Math.round(count)} B` : scaled(count, ["B", "kB", "MB", "GB", "TB"]);
+}
+
+/** `1.00x`, `1,560x`. */
+export const ratio = (value: number): string => (Number.isFinite(value) ? `${significant(value)}x` : NOT_MEASURED);
+
+/** `1,000,000`. */
+export const count = (number: number): string => grouped(String(Math.round(number)));
+
+/** `show(value)`, or a dash. */
+export function orDash<T>(value: T | null | undefined, show: (value: T) => string): string {
+  return value === null || value === undefined ? NOT_MEASURED : show(value);
+}
+
+/** At most so many characters: an axis has no more room. */
+export const clipped = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+/** Three significant digits, and never fewer than all digits before the point. */
+export function significant(value: number): string {
+  if (value === 0) return "0";
+  const decimals = Math.min(17, Math.max(0, 2 - exponent(value)));
+  return grouped(value.toFixed(decimals));
+}
+
+function scaled(value: number, units: string[]): string {
+  if (!Number.isFinite(value)) return NOT_MEASURED;
+  let unit = 0;
+  while (unit + 1 < units.length && exponent(value) >= 3) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${significant(value)} ${units[unit]}`;
+}
+
+/** The decimal exponent once rounded to three significant digits. */
+function exponent(value: number): number {
+  return value === 0 ? 0 : Number(value.toExponential(2).split("e")[1]);
+}
+
+function grouped(number: string): string {
+  const [whole = "", fraction] = number.split(".");
+  const digits = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+  return fraction === undefined ? digits : `${digits}.${fraction}`;
+}

@@ -1,0 +1,69 @@
+/** The report page: draws what `data.ts` describes. */
+
+import { charts } from "./charts";
+import { choose } from "./choose";
+import { read } from "./data";
+import { open } from "./details";
+import { byId } from "./dom";
+import { filters } from "./filters";
+import { legend, map } from "./map";
+import { method } from "./method";
+import { published } from "./published";
+import { initial } from "./state";
+
+function show(id: string): void {
+  byId(id).hidden = false;
+  for (const link of document.querySelectorAll<HTMLElement>(`nav a[href="#${id}"]`)) link.hidden = false;
+}
+
+function main(): void {
+  const page = read(document);
+  const state = initial(page);
+  const first = page.results[0];
+  byId("about").textContent = page.results.length === 1
+    ? [first?.started, first?.machine].filter(Boolean).join(" · ")
+    : page.results.map((result) => `${result.label}: ${result.machine || result.started}`).join(" | ");
+  byId("tool").textContent = `Made by embermark ${page.tool}. This file holds everything it shows and asks nothing of any network.`;
+  const face = byId("face");
+  face.hidden = page.face === null;
+  face.textContent = page.face;
+
+  const warnings = page.results.flatMap((result) => result.warnings);
+  byId("warned").hidden = warnings.length === 0;
+  const warned = byId("warned").querySelector("a");
+  if (warned) warned.textContent = warnings.length === 1 ? `Warning: ${warnings[0]}` : `${warnings.length} warnings: ${warnings[0]}; …`;
+
+  const dialog = byId("details") as HTMLDialogElement;
+  // On a phone the panel would be all there is to see.
+  if (window.matchMedia("(max-width: 40rem)").matches) byId("filters").removeAttribute("open");
+  const drawMap = () => map(byId("tables"), byId("shown"), state, (entry) => open(dialog, page, entry));
+  let waiting = 0;
+  const changed = () => {
+    drawMap();
+    // The charts stand further down: they may come a moment after the map.
+    clearTimeout(waiting);
+    waiting = window.setTimeout(() => charts(state), 120);
+  };
+  byId("legend").replaceChildren(legend(page));
+  filters(byId("filter-groups"), state, changed);
+  drawMap();
+  charts(state);
+  if (page.advice.length > 0) {
+    choose(byId("choose-body"), page.advice);
+    show("choose");
+  }
+  if (page.published.length > 0) {
+    published(byId("published-body"), page);
+    show("published");
+  }
+  method(byId("method-body"), page);
+}
+
+try {
+  main();
+} catch (error) {
+  const face = byId("face");
+  face.hidden = false;
+  face.textContent = `This report cannot be shown: ${error instanceof Error ? error.message : String(error)}`;
+  throw error;
+}

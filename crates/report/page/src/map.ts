@@ -1,0 +1,148 @@
+/** The fitness map as tables. One stop of the Tab key a table; arrow keys move inside it. */
+
+import type { Entry, Page } from "./data";
+import { h } from "./dom";
+import { type Box, build, type MapRow, type MapTable, STEPS, step, timeOf } from "./fitness";
+import { count, duration, ratio } from "./format";
+import type { State } from "./state";
+import { engineMarks, isFailure, MARKS, marks, word } from "./status";
+
+/** Draws the map; `open` is called with the entry of a box that was chosen. */
+export function map(tables: HTMLElement, shown: HTMLElement, state: State, open: (entry: Entry) => void): void {
+  const built = build(state.page, state.filters, state.against);
+  const boxes: Entry[] = [];
+  tables.replaceChildren(...built.map((table) => tableOf(state.page, table, boxes)));
+  shown.textContent = boxes.length === 0
+    ? "Nothing is left to show: choose more above."
+    : `${count(boxes.length)} ${boxes.length === 1 ? "box" : "boxes"} shown of ${count(state.page.entries.length)}`;
+  tables.onclick = (event) => {
+    const button = (event.target as Element).closest<HTMLElement>("button[data-box]");
+    const entry = boxes[Number(button?.dataset.box)];
+    if (button && entry) open(entry);
+  };
+  tables.onkeydown = move;
+}
+
+/** What colours and marks mean: of the marks those that occur. */
+export function legend(page: Page): HTMLElement {
+  const occurring = new Set(page.entries.map(marks).join(""));
+  for (const cell of page.cells) {
+    occurring.add(engineMarks(cell).trim());
+    if (cell.unpublishable) occurring.add("‡");
+  }
+  const ends = STEPS.map((end, index) => (index === 0 ? "best" : `≤ ${end}x`));
+  const steps = [...ends, `> ${STEPS[STEPS.length - 1]}x`];
+  return h(
+    "div",
+    { class: "legend" },
+    h("span", { class: "steps" }, steps.map((text, index) => h("span", { class: `step r${index}` }, text))),
+    h("span", { class: "marks" }, MARKS.filter(([mark]) => occurring.has(mark)).map(([mark, says]) =>
+      h("span", {}, h("b", {}, mark), ` ${says}`),
+    )),
+  );
+}
+
+function tableOf(page: Page, table: MapTable, boxes: Entry[]): HTMLElement {
+  const title = `${table.workload} ${table.scale} · durability ${table.tier}`;
+  const several = page.results.length > 1;
+  const about = page.results.flatMap((result, place) => {
+    if (!table.columns.some((column) => column.result === place)) return [];
+    const group = result.groups.find((group) =>
+      group.workload === table.workload && group.scale === table.scale && group.tier === table.tier,
+    );
+    return group ? [(several ? `${result.label}: ` : "") + group.about.join(" · ")] : [];
+  });
+  const known = page.workloads.find((workload) => workload.id === table.workload);
+  const head = table.columns.map((column, index) => {
+    const cell = table.rows.flatMap((row) => row.boxes[index]?.cell ?? [])[0];
+    const name = page.engines.find((engine) => engine.id === column.engine)?.name ?? column.engine;
+    const kind = cell?.kind === "server" ? "server" : "";
+    const under = [kind, several ? page.results[column.result]?.label : ""].filter(Boolean).join(" · ");
+    return h("th", { scope: "col", title: name },
+      h("span", {}, column.engine + (cell ? engineMarks(cell) : "") + (cell?.unpublishable ? " ‡" : "")),
+      under && h("small", {}, under));
+  });
+  let first = true;
+  const rows = table.rows.map((row) => {
+    const phase = known?.phases.find((phase) => phase.name === row.phase);
+    const cells = row.boxes.map((box) => {
+      if (!box) return h("td", { class: "none" });
+      const button = buttonOf(page, row, box, boxes.push(box.entry) - 1);
+      if (first) button.tabIndex = 0;
+      first = false;
+      return h("td", {}, button);
+    });
+    return h("tr", {}, h("th", { scope: "row", title: phase?.about }, h("span", {}, labelOf(row))), cells);
+  });
+  return h("section", { class: "group" },
+    h("h3", {}, title),
+    known && h("p", { class: "hint" }, known.about),
+    about.map((text) => h("p", { class: "hint" }, text)),
+    h("div", { class: "scroll" },
+      h("table", { class: "map", role: "grid", "aria-label": `${title}: ratio to the best` },
+        h("thead", {}, h("tr", {}, h("td"), head)),
+        h("tbody", {}, rows))));
+}
+
+function labelOf(row: MapRow): string {
+  return (row.phase ?? "every phase") + (row.variant ? ` (${row.variant})` : "") + (row.perOperation ? " /op" : "");
+}
+
+function buttonOf(page: Page, row: MapRow, box: Box, place: number): HTMLButtonElement {
+  const { cell, entry } = box;
+  const time = timeOf(row, entry);
+  const told = page.results.length > 1 ? `, ${page.results[cell.result]?.label}` : "";
+  const name = `${cell.engine}${told}, ${labelOf(row)}`;
+  const properties = { type: "button", tabindex: -1, "data-box": place };
+  if (time === null) {
+    const tone = isFailure(entry.status) ? "bad" : "dim";
+    const label = `${name}: ${word(entry.status)}`;
+    return h("button", { ...properties, class: `box ${tone} s-${entry.status ?? "absent"}`, "aria-label": label }, word(entry.status));
+  }
+  const shown = duration(time) + marks(entry);
+  const state = [entry.status === "capped" ? "capped" : "", entry.client_side ? "by client code" : ""].filter(Boolean);
+  if (box.ratio === null) {
+    // A cell that failed later on keeps the times it had, and says how it ended.
+    const ended = entry.tainted ? word(cell.status) : "";
+    const label = [`${name}: ${duration(time)}`, ...state, ended && `its cell ${ended}`, "not ranked"].filter(Boolean).join(", ");
+    const tone = entry.tainted ? `bad s-${cell.status}` : "unranked";
+    return h("button", { ...properties, class: `box ${tone}`, "aria-label": label }, h("b", {}, ended || "·"), h("small", {}, shown));
+  }
+  const label = [`${name}: ${ratio(box.ratio)}, ${duration(time)}`, ...state].join(", ");
+  return h("button", { ...properties, class: `box r${step(box.ratio)}`, "aria-label": label }, h("b", {}, ratio(box.ratio)), h("small", {}, shown));
+}
+
+/** Arrow keys, Home and End inside a table. */
+function move(event: KeyboardEvent): void {
+  const button = (event.target as Element).closest<HTMLButtonElement>("button[data-box]");
+  const row = button?.closest("tr");
+  const body = row?.parentElement;
+  if (!button || !row || !body) return;
+  const column = [...row.children].indexOf(button.parentElement as Element);
+  const line = [...body.children].indexOf(row);
+  const at = (line: number, column: number) =>
+    body.children[line]?.children[column]?.querySelector<HTMLButtonElement>("button[data-box]");
+  const along = (lines: number, columns: number) => {
+    for (let i = 1; i <= Math.max(body.children.length, row.children.length); i += 1) {
+      const next = line + i * lines < 0 ? null : at(line + i * lines, column + i * columns);
+      if (next) return next;
+    }
+    return null;
+  };
+  const targets: Record<string, () => HTMLButtonElement | null | undefined> = {
+    ArrowLeft: () => along(0, -1),
+    ArrowRight: () => along(0, 1),
+    ArrowUp: () => along(-1, 0),
+    ArrowDown: () => along(1, 0),
+    Home: () => row.querySelector<HTMLButtonElement>("button[data-box]"),
+    End: () => [...row.querySelectorAll<HTMLButtonElement>("button[data-box]")].pop(),
+  };
+  const target = targets[event.key];
+  if (!target) return;
+  event.preventDefault();
+  const next = target();
+  if (!next) return;
+  for (const stop of body.querySelectorAll<HTMLButtonElement>('button[data-box][tabindex="0"]')) stop.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}

@@ -1,0 +1,52 @@
+/** What the sources printed, beside what was measured: ratios drawn, and every figure in a table. */
+
+import * as Plot from "@observablehq/plot";
+import { colourOf, figure, log } from "./chart";
+import type { Page, Published } from "./data";
+import { h, list, table } from "./dom";
+import { clipped } from "./format";
+
+/** Fills the section; nothing where no workload of the results has a source. */
+export function published(body: HTMLElement, page: Page): void {
+  body.replaceChildren(...page.published.map((one) => {
+    const told = page.results.length > 1 ? ` · ${page.results[one.result]?.label}` : "";
+    return h("section", {}, h("h3", {}, one.title + told), drawn(page, one), list(one.notes.map((note) => [note.about, note.says])));
+  }));
+}
+
+/** Ratios are of several engines: where one alone was measured the table says it all. */
+function drawn(page: Page, one: Published): HTMLElement {
+  const compared = one.rows.some((row) => row.here && row.figures.filter(([, , ratio]) => ratio !== null).length > 1);
+  return compared ? chart(page, one) : table("Published, and below it measured here", ["", ...one.engines], texts(one));
+}
+
+function chart(page: Page, one: Published): HTMLElement {
+  // Labels repeat: every published line has its own "here, process single" below it.
+  const places = one.rows.map((row, index) => ({ ...row, place: String(index) }));
+  const points = places.flatMap(({ place, here, figures }) =>
+    figures.flatMap(([, , ratio], index) => (ratio === null ? [] : [{ place, here, ratio, engine: one.engines[index] ?? "" }])));
+  const most = Math.max(...points.map(({ ratio }) => ratio));
+  const least = Math.min(1, ...points.map(({ ratio }) => ratio));
+  const options: Plot.PlotOptions = {
+    width: 760,
+    height: 70 + 16 * places.length,
+    marginLeft: 230,
+    marginTop: 44,
+    color: { domain: one.engines, range: one.engines.map((engine) => colourOf(page, engine, one.engines)), legend: true },
+    x: { ...log("time over that of the line's best", (value) => `${Number(value.toPrecision(1))}x`, [least, most]), axis: "top", labelOffset: 38 },
+    y: { domain: places.map(({ place }) => place), label: null, tickSize: 0, tickFormat: (place: string) => clipped(places[Number(place)]?.label ?? "", 36) },
+    marks: [
+      Plot.ruleY(places.filter(({ here }) => !here), { y: "place", strokeOpacity: 0.15 }),
+      Plot.dot(points.filter(({ here }) => !here), { x: "ratio", y: "place", stroke: "engine", strokeWidth: 2, r: 4, className: "m-published" }),
+      Plot.dot(points.filter(({ here }) => here), { x: "ratio", y: "place", fill: "engine", r: 4, className: "m-measured" }),
+    ],
+  };
+  const drawn = figure("Ratios: an open dot is published, a full one measured here", options, ["", ...one.engines], texts(one));
+  drawn.classList.add("wide");
+  return drawn;
+}
+
+/** The lines as texts: figure and ratio. */
+function texts(one: Published): string[][] {
+  return one.rows.map((row) => [row.label, ...row.figures.map(([value, ratio]) => [value, ratio].filter(Boolean).join(" · "))]);
+}

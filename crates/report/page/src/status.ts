@@ -1,0 +1,43 @@
+/** The words and marks of the report: those of the terminal's table. */
+
+import type { Cell, Entry, Status } from "./data";
+
+const WORDS: Record<Status, string> = {
+  ok: "ok",
+  capped: "capped",
+  unsupported: "unsupported",
+  unavailable: "unavailable",
+  "timed-out": "timed out",
+  failed: "failed",
+  wrong: "wrong",
+};
+
+export const word = (status: Status | null): string => (status === null ? "not measured" : WORDS[status]);
+
+/** Whether it is a fault and no property of the engine. */
+export const isFailure = (status: Status | null): boolean =>
+  status === "wrong" || status === "failed" || status === "timed-out";
+
+/** After an engine's name. */
+export function engineMarks(cell: Cell): string {
+  const order = ["none", "process", "power"];
+  if (cell.kind === "reference" || (!cell.ranked && !cell.keeps)) return " (ref)";
+  if (!cell.keeps) return "";
+  return order.indexOf(cell.keeps) > order.indexOf(cell.tier) ? "+" : " (weaker)";
+}
+
+/** After a time. */
+export function marks(entry: Entry): string {
+  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.tainted ? "!" : "");
+}
+
+/** What each mark means, in the order they are explained. */
+export const MARKS: [string, string][] = [
+  ["^", "capped: stopped at the time cap; its time per operation stands"],
+  ["~", "done by client code over scans and point operations, for want of a query"],
+  ["!", "the phase ended well and its cell did not: shown, not ranked"],
+  ["+", "keeps a stronger tier than was asked for"],
+  ["(weaker)", "keeps less than was asked for: not ranked"],
+  ["(ref)", "for orientation, never ranked"],
+  ["‡", "its licence forbids publishing its figures"],
+];

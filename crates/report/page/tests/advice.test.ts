@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { advise, type MustHaves } from "../src/advice";
+import { advice } from "./browser";
+
+const must = (changes: Partial<MustHaves> = {}): MustHaves => ({
+  tier: "process", sql: false, embedded: false, memory: null, licence: "other", ...changes,
+});
+const ids = (advised: ReturnType<typeof advise>) => advised.ranked.map(({ engine }) => engine.engine);
+
+test("without any weight nothing is ranked", () => {
+  assert.deepEqual(ids(advise(advice(), must(), {})), []);
+});
+
+test("what matters decides the order", () => {
+  assert.deepEqual(ids(advise(advice(), must(), { load: 5 })), ["beta", "gamma", "alpha"]);
+  assert.deepEqual(ids(advise(advice(), must(), { read: 5 })), ["alpha", "gamma", "beta"]);
+});
+
+test("a score is the weighted geometric mean of the ratios", () => {
+  const [first] = advise(advice(), must({ sql: true, embedded: true }), { load: 1, read: 3 }).ranked;
+  // exp((1 ln 4 + 3 ln 1) / 4)
+  assert.ok(Math.abs((first?.score ?? 0) - 4 ** 0.25) < 1e-12);
+});
+
+test("twice every weight is the same advice", () => {
+  const once = advise(advice(), must(), { load: 1, read: 2 }).ranked;
+  assert.deepEqual(advise(advice(), must(), { load: 2, read: 4 }).ranked, once);
+});
+
+test("who was not measured for what matters stands apart and is not ranked", () => {
+  const advised = advise(advice(), must(), { load: 1, memory: 1 });
+  assert.deepEqual(ids(advised), ["alpha", "beta"]);
+  assert.deepEqual(advised.unmeasured.map(({ engine, missing }) => [engine.engine, missing]), [["gamma", ["memory"]]]);
+});
+
+test("every must-have leaves out who lacks it, and says why", () => {
+  const left = (changes: Partial<MustHaves>) =>
+    advise(advice(), must(changes), { load: 1 }).excluded.map(({ engine, why }) => `${engine.engine}: ${why}`);
+  assert.deepEqual(left({ sql: true }), ["beta: it has no SQL"]);
+  assert.deepEqual(left({ embedded: true }), ["gamma: it is a server"]);
+  assert.deepEqual(left({ memory: 10e6 }), ["beta: it uses 90.0 MB", "gamma: its memory was not measured"]);
+  assert.deepEqual(left({ licence: "permissive" }), ["beta: its licence is AGPL-3.0"]);
+  assert.deepEqual(ids(advise(advice(), must({ tier: "power" }), { load: 1 })), ["alpha"]);
+});
+
+test("an engine that keeps the tier and was not measured in it is named", () => {
+  const excluded = advise(advice(), must({ tier: "none" }), { load: 1 }).excluded.map(({ engine, why }) => `${engine.engine}: ${why}`);
+  assert.deepEqual(excluded, ["alpha", "beta", "gamma"].map((id) => `${id}: it keeps none, but was not measured in that tier`));
+});
+
+test("an order is certain only where intervals do not meet", () => {
+  const open = advise(advice(), must(), { load: 1 }).ranked.map(({ engine, uncertain }) => [engine.engine, uncertain.map((other) => other.engine)]);
+  // gamma has no interval.
+  assert.deepEqual(open, [["beta", ["gamma"]], ["gamma", ["alpha"]], ["alpha", []]]);
+});
+
+test("reasons name the best and the worst of what matters", () => {
+  const [beta] = advise(advice(), must(), { load: 9, read: 1 }).ranked;
+  assert.deepEqual(beta?.reasons, ["for it: loading: the best measured", "against it: point reads: 9.00x the best"]);
+});

@@ -1,0 +1,118 @@
+//! The report as one HTML file that needs nothing else: the page of `crates/report/page`, built
+//! beforehand, with the figures put in as JSON.
+//!
+//! The figures are computed here, by [`crate::summary`]; the page computes ratios alone, because
+//! what is the best changes with what is shown.
+
+mod cells;
+mod data;
+mod gather;
+
+use std::path::Path;
+
+use embermark_model::result::ResultFile;
+
+use crate::ReportError;
+
+pub use data::{EngineFacts, Page, PhaseFacts, WorkloadFacts};
+
+/// The built page, or nothing where it was not built before this crate.
+const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
+
+/// Where the data goes in the page. It stands there once.
+const MARK: &str = "\"EMBERMARK-DATA\"";
+
+/// A result and the file it is in.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The file, to be named.
+    pub path: &'a Path,
+    /// What it holds.
+    pub result: &'a ResultFile,
+}
+
+/// What the page shows beside what the result files hold.
+#[derive(Clone, Debug, Default)]
+pub struct PageOptions<'a> {
+    /// Phase names in display order; phases not among them follow as they ran.
+    pub order: &'a [&'a str],
+    /// What is known of engines. One that is not among them is shown by its id.
+    pub engines: Vec<EngineFacts>,
+    /// What is known of workloads.
+    pub workloads: Vec<WorkloadFacts>,
+}
+
+/// Whether this build has the page.
+pub const fn is_built() -> bool {
+    !TEMPLATE.is_empty()
+}
+
+/// The page for one or several results.
+///
+/// # Errors
+/// When this build has no page, or two files hold the same run.
+pub fn page(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<String, ReportError> {
+    let data = data(sources, options)?;
+    if is_built() { fill(TEMPLATE, &data) } else { Err(ReportError::NoPage) }
+}
+
+/// What the page is given.
+///
+/// # Errors
+/// When two files hold the same run.
+pub fn data(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<Page, ReportError> {
+    for (index, source) in sources.iter().enumerate() {
+        let run_id = &source.result.manifest.run_id;
+        let same = |other: &&Source<'_>| other.result.manifest.run_id == *run_id;
+        if let Some(other) = sources[..index].iter().find(same) {
+            return Err(ReportError::SameRun {
+                first: other.path.to_owned(),
+                second: source.path.to_owned(),
+                run_id: crate::text::plain(run_id),
+            });
+        }
+    }
+    Ok(gather::gather(sources, options))
+}
+
+/// The template with the data in it.
+fn fill(template: &str, page: &Page) -> Result<String, ReportError> {
+    let json = serde_json::to_string(page)?;
+    Ok(template.replacen(MARK, &inert(&json), 1))
+}
+
+/// JSON that means the same and cannot end the element it stands in: inside `script` only `<`
+/// begins anything (<https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements>).
+fn inert(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn no_text_of_a_result_can_end_the_element_that_holds_the_data() {
+        let hostile = "</script><script>alert(1)</script><!--";
+        let json = inert(&serde_json::to_string(hostile).unwrap());
+        assert!(!json.contains('<'), "{json}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
+    }
+
+    #[test]
+    fn the_data_takes_the_place_that_the_page_has_for_it() {
+        let page = gather::gather(&[], PageOptions::default());
+        let filled = fill("<script>\"EMBERMARK-DATA\"</script>", &page).unwrap();
+        assert!(filled.starts_with("<script>{\"page\":1,"), "{filled}");
+        assert!(filled.ends_with("}</script>"), "{filled}");
+    }
+
+    #[test]
+    fn the_page_of_this_build_has_one_place_for_the_data() {
+        if is_built() {
+            assert_eq!(TEMPLATE.matches(MARK).count(), 1);
+        }
+    }
+}
