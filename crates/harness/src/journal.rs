@@ -1,30 +1,44 @@
 //! The journal: what a run was asked, and every trial as it ended, a line of JSON each. A run that
 //! is cut off loses at most the trial that was under way.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use embermark_model::plan::Plan;
-use embermark_model::result::{Cell, Manifest, ResultFile, SCHEMA, Trial};
+use embermark_model::plan::{Dataset, Plan};
+use embermark_model::result::{Cell, Floor, Manifest, ResultFile, SCHEMA, Trial};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::HarnessError;
 use crate::cells::PlannedCell;
+use crate::others;
+use crate::outdir::DRAFT;
 
 /// Version of the journal's format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A journal as it was read.
 #[derive(Clone, Debug)]
 pub struct Journal {
     /// The run.
     pub head: Head,
+    /// What was made ready before the first trial; absent when the run was cut off before.
+    pub prepared: Option<Prepared>,
+    /// Warnings that came up later, in their order.
+    pub warnings: Vec<String>,
     /// Trials that ended, in the order they ran.
     pub trials: Vec<EndedTrial>,
     /// When the run ended, RFC 3339, UTC; absent when it was cut off.
     pub finished: Option<String>,
+}
+
+impl Journal {
+    /// Whether a trial of a cell has ended.
+    pub(crate) fn has(&self, cell: &CellId, index: u32) -> bool {
+        self.trials.iter().any(|ended| ended.trial.index == index && ended.cell == *cell)
+    }
 }
 
 /// The first line.
@@ -32,12 +46,37 @@ pub struct Journal {
 pub struct Head {
     /// Version of the format; its presence says what the file is.
     pub embermark_journal: u32,
-    /// What it was measured with and on.
+    /// What it was measured with and on, as far as that was known at the start.
     pub manifest: Manifest,
     /// What was asked for.
     pub plan: Plan,
+    /// The folder that was named for the databases; absent where they live beside the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub databases: Option<PathBuf>,
     /// Every cell, in plan order.
     pub cells: Vec<PlannedCell>,
+}
+
+impl Head {
+    /// The head of a run that begins.
+    pub(crate) const fn new(
+        manifest: Manifest,
+        plan: Plan,
+        databases: Option<PathBuf>,
+        cells: Vec<PlannedCell>,
+    ) -> Self {
+        Self { embermark_journal: VERSION, manifest, plan, databases, cells }
+    }
+}
+
+/// What is made and found out before the first trial.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Prepared {
+    /// The rows, by workload.
+    pub datasets: BTreeMap<String, Dataset>,
+    /// The harness's own cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
 }
 
 /// The line of a trial.
@@ -54,6 +93,8 @@ pub struct EndedTrial {
 #[serde(untagged)]
 enum Line {
     Trial(Box<EndedTrial>),
+    Prepared { prepared: Prepared },
+    Warning { warning: String },
     End { finished: String },
 }
 
@@ -66,24 +107,64 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Begins a journal; the file must not exist.
+    /// Begins a journal, whole with its first line or not at all.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn create(
-        path: &Path,
-        manifest: Manifest,
-        plan: Plan,
-        cells: Vec<PlannedCell>,
-    ) -> Result<Self, HarnessError> {
-        let file = File::create_new(path)
-            .map_err(|error| HarnessError::file(path, "create the journal", error))?;
-        let head = Head { embermark_journal: VERSION, manifest, plan, cells };
-        let journal = Journal { head, trials: Vec::new(), finished: None };
+    pub fn create(path: &Path, head: Head) -> Result<Self, HarnessError> {
+        let failed = |error| HarnessError::file(path, "create the journal", error);
+        let draft = path.with_extension(DRAFT);
+        let file = File::create(&draft).map_err(failed)?;
+        let journal = Journal {
+            head,
+            prepared: None,
+            warnings: Vec::new(),
+            trials: Vec::new(),
+            finished: None,
+        };
         let mut writer = Self { path: path.to_owned(), file, journal };
         let head = serde_json::to_vec(&writer.journal.head);
         writer.line(head)?;
+        fs::rename(&draft, path).map_err(failed)?;
         Ok(writer)
+    }
+
+    /// Opens a journal again, to go on after its last whole line.
+    ///
+    /// # Errors
+    /// When it cannot be read or written, or is no journal.
+    pub fn reopen(path: &Path) -> Result<Self, HarnessError> {
+        let (journal, length) = read_whole(path)?;
+        let open = || {
+            let mut file = fs::OpenOptions::new().write(true).open(path)?;
+            file.set_len(length)?;
+            file.seek(SeekFrom::End(0))?;
+            Ok(file)
+        };
+        let file = open().map_err(|e| HarnessError::file(path, "go on with the journal", e))?;
+        Ok(Self { path: path.to_owned(), file, journal })
+    }
+
+    /// Adds what was made ready.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn prepared(&mut self, prepared: Prepared) -> Result<(), HarnessError> {
+        self.line(serde_json::to_vec(&Line::Prepared { prepared: prepared.clone() }))?;
+        self.journal.prepared = Some(prepared);
+        Ok(())
+    }
+
+    /// Adds a warning, unless it stands there already.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn warn(&mut self, warning: String) -> Result<(), HarnessError> {
+        if !self.journal.warnings.contains(&warning) {
+            self.line(serde_json::to_vec(&Line::Warning { warning: warning.clone() }))?;
+            self.journal.warnings.push(warning);
+        }
+        Ok(())
     }
 
     /// Adds a trial that ended.
@@ -112,6 +193,12 @@ impl Writer {
         &self.journal
     }
 
+    /// Removes the journal of a run that could not even begin: there is nothing to go on with.
+    pub fn discard(self) {
+        // Should it stay, it tells of a run without trials, which is true.
+        let _ = fs::remove_file(&self.path);
+    }
+
     fn line(&mut self, json: serde_json::Result<Vec<u8>>) -> Result<(), HarnessError> {
         let written = json.map_err(Into::into).and_then(|mut line| {
             line.push(b'\n');
@@ -127,6 +214,11 @@ impl Writer {
 /// # Errors
 /// When the file cannot be read, or is no journal.
 pub fn read(path: &Path) -> Result<Journal, HarnessError> {
+    read_whole(path).map(|(journal, _)| journal)
+}
+
+/// A journal, and the length of its whole lines in bytes.
+fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
     let text = fs::read(path).map_err(|e| HarnessError::file(path, "read the journal", e))?;
     let wrong = |line: usize, problem: String| HarnessError::Journal {
         path: path.to_owned(),
@@ -139,32 +231,58 @@ pub fn read(path: &Path) -> Result<Journal, HarnessError> {
     let Some((_, first)) = lines.next() else {
         return Err(wrong(0, "it is cut off".to_owned()));
     };
-    let head: Head = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
-    if head.embermark_journal > VERSION {
-        let newer = format!("it is of version {}, newer than {VERSION}", head.embermark_journal);
-        return Err(wrong(0, newer));
+    let format: Format = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
+    if format.embermark_journal != VERSION {
+        let other = format!("it is of version {}, not {VERSION}", format.embermark_journal);
+        return Err(wrong(0, other));
     }
-    let mut journal = Journal { head, trials: Vec::new(), finished: None };
+    let head: Head = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
+    let (warnings, trials) = (Vec::new(), Vec::new());
+    let mut journal = Journal { head, prepared: None, warnings, trials, finished: None };
     for (number, line) in lines {
         match serde_json::from_slice(line) {
             Ok(Line::Trial(ended)) => journal.trials.push(*ended),
+            Ok(Line::Prepared { prepared }) => journal.prepared = Some(prepared),
+            Ok(Line::Warning { warning }) => journal.warnings.push(warning),
             Ok(Line::End { finished }) => journal.finished = Some(finished),
             Err(error) => return Err(wrong(number, error.to_string())),
         }
     }
-    Ok(journal)
+    Ok((journal, whole as u64))
+}
+
+/// The version alone, which a line of any version has.
+#[derive(Deserialize)]
+struct Format {
+    embermark_journal: u32,
 }
 
 /// Makes the result of a journal, complete or cut off: every cell with the trials that ended.
 pub fn assemble(journal: &Journal) -> ResultFile {
-    let Journal { head, trials, finished } = journal;
+    let Journal { head, prepared, warnings, trials, finished } = journal;
+    let manifest = head.manifest.clone();
+    let (datasets, floor) = match prepared.clone() {
+        Some(Prepared { datasets, floor }) => (datasets, floor),
+        None => (manifest.datasets, manifest.floor),
+    };
+    let named = trials
+        .iter()
+        .map(|ended| (format!("{} of {}", ended.trial.index + 1, ended.cell), &ended.trial));
+    let warnings = manifest.warnings.into_iter().chain(warnings.iter().cloned());
+    let warnings = warnings.chain(others::during(named)).collect();
     let cells = head.cells.iter().map(|planned| {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);
         cell(planned, own.map(|ended| ended.trial.clone()).collect())
     });
     ResultFile {
         schema: SCHEMA,
-        manifest: Manifest { finished: finished.clone(), ..head.manifest.clone() },
+        manifest: Manifest {
+            finished: finished.clone(),
+            datasets,
+            floor,
+            warnings,
+            ..head.manifest.clone()
+        },
         plan: head.plan.clone(),
         cells: cells.collect(),
     }
@@ -209,8 +327,6 @@ pub(crate) fn write_result(path: &Path, result: &ResultFile) -> Result<(), Harne
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use embermark_model::plan::DataSource;
 
     use super::*;
@@ -240,9 +356,10 @@ mod tests {
             window_ms: 300,
             accepted_licences: Vec::new(),
         };
-        let manifest = manifest::begin("id", Path::new("/"), 0);
-        let head = Head { embermark_journal: VERSION, manifest, plan, cells: vec![] };
-        let journal = Journal { head, trials: vec![], finished: None };
+        let manifest = manifest::begin("id", Path::new("/"));
+        let head = Head::new(manifest, plan, None, vec![]);
+        let (warnings, trials) = (vec![], vec![]);
+        let journal = Journal { head, prepared: None, warnings, trials, finished: None };
         let mut writer = Writer { path: path.to_owned(), file, journal };
         let error = writer.finish("now".to_owned()).unwrap_err();
         assert!(matches!(error, HarnessError::DiskFull { .. }), "{error}");

@@ -8,9 +8,10 @@
 //! OUT/data/           the databases, while the run goes on, unless they live elsewhere
 //! ```
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::HarnessError;
 
@@ -18,6 +19,9 @@ use crate::HarnessError;
 pub const JOURNAL: &str = "journal.jsonl";
 /// Name of the result file in it.
 pub const RESULT: &str = "result.json";
+
+/// What a journal is called until its first line is written.
+pub(crate) const DRAFT: &str = "jsonl.part";
 
 /// The options that name the folders, for messages.
 const OUT: &str = "--out";
@@ -27,14 +31,73 @@ const LOGS: &str = "logs";
 const ROWS: &str = "rows";
 const DATA: &str = "data";
 
+/// How long processes of a run that was killed may take to leave its folders. The kernel ends them
+/// with it, and a server takes a moment to die.
+const LEAVING_TAKES: Duration = Duration::from_secs(10);
+
 /// The folders of a run, absolute. Dropping it removes those that are only needed during it.
 #[derive(Debug)]
 pub(crate) struct OutDir {
-    out: PathBuf,
+    out: Locked,
+    /// The folder that was named for the databases.
+    named: Option<PathBuf>,
     data: PathBuf,
     /// Whether this run created `out`.
     fresh: bool,
     keep: bool,
+}
+
+/// A run's folder, closed to other runs until it is dropped or its process ends.
+#[derive(Debug)]
+pub(crate) struct Locked {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Locked {
+    /// Locks the folder of a run that was cut off.
+    ///
+    /// # Errors
+    /// When it holds no journal, or a run is at work in it.
+    pub fn of_run(out: &Path) -> Result<Self, HarnessError> {
+        let refusal = |problem: &str| {
+            Err(HarnessError::Directory { path: out.to_owned(), problem: problem.to_owned() })
+        };
+        if !out.is_dir() {
+            return refusal("is not a folder; name the folder of a run with --resume");
+        }
+        if !out.join(JOURNAL).is_file() {
+            return refusal(
+                "holds no journal of a run, so there is nothing to go on with; begin a run with \
+                 --out",
+            );
+        }
+        let path = out.canonicalize().map_err(|error| refused(out, OUT, error))?;
+        Self::new(path)
+    }
+
+    fn new(path: PathBuf) -> Result<Self, HarnessError> {
+        let folder = File::open(&path).map_err(|error| refused(&path, OUT, error))?;
+        match folder.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                let problem = "another run is at work in it; wait for its end, or name another \
+                               folder with --out";
+                Err(HarnessError::Directory { path, problem: problem.to_owned() })
+            }
+            // A file system that knows no locks, as some of a network, keeps nobody out.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { path, _lock: folder }),
+        }
+    }
+
+    /// The journal's path.
+    pub fn journal(&self) -> PathBuf {
+        self.path.join(JOURNAL)
+    }
+
+    /// The result file's path.
+    pub fn result(&self) -> PathBuf {
+        self.path.join(RESULT)
+    }
 }
 
 impl OutDir {
@@ -50,32 +113,67 @@ impl OutDir {
         keep: bool,
     ) -> Result<Self, HarnessError> {
         let fresh = check_free(out)?;
-        let make = |folder: &Path, option| {
-            let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
-            made.map_err(|error| refused(folder, option, error))
-        };
-        let data = data.map(|data| make(data, DIR)).transpose()?;
-        let out = make(out, OUT)?;
-        let (data, option) = match data {
-            Some(data) => (data.join(format!("embermark-{run_id}")), DIR),
-            None => (out.join(DATA), OUT),
-        };
-        let this = Self { out, data, fresh, keep };
-        let folders = [(this.out.join(LOGS), OUT), (this.out.join(ROWS), OUT)];
-        for (folder, option) in folders.into_iter().chain([(this.data.clone(), option)]) {
-            fs::create_dir(&folder).map_err(|error| refused(&folder, option, error))?;
-        }
+        let named = data.map(|data| made(data, DIR)).transpose()?;
+        let locked = Locked::new(made(out, OUT)?)?;
+        // Another run may have begun, and even ended, before the lock.
+        check_free(out)?;
+        let this = Self::new(locked, named, run_id, fresh, keep);
+        this.create()?;
         Ok(this)
+    }
+
+    /// The folders of a run that was cut off, without what it left of databases and rows.
+    ///
+    /// # Errors
+    /// When that cannot be removed, or a folder not be written.
+    pub fn reopen(
+        out: Locked,
+        named: Option<PathBuf>,
+        run_id: &str,
+        keep: bool,
+    ) -> Result<Self, HarnessError> {
+        let this = Self::new(out, named, run_id, false, keep);
+        let rows = this.rows();
+        let stale = [Some(&rows), (!keep).then_some(&this.data)];
+        for folder in stale.into_iter().flatten() {
+            remove_soon(folder)
+                .map_err(|e| HarnessError::file(folder, "remove what the run left", e))?;
+        }
+        this.create()?;
+        Ok(this)
+    }
+
+    fn new(out: Locked, named: Option<PathBuf>, run_id: &str, fresh: bool, keep: bool) -> Self {
+        let data = match &named {
+            Some(named) => named.join(format!("embermark-{run_id}")),
+            None => out.path.join(DATA),
+        };
+        Self { out, named, data, fresh, keep }
+    }
+
+    fn create(&self) -> Result<(), HarnessError> {
+        let data = if self.named.is_some() { DIR } else { OUT };
+        for (folder, option) in
+            [(self.out.path.join(LOGS), OUT), (self.rows(), OUT), (self.data.clone(), data)]
+        {
+            fs::create_dir_all(&folder).map_err(|error| refused(&folder, option, error))?;
+        }
+        Ok(())
+    }
+
+    /// The folder that was named for the databases.
+    pub fn named(&self) -> Option<&Path> {
+        self.named.as_deref()
     }
 
     /// The journal's path.
     pub fn journal(&self) -> PathBuf {
-        self.out.join(JOURNAL)
+        self.out.journal()
     }
 
     /// The result file's path.
     pub fn result(&self) -> PathBuf {
-        self.out.join(RESULT)
+        self.out.result()
     }
 
     /// Where databases live.
@@ -85,13 +183,13 @@ impl OutDir {
 
     /// Where rows are staged.
     pub fn rows(&self) -> PathBuf {
-        self.out.join(ROWS)
+        self.out.path.join(ROWS)
     }
 
     /// A log's path, and as the result file names it.
     pub fn log(&self, name: &str) -> (PathBuf, String) {
         let relative = format!("{LOGS}/{name}.log");
-        (self.out.join(&relative), relative)
+        (self.out.path.join(&relative), relative)
     }
 
     /// Creates the empty directory of a trial's database.
@@ -100,7 +198,9 @@ impl OutDir {
     /// When it cannot be created.
     pub fn site(&self, name: &str) -> Result<PathBuf, HarnessError> {
         let site = self.data.join(name);
-        fs::create_dir(&site)
+        // There may be what a run that was cut off has left of this trial.
+        remove(&site)
+            .and_then(|()| fs::create_dir(&site))
             .map_err(|error| HarnessError::file(&site, "create the database's directory", error))?;
         Ok(site)
     }
@@ -120,14 +220,14 @@ impl OutDir {
 impl Drop for OutDir {
     fn drop(&mut self) {
         // What cannot be removed here stays where the user told us to write: nothing to add.
-        let _ = remove(&self.out.join(ROWS));
+        let _ = remove(&self.rows());
         if !self.keep {
             let _ = remove(&self.data);
         }
         // Empty ones only.
-        let _ = fs::remove_dir(self.out.join(LOGS));
+        let _ = fs::remove_dir(self.out.path.join(LOGS));
         if self.fresh {
-            let _ = fs::remove_dir(&self.out);
+            let _ = fs::remove_dir(&self.out.path);
         }
     }
 }
@@ -137,6 +237,36 @@ fn remove(dir: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Removes a folder that processes which are about to end may still write to.
+fn remove_soon(dir: &Path) -> io::Result<()> {
+    let began = Instant::now();
+    loop {
+        match remove(dir) {
+            Err(error)
+                if error.kind() == io::ErrorKind::DirectoryNotEmpty
+                    && began.elapsed() < LEAVING_TAKES =>
+            {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Creates a folder; its absolute path.
+fn made(folder: &Path, option: &str) -> Result<PathBuf, HarnessError> {
+    let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+    made.map_err(|error| refused(folder, option, error))
+}
+
+/// The folder named for databases, as a run records it.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn named(folder: &Path) -> Result<PathBuf, HarnessError> {
+    folder.canonicalize().map_err(|error| refused(folder, DIR, error))
 }
 
 /// Whether `out` is absent (true) or an empty folder (false).
@@ -153,16 +283,22 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
         }
         Err(error) => return Err(refused(out, OUT, error)),
     };
-    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    let names: Vec<_> = entries
+        .flatten()
+        .filter(|entry| !is_beginning(&entry.path()))
+        .map(|entry| entry.file_name())
+        .collect();
     let holds = |name| names.iter().any(|n| n == name);
     if holds(RESULT) {
         return Err(directory(
-            "holds the result of another run; name another folder with --out, or remove this one",
+            "holds the result of another run; name another folder with --out, remove this one, or \
+             go on with a run that was cut off by --resume",
         ));
     }
     if holds(JOURNAL) {
         return Err(directory(
-            "holds a run that was cut off; name another folder with --out, or remove this one",
+            "holds a run that was cut off; go on with it by --resume, name another folder with \
+             --out, or remove this one",
         ));
     }
     match names.first() {
@@ -172,6 +308,14 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
             name.to_string_lossy()
         ))),
     }
+}
+
+/// Whether this is what a run leaves that was killed before its journal was there.
+fn is_beginning(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    ([LOGS, ROWS, DATA].contains(&name) && empty())
+        || path == path.with_file_name(JOURNAL).with_extension(DRAFT)
 }
 
 /// A folder that cannot be used, and why.

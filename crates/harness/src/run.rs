@@ -4,17 +4,24 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use embermark_model::plan::{DataSource, Plan};
-use embermark_model::result::{Manifest, ResultFile, Trial};
+use embermark_model::result::{Emulated, Floor, Machine, ResultFile, Trial};
 use embermark_model::{CellId, Scale};
 
 use crate::cells::{self, PlannedCell};
+use crate::cgroup::Cgroup;
+use crate::device::Device;
+use crate::journal::{Head, Prepared};
+use crate::machine::System;
 use crate::outdir::OutDir;
 use crate::progress::Progress;
 use crate::protocol::Job;
 use crate::schedule::Turn;
 use crate::stage::Stages;
 use crate::trial::{Ending, Supervisor, WorkerCommand};
-use crate::{Catalog, HarnessError, Interrupt, floor, journal, manifest, schedule};
+use crate::{
+    Catalog, HarnessError, Interrupt, device, floor, journal, manifest, resumption, schedule,
+    throttle,
+};
 
 /// What a row takes at most in a database, in bytes, for the warning about free space: twenty
 /// times the 48 bytes it has in memory.
@@ -31,6 +38,8 @@ pub struct RunOptions {
     pub worker: WorkerCommand,
     /// Asks the run to stop.
     pub interrupt: Interrupt,
+    /// Runs workers and servers under the limits of this device, where the system allows.
+    pub device: Option<&'static Device>,
     /// Leaves the databases where they are.
     pub keep: bool,
     /// Leaves out the cells of a tier that an engine makes by the setting of another one of the plan:
@@ -54,6 +63,7 @@ impl RunOptions {
             data: None,
             worker: WorkerCommand { program, args: vec!["worker".to_owned()] },
             interrupt: Interrupt::default(),
+            device: None,
             keep: false,
             once_per_setting: false,
             catalog: Catalog::default(),
@@ -63,7 +73,8 @@ impl RunOptions {
 
 /// Measures what `plan` asks for, trial by trial, and writes `journal.jsonl` and `result.json`
 /// into the folder of `options`. What goes wrong in one cell is in its status; the others run. No
-/// process and no database of the run is left when it returns, however it returns.
+/// process and no database of the run is left when it returns, however it returns. A run that is
+/// cut off, by an interrupt or by the death of this process, can be gone on with by [`resume`](crate::resume).
 ///
 /// One run at a time in a process: orphaned processes that come to this process meanwhile are
 /// taken for the engines' and ended.
@@ -83,14 +94,31 @@ pub fn run(
     }
     let run_id = manifest::run_id();
     let dirs = OutDir::prepare(&options.out, options.data.as_deref(), &run_id, options.keep)?;
-    let mut manifest = manifest::begin(&run_id, dirs.data(), needed_bytes(plan, &cells));
-    manifest.warnings.iter().for_each(|warning| progress.note(warning));
+    let mut manifest = manifest::begin(&run_id, dirs.data());
+    let system = System::here();
+    let limits = options.device.map(|device| {
+        device.limits(&system, dirs.data()).map_err(|why| device::refused(device.name, why))
+    });
+    let limited = limits.transpose()?.map(|limits| limit(&run_id, &limits)).transpose()?;
+    manifest.machine.emulates = limited.as_ref().map(|cgroup| cgroup.emulated().clone());
+    let machine = manifest.machine.clone();
+    let head = Head::new(manifest, plan.clone(), dirs.named().map(Path::to_owned), cells);
+    let mut journal = journal::Writer::create(&dirs.journal(), head)?;
+    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited };
+    match run.prepare(&machine, &mut journal, progress) {
+        Ok(()) => run.trials(journal, progress),
+        Err(error) => {
+            journal.discard();
+            Err(error)
+        }
+    }
+}
 
-    let mut run = Run { plan, options, dirs, stages: Stages::default() };
-    run.stage(&cells, progress)?;
-    manifest.datasets.clone_from(&run.stages.datasets);
-    run.measure_floor(&mut manifest, progress)?;
-    run.trials(manifest, cells, progress)
+/// The group for the processes of a run that are to have no more than a device.
+pub(crate) fn limit(run_id: &str, limits: &Emulated) -> Result<Cgroup, HarnessError> {
+    let superuser = nix::unistd::geteuid().is_root();
+    Cgroup::create(&System::here(), superuser, run_id, limits)
+        .map_err(|why| device::refused(&limits.device, why))
 }
 
 /// Bytes the largest database of a plan may take.
@@ -113,9 +141,34 @@ pub(crate) struct Run<'a> {
     pub options: &'a RunOptions,
     pub dirs: OutDir,
     pub stages: Stages,
+    /// The group of processes under a device's limits.
+    pub limited: Option<Cgroup>,
 }
 
 impl Run<'_> {
+    /// Looks at the machine, makes the rows and measures the floor, so that trials can begin; of a
+    /// run that is gone on with, what the journal lacks.
+    pub(crate) fn prepare(
+        &mut self,
+        machine: &Machine,
+        journal: &mut journal::Writer,
+        progress: &mut dyn Progress,
+    ) -> Result<(), HarnessError> {
+        let cells = journal.journal().head.cells.clone();
+        let needed = needed_bytes(self.plan, &cells);
+        for warning in manifest::warnings(machine, self.dirs.data(), needed) {
+            progress.note(&warning);
+            journal.warn(warning)?;
+        }
+        self.stage(&cells, progress)?;
+        let datasets = self.stages.datasets.clone();
+        if journal.journal().prepared.is_some() {
+            return resumption::check_rows(journal.journal(), &datasets, &self.dirs.journal());
+        }
+        let floor = self.measure_floor(journal, progress)?;
+        journal.prepared(Prepared { datasets, floor })
+    }
+
     fn stage(
         &mut self,
         cells: &[PlannedCell],
@@ -142,32 +195,38 @@ impl Run<'_> {
     /// The harness's own cost, from the `null` engine. A run goes on without it.
     fn measure_floor(
         &mut self,
-        manifest: &mut Manifest,
+        journal: &mut journal::Writer,
         progress: &mut dyn Progress,
-    ) -> Result<(), HarnessError> {
-        match floor::measure(self)? {
-            floor::Measured::Floor(floor) => manifest.floor = Some(floor),
+    ) -> Result<Option<Floor>, HarnessError> {
+        let floor = match floor::measure(self)? {
+            floor::Measured::Floor(floor) => Some(floor),
             floor::Measured::Not(why) => {
                 let warning = format!("the harness's own cost could not be measured: {why}");
                 progress.note(&warning);
-                manifest.warnings.push(warning);
+                journal.warn(warning)?;
+                None
             }
-            floor::Measured::NotApplicable => {}
-        }
-        self.stop_if_interrupted()
+            floor::Measured::NotApplicable => None,
+        };
+        self.stop_if_interrupted().map(|()| floor)
     }
 
-    fn trials(
+    /// Runs the trials that the journal lacks, and writes the result.
+    pub(crate) fn trials(
         self,
-        manifest: Manifest,
-        cells: Vec<PlannedCell>,
+        mut journal: journal::Writer,
         progress: &mut dyn Progress,
     ) -> Result<ResultFile, HarnessError> {
-        let runnable: Vec<PlannedCell> =
-            cells.iter().filter(|cell| cell.skip.is_none()).cloned().collect();
-        let turns = schedule::order(runnable.len(), self.plan.trials, self.plan.seed);
-        let mut journal =
-            journal::Writer::create(&self.dirs.journal(), manifest, self.plan.clone(), cells)?;
+        let runnable: Vec<PlannedCell> = journal
+            .journal()
+            .head
+            .cells
+            .iter()
+            .filter(|cell| cell.skip.is_none())
+            .cloned()
+            .collect();
+        let mut turns = schedule::order(runnable.len(), self.plan.trials, self.plan.seed);
+        turns.retain(|turn| !journal.journal().has(&runnable[turn.cell].id, turn.trial));
         progress.started(turns.len() as u32);
         let complete = self.take_turns(&turns, &runnable, &mut journal, progress);
         progress.finished();
@@ -191,9 +250,10 @@ impl Run<'_> {
         journal: &mut journal::Writer,
         progress: &mut dyn Progress,
     ) -> Result<bool, HarnessError> {
-        for turn in turns {
+        let mut slowed = throttle::Watch::begin(System::here());
+        for (number, turn) in (1..).zip(turns) {
             let PlannedCell { id, phases, .. } = &cells[turn.cell];
-            progress.trial(turn.order + 1, id, turn.trial);
+            progress.trial(number, id, turn.trial);
             // Staged above, for every cell that runs.
             let Some(rows) = self.stages.file(&id.workload, id.scale) else { continue };
             let name = format!("{}-{}", id.slug(), turn.trial);
@@ -204,6 +264,10 @@ impl Run<'_> {
             let wall = Duration::from_nanos(trial.wall_ns);
             progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
             journal.trial(id.clone(), trial)?;
+            if let Some(warning) = slowed.look() {
+                progress.note(&warning);
+                journal.warn(warning)?;
+            }
         }
         Ok(true)
     }
@@ -224,6 +288,7 @@ impl Run<'_> {
             worker: &self.options.worker,
             timeout: Duration::from_millis(self.plan.timeout_ms),
             interrupt: &self.options.interrupt,
+            limited: self.limited.as_ref(),
         };
         let site = self.dirs.site(name)?;
         let (log, log_name) = self.dirs.log(name);

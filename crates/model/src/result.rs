@@ -84,6 +84,19 @@ pub struct Machine {
     pub mount_options: Option<String>,
     /// The block device under it.
     pub device: Option<String>,
+    /// The device that was imitated by limits on this machine; absent where figures are its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulates: Option<Emulated>,
+}
+
+/// A device that was imitated: the engines had no more memory and CPU time than it has. It was not
+/// measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Emulated {
+    /// Its name, `pi3`.
+    pub device: String,
+    /// The limits as the kernel read them back, by the name of the cgroup file.
+    pub limits: BTreeMap<String, String>,
 }
 
 /// Cost of the harness itself, measured with the `null` engine.
@@ -148,11 +161,25 @@ pub struct Trial {
     /// Size of the data directory after the engine was closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskSize>,
+    /// CPU time that the trial could not have while it ran, since others had it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
     /// Wall time of the whole trial in ns.
     pub wall_ns: u64,
     /// File with the worker's standard error, relative to the result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
+}
+
+/// What else a machine's CPUs did while a trial ran, summed over all CPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Others {
+    /// CPU time of other programs, in ns, from the kernel's clock ticks.
+    pub cpu_ns: u64,
+    /// CPU time that the host of a virtual machine gave to others, in ns.
+    pub stolen_ns: u64,
+    /// CPU time that there was in all, idle time included, in ns.
+    pub of_ns: u64,
 }
 
 /// Size of a directory on disk.

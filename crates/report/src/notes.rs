@@ -258,15 +258,18 @@ fn versions(file: &ResultFile) -> String {
 }
 
 fn machine(machine: &Machine) -> String {
-    let text = |value: &Option<String>| value.as_deref().map(text::plain);
+    let of = |value: &Option<String>| value.as_deref().map(text::plain);
     [
-        text(&machine.cpu),
+        of(&machine.cpu),
         machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
         machine.memory_bytes.map(|bytes| format!("{} memory", format::bytes(bytes as f64))),
-        text(&machine.os),
-        text(&machine.kernel),
-        text(&machine.file_system).map(|system| format!("{system} file system")),
-        text(&machine.device),
+        of(&machine.os),
+        of(&machine.kernel),
+        of(&machine.file_system).map(|system| format!("{system} file system")),
+        of(&machine.device),
+        machine.emulates.as_ref().map(|emulated| {
+            format!("limited to emulate {}, not that device", text::plain(&emulated.device))
+        }),
     ]
     .into_iter()
     .flatten()

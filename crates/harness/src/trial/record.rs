@@ -34,6 +34,7 @@ impl Record {
             open_ns: None,
             phases: Vec::new(),
             disk: None,
+            others: None,
             wall_ns: 0,
             log: None,
         };

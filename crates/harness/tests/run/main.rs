@@ -8,6 +8,7 @@ mod cells;
 mod journal;
 mod probes;
 mod registry;
+mod resumption;
 mod toy;
 mod trials;
 
@@ -24,14 +25,21 @@ fn main() -> ExitCode {
             probes::use_up(what);
             return ExitCode::SUCCESS;
         }
-        ["run", out] => return trials::run_into(out),
+        ["run", engines, out] => return trials::run_into(engines, out),
         _ => {}
     }
     let mut arguments = Arguments::from_args();
     // One run at a time in a process, as `run` asks; and probes want a quiet machine.
     arguments.test_threads = Some(1);
-    let tests =
-        [cells::TESTS, journal::TESTS, trials::TESTS, registry::TESTS, probes::TESTS].concat();
+    let tests = [
+        cells::TESTS,
+        journal::TESTS,
+        trials::TESTS,
+        resumption::TESTS,
+        registry::TESTS,
+        probes::TESTS,
+    ]
+    .concat();
     let trial = |(name, test): (&'static str, fn())| {
         Trial::test(name.replace('_', " "), move || -> Result<(), Failed> {
             test();

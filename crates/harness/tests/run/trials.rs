@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use embermark_harness::progress::{Progress, Silent};
-use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, journal};
+use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, interrupt, journal};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, DiskSize, ResultFile};
 use embermark_model::{CellId, Durability, Scale, Status};
@@ -263,7 +263,7 @@ fn a_worker_that_cannot_be_started_stops_the_run_and_leaves_nothing() {
 }
 
 /// Interrupts the run when a trial of an engine has begun its second run of a phase.
-struct Interrupting(Interrupt, &'static str, bool);
+pub struct Interrupting(pub Interrupt, pub &'static str, pub bool);
 
 impl Progress for Interrupting {
     fn note(&mut self, _: &str) {}
@@ -310,10 +310,13 @@ fn an_interrupt_keeps_the_trials_that_ended_and_leaves_no_process_or_folder() {
     assert!(!other.path("").exists());
 }
 
-/// A run of this program's own, to be killed: the third engine hangs.
-pub fn run_into(out: &str) -> ExitCode {
-    let options = RunOptions { catalog: CATALOG, ..RunOptions::new(out).unwrap() };
-    let result = embermark_harness::run(&endless(), &options, &mut Silent);
+/// A run of this program's own, to be killed: its last engine hangs.
+pub fn run_into(engines: &str, out: &str) -> ExitCode {
+    let interrupt = interrupt::on_signals().unwrap();
+    let options = RunOptions { catalog: CATALOG, interrupt, ..RunOptions::new(out).unwrap() };
+    let engines: Vec<&str> = engines.split(',').collect();
+    let plan = Plan { trials: 2, ..plan(&engines) };
+    let result = embermark_harness::run(&plan, &options, &mut Silent);
     ExitCode::from(u8::from(result.is_err()))
 }
 
@@ -327,14 +330,14 @@ fn tiers_made_by_one_setting_can_be_run_once() {
     assert_eq!(tiers, [Durability::None, Durability::Power]);
 }
 
-fn endless() -> Plan {
-    Plan { trials: 2, ..plan(&["good", "chatty", "hanging"]) }
-}
-
 fn a_parent_that_is_killed_takes_its_worker_along_and_leaves_a_journal() {
     let out = Out::new();
     let program = std::env::current_exe().unwrap();
-    let mut parent = Command::new(program).arg("run").arg(out.path("")).spawn().unwrap();
+    let mut parent = Command::new(program)
+        .args(["run", "good,chatty,hanging"])
+        .arg(out.path(""))
+        .spawn()
+        .unwrap();
     // Until the engine hangs, in the second run of its phase: its worker is up, and then idle.
     let until = |what: &dyn Fn() -> bool| {
         let began = Instant::now();
