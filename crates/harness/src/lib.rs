@@ -18,6 +18,7 @@
 pub mod catalog;
 pub mod cells;
 mod cgroup;
+mod clock;
 pub mod device;
 mod disk;
 mod error;

@@ -22,6 +22,7 @@ use crate::{HarnessError, Interrupt};
 
 mod death;
 mod events;
+mod memory;
 mod record;
 
 use record::Record;
@@ -182,6 +183,7 @@ impl Supervisor<'_> {
                 Err(RecvTimeoutError::Disconnected) => return (record, How::Ended),
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            record.look_at_memory(child.id(), job.url.is_some());
             if self.interrupt.is_set() {
                 return (record, How::Interrupted);
             }

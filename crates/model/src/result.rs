@@ -285,6 +285,10 @@ pub struct Resources {
     /// Largest resident memory during the run in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<u64>,
+    /// Mean resident memory in bytes, of samples a tenth of a second apart; absent for a run that is
+    /// too short for three.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_bytes: Option<u64>,
     /// Bytes fetched from storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,

@@ -9,7 +9,7 @@ use embermark_harness::progress::Silent;
 use embermark_harness::{HarnessError, JOURNAL, RESULT, RunOptions, journal, resume};
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -242,11 +242,11 @@ fn a_second_signal_ends_a_run_at_once_that_waits_for_a_server_to_stop() {
     let status = other.0.wait().unwrap();
     let time = began.elapsed();
     // A real server is tied to its worker's life; this one is not.
-    let gone = |pid: &u32| {
-        let _ = kill(Pid::from_raw(pid.cast_signed()), Signal::SIGKILL);
-        let _ = waitpid(Pid::from_raw(pid.cast_signed()), None);
-    };
-    servers.iter().for_each(gone);
+    for server in servers {
+        let group = Pid::from_raw(server.cast_signed());
+        killpg(group, Signal::SIGKILL).unwrap();
+        while waitpid(Pid::from_raw(-group.as_raw()), None).is_ok() {}
+    }
     assert_eq!(status.signal(), Some(Signal::SIGINT as i32));
     assert!(time < Duration::from_secs(2), "{time:?}");
     assert_eq!(journal::read(&out.path(JOURNAL)).unwrap().finished, None);
