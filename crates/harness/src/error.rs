@@ -83,6 +83,12 @@ pub enum HarnessError {
         /// Why, and what to do.
         why: String,
     },
+    /// Trials cannot have disks of their own.
+    #[error("--isolate-disk: {why}")]
+    Isolation {
+        /// Why, and what to do.
+        why: String,
+    },
     /// The worker program cannot be started at all.
     #[error("{program}: the worker process could not be started: {source}", program = .program.display())]
     Worker {
@@ -125,7 +131,8 @@ impl HarnessError {
             | Self::Plan(_)
             | Self::Directory { .. }
             | Self::Resume { .. }
-            | Self::Device { .. } => true,
+            | Self::Device { .. }
+            | Self::Isolation { .. } => true,
             Self::Rows { source, .. } => {
                 !matches!(**source, WorkloadError::Data(DataError::Unwritable { .. }))
             }

@@ -24,6 +24,7 @@ mod disk;
 mod error;
 mod floor;
 pub mod interrupt;
+mod isolation;
 pub mod journal;
 mod machine;
 mod manifest;

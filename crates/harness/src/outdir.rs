@@ -8,12 +8,16 @@
 //! OUT/data/           the databases, while the run goes on, unless they live elsewhere
 //! ```
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::HarnessError;
+
+mod locked;
+
+pub(crate) use locked::Locked;
 
 /// Name of the journal in the folder of a run.
 pub const JOURNAL: &str = "journal.jsonl";
@@ -45,59 +49,6 @@ pub(crate) struct OutDir {
     /// Whether this run created `out`.
     fresh: bool,
     keep: bool,
-}
-
-/// A run's folder, closed to other runs until it is dropped or its process ends.
-#[derive(Debug)]
-pub(crate) struct Locked {
-    path: PathBuf,
-    _lock: File,
-}
-
-impl Locked {
-    /// Locks the folder of a run that was cut off.
-    ///
-    /// # Errors
-    /// When it holds no journal, or a run is at work in it.
-    pub fn of_run(out: &Path) -> Result<Self, HarnessError> {
-        let refusal = |problem: &str| {
-            Err(HarnessError::Directory { path: out.to_owned(), problem: problem.to_owned() })
-        };
-        if !out.is_dir() {
-            return refusal("is not a folder; name the folder of a run with --resume");
-        }
-        if !out.join(JOURNAL).is_file() {
-            return refusal(
-                "holds no journal of a run, so there is nothing to go on with; begin a run with \
-                 --out",
-            );
-        }
-        let path = out.canonicalize().map_err(|error| refused(out, OUT, error))?;
-        Self::new(path)
-    }
-
-    fn new(path: PathBuf) -> Result<Self, HarnessError> {
-        let folder = File::open(&path).map_err(|error| refused(&path, OUT, error))?;
-        match folder.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                let problem = "another run is at work in it; wait for its end, or name another \
-                               folder with --out";
-                Err(HarnessError::Directory { path, problem: problem.to_owned() })
-            }
-            // A file system that knows no locks, as some of a network, keeps nobody out.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { path, _lock: folder }),
-        }
-    }
-
-    /// The journal's path.
-    pub fn journal(&self) -> PathBuf {
-        self.path.join(JOURNAL)
-    }
-
-    /// The result file's path.
-    pub fn result(&self) -> PathBuf {
-        self.path.join(RESULT)
-    }
 }
 
 impl OutDir {
@@ -333,77 +284,4 @@ fn refused(path: &Path, option: &str, error: io::Error) -> HarnessError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn prepare(out: &Path) -> Result<OutDir, HarnessError> {
-        OutDir::prepare(out, None, "id", false)
-    }
-
-    fn refusal(out: &Path) -> String {
-        let error = prepare(out).unwrap_err();
-        assert!(error.is_usage());
-        error.to_string()
-    }
-
-    #[test]
-    fn an_absent_folder_is_made_and_nothing_is_left_of_a_run_that_wrote_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let out = dir.path().join("a/b");
-        let prepared = prepare(&out).unwrap();
-        let site = prepared.site("x").unwrap();
-        assert!(site.is_absolute() && prepared.rows().is_dir());
-        fs::write(site.join("file"), "").unwrap();
-        prepared.remove_site(&site).unwrap();
-        assert!(!site.exists());
-        drop(prepared);
-        assert!(!out.exists());
-    }
-
-    #[test]
-    fn logs_and_results_stay_and_databases_go() {
-        let dir = tempfile::tempdir().unwrap();
-        let elsewhere = tempfile::tempdir().unwrap();
-        let prepared = OutDir::prepare(dir.path(), Some(elsewhere.path()), "id", false).unwrap();
-        fs::write(prepared.log("x").0, "said").unwrap();
-        fs::write(prepared.result(), "{}").unwrap();
-        prepared.site("x").unwrap();
-        assert!(elsewhere.path().join("embermark-id/x").is_dir());
-        drop(prepared);
-        assert!(dir.path().join("logs/x.log").is_file() && dir.path().join(RESULT).is_file());
-        assert!(!dir.path().join("rows").exists());
-        assert_eq!(elsewhere.path().read_dir().unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_folder_that_holds_another_run_or_anything_else_is_refused_with_the_way_out() {
-        let dir = tempfile::tempdir().unwrap();
-        for (name, says) in [
-            (RESULT, "the result of another run; name another folder with --out"),
-            (JOURNAL, "a run that was cut off"),
-            ("thesis.tex", "holds other files (thesis.tex)"),
-        ] {
-            let file = dir.path().join(name);
-            fs::write(&file, "").unwrap();
-            assert!(refusal(dir.path()).contains(says), "{}", refusal(dir.path()));
-            fs::remove_file(file).unwrap();
-        }
-        assert!(prepare(dir.path()).is_ok());
-    }
-
-    #[test]
-    fn a_file_or_a_folder_nobody_may_write_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("file");
-        fs::write(&file, "").unwrap();
-        assert!(refusal(&file).contains("is not a folder"));
-        assert!(refusal(&file.join("below")).contains("is not a folder"));
-        // Not even root writes to this one.
-        assert!(prepare(Path::new("/proc/embermark")).is_err());
-
-        let out = dir.path().join("out");
-        let error = OutDir::prepare(&out, Some(&file), "id", false).unwrap_err();
-        assert!(error.is_usage() && error.to_string().ends_with("with --dir"), "{error}");
-        assert!(!out.exists());
-    }
-}
+mod tests;

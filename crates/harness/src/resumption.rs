@@ -41,6 +41,7 @@ pub fn resume(
         plan: asked,
         databases: options.data.as_deref(),
         device: options.device.map(|device| device.name),
+        isolate_disk: options.isolate_disk,
     };
     check(&before.head, &now, &path)?;
     cells::check(plan, &options.catalog)?;
@@ -56,6 +57,7 @@ pub fn resume(
     let emulates = before.head.manifest.machine.emulates.as_ref();
     machine.emulates = emulates.cloned();
     let limited = emulates.map(|limits| run::limit(run_id, limits)).transpose()?;
+    let isolation = run::isolated(before.head.isolated, dirs.data(), plan, cells)?;
     let mut journal = journal::Writer::reopen(&path)?;
     let due = cells.iter().filter(|cell| cell.skip.is_none()).count() as u64;
     let (done, all) = (before.trials.len(), due * u64::from(plan.trials));
@@ -68,7 +70,7 @@ pub fn resume(
         ))?;
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
-    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited };
+    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited, isolation };
     run.prepare(&machine, &mut journal, progress)?;
     run.trials(journal, progress)
 }
@@ -81,6 +83,8 @@ struct Now<'a> {
     databases: Option<&'a Path>,
     /// The device to be imitated, if any.
     device: Option<&'a str>,
+    /// Whether trials are to have disks of their own.
+    isolate_disk: bool,
 }
 
 /// Checks that nothing is asked for but what the journal says, and that this is the program that
@@ -101,6 +105,10 @@ fn check(head: &Head, now: &Now<'_>, path: &Path) -> Result<(), HarnessError> {
             format!("it emulates {}; leave out --device", before.unwrap_or("no device"))
         }))?;
     }
+    refuse(
+        (now.isolate_disk && !head.isolated)
+            .then(|| "its trials have no disks of their own; leave out --isolate-disk".to_owned()),
+    )?;
     if let Some(folder) = now.databases {
         let folder = outdir::named(folder)?;
         refuse((head.databases.as_ref() != Some(&folder)).then(|| {

@@ -1,6 +1,6 @@
 //! A whole run: from a plan to its result.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use embermark_model::plan::{DataSource, Plan};
@@ -9,7 +9,7 @@ use embermark_model::{CellId, Scale};
 
 use crate::cells::{self, PlannedCell};
 use crate::cgroup::Cgroup;
-use crate::device::Device;
+use crate::isolation::{Disk, Isolation};
 use crate::journal::{Head, Prepared};
 use crate::machine::System;
 use crate::outdir::OutDir;
@@ -17,59 +17,18 @@ use crate::progress::Progress;
 use crate::protocol::Job;
 use crate::schedule::Turn;
 use crate::stage::Stages;
-use crate::trial::{Ending, Supervisor, WorkerCommand};
+use crate::trial::{Ending, Supervisor};
 use crate::{
-    Catalog, HarnessError, Interrupt, device, floor, journal, manifest, resumption, schedule,
-    throttle,
+    HarnessError, device, floor, isolation, journal, manifest, resumption, schedule, throttle,
 };
+
+mod options;
+
+pub use options::RunOptions;
 
 /// What a row takes at most in a database, in bytes, for the warning about free space: twenty
 /// times the 48 bytes it has in memory.
 const BYTES_PER_ROW: u64 = 48 * 20;
-
-/// How a run is carried out; what it measures is the plan's.
-#[derive(Clone)]
-pub struct RunOptions {
-    /// The folder for journal, result and logs: absent or empty.
-    pub out: PathBuf,
-    /// The folder below which databases live, in a folder of the run's own; in `out` when absent.
-    pub data: Option<PathBuf>,
-    /// The program that is started for each trial.
-    pub worker: WorkerCommand,
-    /// Asks the run to stop.
-    pub interrupt: Interrupt,
-    /// Runs workers and servers under the limits of this device, where the system allows.
-    pub device: Option<&'static Device>,
-    /// Leaves the databases where they are.
-    pub keep: bool,
-    /// Leaves out the cells of a tier that an engine makes by the setting of another one of the plan:
-    /// for a check of answers, which would be the same.
-    pub once_per_setting: bool,
-    /// The engines and workloads to choose from: the worker's must be the same.
-    pub catalog: Catalog,
-}
-
-impl RunOptions {
-    /// The usual way: into `out`, this program with the argument `worker` as the worker, the
-    /// engines and workloads of this build.
-    ///
-    /// # Errors
-    /// When the system does not tell where this program is.
-    pub fn new(out: impl Into<PathBuf>) -> Result<Self, HarnessError> {
-        let program = std::env::current_exe()
-            .map_err(|source| HarnessError::System { doing: "find this program's file", source })?;
-        Ok(Self {
-            out: out.into(),
-            data: None,
-            worker: WorkerCommand { program, args: vec!["worker".to_owned()] },
-            interrupt: Interrupt::default(),
-            device: None,
-            keep: false,
-            once_per_setting: false,
-            catalog: Catalog::default(),
-        })
-    }
-}
 
 /// Measures what `plan` asks for, trial by trial, and writes `journal.jsonl` and `result.json`
 /// into the folder of `options`. What goes wrong in one cell is in its status; the others run. No
@@ -102,9 +61,16 @@ pub fn run(
     let limited = limits.transpose()?.map(|limits| limit(&run_id, &limits)).transpose()?;
     manifest.machine.emulates = limited.as_ref().map(|cgroup| cgroup.emulated().clone());
     let machine = manifest.machine.clone();
-    let head = Head::new(manifest, plan.clone(), dirs.named().map(Path::to_owned), cells);
+    let head = Head::new(
+        manifest,
+        plan.clone(),
+        dirs.named().map(Path::to_owned),
+        options.isolate_disk,
+        cells,
+    );
+    let isolation = isolated(options.isolate_disk, dirs.data(), plan, &head.cells)?;
     let mut journal = journal::Writer::create(&dirs.journal(), head)?;
-    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited };
+    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited, isolation };
     match run.prepare(&machine, &mut journal, progress) {
         Ok(()) => run.trials(journal, progress),
         Err(error) => {
@@ -119,6 +85,16 @@ pub(crate) fn limit(run_id: &str, limits: &Emulated) -> Result<Cgroup, HarnessEr
     let superuser = nix::unistd::geteuid().is_root();
     Cgroup::create(&System::here(), superuser, run_id, limits)
         .map_err(|why| device::refused(&limits.device, why))
+}
+
+/// The way to disks of their own, if trials are to have any.
+pub(crate) fn isolated(
+    wanted: bool,
+    data: &Path,
+    plan: &Plan,
+    cells: &[PlannedCell],
+) -> Result<Option<Isolation>, HarnessError> {
+    wanted.then(|| Isolation::begin(data, needed_bytes(plan, cells))).transpose()
 }
 
 /// Bytes the largest database of a plan may take.
@@ -143,6 +119,8 @@ pub(crate) struct Run<'a> {
     pub stages: Stages,
     /// The group of processes under a device's limits.
     pub limited: Option<Cgroup>,
+    /// The way to a disk of its own for each trial.
+    pub isolation: Option<Isolation>,
 }
 
 impl Run<'_> {
@@ -159,6 +137,9 @@ impl Run<'_> {
         for warning in manifest::warnings(machine, self.dirs.data(), needed) {
             progress.note(&warning);
             journal.warn(warning)?;
+        }
+        if self.isolation.is_some() {
+            journal.warn(isolation::WARNING.to_owned())?;
         }
         self.stage(&cells, progress)?;
         let datasets = self.stages.datasets.clone();
@@ -290,12 +271,14 @@ impl Run<'_> {
             interrupt: &self.options.interrupt,
             limited: self.limited.as_ref(),
         };
-        let site = self.dirs.site(name)?;
+        let folder = self.dirs.site(name)?;
+        let disk = self.isolation.as_ref().map(|isolation| isolation.disk(&folder)).transpose()?;
+        let site = disk.as_ref().map_or_else(|| folder.clone(), Disk::site);
         let (log, log_name) = self.dirs.log(name);
         let job = Job {
             cell: cell.clone(),
             rows: rows.to_owned(),
-            site: site.clone(),
+            site,
             url: self.plan.urls.get(&cell.engine).cloned(),
             seed: self.plan.seed,
             phases: phases.to_vec(),
@@ -306,13 +289,17 @@ impl Run<'_> {
             memory_bytes: self.plan.memory_bytes,
             parent: std::process::id(),
         };
-        let ending = supervisor.run(&job, &log, progress);
+        let mut ending = supervisor.run(&job, &log, progress);
+        if let (Some(disk), Ok(Ending::Trial(trial))) = (&disk, &mut ending) {
+            trial.device_io = disk.used();
+        }
         let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
         if silent {
             // Its absence says as much.
             let _ = std::fs::remove_file(&log);
         }
-        self.dirs.remove_site(&site)?;
+        disk.map_or(Ok(()), Disk::remove).map_err(|why| HarnessError::Isolation { why })?;
+        self.dirs.remove_site(&folder)?;
         ending.map(|mut ending| {
             if let (Ending::Trial(trial), false) = (&mut ending, silent) {
                 trial.log = Some(log_name);

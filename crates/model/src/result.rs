@@ -161,6 +161,10 @@ pub struct Trial {
     /// Size of the data directory after the engine was closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskSize>,
+    /// What reached the trial's disk from the opening of the engine until everything was written,
+    /// where it had a disk of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_io: Option<DeviceIo>,
     /// CPU time that the trial could not have while it ran, since others had it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
@@ -169,6 +173,17 @@ pub struct Trial {
     /// File with the worker's standard error, relative to the result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
+}
+
+/// What reached a block device that nobody else used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceIo {
+    /// Bytes read from it.
+    pub read_bytes: u64,
+    /// Bytes written to it, those of the file system's own journal included.
+    pub written_bytes: u64,
+    /// Flushes of its cache: what a sync comes down to.
+    pub flushes: u64,
 }
 
 /// What else a machine's CPUs did while a trial ran, summed over all CPUs.

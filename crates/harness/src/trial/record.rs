@@ -37,6 +37,7 @@ impl Record {
             open_ns: None,
             phases: Vec::new(),
             disk: None,
+            device_io: None,
             others: None,
             wall_ns: 0,
             log: None,

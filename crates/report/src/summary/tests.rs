@@ -81,6 +81,7 @@ fn trial(phases: Vec<PhaseResult>) -> Trial {
         open_ns: None,
         phases,
         disk: None,
+        device_io: None,
         others: None,
         wall_ns: 0,
         log: None,
