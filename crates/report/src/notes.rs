@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::plan::Dataset;
-use embermark_model::result::{Machine, ResultFile};
+use embermark_model::result::{Machine, ResultFile, Trial};
 
 use crate::summary::{Comparison, Engine, Entry, Group, Measured, Row, Unit};
 use crate::{format, grid, text};
@@ -98,13 +98,32 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     notes.extend(tiers(comparison));
     let usage = comparison.groups.iter().flat_map(|group| &group.usage);
     if usage.clone().any(|usage| usage.is_measured()) {
-        let says = "one counted run of every phase, summed, and the largest memory of any, without \
-                    what the worker held before it opened the engine; medians over the trials";
+        let says = format!(
+            "one counted run of every phase, summed, and the largest memory of any, without what \
+             the worker held before it opened the engine{}; medians over the trials",
+            baselines(file)
+        );
         let short = usage.clone().any(|usage| usage.is_measured() && usage.incomplete);
         let mark = if short { "; ^ less than the whole work was done" } else { "" };
         notes.push(note("resources", format!("{says}{mark}")));
     }
     notes
+}
+
+/// ` (3.10 MB to 5.20 MB)`: what workers held that had an engine inside them.
+fn baselines(file: &ResultFile) -> String {
+    let inside = |trial: &&Trial| {
+        let mut runs = trial.phases.iter().flat_map(|phase| &phase.runs);
+        runs.all(|run| run.client.is_none())
+    };
+    let trials = file.cells.iter().flat_map(|cell| &cell.trials).filter(inside);
+    let held = || trials.clone().filter_map(|trial| trial.baseline_bytes);
+    let show = |bytes: u64| format::bytes(bytes as f64);
+    match (held().min().map(show), held().max().map(show)) {
+        (Some(least), Some(most)) if least == most => format!(" ({least})"),
+        (Some(least), Some(most)) => format!(" ({least} to {most})"),
+        _ => String::new(),
+    }
 }
 
 /// Everything measured, with where.
