@@ -175,7 +175,10 @@ mod tests {
         };
         let burn = |own: bool| {
             let before = Moment::now(&system).unwrap();
-            let script = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done";
+            let script = match own {
+                true => "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done",
+                false => "while :; do :; done",
+            };
             let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();
             if own {
                 child.wait().unwrap();
