@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::error::Failure;
 
 /// What to measure. The same names stand in a plan file; the command line wins over the file.
-#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlanArgs {
     /// Workloads to run [default: all]

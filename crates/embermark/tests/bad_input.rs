@@ -163,3 +163,22 @@ fn a_file_that_is_no_result_is_refused() {
         place.embermark(&["report", file]).with(2).saying(&[saying]);
     }
 }
+
+#[test]
+fn a_device_is_emulated_and_marked_as_an_emulation_or_refused_with_the_reason() {
+    refused(&["run", "--device", "pi33"], &["unknown device 'pi33'", "did you mean 'pi3'?"]);
+    let place = Place::new();
+    let words = ["run", "sensors", "-e", "memory", "--scale", "100", "--phases", "load"];
+    let ended = place.embermark(
+        &[&words[..], &["--trials", "1", "--device", "pi-zero", "--out", "out"]].concat(),
+    );
+    if ended.status == 2 {
+        let ended = ended.saying(&["--device pi-zero cannot be emulated here: ", "; run as root"]);
+        assert!(!place.path("out").exists(), "{}", ended.stderr);
+        return;
+    }
+    let ended = ended.with(0);
+    let machine = place.result("out").manifest.machine;
+    assert_eq!(machine.emulates.unwrap().limits["memory.max"], "536870912");
+    assert!(ended.stdout.contains("an emulation of pi-zero, not the device"), "{}", ended.stdout);
+}

@@ -5,24 +5,11 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{Ended, Mounted, Place, read_result};
+use common::{Ended, Mounted, Place, left_in, processes, read_result, wait_for};
 use embermark_model::Status;
-
-/// Waits until `found` finds something, at most 60 seconds.
-fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(60) {
-        if let Some(thing) = found() {
-            return thing;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    panic!("waited in vain for {what}");
-}
 
 fn stat(pid: u32) -> Option<(String, u32)> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -33,11 +20,6 @@ fn stat(pid: u32) -> Option<(String, u32)> {
     (state != "Z").then_some((name, fields.next()?.parse().ok()?))
 }
 
-fn processes() -> Vec<u32> {
-    let entries = fs::read_dir("/proc").unwrap();
-    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
-}
-
 /// The worker of this parent whose standard error is a log named after `engine`.
 fn worker_of(parent: u32, engine: &str) -> Option<u32> {
     processes().into_iter().find(|&pid| {
@@ -45,24 +27,6 @@ fn worker_of(parent: u32, engine: &str) -> Option<u32> {
         let named = log.file_name().is_some_and(|name| name.to_string_lossy().starts_with(engine));
         named && stat(pid).is_some_and(|(_, of)| of == parent)
     })
-}
-
-/// Processes that hold something below `dir` open or run with it in their command line.
-fn left_in(dir: &Path) -> Vec<String> {
-    let dir = dir.to_str().unwrap().to_owned();
-    processes()
-        .into_iter()
-        .filter_map(|pid| {
-            let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-            let command = String::from_utf8_lossy(&command).replace('\0', " ");
-            let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
-            let holds = files.flatten().any(|fd| {
-                fs::read_link(fd.path())
-                    .is_ok_and(|target| target.to_string_lossy().starts_with(&dir))
-            });
-            (command.contains(&dir) || holds).then_some(format!("{pid} {command}"))
-        })
-        .collect()
 }
 
 fn kill(pid: u32, signal: &str) {

@@ -67,6 +67,28 @@ pub enum HarnessError {
         /// What is wrong.
         problem: String,
     },
+    /// A run that was cut off cannot be gone on with.
+    #[error("{path}: cannot go on with this run: {problem}", path = .path.display())]
+    Resume {
+        /// The journal.
+        path: PathBuf,
+        /// Why, and what to do.
+        problem: String,
+    },
+    /// A device's limits cannot be set on this machine.
+    #[error("--device {device} cannot be emulated here: {why}")]
+    Device {
+        /// Its name.
+        device: String,
+        /// Why, and what to do.
+        why: String,
+    },
+    /// Trials cannot have disks of their own.
+    #[error("--isolate-disk: {why}")]
+    Isolation {
+        /// Why, and what to do.
+        why: String,
+    },
     /// The worker program cannot be started at all.
     #[error("{program}: the worker process could not be started: {source}", program = .program.display())]
     Worker {
@@ -93,9 +115,9 @@ pub enum HarnessError {
 }
 
 fn interrupted(result: Option<&ResultFile>) -> String {
-    let ended = result.map_or(0, |r| r.cells.iter().map(|cell| cell.trials.len()).sum());
-    match ended {
-        0 => "interrupted before the first trial ended; nothing was kept".to_owned(),
+    let Some(result) = result else { return "interrupted before a trial began".to_owned() };
+    match result.cells.iter().map(|cell| cell.trials.len()).sum() {
+        0 => "interrupted before the first trial ended".to_owned(),
         1 => "interrupted; the one trial that had ended is kept".to_owned(),
         n => format!("interrupted; the {n} trials that had ended are kept"),
     }
@@ -105,7 +127,12 @@ impl HarnessError {
     /// Whether the user must ask for something else (exit status 2), rather than mend the machine.
     pub const fn is_usage(&self) -> bool {
         match self {
-            Self::Name(_) | Self::Plan(_) | Self::Directory { .. } => true,
+            Self::Name(_)
+            | Self::Plan(_)
+            | Self::Directory { .. }
+            | Self::Resume { .. }
+            | Self::Device { .. }
+            | Self::Isolation { .. } => true,
             Self::Rows { source, .. } => {
                 !matches!(**source, WorkloadError::Data(DataError::Unwritable { .. }))
             }

@@ -1,26 +1,36 @@
 //! The journal: what a run was asked, and every trial as it ended, a line of JSON each. A run that
 //! is cut off loses at most the trial that was under way.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use embermark_model::plan::Plan;
-use embermark_model::result::{Cell, Drift, Manifest, ResultFile, SCHEMA, Trial};
+use embermark_model::plan::{Dataset, Plan};
+use embermark_model::result::{Cell, Drift, Floor, Manifest, ResultFile, SCHEMA, Trial};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::HarnessError;
 use crate::cells::PlannedCell;
+use crate::others;
+
+mod writer;
+
+pub(crate) use writer::Writer;
 
 /// Version of the journal's format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A journal as it was read.
 #[derive(Clone, Debug)]
 pub struct Journal {
     /// The run.
     pub head: Head,
+    /// What was made ready before the first trial; absent when the run was cut off before.
+    pub prepared: Option<Prepared>,
+    /// Warnings that came up later, in their order.
+    pub warnings: Vec<String>,
     /// Trials that ended, in the order they ran.
     pub trials: Vec<EndedTrial>,
     /// The first trial made again, when the run came to that.
@@ -29,17 +39,53 @@ pub struct Journal {
     pub finished: Option<String>,
 }
 
+impl Journal {
+    /// Whether a trial of a cell has ended.
+    pub(crate) fn has(&self, cell: &CellId, index: u32) -> bool {
+        self.trials.iter().any(|ended| ended.trial.index == index && ended.cell == *cell)
+    }
+}
+
 /// The first line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Head {
     /// Version of the format; its presence says what the file is.
     pub embermark_journal: u32,
-    /// What it was measured with and on.
+    /// What it was measured with and on, as far as that was known at the start.
     pub manifest: Manifest,
     /// What was asked for.
     pub plan: Plan,
+    /// The folder that was named for the databases; absent where they live beside the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub databases: Option<PathBuf>,
+    /// Each trial has a disk of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolated: bool,
     /// Every cell, in plan order.
     pub cells: Vec<PlannedCell>,
+}
+
+impl Head {
+    /// The head of a run that begins.
+    pub(crate) const fn new(
+        manifest: Manifest,
+        plan: Plan,
+        databases: Option<PathBuf>,
+        isolated: bool,
+        cells: Vec<PlannedCell>,
+    ) -> Self {
+        Self { embermark_journal: VERSION, manifest, plan, databases, isolated, cells }
+    }
+}
+
+/// What is made and found out before the first trial.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Prepared {
+    /// The rows, by workload.
+    pub datasets: BTreeMap<String, Dataset>,
+    /// The harness's own cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
 }
 
 /// The line of a trial.
@@ -56,83 +102,10 @@ pub struct EndedTrial {
 #[serde(untagged)]
 enum Line {
     Trial(Box<EndedTrial>),
+    Prepared { prepared: Prepared },
+    Warning { warning: String },
     Drift { drift: Box<Drift> },
     End { finished: String },
-}
-
-/// A journal being written. Every line is on disk when its call returns.
-#[derive(Debug)]
-pub(crate) struct Writer {
-    path: PathBuf,
-    file: File,
-    journal: Journal,
-}
-
-impl Writer {
-    /// Begins a journal; the file must not exist.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn create(
-        path: &Path,
-        manifest: Manifest,
-        plan: Plan,
-        cells: Vec<PlannedCell>,
-    ) -> Result<Self, HarnessError> {
-        let file = File::create_new(path)
-            .map_err(|error| HarnessError::file(path, "create the journal", error))?;
-        let head = Head { embermark_journal: VERSION, manifest, plan, cells };
-        let journal = Journal { head, trials: Vec::new(), drift: None, finished: None };
-        let mut writer = Self { path: path.to_owned(), file, journal };
-        let head = serde_json::to_vec(&writer.journal.head);
-        writer.line(head)?;
-        Ok(writer)
-    }
-
-    /// Adds a trial that ended.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn trial(&mut self, cell: CellId, trial: Trial) -> Result<(), HarnessError> {
-        let ended = EndedTrial { cell, trial };
-        self.line(serde_json::to_vec(&ended))?;
-        self.journal.trials.push(ended);
-        Ok(())
-    }
-
-    /// Adds the first trial made again.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn drift(&mut self, drift: Drift) -> Result<(), HarnessError> {
-        self.line(serde_json::to_vec(&Line::Drift { drift: Box::new(drift.clone()) }))?;
-        self.journal.drift = Some(drift);
-        Ok(())
-    }
-
-    /// Marks the run as complete.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn finish(&mut self, finished: String) -> Result<(), HarnessError> {
-        self.line(serde_json::to_vec(&Line::End { finished: finished.clone() }))?;
-        self.journal.finished = Some(finished);
-        Ok(())
-    }
-
-    /// The journal as it has been written up to now.
-    pub const fn journal(&self) -> &Journal {
-        &self.journal
-    }
-
-    fn line(&mut self, json: serde_json::Result<Vec<u8>>) -> Result<(), HarnessError> {
-        let written = json.map_err(Into::into).and_then(|mut line| {
-            line.push(b'\n');
-            self.file.write_all(&line)?;
-            self.file.sync_data()
-        });
-        written.map_err(|error| HarnessError::file(&self.path, "write the journal", error))
-    }
 }
 
 /// Reads a journal. A last line that was cut off is left out.
@@ -140,6 +113,11 @@ impl Writer {
 /// # Errors
 /// When the file cannot be read, or is no journal.
 pub fn read(path: &Path) -> Result<Journal, HarnessError> {
+    read_whole(path).map(|(journal, _)| journal)
+}
+
+/// A journal, and the length of its whole lines in bytes.
+fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
     let text = fs::read(path).map_err(|e| HarnessError::file(path, "read the journal", e))?;
     let wrong = |line: usize, problem: String| HarnessError::Journal {
         path: path.to_owned(),
@@ -152,34 +130,61 @@ pub fn read(path: &Path) -> Result<Journal, HarnessError> {
     let Some((_, first)) = lines.next() else {
         return Err(wrong(0, "it is cut off".to_owned()));
     };
-    let head: Head = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
-    if head.embermark_journal > VERSION {
-        let newer = format!("it is of version {}, newer than {VERSION}", head.embermark_journal);
-        return Err(wrong(0, newer));
+    let format: Format = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
+    if format.embermark_journal != VERSION {
+        let other = format!("it is of version {}, not {VERSION}", format.embermark_journal);
+        return Err(wrong(0, other));
     }
-    let mut journal = Journal { head, trials: Vec::new(), drift: None, finished: None };
+    let head: Head = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
+    let (warnings, trials) = (Vec::new(), Vec::new());
+    let mut journal =
+        Journal { head, prepared: None, warnings, trials, drift: None, finished: None };
     for (number, line) in lines {
         match serde_json::from_slice(line) {
             Ok(Line::Trial(ended)) => journal.trials.push(*ended),
+            Ok(Line::Prepared { prepared }) => journal.prepared = Some(prepared),
+            Ok(Line::Warning { warning }) => journal.warnings.push(warning),
             Ok(Line::Drift { drift }) => journal.drift = Some(*drift),
             Ok(Line::End { finished }) => journal.finished = Some(finished),
             Err(error) => return Err(wrong(number, error.to_string())),
         }
     }
-    Ok(journal)
+    Ok((journal, whole as u64))
+}
+
+/// The version alone, which a line of any version has.
+#[derive(Deserialize)]
+struct Format {
+    embermark_journal: u32,
 }
 
 /// Makes the result of a journal, complete or cut off: every cell with the trials that ended.
 pub fn assemble(journal: &Journal) -> ResultFile {
-    let Journal { head, trials, drift, finished } = journal;
+    let Journal { head, prepared, warnings, trials, drift, finished } = journal;
     let manifest = head.manifest.clone();
+    let (datasets, floor) = match prepared.clone() {
+        Some(Prepared { datasets, floor }) => (datasets, floor),
+        None => (manifest.datasets, manifest.floor),
+    };
+    let named = trials
+        .iter()
+        .map(|ended| (format!("{} of {}", ended.trial.index + 1, ended.cell), &ended.trial));
+    let warnings = manifest.warnings.into_iter().chain(warnings.iter().cloned());
+    let warnings = warnings.chain(others::during(named)).collect();
     let cells = head.cells.iter().map(|planned| {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);
         cell(planned, own.map(|ended| ended.trial.clone()).collect())
     });
     ResultFile {
         schema: SCHEMA,
-        manifest: Manifest { finished: finished.clone(), drift: drift.clone(), ..manifest },
+        manifest: Manifest {
+            finished: finished.clone(),
+            datasets,
+            floor,
+            warnings,
+            drift: drift.clone(),
+            ..head.manifest.clone()
+        },
         plan: head.plan.clone(),
         cells: cells.collect(),
     }
@@ -220,52 +225,4 @@ pub(crate) fn write_result(path: &Path, result: &ResultFile) -> Result<(), Harne
         let _ = fs::remove_file(&draft);
         HarnessError::file(path, "write the result", error)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use embermark_model::plan::{DataSource, Rate};
-
-    use super::*;
-    use crate::manifest;
-
-    #[test]
-    fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
-        let path = Path::new("/dev/full");
-        let file = fs::OpenOptions::new().write(true).open(path).unwrap();
-        let plan = Plan {
-            workloads: vec![],
-            engines: vec![],
-            scales: vec![],
-            durabilities: vec![],
-            variants: vec![],
-            phases: None,
-            data: DataSource::Synthetic,
-            runs: 1,
-            discard: 0,
-            trials: 1,
-            cap_ms: None,
-            timeout_ms: 1,
-            seed: 1,
-            memory_bytes: 1,
-            urls: BTreeMap::new(),
-            as_published: false,
-            window_ms: None,
-            warm_up_ms: None,
-            rate: Rate::default(),
-            bound_ms: 100,
-            overview: false,
-            own_trials: false,
-            accepted_licences: Vec::new(),
-        };
-        let manifest = manifest::begin("id", Path::new("/"), 0);
-        let head = Head { embermark_journal: VERSION, manifest, plan, cells: vec![] };
-        let journal = Journal { head, trials: vec![], drift: None, finished: None };
-        let mut writer = Writer { path: path.to_owned(), file, journal };
-        let error = writer.finish("now".to_owned()).unwrap_err();
-        assert!(matches!(error, HarnessError::DiskFull { .. }), "{error}");
-        assert_eq!(writer.journal().finished, None);
-    }
 }

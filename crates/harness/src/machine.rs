@@ -1,85 +1,101 @@
 //! Facts about the machine, from `/proc`, `/sys` and `/etc`. What cannot be read is absent.
 
 use std::fs;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use embermark_model::result::Machine;
 
-/// The machine as it is now, with the file system that holds `data`, an absolute path.
-pub(crate) fn read(data: &Path) -> Machine {
-    let cpuinfo = text("/proc/cpuinfo").unwrap_or_default();
-    let mount = text("/proc/self/mountinfo").and_then(|mounts| mount_of(&mounts, data));
-    let (file_system, mount_options, device) = match mount {
-        Some(mount) => (Some(mount.file_system), Some(mount.options), Some(mount.device)),
-        None => (None, None, None),
-    };
-    Machine {
-        cpu: cpu_model(&cpuinfo)
-            // On ARM the board says more than the kernel's name of the core.
-            .or_else(|| text("/proc/device-tree/model").map(|model| model.replace('\0', ""))),
-        cpus: std::thread::available_parallelism().ok().map(|n| n.get() as u32),
-        memory_bytes: meminfo("MemTotal"),
-        kernel: text("/proc/sys/kernel/ostype")
-            .zip(text("/proc/sys/kernel/osrelease"))
-            .map(|(name, release)| format!("{name} {release}")),
-        os: text("/etc/os-release").and_then(|release| os_name(&release)),
-        governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        load: text("/proc/loadavg").and_then(|load| load.split(' ').next()?.parse().ok()),
-        file_system,
-        mount_options,
-        device,
+/// Where facts are read from: this machine, or a made-up tree of its files in a test.
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    root: PathBuf,
+}
+
+impl System {
+    /// This machine.
+    pub fn here() -> Self {
+        Self::at("/")
+    }
+
+    /// The machine whose `/proc`, `/sys` and `/etc` lie below `root`.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The machine as it is now, with the file system that holds `data`, an absolute path.
+    pub fn machine(&self, data: &Path) -> Machine {
+        let cpuinfo = self.text("proc/cpuinfo").unwrap_or_default();
+        let mount = self.text("proc/self/mountinfo").and_then(|mounts| mount_of(&mounts, data));
+        let (file_system, mount_options, device) = match mount {
+            Some(mount) => (Some(mount.file_system), Some(mount.options), Some(mount.device)),
+            None => (None, None, None),
+        };
+        Machine {
+            cpu: cpu_model(&cpuinfo)
+                // On ARM the board says more than the kernel's name of the core.
+                .or_else(|| self.text("proc/device-tree/model").map(|m| m.replace('\0', ""))),
+            cpus: std::thread::available_parallelism().ok().map(|n| n.get() as u32),
+            memory_bytes: self.meminfo("MemTotal"),
+            kernel: self
+                .text("proc/sys/kernel/ostype")
+                .zip(self.text("proc/sys/kernel/osrelease"))
+                .map(|(name, release)| format!("{name} {release}")),
+            os: self.text("etc/os-release").and_then(|release| os_name(&release)),
+            governor: self.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            load: self.text("proc/loadavg").and_then(|l| l.split(' ').next()?.parse().ok()),
+            file_system,
+            mount_options,
+            device,
+            emulates: None,
+        }
+    }
+
+    /// Bytes of swap in use.
+    pub fn swap_used(&self) -> Option<u64> {
+        self.meminfo("SwapTotal")?.checked_sub(self.meminfo("SwapFree")?)
+    }
+
+    /// Whether a battery of the machine's own is being drained.
+    pub fn discharging(&self) -> bool {
+        self.entries("sys/class/power_supply").into_iter().any(|supply| {
+            let is = |file, value: &str| read(&supply.join(file)).is_some_and(|text| text == value);
+            // A mouse has a battery too; its scope is `Device`.
+            is("type", "Battery") && !is("scope", "Device") && is("status", "Discharging")
+        })
+    }
+
+    /// The text of a file below the root, without white space at its end; `None` when it cannot be
+    /// read or is empty.
+    pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
+        read(&self.path(path))
+    }
+
+    /// Where a file lies that this machine has at `path`.
+    pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        let path = path.as_ref();
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// What a folder holds, in the order of names.
+    pub fn entries(&self, path: impl AsRef<Path>) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path(path)).into_iter().flatten().flatten();
+        let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        entries.sort();
+        entries
+    }
+
+    fn meminfo(&self, name: &str) -> Option<u64> {
+        let meminfo = self.text("proc/meminfo")?;
+        let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
     }
 }
 
-/// Bytes of swap in use.
-pub(crate) fn swap_used() -> Option<u64> {
-    meminfo("SwapTotal")?.checked_sub(meminfo("SwapFree")?)
-}
-
-/// The share of all CPUs that other programs (or the host of a virtual machine) take now, from 0
-/// to 1: measured over a moment in which this one sleeps. The load average would still tell of a
-/// build that has just ended.
-pub(crate) fn busy_share() -> Option<f64> {
-    const MOMENT: Duration = Duration::from_millis(250);
-    let before = cpu_ticks(&text("/proc/stat")?)?;
-    std::thread::sleep(MOMENT);
-    let after = cpu_ticks(&text("/proc/stat")?)?;
-    let [busy, all] = [after.0.checked_sub(before.0)?, after.1.checked_sub(before.1)?];
-    (all > 0).then(|| busy as f64 / all as f64)
-}
-
-/// Ticks that were not idle, and all, summed over the CPUs (`proc_stat(5)`).
-fn cpu_ticks(stat: &str) -> Option<(u64, u64)> {
-    let line = stat.lines().next()?.strip_prefix("cpu ")?;
-    // user nice system idle iowait irq softirq steal; guest time, after them, is in user's.
-    let ticks = line.split_whitespace().take(8).map(str::parse::<u64>);
-    let ticks = ticks.collect::<Result<Vec<_>, _>>().ok()?;
-    let all: u64 = ticks.iter().sum();
-    let idle = ticks.get(3)? + ticks.get(4)?;
-    Some((all - idle, all))
-}
-
-/// Whether a battery of the machine's own is being drained.
-pub(crate) fn discharging() -> bool {
-    let supplies = fs::read_dir("/sys/class/power_supply").into_iter().flatten().flatten();
-    supplies.map(|supply| supply.path()).any(|supply| {
-        let is = |file, value: &str| text(supply.join(file)).is_some_and(|text| text == value);
-        // A mouse has a battery too; its scope is `Device`.
-        is("type", "Battery") && !is("scope", "Device") && is("status", "Discharging")
-    })
-}
-
-fn text(path: impl AsRef<Path>) -> Option<String> {
+/// The text of a file, as [`System::text`].
+pub(crate) fn read(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim_end();
     (!text.is_empty()).then(|| text.to_owned())
-}
-
-fn meminfo(name: &str) -> Option<u64> {
-    let meminfo = text("/proc/meminfo")?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
 }
 
 fn cpu_model(cpuinfo: &str) -> Option<String> {
@@ -143,14 +159,6 @@ mod tests {
 32 31 8:1 / /mnt/my\\040card rw - vfat /dev/sda1 rw,sync";
 
     #[test]
-    fn waiting_for_the_disk_is_idle_and_time_stolen_by_the_host_is_not() {
-        let stat = "cpu  10 20 30 400 50 6 7 8 9 0\ncpu0 1 2 3 4";
-        assert_eq!(cpu_ticks(stat), Some((10 + 20 + 30 + 6 + 7 + 8, 531)));
-        assert_eq!(cpu_ticks("cpu  1 2 x"), None);
-        assert!(busy_share().is_some_and(|share| (0.0..=1.0).contains(&share)));
-    }
-
-    #[test]
     fn a_path_lies_on_the_deepest_and_latest_mount_above_it() {
         let mount = |path| mount_of(MOUNTS, Path::new(path)).unwrap();
         let root = mount("/mntx/y");
@@ -171,9 +179,51 @@ mod tests {
 
     #[test]
     fn this_machine_can_be_read() {
-        let machine = read(Path::new("/proc/self"));
+        let machine = System::here().machine(Path::new("/proc/self"));
         assert_eq!(machine.file_system.as_deref(), Some("proc"));
         assert!(machine.memory_bytes.is_some_and(|bytes| bytes > 16 << 20));
         assert!(machine.cpus.is_some() && machine.kernel.is_some() && machine.load.is_some());
+    }
+
+    #[test]
+    fn a_battery_counts_when_it_is_the_machines_own_and_drained() {
+        let tree = tempfile::tempdir().unwrap();
+        let supply = |name: &str, files: &[(&str, &str)]| {
+            let dir = tree.path().join("sys/class/power_supply").join(name);
+            fs::create_dir_all(&dir).unwrap();
+            files.iter().for_each(|(file, text)| fs::write(dir.join(file), text).unwrap());
+        };
+        let system = System::at(tree.path());
+        assert!(!system.discharging());
+        supply(
+            "mouse",
+            &[("type", "Battery\n"), ("scope", "Device\n"), ("status", "Discharging\n")],
+        );
+        supply("AC", &[("type", "Mains\n"), ("online", "0\n")]);
+        supply("BAT0", &[("type", "Battery\n"), ("status", "Charging\n")]);
+        assert!(!system.discharging());
+        supply("BAT0", &[("status", "Discharging\n")]);
+        assert!(system.discharging());
+    }
+
+    #[test]
+    fn what_a_machine_does_not_tell_is_absent() {
+        let tree = tempfile::tempdir().unwrap();
+        let system = System::at(tree.path());
+        let machine = Machine { cpus: None, ..system.machine(Path::new("/data")) };
+        assert_eq!(
+            serde_json::to_value(machine).unwrap(),
+            serde_json::to_value(Machine::default()).unwrap()
+        );
+        assert_eq!(system.swap_used(), None);
+        fs::create_dir(tree.path().join("proc")).unwrap();
+        for nonsense in
+            ["", "SwapTotal: many kB\nSwapFree: 1 kB\n", "SwapTotal: 1 kB\nSwapFree: 2 kB"]
+        {
+            fs::write(tree.path().join("proc/meminfo"), nonsense).unwrap();
+            assert_eq!(system.swap_used(), None, "{nonsense}");
+        }
+        fs::write(tree.path().join("proc/meminfo"), "SwapTotal: 9 kB\nSwapFree: 2 kB\n").unwrap();
+        assert_eq!(system.swap_used(), Some(7 * 1024));
     }
 }

@@ -6,14 +6,13 @@ use std::path::Path;
 
 use embermark_engines::registry;
 use embermark_model::plan::Dataset;
-use embermark_model::result::{EngineFacts, Manifest, Tool};
+use embermark_model::result::{EngineFacts, Machine, Manifest, Tool};
 use jiff::{Timestamp, Unit};
 
 use crate::cells::PlannedCell;
-use crate::disk;
-use crate::machine;
+use crate::machine::System;
 use crate::warnings::{self, Conditions};
-use crate::{Catalog, HarnessError};
+use crate::{Catalog, HarnessError, disk, others, throttle};
 
 /// Now, RFC 3339, UTC, to the second.
 pub(crate) fn now() -> String {
@@ -30,7 +29,7 @@ pub(crate) fn run_id() -> String {
 }
 
 /// The tool that measures.
-fn tool() -> Tool {
+pub(crate) fn tool() -> Tool {
     Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("EMBERMARK_COMMIT").map(str::to_owned).filter(|c| !c.is_empty()),
@@ -38,29 +37,18 @@ fn tool() -> Tool {
     }
 }
 
-/// The manifest of a run that begins now, its databases in `data`, the largest of which may take
-/// `needed` bytes.
-pub(crate) fn begin(run_id: &str, data: &Path, needed: u64) -> Manifest {
-    let machine = machine::read(data);
-    let warnings = warnings::of(&Conditions {
-        machine: &machine,
-        data,
-        debug: cfg!(debug_assertions),
-        busy: machine::busy_share(),
-        discharging: machine::discharging(),
-        swap_used: machine::swap_used(),
-        free: disk::free_bytes(data),
-        needed,
-    });
+/// The manifest of a run that begins now, its databases in `data`. The rows, the floor and the
+/// warnings are found out later.
+pub(crate) fn begin(run_id: &str, data: &Path) -> Manifest {
     Manifest {
         run_id: run_id.to_owned(),
         started: now(),
         finished: None,
         tool: tool(),
-        machine,
+        machine: System::here().machine(data),
         datasets: BTreeMap::<String, Dataset>::new(),
         floor: None,
-        warnings,
+        warnings: Vec::new(),
         engines: BTreeMap::new(),
         drift: None,
     }
@@ -89,6 +77,23 @@ pub(crate) fn engines(
         }
     }
     Ok(engines)
+}
+
+/// What may disturb a run that begins or goes on now, its databases in `data`, the largest of
+/// which may take `needed` bytes.
+pub(crate) fn warnings(machine: &Machine, data: &Path, needed: u64) -> Vec<String> {
+    let system = System::here();
+    warnings::of(&Conditions {
+        machine,
+        data,
+        debug: cfg!(debug_assertions),
+        others: others::now(&system),
+        slowed: &throttle::now(&system),
+        discharging: system.discharging(),
+        swap_used: system.swap_used(),
+        free: disk::free_bytes(data),
+        needed,
+    })
 }
 
 #[cfg(test)]

@@ -11,13 +11,21 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::HarnessError;
+
+mod locked;
+
+pub(crate) use locked::Locked;
 
 /// Name of the journal in the folder of a run.
 pub const JOURNAL: &str = "journal.jsonl";
 /// Name of the result file in it.
 pub const RESULT: &str = "result.json";
+
+/// What a journal is called until its first line is written.
+pub(crate) const DRAFT: &str = "jsonl.part";
 
 /// The options that name the folders, for messages.
 const OUT: &str = "--out";
@@ -27,10 +35,16 @@ const LOGS: &str = "logs";
 const ROWS: &str = "rows";
 const DATA: &str = "data";
 
+/// How long processes of a run that was killed may take to leave its folders. The kernel ends them
+/// with it, and a server takes a moment to die.
+const LEAVING_TAKES: Duration = Duration::from_secs(10);
+
 /// The folders of a run, absolute. Dropping it removes those that are only needed during it.
 #[derive(Debug)]
 pub(crate) struct OutDir {
-    out: PathBuf,
+    out: Locked,
+    /// The folder that was named for the databases.
+    named: Option<PathBuf>,
     data: PathBuf,
     /// Whether this run created `out`.
     fresh: bool,
@@ -50,32 +64,67 @@ impl OutDir {
         keep: bool,
     ) -> Result<Self, HarnessError> {
         let fresh = check_free(out)?;
-        let make = |folder: &Path, option| {
-            let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
-            made.map_err(|error| refused(folder, option, error))
-        };
-        let data = data.map(|data| make(data, DIR)).transpose()?;
-        let out = make(out, OUT)?;
-        let (data, option) = match data {
-            Some(data) => (data.join(format!("embermark-{run_id}")), DIR),
-            None => (out.join(DATA), OUT),
-        };
-        let this = Self { out, data, fresh, keep };
-        let folders = [(this.out.join(LOGS), OUT), (this.out.join(ROWS), OUT)];
-        for (folder, option) in folders.into_iter().chain([(this.data.clone(), option)]) {
-            fs::create_dir(&folder).map_err(|error| refused(&folder, option, error))?;
-        }
+        let named = data.map(|data| made(data, DIR)).transpose()?;
+        let locked = Locked::new(made(out, OUT)?)?;
+        // Another run may have begun, and even ended, before the lock.
+        check_free(out)?;
+        let this = Self::new(locked, named, run_id, fresh, keep);
+        this.create()?;
         Ok(this)
+    }
+
+    /// The folders of a run that was cut off, without what it left of databases and rows.
+    ///
+    /// # Errors
+    /// When that cannot be removed, or a folder not be written.
+    pub fn reopen(
+        out: Locked,
+        named: Option<PathBuf>,
+        run_id: &str,
+        keep: bool,
+    ) -> Result<Self, HarnessError> {
+        let this = Self::new(out, named, run_id, false, keep);
+        let rows = this.rows();
+        let stale = [Some(&rows), (!keep).then_some(&this.data)];
+        for folder in stale.into_iter().flatten() {
+            remove_soon(folder)
+                .map_err(|e| HarnessError::file(folder, "remove what the run left", e))?;
+        }
+        this.create()?;
+        Ok(this)
+    }
+
+    fn new(out: Locked, named: Option<PathBuf>, run_id: &str, fresh: bool, keep: bool) -> Self {
+        let data = match &named {
+            Some(named) => named.join(format!("embermark-{run_id}")),
+            None => out.path.join(DATA),
+        };
+        Self { out, named, data, fresh, keep }
+    }
+
+    fn create(&self) -> Result<(), HarnessError> {
+        let data = if self.named.is_some() { DIR } else { OUT };
+        for (folder, option) in
+            [(self.out.path.join(LOGS), OUT), (self.rows(), OUT), (self.data.clone(), data)]
+        {
+            fs::create_dir_all(&folder).map_err(|error| refused(&folder, option, error))?;
+        }
+        Ok(())
+    }
+
+    /// The folder that was named for the databases.
+    pub fn named(&self) -> Option<&Path> {
+        self.named.as_deref()
     }
 
     /// The journal's path.
     pub fn journal(&self) -> PathBuf {
-        self.out.join(JOURNAL)
+        self.out.journal()
     }
 
     /// The result file's path.
     pub fn result(&self) -> PathBuf {
-        self.out.join(RESULT)
+        self.out.result()
     }
 
     /// Where databases live.
@@ -85,13 +134,13 @@ impl OutDir {
 
     /// Where rows are staged.
     pub fn rows(&self) -> PathBuf {
-        self.out.join(ROWS)
+        self.out.path.join(ROWS)
     }
 
     /// A log's path, and as the result file names it.
     pub fn log(&self, name: &str) -> (PathBuf, String) {
         let relative = format!("{LOGS}/{name}.log");
-        (self.out.join(&relative), relative)
+        (self.out.path.join(&relative), relative)
     }
 
     /// Creates the empty directory of a trial's database.
@@ -100,7 +149,9 @@ impl OutDir {
     /// When it cannot be created.
     pub fn site(&self, name: &str) -> Result<PathBuf, HarnessError> {
         let site = self.data.join(name);
-        fs::create_dir(&site)
+        // There may be what a run that was cut off has left of this trial.
+        remove(&site)
+            .and_then(|()| fs::create_dir(&site))
             .map_err(|error| HarnessError::file(&site, "create the database's directory", error))?;
         Ok(site)
     }
@@ -120,14 +171,14 @@ impl OutDir {
 impl Drop for OutDir {
     fn drop(&mut self) {
         // What cannot be removed here stays where the user told us to write: nothing to add.
-        let _ = remove(&self.out.join(ROWS));
+        let _ = remove(&self.rows());
         if !self.keep {
             let _ = remove(&self.data);
         }
         // Empty ones only.
-        let _ = fs::remove_dir(self.out.join(LOGS));
+        let _ = fs::remove_dir(self.out.path.join(LOGS));
         if self.fresh {
-            let _ = fs::remove_dir(&self.out);
+            let _ = fs::remove_dir(&self.out.path);
         }
     }
 }
@@ -137,6 +188,36 @@ fn remove(dir: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Removes a folder that processes which are about to end may still write to.
+fn remove_soon(dir: &Path) -> io::Result<()> {
+    let began = Instant::now();
+    loop {
+        match remove(dir) {
+            Err(error)
+                if error.kind() == io::ErrorKind::DirectoryNotEmpty
+                    && began.elapsed() < LEAVING_TAKES =>
+            {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Creates a folder; its absolute path.
+fn made(folder: &Path, option: &str) -> Result<PathBuf, HarnessError> {
+    let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+    made.map_err(|error| refused(folder, option, error))
+}
+
+/// The folder named for databases, as a run records it.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn named(folder: &Path) -> Result<PathBuf, HarnessError> {
+    folder.canonicalize().map_err(|error| refused(folder, DIR, error))
 }
 
 /// Whether `out` is absent (true) or an empty folder (false).
@@ -153,16 +234,22 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
         }
         Err(error) => return Err(refused(out, OUT, error)),
     };
-    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    let names: Vec<_> = entries
+        .flatten()
+        .filter(|entry| !is_beginning(&entry.path()))
+        .map(|entry| entry.file_name())
+        .collect();
     let holds = |name| names.iter().any(|n| n == name);
     if holds(RESULT) {
         return Err(directory(
-            "holds the result of another run; name another folder with --out, or remove this one",
+            "holds the result of another run; name another folder with --out, remove this one, or \
+             go on with a run that was cut off by --resume",
         ));
     }
     if holds(JOURNAL) {
         return Err(directory(
-            "holds a run that was cut off; name another folder with --out, or remove this one",
+            "holds a run that was cut off; go on with it by --resume, name another folder with \
+             --out, or remove this one",
         ));
     }
     match names.first() {
@@ -172,6 +259,14 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
             name.to_string_lossy()
         ))),
     }
+}
+
+/// Whether this is what a run leaves that was killed before its journal was there.
+fn is_beginning(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    ([LOGS, ROWS, DATA].contains(&name) && empty())
+        || path == path.with_file_name(JOURNAL).with_extension(DRAFT)
 }
 
 /// A folder that cannot be used, and why.
@@ -189,77 +284,4 @@ fn refused(path: &Path, option: &str, error: io::Error) -> HarnessError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn prepare(out: &Path) -> Result<OutDir, HarnessError> {
-        OutDir::prepare(out, None, "id", false)
-    }
-
-    fn refusal(out: &Path) -> String {
-        let error = prepare(out).unwrap_err();
-        assert!(error.is_usage());
-        error.to_string()
-    }
-
-    #[test]
-    fn an_absent_folder_is_made_and_nothing_is_left_of_a_run_that_wrote_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let out = dir.path().join("a/b");
-        let prepared = prepare(&out).unwrap();
-        let site = prepared.site("x").unwrap();
-        assert!(site.is_absolute() && prepared.rows().is_dir());
-        fs::write(site.join("file"), "").unwrap();
-        prepared.remove_site(&site).unwrap();
-        assert!(!site.exists());
-        drop(prepared);
-        assert!(!out.exists());
-    }
-
-    #[test]
-    fn logs_and_results_stay_and_databases_go() {
-        let dir = tempfile::tempdir().unwrap();
-        let elsewhere = tempfile::tempdir().unwrap();
-        let prepared = OutDir::prepare(dir.path(), Some(elsewhere.path()), "id", false).unwrap();
-        fs::write(prepared.log("x").0, "said").unwrap();
-        fs::write(prepared.result(), "{}").unwrap();
-        prepared.site("x").unwrap();
-        assert!(elsewhere.path().join("embermark-id/x").is_dir());
-        drop(prepared);
-        assert!(dir.path().join("logs/x.log").is_file() && dir.path().join(RESULT).is_file());
-        assert!(!dir.path().join("rows").exists());
-        assert_eq!(elsewhere.path().read_dir().unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_folder_that_holds_another_run_or_anything_else_is_refused_with_the_way_out() {
-        let dir = tempfile::tempdir().unwrap();
-        for (name, says) in [
-            (RESULT, "the result of another run; name another folder with --out"),
-            (JOURNAL, "a run that was cut off"),
-            ("thesis.tex", "holds other files (thesis.tex)"),
-        ] {
-            let file = dir.path().join(name);
-            fs::write(&file, "").unwrap();
-            assert!(refusal(dir.path()).contains(says), "{}", refusal(dir.path()));
-            fs::remove_file(file).unwrap();
-        }
-        assert!(prepare(dir.path()).is_ok());
-    }
-
-    #[test]
-    fn a_file_or_a_folder_nobody_may_write_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("file");
-        fs::write(&file, "").unwrap();
-        assert!(refusal(&file).contains("is not a folder"));
-        assert!(refusal(&file.join("below")).contains("is not a folder"));
-        // Not even root writes to this one.
-        assert!(prepare(Path::new("/proc/embermark")).is_err());
-
-        let out = dir.path().join("out");
-        let error = OutDir::prepare(&out, Some(&file), "id", false).unwrap_err();
-        assert!(error.is_usage() && error.to_string().ends_with("with --dir"), "{error}");
-        assert!(!out.exists());
-    }
-}
+mod tests;

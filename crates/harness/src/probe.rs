@@ -14,11 +14,15 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use crate::processes::{self, stat};
 
+const PROC: &str = "/proc";
+
 /// Measures what one process, or a process and its descendants, use during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe {
     root: u32,
     with_descendants: bool,
+    /// Where processes are shown: `/proc`, but in a test.
+    proc: &'static str,
 }
 
 /// Readings taken before a run.
@@ -40,13 +44,13 @@ struct Io {
 impl Probe {
     /// Measures one process.
     pub const fn process(pid: u32) -> Self {
-        Self { root: pid, with_descendants: false }
+        Self { root: pid, with_descendants: false, proc: PROC }
     }
 
     /// Measures a server: its root process and every descendant, including those that end during
     /// the run and are waited for by one that stays.
     pub const fn tree(root: u32) -> Self {
-        Self { root, with_descendants: true }
+        Self { root, with_descendants: true, proc: PROC }
     }
 
     fn processes(&self) -> Vec<u32> {
@@ -57,24 +61,25 @@ impl Probe {
     /// size where the system permits.
     pub fn begin(&self) -> Before {
         let pids = self.processes();
-        let reset = |pid: &u32| match fs::write(format!("/proc/{pid}/clear_refs"), "5") {
+        let reset = |pid: &u32| match fs::write(format!("{}/{pid}/clear_refs", self.proc), "5") {
             Ok(()) => true,
             Err(error) => is_gone(&error),
         };
         let peak_reset = pids.iter().all(reset);
         // CPU time last, so that reading the others is not in it.
-        Before { io: io_of(&pids), peak_reset, cpu_ns: self.cpu_of(&pids) }
+        Before { io: io_of(self.proc, &pids), peak_reset, cpu_ns: self.cpu_of(&pids) }
     }
 
     /// Takes the readings after the run; what was used in between.
     pub fn end(&self, before: Before) -> Resources {
         let pids = self.processes();
         let cpu_ns = self.cpu_of(&pids);
-        let io = io_of(&pids);
+        let io = io_of(self.proc, &pids);
         let between = |of: fn(Io) -> u64| of(io?).checked_sub(of(before.io?));
         Resources {
             cpu_ns: cpu_ns.zip(before.cpu_ns).and_then(|(after, before)| after.checked_sub(before)),
-            peak_bytes: before.peak_reset.then(|| peak_of(&pids)).flatten(),
+            mean_bytes: None,
+            peak_bytes: before.peak_reset.then(|| peak_of(self.proc, &pids)).flatten(),
             read_bytes: between(|io| io.read),
             written_bytes: between(|io| io.written),
         }
@@ -107,14 +112,14 @@ fn cpu_clock(pid: u32) -> Option<u64> {
 
 /// Sums the bytes from and to storage. The kernel adds those of an ended child to the parent that
 /// waited for it, so a child that ended is not lost. `None` when one process may not be read.
-fn io_of(pids: &[u32]) -> Option<Io> {
+fn io_of(proc: &str, pids: &[u32]) -> Option<Io> {
     let mut sum = None;
     for pid in pids {
-        match fs::read_to_string(format!("/proc/{pid}/io")) {
+        match fs::read_to_string(format!("{proc}/{pid}/io")) {
             Ok(text) => {
                 let so_far = sum.unwrap_or(Io::default());
-                let read = so_far.read + number(&text, "read_bytes:")?;
-                let written = so_far.written + number(&text, "write_bytes:")?;
+                let read = so_far.read.checked_add(number(&text, "read_bytes:")?)?;
+                let written = so_far.written.checked_add(number(&text, "write_bytes:")?)?;
                 sum = Some(Io { read, written });
             }
             Err(error) if is_gone(&error) => {}
@@ -130,17 +135,17 @@ fn io_of(pids: &[u32]) -> Option<Io> {
 /// the sum of their *proportional* set sizes now, in which a shared page counts once, plus what
 /// each process had at its own peak beyond what it has now. That is an upper bound, reached when
 /// all had their peaks at one moment.
-fn peak_of(pids: &[u32]) -> Option<u64> {
+fn peak_of(proc: &str, pids: &[u32]) -> Option<u64> {
     let mut sum = None;
     for pid in pids {
-        let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { continue };
+        let Ok(status) = fs::read_to_string(format!("{proc}/{pid}/status")) else { continue };
         // A process that has ended and was not waited for has no memory and no such lines.
         let Some(peak) = number(&status, "VmHWM:") else { continue };
         let share = if pids.len() == 1 {
             peak
         } else {
             let resident = number(&status, "VmRSS:")?;
-            match fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
+            match fs::read_to_string(format!("{proc}/{pid}/smaps_rollup")) {
                 Ok(rollup) => number(&rollup, "Pss:")? + peak.saturating_sub(resident),
                 Err(error) if is_gone(&error) => continue,
                 Err(_) => return None,
@@ -155,6 +160,27 @@ fn peak_of(pids: &[u32]) -> Option<u64> {
 pub fn resident_bytes(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     Some(number(&status, "VmRSS:")? * 1024)
+}
+
+/// Resident memory of processes in bytes, shared memory counted once: of one what it holds, of
+/// several the sum of their proportional set sizes. `None` when none is there or may be read.
+pub(crate) fn resident_of(pids: &[u32]) -> Option<u64> {
+    if let [pid] = pids {
+        return resident_bytes(*pid);
+    }
+    let mut sum = None;
+    for pid in pids {
+        match fs::read_to_string(format!("{PROC}/{pid}/smaps_rollup")) {
+            Ok(rollup) => {
+                // A process that has ended and was not waited for has no memory.
+                let share = number(&rollup, "Pss:").unwrap_or(0);
+                sum = Some(sum.unwrap_or(0) + share * 1024);
+            }
+            Err(error) if is_gone(&error) => {}
+            Err(_) => return None,
+        }
+    }
+    sum
 }
 
 /// The first number on the line that begins with `label`.
@@ -179,6 +205,46 @@ mod tests {
         assert_eq!(number(text, "read_bytes:"), Some(7));
         assert_eq!(number(text, "VmHWM:"), Some(12));
         assert_eq!(number(text, "write_bytes:"), None);
+    }
+
+    /// A probe of process 1 of a made-up system.
+    fn made_up(files: &[(&str, &str)]) -> (tempfile::TempDir, Probe) {
+        let tree = tempfile::tempdir().unwrap();
+        let dir = tree.path().join("4000000000");
+        fs::create_dir(&dir).unwrap();
+        files.iter().for_each(|(file, text)| fs::write(dir.join(file), text).unwrap());
+        let proc: &'static str =
+            Box::leak(tree.path().to_str().unwrap().to_owned().into_boxed_str());
+        (tree, Probe { root: 4_000_000_000, with_descendants: false, proc })
+    }
+
+    #[test]
+    fn a_counter_that_wrapped_or_cannot_be_read_is_not_measured_and_never_0() {
+        let before = "read_bytes: 700\nwrite_bytes: 18446744073709551000\n";
+        let (tree, probe) = made_up(&[("io", before), ("status", "VmHWM:\t 12 kB\n")]);
+        let begun = probe.begin();
+        let io = tree.path().join("4000000000/io");
+        fs::write(&io, "read_bytes: 705\nwrite_bytes: 24\n").unwrap();
+        let used = probe.end(begun);
+        assert_eq!((used.read_bytes, used.written_bytes), (Some(5), None));
+        assert_eq!((used.peak_bytes, used.cpu_ns), (Some(12 * 1024), None));
+
+        fs::write(&io, "read_bytes: many\nwrite_bytes: 24\n").unwrap();
+        let used = probe.end(begun);
+        assert_eq!((used.read_bytes, used.written_bytes), (None, None));
+        // A kernel that keeps no account of I/O has no such file; a foreign process's is closed.
+        fs::remove_file(&io).unwrap();
+        fs::create_dir(&io).unwrap();
+        assert_eq!(probe.end(begun).read_bytes, None);
+    }
+
+    #[test]
+    fn a_peak_that_could_not_be_set_back_is_not_told() {
+        let (tree, probe) = made_up(&[("status", "VmHWM:\t 12 kB\n")]);
+        fs::create_dir(tree.path().join("4000000000/clear_refs")).unwrap();
+        assert_eq!(probe.end(probe.begin()).peak_bytes, None);
+        let (_tree, probe) = made_up(&[("status", "Name: kernel thread\n")]);
+        assert_eq!(probe.end(probe.begin()), Resources::default());
     }
 
     #[test]

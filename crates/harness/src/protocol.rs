@@ -78,7 +78,12 @@ pub enum Event {
         run: u32,
     },
     /// The run ended.
-    Run(Run),
+    Run {
+        /// What it took.
+        run: Run,
+        /// When it began and ended, in ns of the monotonic clock.
+        between: Option<(u64, u64)>,
+    },
     /// The phase ended.
     PhaseEnded {
         /// How: ok, capped, unsupported or wrong.

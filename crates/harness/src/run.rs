@@ -1,70 +1,39 @@
 //! A whole run: from a plan to its result.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use embermark_model::plan::{DataSource, Plan};
-use embermark_model::result::{Drift, Manifest, ResultFile, Trial};
+use embermark_model::result::{Drift, Emulated, Floor, Machine, ResultFile, Trial};
 use embermark_model::{CellId, Scale};
 
 use crate::cells::{self, PlannedCell};
-use crate::journal::EndedTrial;
+use crate::cgroup::Cgroup;
+use crate::isolation::{Disk, Isolation};
+use crate::journal::{EndedTrial, Head, Prepared};
+use crate::machine::System;
 use crate::outdir::OutDir;
 use crate::progress::Progress;
 use crate::protocol::Job;
 use crate::schedule::Turn;
 use crate::stage::Stages;
-use crate::trial::{Ending, Supervisor, WorkerCommand};
-use crate::{Catalog, HarnessError, Interrupt, floor, journal, manifest, schedule};
+use crate::trial::{Ending, Supervisor};
+use crate::{
+    HarnessError, device, floor, isolation, journal, manifest, resumption, schedule, throttle,
+};
+
+mod options;
+
+pub use options::RunOptions;
 
 /// What a row takes at most in a database, in bytes, for the warning about free space: twenty
 /// times the 48 bytes it has in memory.
 const BYTES_PER_ROW: u64 = 48 * 20;
 
-/// How a run is carried out; what it measures is the plan's.
-#[derive(Clone)]
-pub struct RunOptions {
-    /// The folder for journal, result and logs: absent or empty.
-    pub out: PathBuf,
-    /// The folder below which databases live, in a folder of the run's own; in `out` when absent.
-    pub data: Option<PathBuf>,
-    /// The program that is started for each trial.
-    pub worker: WorkerCommand,
-    /// Asks the run to stop.
-    pub interrupt: Interrupt,
-    /// Leaves the databases where they are.
-    pub keep: bool,
-    /// Leaves out the cells of a tier that an engine makes by the setting of another one of the plan:
-    /// for a check of answers, which would be the same.
-    pub once_per_setting: bool,
-    /// The engines and workloads to choose from: the worker's must be the same.
-    pub catalog: Catalog,
-}
-
-impl RunOptions {
-    /// The usual way: into `out`, this program with the argument `worker` as the worker, the
-    /// engines and workloads of this build.
-    ///
-    /// # Errors
-    /// When the system does not tell where this program is.
-    pub fn new(out: impl Into<PathBuf>) -> Result<Self, HarnessError> {
-        let program = std::env::current_exe()
-            .map_err(|source| HarnessError::System { doing: "find this program's file", source })?;
-        Ok(Self {
-            out: out.into(),
-            data: None,
-            worker: WorkerCommand { program, args: vec!["worker".to_owned()] },
-            interrupt: Interrupt::default(),
-            keep: false,
-            once_per_setting: false,
-            catalog: Catalog::default(),
-        })
-    }
-}
-
 /// Measures what `plan` asks for, trial by trial, and writes `journal.jsonl` and `result.json`
 /// into the folder of `options`. What goes wrong in one cell is in its status; the others run. No
-/// process and no database of the run is left when it returns, however it returns.
+/// process and no database of the run is left when it returns, however it returns. A run that is
+/// cut off, by an interrupt or by the death of this process, can be gone on with by [`resume`](crate::resume).
 ///
 /// One run at a time in a process: orphaned processes that come to this process meanwhile are
 /// taken for the engines' and ended.
@@ -84,15 +53,49 @@ pub fn run(
     }
     let run_id = manifest::run_id();
     let dirs = OutDir::prepare(&options.out, options.data.as_deref(), &run_id, options.keep)?;
-    let mut manifest = manifest::begin(&run_id, dirs.data(), needed_bytes(plan, &cells));
-    manifest.warnings.iter().for_each(|warning| progress.note(warning));
+    let mut manifest = manifest::begin(&run_id, dirs.data());
     manifest.engines = manifest::engines(&cells, &options.catalog)?;
+    let system = System::here();
+    let limits = options.device.map(|device| {
+        device.limits(&system, dirs.data()).map_err(|why| device::refused(device.name, why))
+    });
+    let limited = limits.transpose()?.map(|limits| limit(&run_id, &limits)).transpose()?;
+    manifest.machine.emulates = limited.as_ref().map(|cgroup| cgroup.emulated().clone());
+    let machine = manifest.machine.clone();
+    let head = Head::new(
+        manifest,
+        plan.clone(),
+        dirs.named().map(Path::to_owned),
+        options.isolate_disk,
+        cells,
+    );
+    let isolation = isolated(options.isolate_disk, dirs.data(), plan, &head.cells)?;
+    let mut journal = journal::Writer::create(&dirs.journal(), head)?;
+    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited, isolation };
+    match run.prepare(&machine, &mut journal, progress) {
+        Ok(()) => run.trials(journal, progress),
+        Err(error) => {
+            journal.discard();
+            Err(error)
+        }
+    }
+}
 
-    let mut run = Run { plan, options, dirs, stages: Stages::default() };
-    run.stage(&cells, progress)?;
-    manifest.datasets.clone_from(&run.stages.datasets);
-    run.measure_floor(&mut manifest, progress)?;
-    run.trials(manifest, cells, progress)
+/// The group for the processes of a run that are to have no more than a device.
+pub(crate) fn limit(run_id: &str, limits: &Emulated) -> Result<Cgroup, HarnessError> {
+    let superuser = nix::unistd::geteuid().is_root();
+    Cgroup::create(&System::here(), superuser, run_id, limits)
+        .map_err(|why| device::refused(&limits.device, why))
+}
+
+/// The way to disks of their own, if trials are to have any.
+pub(crate) fn isolated(
+    wanted: bool,
+    data: &Path,
+    plan: &Plan,
+    cells: &[PlannedCell],
+) -> Result<Option<Isolation>, HarnessError> {
+    wanted.then(|| Isolation::begin(data, needed_bytes(plan, cells))).transpose()
 }
 
 /// Bytes the largest database of a plan may take.
@@ -115,9 +118,39 @@ pub(crate) struct Run<'a> {
     pub options: &'a RunOptions,
     pub dirs: OutDir,
     pub stages: Stages,
+    /// The group of processes under a device's limits.
+    pub limited: Option<Cgroup>,
+    /// The way to a disk of its own for each trial.
+    pub isolation: Option<Isolation>,
 }
 
 impl Run<'_> {
+    /// Looks at the machine, makes the rows and measures the floor, so that trials can begin; of a
+    /// run that is gone on with, what the journal lacks.
+    pub(crate) fn prepare(
+        &mut self,
+        machine: &Machine,
+        journal: &mut journal::Writer,
+        progress: &mut dyn Progress,
+    ) -> Result<(), HarnessError> {
+        let cells = journal.journal().head.cells.clone();
+        let needed = needed_bytes(self.plan, &cells);
+        for warning in manifest::warnings(machine, self.dirs.data(), needed) {
+            progress.note(&warning);
+            journal.warn(warning)?;
+        }
+        if self.isolation.is_some() {
+            journal.warn(isolation::WARNING.to_owned())?;
+        }
+        self.stage(&cells, progress)?;
+        let datasets = self.stages.datasets.clone();
+        if journal.journal().prepared.is_some() {
+            return resumption::check_rows(journal.journal(), &datasets, &self.dirs.journal());
+        }
+        let floor = self.measure_floor(journal, progress)?;
+        journal.prepared(Prepared { datasets, floor })
+    }
+
     fn stage(
         &mut self,
         cells: &[PlannedCell],
@@ -144,41 +177,45 @@ impl Run<'_> {
     /// The harness's own cost, from the `null` engine. A run goes on without it.
     fn measure_floor(
         &mut self,
-        manifest: &mut Manifest,
+        journal: &mut journal::Writer,
         progress: &mut dyn Progress,
-    ) -> Result<(), HarnessError> {
-        match floor::measure(self)? {
-            floor::Measured::Floor(floor) => manifest.floor = Some(floor),
+    ) -> Result<Option<Floor>, HarnessError> {
+        let floor = match floor::measure(self)? {
+            floor::Measured::Floor(floor) => Some(floor),
             floor::Measured::Not(why) => {
                 let warning = format!("the harness's own cost could not be measured: {why}");
                 progress.note(&warning);
-                manifest.warnings.push(warning);
+                journal.warn(warning)?;
+                None
             }
-            floor::Measured::NotApplicable => {}
-        }
-        self.stop_if_interrupted()
+            floor::Measured::NotApplicable => None,
+        };
+        self.stop_if_interrupted().map(|()| floor)
     }
 
-    fn trials(
+    /// Runs the trials that the journal lacks, and writes the result.
+    pub(crate) fn trials(
         self,
-        manifest: Manifest,
-        cells: Vec<PlannedCell>,
+        mut journal: journal::Writer,
         progress: &mut dyn Progress,
     ) -> Result<ResultFile, HarnessError> {
-        let runnable: Vec<PlannedCell> =
-            cells.iter().filter(|cell| cell.skip.is_none()).cloned().collect();
+        let runnable: Vec<PlannedCell> = journal
+            .journal()
+            .head
+            .cells
+            .iter()
+            .filter(|cell| cell.skip.is_none())
+            .cloned()
+            .collect();
         let trials = (runnable.iter())
             .map(|cell| {
-                Ok(cells::trials(
-                    self.plan,
-                    &self.options.catalog.workload(&cell.id.workload)?.info(),
-                ))
+                let workload = self.options.catalog.workload(&cell.id.workload)?;
+                Ok(cells::trials(self.plan, &workload.info()))
             })
             .collect::<Result<Vec<u32>, HarnessError>>()?;
-        let turns = schedule::order(&trials, self.plan.seed);
-        let mut journal =
-            journal::Writer::create(&self.dirs.journal(), manifest, self.plan.clone(), cells)?;
-        let again = self.first_again(&turns);
+        let mut turns = schedule::order(&trials, self.plan.seed);
+        let again = self.first_again(&turns).filter(|_| journal.journal().drift.is_none());
+        turns.retain(|turn| !journal.journal().has(&runnable[turn.cell].id, turn.trial));
         progress.started((turns.len() + usize::from(again.is_some())) as u32);
         let complete = self.take_turns(&turns, &runnable, &mut journal, progress);
         let complete = match (complete, again) {
@@ -206,9 +243,10 @@ impl Run<'_> {
         journal: &mut journal::Writer,
         progress: &mut dyn Progress,
     ) -> Result<bool, HarnessError> {
-        for turn in turns {
+        let mut slowed = throttle::Watch::begin(System::here());
+        for (number, turn) in (1..).zip(turns) {
             let PlannedCell { id, phases, .. } = &cells[turn.cell];
-            progress.trial(turn.order + 1, id, turn.trial);
+            progress.trial(number, id, turn.trial);
             // Staged above, for every cell that runs.
             let Some(rows) = self.stages.file(&id.workload, id.scale) else { continue };
             let name = format!("{}-{}", id.slug(), turn.trial);
@@ -219,6 +257,10 @@ impl Run<'_> {
             let wall = Duration::from_nanos(trial.wall_ns);
             progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
             journal.trial(id.clone(), trial)?;
+            if let Some(warning) = slowed.look() {
+                progress.note(&warning);
+                journal.warn(warning)?;
+            }
         }
         Ok(true)
     }
@@ -280,13 +322,16 @@ impl Run<'_> {
             worker: &self.options.worker,
             timeout: Duration::from_millis(self.plan.timeout_ms.saturating_add(lasting_ms)),
             interrupt: &self.options.interrupt,
+            limited: self.limited.as_ref(),
         };
-        let site = self.dirs.site(name)?;
+        let folder = self.dirs.site(name)?;
+        let disk = self.isolation.as_ref().map(|isolation| isolation.disk(&folder)).transpose()?;
+        let site = disk.as_ref().map_or_else(|| folder.clone(), Disk::site);
         let (log, log_name) = self.dirs.log(name);
         let job = Job {
             cell: cell.clone(),
             rows: rows.to_owned(),
-            site: site.clone(),
+            site,
             url: self.plan.urls.get(&cell.engine).cloned(),
             seed: self.plan.seed,
             phases: phases.to_vec(),
@@ -300,13 +345,17 @@ impl Run<'_> {
             memory_bytes: self.plan.memory_bytes,
             parent: std::process::id(),
         };
-        let ending = supervisor.run(&job, &log, progress);
+        let mut ending = supervisor.run(&job, &log, progress);
+        if let (Some(disk), Ok(Ending::Trial(trial))) = (&disk, &mut ending) {
+            trial.device_io = disk.used();
+        }
         let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
         if silent {
             // Its absence says as much.
             let _ = std::fs::remove_file(&log);
         }
-        self.dirs.remove_site(&site)?;
+        disk.map_or(Ok(()), Disk::remove).map_err(|why| HarnessError::Isolation { why })?;
+        self.dirs.remove_site(&folder)?;
         ending.map(|mut ending| {
             if let (Ending::Trial(trial), false) = (&mut ending, silent) {
                 trial.log = Some(log_name);

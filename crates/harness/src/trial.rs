@@ -11,7 +11,10 @@ use std::time::{Duration, Instant};
 use embermark_model::Status;
 use embermark_model::result::Trial;
 
+use crate::cgroup::Cgroup;
 use crate::disk;
+use crate::machine::System;
+use crate::others::Moment;
 use crate::processes::Family;
 use crate::progress::Progress;
 use crate::protocol::Job;
@@ -19,6 +22,7 @@ use crate::{HarnessError, Interrupt};
 
 mod death;
 mod events;
+mod memory;
 mod record;
 
 use record::Record;
@@ -50,6 +54,8 @@ pub(crate) struct Supervisor<'a> {
     pub worker: &'a WorkerCommand,
     pub timeout: Duration,
     pub interrupt: &'a Interrupt,
+    /// The group with limits that workers run in, and with them their servers.
+    pub limited: Option<&'a Cgroup>,
 }
 
 /// How a trial went, or that it was broken off.
@@ -72,6 +78,8 @@ impl Supervisor<'_> {
     ) -> Result<Ending, HarnessError> {
         let system = |doing| move |source| HarnessError::System { doing, source };
         let began = Instant::now();
+        let here = System::here();
+        let before = Moment::now(&here);
         let family = Family::begin().map_err(system("adopt orphaned processes"))?;
         let mut child = self.start(job, log)?;
         let (mut record, how) = self.listen(&mut child, job, began, progress);
@@ -118,6 +126,8 @@ impl Supervisor<'_> {
         if clean && job.url.is_none() {
             trial.disk = disk::size_of(&job.site).ok();
         }
+        // Every process of the trial has been waited for: their time is this one's by now.
+        trial.others = before.and_then(|before| Moment::now(&here)?.since(&before));
         trial.wall_ns = began.elapsed().as_nanos() as u64;
         Ok(Ending::Trial(Box::new(trial)))
     }
@@ -135,6 +145,11 @@ impl Supervisor<'_> {
             .process_group(0)
             .spawn()
             .map_err(failed)?;
+        // It waits for its job: nothing of an engine has happened yet.
+        if let Some(Err(source)) = self.limited.map(|group| group.add(child.id())) {
+            let _ = child.kill().and_then(|()| child.wait());
+            return Err(HarnessError::System { doing: "put a worker under limits", source });
+        }
         let text = serde_json::to_vec(job).map_err(|error| failed(error.into()))?;
         if let Some(mut stdin) = child.stdin.take() {
             // A worker that does not listen is reported by what it does instead.
@@ -168,6 +183,7 @@ impl Supervisor<'_> {
                 Err(RecvTimeoutError::Disconnected) => return (record, How::Ended),
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            record.look_at_memory(child.id(), job.url.is_some());
             if self.interrupt.is_set() {
                 return (record, How::Interrupted);
             }

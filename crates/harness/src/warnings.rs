@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use embermark_model::result::Machine;
+use embermark_model::result::{Machine, Others};
 
-/// The share of all CPUs that others may take before it is worth a warning.
-const BUSY: f64 = 0.15;
+use crate::{device, others};
 
 /// What warnings are drawn from.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +14,10 @@ pub(crate) struct Conditions<'a> {
     pub data: &'a Path,
     /// Whether the program was built without optimisation.
     pub debug: bool,
-    /// Share of all CPUs that others take, from 0 to 1.
-    pub busy: Option<f64>,
+    /// What others take of the CPUs.
+    pub others: Option<Others>,
+    /// What slows the CPU down, each in a few words.
+    pub slowed: &'a [String],
     /// Whether a battery is being drained.
     pub discharging: bool,
     /// Bytes of swap in use.
@@ -30,7 +31,7 @@ pub(crate) struct Conditions<'a> {
 /// The warnings, the gravest first.
 pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
     let Conditions { machine, data, .. } = conditions;
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = machine.emulates.iter().map(device::warning).collect();
     if conditions.debug {
         warnings.push(
             "this is a debug build, several times slower than a release build; build with \
@@ -45,19 +46,18 @@ pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
             data.display()
         ));
     }
-    if let Some(busy) = conditions.busy.filter(|busy| *busy > BUSY) {
+    warnings.extend(conditions.others.map(others::at_the_start).unwrap_or_default());
+    if let Some(governor) = machine.governor.as_deref().filter(|name| *name != "performance") {
         warnings.push(format!(
-            "other programs took {:.0} % of the machine's CPUs at the start: the engines lack it; \
-             stop them and run again",
-            busy * 100.0
+            "the CPU frequency governor is '{governor}', so the clock speed may depend on the \
+             load; set 'performance' with 'cpupower frequency-set -g performance'"
         ));
     }
-    if let Some(governor @ ("powersave" | "ondemand" | "conservative" | "schedutil")) =
-        machine.governor.as_deref()
-    {
+    if !conditions.slowed.is_empty() {
         warnings.push(format!(
-            "the CPU frequency governor is '{governor}', so the clock speed depends on the load; \
-             set 'performance' with 'cpupower frequency-set -g performance'"
+            "the CPU is slowed down at the start: {}; cool it, check its power supply and its \
+             settings, and run again",
+            conditions.slowed.join("; ")
         ));
     }
     if conditions.discharging {
@@ -102,7 +102,8 @@ mod tests {
             machine,
             data: Path::new("/out/data"),
             debug: false,
-            busy: Some(0.02),
+            others: Some(Others { cpu_ns: 20_000_000, stolen_ns: 0, of_ns: 1_000_000_000 }),
+            slowed: &[],
             discharging: false,
             swap_used: Some(0),
             free: Some(1_000_000_000),
@@ -114,7 +115,8 @@ mod tests {
     fn a_calm_machine_and_one_that_tells_nothing_get_no_warning() {
         assert_eq!(of(&conditions(&calm())), Vec::<String>::new());
         let unknown = Machine::default();
-        let blind = Conditions { busy: None, swap_used: None, free: None, ..conditions(&unknown) };
+        let blind =
+            Conditions { others: None, swap_used: None, free: None, ..conditions(&unknown) };
         assert_eq!(of(&blind), Vec::<String>::new());
     }
 
@@ -127,7 +129,12 @@ mod tests {
         };
         let warnings = of(&Conditions {
             debug: true,
-            busy: Some(0.55),
+            others: Some(Others {
+                cpu_ns: 550_000_000,
+                stolen_ns: 250_000_000,
+                of_ns: 1_000_000_000,
+            }),
+            slowed: &["it is hot".to_owned()],
             discharging: true,
             swap_used: Some(100_000_000),
             free: Some(5_000_000),
@@ -138,7 +145,9 @@ mod tests {
             ("debug build", "cargo build --release"),
             ("tmpfs at /out/data", "on a disk with --dir"),
             ("took 55 % of", "stop them"),
+            ("host of this virtual machine took 25 %", "machine of its own"),
             ("'powersave'", "cpupower"),
+            ("slowed down at the start: it is hot", "cool it"),
             ("on battery", "connect it"),
             ("100 MB of swap", "smaller scale"),
             ("5 MB are free at /out/data, and the largest database may take 6 MB", "free some"),

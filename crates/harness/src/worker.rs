@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use embermark_engines::{EngineError, Opened, Site};
-use embermark_meter::Meter;
+use embermark_meter::{Measured, Meter};
 use embermark_model::Status;
 use embermark_model::result::{Latency, Run};
 use embermark_workloads::{Bench, CheckError, Phase, Spec};
@@ -16,6 +16,7 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
 use crate::Catalog;
+use crate::clock;
 use crate::companion::Starter;
 use crate::probe::{self, Probe};
 use crate::protocol::{Event, Job};
@@ -200,6 +201,7 @@ impl Trial<'_> {
             self.bench.ready(index)?;
             let mut watching = Watching::new(self.server, &self.job.site, &self.traffic);
             let before = self.probes.begin();
+            let began = clock::monotonic_ns();
             let answer = match self.bench.observe(index, &mut meter, &mut watching) {
                 Ok(answer) => answer,
                 Err(error) if error.is_unsupported() => {
@@ -208,13 +210,18 @@ impl Trial<'_> {
                 }
                 Err(error) => return Err(error.into()),
             };
+            let between = began.zip(clock::monotonic_ns());
             let (engine, client) = self.probes.end(before);
             let measured = meter.measured();
+            if let Err(problem) = time_is_known(measured) {
+                (status, reason) = (Status::Failed, Some(problem));
+                break;
+            }
             let discarded = run < discard;
             if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
             }
-            self.events.send(&Event::Run(Run {
+            let ran = Run {
                 elapsed_ns: measured.elapsed_ns,
                 ops: measured.ops,
                 discarded,
@@ -222,7 +229,8 @@ impl Trial<'_> {
                 engine,
                 client,
                 observed: lasts.then(|| watching.observed()),
-            }))?;
+            };
+            self.events.send(&Event::Run { run: ran, between })?;
             if measured.capped {
                 status = Status::Capped;
             }
@@ -241,6 +249,19 @@ impl Trial<'_> {
         let latency = embermark_meter::merge(&latencies).filter(|latency| latency.samples > 0);
         Ok(self.events.send(&Event::PhaseEnded { status, reason, latency })?)
     }
+}
+
+/// Whether a run has a time. A clock that went backwards gives 0, which would make it the fastest
+/// of all.
+fn time_is_known(measured: Measured) -> Result<(), String> {
+    if measured.elapsed_ns > 0 || measured.ops == 0 {
+        return Ok(());
+    }
+    Err(format!(
+        "{} operations took no time: the machine's clock went backwards or stood still; see which \
+         one it uses in /sys/devices/system/clocksource/clocksource0/current_clocksource",
+        measured.ops
+    ))
 }
 
 /// The probes of a trial: of the engine's processes, and of the client where that is another.
@@ -271,5 +292,18 @@ impl Probes {
     ) -> (embermark_model::result::Resources, Option<embermark_model::result::Resources>) {
         let end = |probe: Option<Probe>, before| Some(probe?.end(before?));
         (end(self.engine, engine).unwrap_or_default(), end(self.client, client))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_took_no_time_has_none() {
+        let measured = |elapsed_ns, ops| Measured { elapsed_ns, ops, capped: false };
+        assert!(time_is_known(measured(0, 100)).is_err_and(|text| text.contains("backwards")));
+        assert_eq!(time_is_known(measured(1, 100)), Ok(()));
+        assert_eq!(time_is_known(measured(0, 0)), Ok(()));
     }
 }

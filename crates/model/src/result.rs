@@ -117,6 +117,19 @@ pub struct Machine {
     pub mount_options: Option<String>,
     /// The block device under it.
     pub device: Option<String>,
+    /// The device that was imitated by limits on this machine; absent where figures are its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulates: Option<Emulated>,
+}
+
+/// A device that was imitated: the engines had no more memory and CPU time than it has. It was not
+/// measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Emulated {
+    /// Its name, `pi3`.
+    pub device: String,
+    /// The limits as the kernel read them back, by the name of the cgroup file.
+    pub limits: BTreeMap<String, String>,
 }
 
 /// Cost of the harness itself, measured with the `null` engine.
@@ -181,11 +194,40 @@ pub struct Trial {
     /// Size of the data directory after the engine was closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskSize>,
+    /// What reached the trial's disk from the opening of the engine until everything was written,
+    /// where it had a disk of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_io: Option<DeviceIo>,
+    /// CPU time that the trial could not have while it ran, since others had it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
     /// Wall time of the whole trial in ns.
     pub wall_ns: u64,
     /// File with the worker's standard error, relative to the result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
+}
+
+/// What reached a block device that nobody else used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceIo {
+    /// Bytes read from it.
+    pub read_bytes: u64,
+    /// Bytes written to it, those of the file system's own journal included.
+    pub written_bytes: u64,
+    /// Flushes of its cache: what a sync comes down to.
+    pub flushes: u64,
+}
+
+/// What else a machine's CPUs did while a trial ran, summed over all CPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Others {
+    /// CPU time of other programs, in ns, from the kernel's clock ticks.
+    pub cpu_ns: u64,
+    /// CPU time that the host of a virtual machine gave to others, in ns.
+    pub stolen_ns: u64,
+    /// CPU time that there was in all, idle time included, in ns.
+    pub of_ns: u64,
 }
 
 /// Size of a directory on disk.
@@ -327,6 +369,10 @@ pub struct Resources {
     /// Largest resident memory during the run in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<u64>,
+    /// Mean resident memory in bytes, of samples a tenth of a second apart; absent for a run that is
+    /// too short for three.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_bytes: Option<u64>,
     /// Bytes fetched from storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::plan::Dataset;
-use embermark_model::result::{Machine, ResultFile};
+use embermark_model::result::{Machine, ResultFile, Trial};
 
 use crate::drift::{self, Drift};
 use crate::summary::{Comparison, Engine, Entry, Group, Measured, Row, Unit};
@@ -116,8 +116,11 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     notes.extend(tiers(comparison));
     let usage = comparison.groups.iter().flat_map(|group| &group.usage);
     if usage.clone().any(|usage| usage.is_measured()) {
-        let says = "one counted run of every phase, summed, and the largest memory of any, without \
-                    what the worker held before it opened the engine; medians over the trials";
+        let says = format!(
+            "one counted run of every phase, summed, and the largest memory of any, without what \
+             the worker held before it opened the engine{}; medians over the trials",
+            baselines(file)
+        );
         let short = usage.clone().any(|usage| usage.is_measured() && usage.incomplete);
         let mark = if short { "; ^ less than the whole work was done" } else { "" };
         notes.push(note("resources", format!("{says}{mark}")));
@@ -136,6 +139,22 @@ fn intervals(measured: &[(&Group<'_>, &Row<'_>, &Engine<'_>, &Measured<'_>)]) ->
     let says = "no difference to the row's best is shown: the ratio's 95 % bootstrap interval over \
                 the trials includes 1, and nobody wins alone (--intervals shows them)";
     note(grid::UNDECIDED, says)
+}
+
+/// ` (3.10 MB to 5.20 MB)`: what workers held that had an engine inside them.
+fn baselines(file: &ResultFile) -> String {
+    let inside = |trial: &&Trial| {
+        let mut runs = trial.phases.iter().flat_map(|phase| &phase.runs);
+        runs.all(|run| run.client.is_none())
+    };
+    let trials = file.cells.iter().flat_map(|cell| &cell.trials).filter(inside);
+    let held = || trials.clone().filter_map(|trial| trial.baseline_bytes);
+    let show = |bytes: u64| format::bytes(bytes as f64);
+    match (held().min().map(show), held().max().map(show)) {
+        (Some(least), Some(most)) if least == most => format!(" ({least})"),
+        (Some(least), Some(most)) => format!(" ({least} to {most})"),
+        _ => String::new(),
+    }
 }
 
 /// Everything measured, with where.
@@ -293,15 +312,18 @@ fn versions(file: &ResultFile) -> String {
 
 /// The machine in a line; empty when nothing of it could be read.
 pub(crate) fn machine(machine: &Machine) -> String {
-    let text = |value: &Option<String>| value.as_deref().map(text::plain);
+    let of = |value: &Option<String>| value.as_deref().map(text::plain);
     [
-        text(&machine.cpu),
+        of(&machine.cpu),
         machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
         machine.memory_bytes.map(|bytes| format!("{} memory", format::bytes(bytes as f64))),
-        text(&machine.os),
-        text(&machine.kernel),
-        text(&machine.file_system).map(|system| format!("{system} file system")),
-        text(&machine.device),
+        of(&machine.os),
+        of(&machine.kernel),
+        of(&machine.file_system).map(|system| format!("{system} file system")),
+        of(&machine.device),
+        machine.emulates.as_ref().map(|emulated| {
+            format!("limited to emulate {}, not that device", text::plain(&emulated.device))
+        }),
     ]
     .into_iter()
     .flatten()

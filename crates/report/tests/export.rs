@@ -162,6 +162,7 @@ fn every_csv_column_holds_what_its_header_says() {
         peak_bytes: Some(base + 2),
         read_bytes: Some(base + 3),
         written_bytes: Some(base + 4),
+        ..Resources::default()
     };
     let run = &mut file.cells[0].trials[1].phases[0].runs[2];
     (run.elapsed_ns, run.ops) = (101, 102);

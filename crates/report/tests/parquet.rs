@@ -57,6 +57,7 @@ fn every_column_holds_what_its_name_says() {
     let resources = |base: u64| Resources {
         cpu_ns: Some(base + 1),
         peak_bytes: Some(base + 2),
+        mean_bytes: None,
         read_bytes: Some(base + 3),
         written_bytes: Some(base + 4),
     };

@@ -42,6 +42,10 @@ enum Lie {
     SpillsUpdates,
     /// A backward scan starts one pair below the end.
     MissesTheNewest,
+    /// A forward scan goes backward.
+    ReversesScans,
+    /// A scan still finds what the key changed last had before.
+    StaleReads,
 }
 
 struct Liar {
@@ -49,6 +53,8 @@ struct Liar {
     lie: Lie,
     calls: u64,
     value: Vec<u8>,
+    /// The key changed last, and what it had before.
+    stale: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Liar {
@@ -85,6 +91,7 @@ impl KvStore for Liar {
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
+        self.stale = None;
         self.honest.clear(table)
     }
 
@@ -125,6 +132,10 @@ impl KvStore for Liar {
         key: &[u8],
         change: &mut dyn FnMut(&mut [u8]),
     ) -> Result<bool> {
+        if self.lie == Lie::StaleReads {
+            let before = self.honest.get(table, key)?.map(<[u8]>::to_vec);
+            self.stale = before.map(|before| (key.to_vec(), before));
+        }
         if self.tells(Lie::IgnoresUpdates, 50) {
             return Ok(true);
         }
@@ -167,6 +178,8 @@ impl KvStore for Liar {
     ) -> Result<()> {
         let lie = self.lie;
         let (forward, mut seen) = (direction == Direction::Forward, 0);
+        let stale = self.stale.as_ref();
+        let direction = if lie == Lie::ReversesScans { Direction::Backward } else { direction };
         self.honest.scan(table, range, direction, &mut |key, value| {
             seen += 1;
             match lie {
@@ -176,6 +189,10 @@ impl KvStore for Liar {
                 }
                 Lie::SkipsInScan if forward && seen == 1 => ControlFlow::Continue(()),
                 Lie::MissesTheNewest if !forward && seen == 1 => ControlFlow::Continue(()),
+                Lie::StaleReads => match stale {
+                    Some((changed, before)) if changed == key => visit(key, before),
+                    _ => visit(key, value),
+                },
                 Lie::BendsScans if forward && seen == 1 => {
                     let mut value = value.to_vec();
                     bend(&mut value);
@@ -193,7 +210,7 @@ fn found_out(lie: Lie, variant: &str) -> Vec<&'static str> {
     let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut site) else {
         panic!("memory is no key-value store")
     };
-    let liar = Liar { honest, lie, calls: 0, value: Vec::new() };
+    let liar = Liar { honest, lie, calls: 0, value: Vec::new(), stale: None };
     let bench = Staged::synthetic(1_000).open(variant, Store::Kv(Box::new(liar)));
     let wrong = drive(bench, 2, None).into_iter().filter(|outcome| {
         let wrong = outcome.wrong.as_deref();
@@ -249,4 +266,17 @@ fn a_scan_that_repeats_skips_or_bends_one_row_makes_its_questions_wrong() {
     for phase in ["load", "avg_sensor", "daily_summary", "full_profile"] {
         assert!(wrong.contains(&phase), "{phase} not in {wrong:?}");
     }
+}
+
+#[test]
+fn a_scan_in_the_wrong_order_makes_what_goes_from_row_to_row_wrong() {
+    let wrong = found_out(Lie::ReversesScans, "single");
+    for phase in ["load", "outages"] {
+        assert!(wrong.contains(&phase), "{phase} not in {wrong:?}");
+    }
+}
+
+#[test]
+fn a_read_that_is_behind_the_last_update_makes_the_update_wrong() {
+    assert_eq!(found_out(Lie::StaleReads, "single"), ["update"]);
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use embermark_harness::{HarnessError, RESULT, RunOptions, interrupt, progress};
+use embermark_harness::{HarnessError, RESULT, RunOptions, device, interrupt, progress};
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
 
@@ -38,6 +38,21 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
+    /// Run engines and servers with no more memory and CPU time than a small device has: pi-zero,
+    /// pi-zero2, pi3, pi4, pi5. An emulation, and marked as one; needs root or a delegated cgroup v2
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+
+    /// Give each trial an ext4 file system on a loop device of its own, so that the bytes and
+    /// flushes that reach a disk are counted exactly; needs root
+    #[arg(long)]
+    isolate_disk: bool,
+
+    /// Go on with the run in this folder that was cut off, by Ctrl-C, a crash or a power cut: what
+    /// ended is not repeated. It keeps its plan
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    resume: Option<PathBuf>,
+
     #[command(flatten)]
     show: ShowArgs,
 }
@@ -45,23 +60,37 @@ pub struct RunArgs {
 /// Measures, and shows the result.
 pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let format = args.show.format()?;
-    let plan = plan(args.plan, args.file)?;
-    let out = args.out.unwrap_or_else(default_out);
+    // Beside --resume a plan need not be given; where it is, it must be the run's own.
+    let asked = args.resume.is_none() || args.plan != PlanArgs::default() || args.file.is_some();
+    let plan = asked.then(|| plan(args.plan, args.file)).transpose()?;
+    let out = args.resume.clone().or(args.out).unwrap_or_else(default_out);
     let mut options = RunOptions::new(&out).map_err(Failure::runtime)?;
     if let Some(dir) = args.dir {
         options.data = Some(dir);
     }
+    options.device =
+        args.device.map(|name| device::find(&name)).transpose().map_err(Failure::usage)?;
+    options.isolate_disk = args.isolate_disk;
     options.interrupt = interrupt::on_signals().map_err(Failure::runtime)?;
 
     let mut progress = progress::on_stderr();
-    let outcome = embermark_harness::run(&plan, &options, progress.as_mut());
+    let outcome = match &plan {
+        Some(plan) if args.resume.is_none() => {
+            embermark_harness::run(plan, &options, progress.as_mut())
+        }
+        plan => embermark_harness::resume(plan.as_ref(), &options, progress.as_mut()),
+    };
     let (result, status) = match outcome {
         Ok(result) => {
             let status = exit_status(&result);
             (result, status)
         }
         Err(HarnessError::Interrupted { result: Some(result) }) => {
-            eprintln!("embermark: interrupted; the trials that had ended are kept");
+            eprintln!(
+                "embermark: interrupted; the trials that had ended are kept; go on with \
+                 'embermark run --resume {}'",
+                out.display()
+            );
             (*result, ExitCode::from(INTERRUPTED))
         }
         Err(error @ HarnessError::Interrupted { .. }) => {

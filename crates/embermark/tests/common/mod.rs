@@ -2,8 +2,10 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use embermark_model::result::ResultFile;
 use tempfile::TempDir;
@@ -25,7 +27,7 @@ impl Place {
 
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
-        std::fs::write(&path, content).unwrap();
+        fs::write(&path, content).unwrap();
         path
     }
 
@@ -48,7 +50,7 @@ impl Place {
 }
 
 pub fn read_result(out: &Path) -> ResultFile {
-    serde_json::from_slice(&std::fs::read(out.join("result.json")).unwrap()).unwrap()
+    serde_json::from_slice(&fs::read(out.join("result.json")).unwrap()).unwrap()
 }
 
 /// How the program ended.
@@ -86,13 +88,49 @@ impl Ended {
     }
 }
 
+/// Waits until `found` finds something, at most 60 seconds.
+pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(60) {
+        if let Some(thing) = found() {
+            return thing;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("waited in vain for {what}");
+}
+
+/// The ids of every process.
+pub fn processes() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap();
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Processes that hold something below `dir` open or run with it in their command line.
+pub fn left_in(dir: &Path) -> Vec<String> {
+    let dir = dir.to_str().unwrap().to_owned();
+    processes()
+        .into_iter()
+        .filter_map(|pid| {
+            let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+            let command = String::from_utf8_lossy(&command).replace('\0', " ");
+            let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+            let holds = files.flatten().any(|fd| {
+                fs::read_link(fd.path())
+                    .is_ok_and(|target| target.to_string_lossy().starts_with(&dir))
+            });
+            (command.contains(&dir) || holds).then_some(format!("{pid} {command}"))
+        })
+        .collect()
+}
+
 /// A small file system of its own, unmounted when dropped.
 pub struct Mounted(PathBuf);
 
 impl Mounted {
     /// Mounts one with these options at `at`; `None` where that is not permitted: it takes root.
     pub fn new(at: PathBuf, options: &str) -> Option<Self> {
-        std::fs::create_dir(&at).unwrap();
+        fs::create_dir(&at).unwrap();
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", options, "embermark-test"]).arg(&at).stderr(Stdio::null());
         if mount.status().is_ok_and(|status| status.success()) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use embermark_model::Status;
 use embermark_model::result::{PhaseResult, Trial};
 
+use super::memory::Samples;
 use crate::progress::Progress;
 use crate::protocol::{Event, Job};
 
@@ -14,6 +15,8 @@ pub(super) struct Record {
     open_phase: Option<PhaseResult>,
     run: u32,
     ready: bool,
+    server: Option<u32>,
+    memory: Samples,
     /// The worker said that it has finished.
     pub finished: bool,
     /// The worker said that it cannot go on.
@@ -34,17 +37,29 @@ impl Record {
             open_ns: None,
             phases: Vec::new(),
             disk: None,
+            device_io: None,
+            others: None,
             wall_ns: 0,
             log: None,
         };
-        Self { trial, open_phase: None, run: 0, ready: false, finished: false, failure: None }
+        Self {
+            trial,
+            open_phase: None,
+            run: 0,
+            ready: false,
+            server: None,
+            memory: Samples::default(),
+            finished: false,
+            failure: None,
+        }
     }
 
     /// Takes an event in, and tells the watcher when a run begins.
     pub fn take(&mut self, event: Event, job: &Job, progress: &mut dyn Progress) {
         let trial = &mut self.trial;
         match event {
-            Event::Ready { version, settings, baseline_bytes, open_ns, server: _ } => {
+            Event::Ready { version, settings, baseline_bytes, open_ns, server } => {
+                self.server = server;
                 trial.version = Some(version);
                 trial.settings = settings;
                 trial.baseline_bytes = baseline_bytes;
@@ -68,7 +83,9 @@ impl Record {
                     progress.phase(&phase.phase, run + 1, job.runs);
                 }
             }
-            Event::Run(run) => {
+            Event::Run { mut run, between } => {
+                run.engine.mean_bytes =
+                    between.and_then(|(began, ended)| self.memory.mean(began, ended));
                 if let Some(phase) = &mut self.open_phase {
                     phase.runs.push(run);
                 }
@@ -80,6 +97,18 @@ impl Record {
             }
             Event::Finished => self.finished = true,
             Event::Failed { status, reason } => self.failure = Some((status, reason)),
+        }
+    }
+
+    /// Looks at the memory of the engine's processes, when that is due: the worker's, or those of
+    /// its private server. A server that somebody else runs (`foreign`) is not looked at.
+    pub fn look_at_memory(&mut self, worker: u32, foreign: bool) {
+        if self.ready && self.open_phase.is_some() {
+            match self.server {
+                Some(server) => self.memory.look(server, true),
+                None if foreign => {}
+                None => self.memory.look(worker, false),
+            }
         }
     }
 

@@ -8,6 +8,7 @@ mod cells;
 mod journal;
 mod probes;
 mod registry;
+mod resumption;
 mod toy;
 mod trials;
 mod twins;
@@ -27,14 +28,21 @@ fn main() -> ExitCode {
             probes::use_up(what);
             return ExitCode::SUCCESS;
         }
-        ["run", out] => return trials::run_into(out),
+        ["run", engines, out] => return trials::run_into(engines, out),
         _ => {}
     }
     let mut arguments = Arguments::from_args();
     // One run at a time in a process, as `run` asks; and probes want a quiet machine.
     arguments.test_threads = Some(1);
-    let tests =
-        [cells::TESTS, journal::TESTS, trials::TESTS, registry::TESTS, probes::TESTS].concat();
+    let tests = [
+        cells::TESTS,
+        journal::TESTS,
+        trials::TESTS,
+        resumption::TESTS,
+        registry::TESTS,
+        probes::TESTS,
+    ]
+    .concat();
     let slow = twins::SLOW.iter().map(|(name, test)| (*name, *test, true));
     let tests = tests.into_iter().map(|(name, test)| (name, test, false)).chain(slow);
     let trial = |(name, test, slow): (&'static str, fn(), bool)| {

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use embermark_engines::{
@@ -38,6 +38,10 @@ static ENGINES: &[&dyn Engine] = &[
     &Toy("quitting", Fault::Exits),
     &Toy("hanging", Fault::Hangs),
     &Toy("slow", Fault::Slow),
+    &Toy("delayed", Fault::Delays),
+    &Toy("leaking", Fault::Leaks),
+    &Toy("tardy", Fault::OpensSlowly),
+    &Toy("sloppy", Fault::ErrsAtTimes),
     &Toy("server", Fault::Server),
     &Toy("stubborn", Fault::StubbornServer),
     &Toy("absent", Fault::Absent),
@@ -58,6 +62,14 @@ enum Fault {
     Exits,
     Hangs,
     Slow,
+    /// Takes known times: 2 ms for most reads, 10 for some, 40 for a few; it keeps a book of them.
+    Delays,
+    /// Keeps 1 MB of every read.
+    Leaks,
+    /// Takes half a second to open.
+    OpensSlowly,
+    /// Fails at every hundredth call.
+    ErrsAtTimes,
     /// Starts a server that burns CPU while it is asked, and stops it in the end.
     Server,
     /// Starts a server in a session of its own that ignores SIGTERM, and hangs.
@@ -109,6 +121,10 @@ impl Engine for Toy {
                 "read line; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 600",
             )?),
             Fault::StubbornServer => Some(self.serve("trap '' TERM; while :; do sleep 600; done")?),
+            Fault::OpensSlowly => {
+                std::thread::sleep(OPENING);
+                None
+            }
             _ => None,
         };
         Ok(Opened {
@@ -117,6 +133,8 @@ impl Engine for Toy {
                 fault: self.1,
                 gets: 0,
                 server,
+                leaked: Vec::new(),
+                delays: Vec::new(),
             })),
             version: "1.0".into(),
             settings: vec![("mode".into(), "toy".into())],
@@ -142,7 +160,15 @@ struct Map {
     fault: Fault,
     gets: u64,
     server: Option<u32>,
+    leaked: Vec<Vec<u8>>,
+    delays: Vec<u128>,
 }
+
+/// What the engine that opens slowly takes for it.
+pub const OPENING: Duration = Duration::from_millis(500);
+
+/// What the engine that leaks keeps of every read, in bytes.
+pub const LEAK: usize = 1_000_000;
 
 impl Lifecycle for Map {
     fn settle(&mut self) -> Result<()> {
@@ -150,6 +176,9 @@ impl Lifecycle for Map {
     }
 
     fn close(self: Box<Self>) -> Result<()> {
+        if self.fault == Fault::Delays {
+            writeln!(std::io::stderr(), "delays: {:?}", self.delays).expect("a log");
+        }
         if let Some(server) = self.server {
             let group = nix::unistd::Pid::from_raw(server as i32);
             nix::sys::signal::killpg(group, Signal::SIGKILL)
@@ -198,8 +227,22 @@ impl KvStore for Map {
                 _ => {}
             }
         }
-        if self.fault == Fault::Slow {
-            std::thread::sleep(Duration::from_millis(5));
+        match self.fault {
+            Fault::Slow => std::thread::sleep(Duration::from_millis(5)),
+            Fault::Delays => {
+                let began = Instant::now();
+                std::thread::sleep(Duration::from_millis(match self.gets % 100 {
+                    0..89 => 2,
+                    89..97 => 10,
+                    _ => 40,
+                }));
+                self.delays.push(began.elapsed().as_nanos());
+            }
+            Fault::Leaks => self.leaked.push(vec![7; LEAK]),
+            Fault::ErrsAtTimes if self.gets.is_multiple_of(100) => {
+                return Err(EngineError::failed("toy", "get a row", "try again"));
+            }
+            _ => {}
         }
         Ok(self.pairs.get(key).map(|value| &**value))
     }

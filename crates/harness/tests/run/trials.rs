@@ -6,16 +6,16 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use embermark_harness::progress::{Progress, Silent};
-use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, journal};
+use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, interrupt, journal};
 use embermark_model::plan::Plan;
-use embermark_model::result::{Cell, DiskSize, ResultFile, Trial};
+use embermark_model::result::{Cell, DiskSize, PhaseResult, ResultFile, Trial};
 use embermark_model::{CellId, Durability, Scale, Status};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use crate::cells::plan;
-use crate::toy::CATALOG;
+use crate::toy::{CATALOG, LEAK, OPENING};
 
 crate::tests!(
     a_run_measures_every_phase_and_leaves_only_its_result,
@@ -36,6 +36,10 @@ crate::tests!(
     a_worker_that_cannot_be_started_stops_the_run_and_leaves_nothing,
     an_interrupt_keeps_the_trials_that_ended_and_leaves_no_process_or_folder,
     a_parent_that_is_killed_takes_its_worker_along_and_leaves_a_journal,
+    latency_and_percentiles_are_what_the_engine_really_took,
+    an_engine_that_fails_at_times_is_failed_and_not_fast,
+    an_engine_that_leaks_is_seen_by_its_memory,
+    an_engine_that_opens_slowly_is_seen_by_its_opening_and_not_in_its_phases,
     the_floor_is_measured_whatever_the_null_engine_answers,
 );
 
@@ -302,7 +306,7 @@ fn a_worker_that_cannot_be_started_stops_the_run_and_leaves_nothing() {
 }
 
 /// Interrupts the run when a trial of an engine has begun its second run of a phase.
-struct Interrupting(Interrupt, &'static str, bool);
+pub struct Interrupting(pub Interrupt, pub &'static str, pub bool);
 
 impl Progress for Interrupting {
     fn note(&mut self, _: &str) {}
@@ -349,10 +353,13 @@ fn an_interrupt_keeps_the_trials_that_ended_and_leaves_no_process_or_folder() {
     assert!(!other.path("").exists());
 }
 
-/// A run of this program's own, to be killed: the third engine hangs.
-pub fn run_into(out: &str) -> ExitCode {
-    let options = RunOptions { catalog: CATALOG, ..RunOptions::new(out).unwrap() };
-    let result = embermark_harness::run(&endless(), &options, &mut Silent);
+/// A run of this program's own, to be killed: its last engine hangs.
+pub fn run_into(engines: &str, out: &str) -> ExitCode {
+    let interrupt = interrupt::on_signals().unwrap();
+    let options = RunOptions { catalog: CATALOG, interrupt, ..RunOptions::new(out).unwrap() };
+    let engines: Vec<&str> = engines.split(',').collect();
+    let plan = Plan { trials: 2, ..plan(&engines) };
+    let result = embermark_harness::run(&plan, &options, &mut Silent);
     ExitCode::from(u8::from(result.is_err()))
 }
 
@@ -366,14 +373,14 @@ fn tiers_made_by_one_setting_can_be_run_once() {
     assert_eq!(tiers, [Durability::None, Durability::Power]);
 }
 
-fn endless() -> Plan {
-    Plan { trials: 2, ..plan(&["good", "chatty", "hanging"]) }
-}
-
 fn a_parent_that_is_killed_takes_its_worker_along_and_leaves_a_journal() {
     let out = Out::new();
     let program = std::env::current_exe().unwrap();
-    let mut parent = Command::new(program).arg("run").arg(out.path("")).spawn().unwrap();
+    let mut parent = Command::new(program)
+        .args(["run", "good,chatty,hanging"])
+        .arg(out.path(""))
+        .spawn()
+        .unwrap();
     // Until the engine hangs, in the second run of its phase: its worker is up, and then idle.
     let until = |what: &dyn Fn() -> bool| {
         let began = Instant::now();
@@ -409,4 +416,86 @@ fn the_floor_is_measured_whatever_the_null_engine_answers() {
     let floor = result.manifest.floor.unwrap();
     assert!(floor.read_ns > 0.0 && floor.read_ns < 100_000.0, "{floor:?}");
     assert!(result.cells.iter().all(|cell| cell.id.engine == "good"));
+}
+
+/// The phase of a cell's first trial that has this name.
+fn phase<'a>(result: &'a ResultFile, engine: &str, name: &str) -> &'a PhaseResult {
+    let phases = &cell(result, engine).trials[0].phases;
+    phases.iter().find(|phase| phase.phase == name).unwrap()
+}
+
+fn latency_and_percentiles_are_what_the_engine_really_took() {
+    let out = Out::new();
+    let result = run(&plan(&["delayed"]), &out.options()).unwrap();
+    let log = cell(&result, "delayed").trials[0].log.as_ref().unwrap();
+    let log = fs::read_to_string(out.path(log)).unwrap();
+    let book = log.split_once("delays: [").unwrap().1.split_once(']').unwrap().0;
+    let book: Vec<f64> = book.split(", ").map(|ns| ns.parse().unwrap()).collect();
+    assert_eq!(book.len(), 300);
+    // The first run is discarded.
+    let mut counted = book[100..].to_vec();
+    let read = phase(&result, "delayed", "read");
+    let elapsed = |run: usize| read.runs[run].elapsed_ns as f64;
+    for (run, delays) in book.chunks(100).enumerate() {
+        close(elapsed(run), delays.iter().sum());
+    }
+    counted.sort_by(f64::total_cmp);
+    let rank = |share: f64| counted[(share * counted.len() as f64).ceil() as usize - 1];
+    let latency = read.latency.as_ref().unwrap();
+    assert_eq!((latency.samples, latency.sampled_every), (200, 1));
+    close(latency.p50 as f64, rank(0.5));
+    close(latency.p95.unwrap() as f64, rank(0.95));
+    close(latency.p99.unwrap() as f64, rank(0.99));
+    close(latency.max as f64, counted[199]);
+    close(latency.min as f64, counted[0]);
+    close(latency.mean, counted.iter().sum::<f64>() / 200.0);
+    // The delays that were asked for, and not some others: a busy machine only adds to them.
+    assert!(latency.p50 >= 2_000_000 && latency.p95.unwrap() >= 10_000_000, "{latency:?}");
+    assert!(latency.p99.unwrap() >= 40_000_000 && latency.p99_9.is_none(), "{latency:?}");
+}
+
+/// Within a hundredth, or the few microseconds around a call on a busy machine.
+fn close(reported: f64, truth: f64) {
+    assert!((reported - truth).abs() <= truth * 0.01 + 20_000.0, "{reported} for {truth}");
+}
+
+fn an_engine_that_fails_at_times_is_failed_and_not_fast() {
+    let out = Out::new();
+    let result = run(&plan(&["sloppy"]), &out.options()).unwrap();
+    let (status, text) = reason(&result, "sloppy");
+    assert!(status == Status::Failed && text.contains("try again"), "{text}");
+    assert_eq!(phase(&result, "sloppy", "read").runs.len(), 0);
+}
+
+fn an_engine_that_leaks_is_seen_by_its_memory() {
+    let out = Out::new();
+    let result = run(&plan(&["leaking", "slow"]), &out.options()).unwrap();
+    let leaked = 100 * LEAK as u64;
+    let peaks = |engine| {
+        let runs = phase(&result, engine, "read").runs.iter();
+        runs.map(|run| run.engine.peak_bytes.unwrap()).collect::<Vec<u64>>()
+    };
+    // Each run has what all runs before have leaked, and its own.
+    for (run, peak) in (1..).zip(peaks("leaking")) {
+        let expected = run * leaked;
+        assert!((expected..expected + 30_000_000).contains(&peak), "run {run}: {peak}");
+    }
+    assert!(peaks("slow").iter().all(|peak| *peak < 30_000_000));
+    // And a run of half a second is long enough for a mean, which the peak is not below.
+    for run in &phase(&result, "slow", "read").runs {
+        let (mean, peak) = (run.engine.mean_bytes.unwrap(), run.engine.peak_bytes.unwrap());
+        assert!(mean > 500_000 && mean <= peak + 100_000, "mean {mean}, peak {peak}");
+    }
+    assert_eq!(phase(&result, "slow", "total").runs[0].engine.mean_bytes, None);
+}
+
+fn an_engine_that_opens_slowly_is_seen_by_its_opening_and_not_in_its_phases() {
+    let out = Out::new();
+    let result = run(&plan(&["tardy"]), &out.options()).unwrap();
+    let cell = cell(&result, "tardy");
+    let open_ns = cell.trials[0].open_ns.unwrap();
+    assert!(u128::from(open_ns) >= OPENING.as_nanos(), "{open_ns}");
+    let phases = &cell.trials[0].phases;
+    let elapsed: u64 = phases.iter().flat_map(|phase| &phase.runs).map(|run| run.elapsed_ns).sum();
+    assert!(cell.status == Status::Ok && u128::from(elapsed) < OPENING.as_nanos(), "{elapsed}");
 }

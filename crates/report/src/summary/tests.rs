@@ -89,6 +89,8 @@ fn trial(phases: Vec<PhaseResult>) -> Trial {
         open_ns: None,
         phases,
         disk: None,
+        device_io: None,
+        others: None,
         wall_ns: 0,
         log: None,
     }
@@ -291,7 +293,7 @@ fn tiers_and_scales_are_never_compared_with_each_other() {
 #[test]
 fn resources_are_summed_over_phases_and_absent_when_one_was_not_measured() {
     let used = |cpu_ns, peak_bytes, written_bytes| Run {
-        engine: Resources { cpu_ns, peak_bytes, read_bytes: None, written_bytes },
+        engine: Resources { cpu_ns, peak_bytes, written_bytes, ..Resources::default() },
         ..run(10, 10)
     };
     let load =

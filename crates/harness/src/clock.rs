@@ -1,0 +1,9 @@
+//! A clock that parent and worker share.
+
+use nix::sys::time::TimeValLike;
+use nix::time::{ClockId, clock_gettime};
+
+/// The monotonic clock in ns since some moment before, the same in every process.
+pub(crate) fn monotonic_ns() -> Option<u64> {
+    u64::try_from(clock_gettime(ClockId::CLOCK_MONOTONIC).ok()?.num_nanoseconds()).ok()
+}

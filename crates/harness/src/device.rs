@@ -1,0 +1,206 @@
+//! Small devices whose limits this machine can imitate.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use embermark_model::choice::{self, UnknownName};
+use embermark_model::result::Emulated;
+use nix::sys::stat::{major, minor};
+
+use crate::HarnessError;
+use crate::machine::{self, System};
+
+/// A device as its maker describes it. Sources of the figures: `docs/method.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its maker's name for it.
+    pub model: &'static str,
+    /// CPU cores.
+    pub cores: u32,
+    /// Clock of a core in MHz.
+    pub mhz: u32,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+}
+
+const MIB: u64 = 1 << 20;
+
+/// Every device that can be imitated.
+pub static DEVICES: &[Device] = &[
+    device("pi-zero", "Raspberry Pi Zero W", 1, 1_000, 512 * MIB),
+    device("pi-zero2", "Raspberry Pi Zero 2 W", 4, 1_000, 512 * MIB),
+    device("pi3", "Raspberry Pi 3 Model B", 4, 1_200, 1_024 * MIB),
+    device("pi4", "Raspberry Pi 4 Model B, 4 GB", 4, 1_800, 4_096 * MIB),
+    device("pi5", "Raspberry Pi 5, 8 GB", 4, 2_400, 8_192 * MIB),
+];
+
+const fn device(
+    name: &'static str,
+    model: &'static str,
+    cores: u32,
+    mhz: u32,
+    memory_bytes: u64,
+) -> Device {
+    Device { name, model, cores, mhz, memory_bytes }
+}
+
+/// What a memory card of the SD Association's class A1 does at least: random reads and writes a
+/// second, and bytes a second written one after the other.
+const CARD: &str = "riops=1500 wiops=500 wbps=10000000";
+
+/// How often the kernel gives out CPU time anew, in µs: the shortest stretch in which an engine
+/// runs at full speed and then not at all.
+const PERIOD_US: u64 = 10_000;
+
+/// The device of that name.
+///
+/// # Errors
+/// When there is none; the error names the nearest and all valid names.
+pub fn find(name: &str) -> Result<&'static Device, UnknownName> {
+    let found = DEVICES.iter().find(|device| device.name == name);
+    found.ok_or_else(|| choice::unknown("device", name, DEVICES.iter().map(|d| d.name)))
+}
+
+impl Device {
+    /// The limits that make this machine's memory, CPU time and storage no more than the device's,
+    /// by the names of cgroup v2's files, with the databases in `data`.
+    ///
+    /// # Errors
+    /// When this machine has less than the device: then nothing can be imitated.
+    pub(crate) fn limits(&self, system: &System, data: &Path) -> Result<Emulated, String> {
+        let host = system.machine(data);
+        if let Some(memory) = host.memory_bytes.filter(|memory| *memory < self.memory_bytes) {
+            return Err(format!(
+                "it has {} MB of memory, and this machine {} MB",
+                self.memory_bytes / 1_000_000,
+                memory / 1_000_000
+            ));
+        }
+        // Without the host's clock, the number of cores is all there is to go by.
+        let clock = clock_mhz(system).map_or(1.0, |host| f64::from(self.mhz) / host);
+        let cpus = f64::from(self.cores) * clock;
+        if let Some(host) = host.cpus.filter(|host| f64::from(*host) < cpus) {
+            return Err(format!(
+                "its {} cores of {} MHz are {cpus:.1} CPUs of this machine, which has {host}",
+                self.cores, self.mhz
+            ));
+        }
+        let mut limits = BTreeMap::from([
+            ("memory.max".to_owned(), self.memory_bytes.to_string()),
+            ("memory.swap.max".to_owned(), "0".to_owned()),
+            (
+                "cpu.max".to_owned(),
+                format!("{} {PERIOD_US}", (cpus * PERIOD_US as f64).round().max(1_000.0)),
+            ),
+        ]);
+        if let Some(disk) = disk_of(system, data) {
+            limits.insert("io.max".to_owned(), format!("{disk} {CARD}"));
+        }
+        Ok(Emulated { device: self.name.to_owned(), limits })
+    }
+}
+
+/// A device that cannot be imitated here.
+pub(crate) fn refused(device: &str, why: String) -> HarnessError {
+    HarnessError::Device { device: device.to_owned(), why }
+}
+
+/// What an imitation is not, for everybody who reads its figures.
+pub(crate) fn warning(emulated: &Emulated) -> String {
+    let limits: Vec<String> =
+        emulated.limits.iter().map(|(name, limit)| format!("{name} {limit}")).collect();
+    let storage = match emulated.limits.contains_key("io.max") {
+        true => "its memory card is a class, not a card",
+        false => "its storage is this machine's",
+    };
+    format!(
+        "an emulation of {}, not the device: engines and servers ran on this machine under limits \
+         ({}); a core of it is not slower than this machine's while its share of CPU time lasts, \
+         caches and instructions are this machine's, and {storage}; measure on the device itself \
+         before you decide",
+        emulated.device,
+        limits.join(", ")
+    )
+}
+
+/// The highest clock of this machine's first CPU, in MHz.
+fn clock_mhz(system: &System) -> Option<f64> {
+    let most = system.text("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
+    let most = most.and_then(|khz| khz.parse::<f64>().ok()).map(|khz| khz / 1_000.0);
+    let shown = || {
+        let cpuinfo = system.text("proc/cpuinfo")?;
+        let clocks = cpuinfo.lines().filter_map(|line| line.strip_prefix("cpu MHz"));
+        let clocks = clocks.filter_map(|rest| rest.split_once(':')?.1.trim().parse::<f64>().ok());
+        clocks.reduce(f64::max)
+    };
+    most.or_else(shown).filter(|mhz| *mhz > 0.0)
+}
+
+/// `MAJOR:MINOR` of the whole disk under `data`; `None` where no disk of its own is under it.
+fn disk_of(system: &System, data: &Path) -> Option<String> {
+    let dev = data.metadata().ok()?.dev();
+    let block = system.path(format!("sys/dev/block/{}:{}", major(dev), minor(dev)));
+    let block = block.canonicalize().ok()?;
+    // Limits are set on disks, not on their partitions.
+    let disk = if block.join("partition").exists() { block.parent()? } else { &block };
+    machine::read(&disk.join("dev"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn host(mhz: &str, memory_kb: &str) -> tempfile::TempDir {
+        let tree = tempfile::tempdir().unwrap();
+        fs::create_dir_all(tree.path().join("proc")).unwrap();
+        fs::write(tree.path().join("proc/cpuinfo"), format!("cpu MHz\t\t: {mhz}\n")).unwrap();
+        fs::write(tree.path().join("proc/meminfo"), format!("MemTotal: {memory_kb} kB\n")).unwrap();
+        tree
+    }
+
+    #[test]
+    fn limits_are_the_devices_memory_and_its_share_of_this_machines_clock() {
+        let tree = host("10000.0", "16000000");
+        let limits = find("pi-zero").unwrap().limits(&System::at(tree.path()), Path::new("/"));
+        let limits = limits.unwrap().limits;
+        assert_eq!(limits["memory.max"], "536870912");
+        assert_eq!(limits["memory.swap.max"], "0");
+        // One core of 1,000 MHz on cores of 10,000.
+        assert_eq!(limits["cpu.max"], "1000 10000");
+        assert_eq!(limits.get("io.max"), None);
+    }
+
+    #[test]
+    fn the_card_limits_the_disk_and_not_its_partition() {
+        let tree = host("10000.0", "16000000");
+        let data = tree.path().join("proc");
+        let dev = data.metadata().unwrap().dev();
+        let disk = tree.path().join("sys/devices/sda");
+        fs::create_dir_all(disk.join("sda1")).unwrap();
+        fs::write(disk.join("dev"), "8:0\n").unwrap();
+        fs::write(disk.join("sda1/dev"), "8:1\n").unwrap();
+        fs::write(disk.join("sda1/partition"), "1\n").unwrap();
+        let blocks = tree.path().join("sys/dev/block");
+        fs::create_dir_all(&blocks).unwrap();
+        let link = blocks.join(format!("{}:{}", major(dev), minor(dev)));
+        std::os::unix::fs::symlink(disk.join("sda1"), link).unwrap();
+        let limits = find("pi3").unwrap().limits(&System::at(tree.path()), &data).unwrap();
+        assert_eq!(limits.limits["io.max"], "8:0 riops=1500 wiops=500 wbps=10000000");
+        assert!(!warning(&limits).contains("storage is this machine's"));
+    }
+
+    #[test]
+    fn a_machine_that_has_less_than_the_device_imitates_nothing() {
+        let refusal = |tree: &tempfile::TempDir| {
+            find("pi5").unwrap().limits(&System::at(tree.path()), Path::new("/")).unwrap_err()
+        };
+        assert!(refusal(&host("5000.0", "1000000")).contains("and this machine 1024 MB"));
+        assert!(refusal(&host("1.0", "16000000")).contains("cores of 2400 MHz are"));
+        assert!(find("pi33").unwrap_err().to_string().contains("did you mean 'pi3'?"));
+    }
+}

@@ -1,0 +1,204 @@
+//! A disk of its own for each trial: an ext4 file system in an image on a loop device, whose
+//! counters are nobody else's.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use embermark_model::result::DeviceIo;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::stat::{major, minor};
+use nix::unistd::{geteuid, syncfs};
+
+use crate::machine::{self, System};
+use crate::{HarnessError, disk};
+
+/// Bytes of an image at least. It is sparse: what is not written takes no room.
+const LEAST: u64 = 1 << 30;
+
+/// Bytes of the image that shows whether it works here.
+const TRY: u64 = 16 << 20;
+
+/// What everybody should know who reads times taken on such a disk.
+pub(crate) const WARNING: &str = "each trial had an ext4 file system of its own on a loop device: what reached it is exact, and \
+     times have the loop device in them; leave out --isolate-disk to measure times";
+
+/// The folder of a disk's file system that is the database's directory: its root has `lost+found`.
+const SITE: &str = "database";
+
+/// The way to disks of their own. What is mounted is seen by this process and its children alone,
+/// and gone with them: a run that is killed leaves no mount behind.
+#[derive(Debug)]
+pub(crate) struct Isolation {
+    bytes: u64,
+}
+
+impl Isolation {
+    /// Makes this thread, and the processes it will start, see mounts of their own; tries one out
+    /// in `data`. Disks will have room for databases of `needed` bytes.
+    ///
+    /// # Errors
+    /// [`HarnessError::Isolation`], when the user or the system may not.
+    pub fn begin(data: &Path, needed: u64) -> Result<Self, HarnessError> {
+        let refused = |why: String| HarnessError::Isolation { why };
+        if !geteuid().is_root() {
+            let why = "only root may mount a file system for each trial; run as root, or leave \
+                       it out";
+            return Err(refused(why.to_owned()));
+        }
+        unshare(CloneFlags::CLONE_NEWNS)
+            .and_then(|()| {
+                let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+                mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
+            })
+            .map_err(|errno| {
+                refused(format!("the system gives no mounts of one's own: {errno}"))
+            })?;
+        let free = disk::free_bytes(data).unwrap_or(u64::MAX);
+        let this = Self { bytes: LEAST.max(needed.saturating_mul(2)).min(free).max(TRY) };
+        Disk::create(&data.join("try"), TRY).and_then(Disk::remove).map_err(refused)?;
+        Ok(this)
+    }
+
+    /// A disk for a trial, its image and mount point beside `site`.
+    ///
+    /// # Errors
+    /// When it cannot be made or mounted.
+    pub fn disk(&self, site: &Path) -> Result<Disk, HarnessError> {
+        Disk::create(site, self.bytes).map_err(|why| HarnessError::Isolation { why })
+    }
+}
+
+/// A mounted disk. Dropping it unmounts it and removes its image.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    image: PathBuf,
+    at: PathBuf,
+    mounted: bool,
+    counters: PathBuf,
+    begun: Option<DeviceIo>,
+}
+
+impl Disk {
+    fn create(at: &Path, bytes: u64) -> Result<Self, String> {
+        let image = at.with_extension("img");
+        let at = at.to_owned();
+        let failed = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
+        let mut this = Self { image, at, mounted: false, counters: PathBuf::new(), begun: None };
+        let file = File::create(&this.image).map_err(|e| failed(&this.image, e))?;
+        file.set_len(bytes).map_err(|e| failed(&this.image, e))?;
+        fs::create_dir_all(&this.at).map_err(|e| failed(&this.at, e))?;
+        // Nothing may be left for the kernel to do later: it would be counted as the engine's.
+        let mut mkfs = Command::new("mkfs.ext4");
+        mkfs.args(["-q", "-F", "-N", "16384", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
+        call(mkfs.arg(&this.image), "apt install e2fsprogs")?;
+        let mut mount = Command::new("mount");
+        call(
+            mount.args(["-t", "ext4", "-o", "loop"]).arg(&this.image).arg(&this.at),
+            "apt install mount",
+        )?;
+        this.mounted = true;
+        let site = this.site();
+        fs::create_dir(&site).map_err(|e| failed(&site, e))?;
+        let dev = this.at.metadata().map_err(|e| failed(&this.at, e))?.dev();
+        this.counters =
+            System::here().path(format!("sys/dev/block/{}:{}/stat", major(dev), minor(dev)));
+        this.begun = this.synced();
+        Ok(this)
+    }
+
+    /// The directory for the database.
+    pub fn site(&self) -> PathBuf {
+        self.at.join(SITE)
+    }
+
+    /// What has reached the device since it was mounted, what the file system still held back
+    /// included; `None` where it cannot be read.
+    pub fn used(&self) -> Option<DeviceIo> {
+        let (before, now) = (self.begun?, self.synced()?);
+        Some(DeviceIo {
+            read_bytes: now.read_bytes.checked_sub(before.read_bytes)?,
+            written_bytes: now.written_bytes.checked_sub(before.written_bytes)?,
+            flushes: now.flushes.checked_sub(before.flushes)?,
+        })
+    }
+
+    fn synced(&self) -> Option<DeviceIo> {
+        syncfs(File::open(&self.at).ok()?).ok()?;
+        counted(&machine::read(&self.counters)?)
+    }
+
+    /// Unmounts it and removes it.
+    ///
+    /// # Errors
+    /// When it is still in use.
+    pub fn remove(mut self) -> Result<(), String> {
+        self.unmount()
+    }
+
+    fn unmount(&mut self) -> Result<(), String> {
+        if self.mounted {
+            call(Command::new("umount").arg(&self.at), "apt install mount")?;
+            self.mounted = false;
+        }
+        let removed = fs::remove_dir(&self.at).and_then(|()| fs::remove_file(&self.image));
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(format!("{}: {error}", self.image.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // The mount ends with this process at the latest.
+        let _ = self.unmount();
+    }
+}
+
+/// Reads `/sys/block/DEVICE/stat` (kernel documentation, `block/stat`): sectors of 512 bytes read
+/// and written, and flushes.
+fn counted(stat: &str) -> Option<DeviceIo> {
+    const SECTOR: u64 = 512;
+    let fields: Vec<&str> = stat.split_ascii_whitespace().collect();
+    let field = |number: usize| fields.get(number - 1)?.parse::<u64>().ok();
+    Some(DeviceIo {
+        read_bytes: field(3)?.checked_mul(SECTOR)?,
+        written_bytes: field(7)?.checked_mul(SECTOR)?,
+        flushes: field(16)?,
+    })
+}
+
+/// Runs a program to its end; what it said where it fails, and what to do where it is not here.
+fn call(command: &mut Command, remedy: &str) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{name}: {error}; {remedy}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sectors_are_bytes_by_512_and_old_kernels_that_count_no_flushes_are_not_measured() {
+        let stat = "  113 1 4212 10 23 19 10306 36 0 40 78 0 0 0 0 17 31\n";
+        let expected = DeviceIo { read_bytes: 4212 * 512, written_bytes: 10306 * 512, flushes: 17 };
+        assert_eq!(counted(stat), Some(expected));
+        assert_eq!(counted("113 1 4212 10 23 19 10306 36 0 40 78"), None);
+        assert_eq!(
+            counted("113 1 4212 10 23 19 18446744073709551615 36 0 40 78 0 0 0 0 17 31"),
+            None
+        );
+        assert_eq!(counted(""), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! CPU time that others take: other programs, and the host of a virtual machine.
+
+use std::time::Duration;
+
+use embermark_model::result::{Others, Trial};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use nix::unistd::{SysconfVar, sysconf};
+
+use crate::machine::System;
+
+/// The share of all CPUs that other programs may take before it is worth a warning.
+const BUSY: f64 = 0.15;
+
+/// The share of all CPUs that a host may take.
+const STOLEN: f64 = 0.05;
+
+/// The least CPU time a share is drawn from: in less, ticks of 10 ms are too coarse.
+const LEAST: Duration = Duration::from_secs(1);
+
+/// CPU time since the machine began, in ns over all CPUs, at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// All there was, idle or not.
+    all: u64,
+    /// What programs had.
+    busy: u64,
+    /// What the host of a virtual machine gave to others.
+    stolen: u64,
+    /// What this process had, with its children that ended and were waited for.
+    own: u64,
+}
+
+impl Moment {
+    /// Now; `None` where the system does not tell.
+    pub fn now(system: &System) -> Option<Self> {
+        let tick_ns = 1_000_000_000 / sysconf(SysconfVar::CLK_TCK).ok()??.unsigned_abs();
+        let own = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN].into_iter().map(|who| {
+            let usage = getrusage(who).ok()?;
+            ns(usage.user_time())?.checked_add(ns(usage.system_time())?)
+        });
+        Self::of(&system.text("proc/stat")?, tick_ns, own.sum::<Option<u64>>()?)
+    }
+
+    /// From the first line of `proc_stat(5)`.
+    fn of(stat: &str, tick_ns: u64, own: u64) -> Option<Self> {
+        let line = stat.lines().next()?.strip_prefix("cpu ")?;
+        // user nice system idle iowait irq softirq steal; guest time, after them, is in user's.
+        let ticks = line.split_whitespace().take(8).map(str::parse::<u64>);
+        let ticks = ticks.collect::<Result<Vec<_>, _>>().ok()?;
+        let [user, nice, system, idle, iowait, irq, softirq, stolen] = ticks[..] else {
+            return None;
+        };
+        let busy = user + nice + system + irq + softirq;
+        let ns = |ticks: u64| ticks.checked_mul(tick_ns);
+        let all = ns(busy + idle + iowait + stolen)?;
+        Some(Self { all, busy: ns(busy)?, stolen: ns(stolen)?, own })
+    }
+
+    /// What others had since an earlier moment; `None` when a counter went backwards.
+    pub fn since(&self, before: &Self) -> Option<Others> {
+        let between = |of: fn(&Self) -> u64| of(self).checked_sub(of(before));
+        let (busy, own) = (between(|m| m.busy)?, between(|m| m.own)?);
+        Some(Others {
+            // Ticks are coarser than our own share and may show less than it.
+            cpu_ns: busy.saturating_sub(own),
+            stolen_ns: between(|m| m.stolen)?,
+            of_ns: between(|m| m.all)?,
+        })
+    }
+}
+
+fn ns(time: TimeVal) -> Option<u64> {
+    let (seconds, micros) =
+        (u64::try_from(time.tv_sec()).ok()?, u64::try_from(time.tv_usec()).ok()?);
+    seconds.checked_mul(1_000_000_000)?.checked_add(micros.checked_mul(1_000)?)
+}
+
+/// What others take now: measured over a moment in which this process sleeps. The load average
+/// would still tell of a build that has just ended.
+pub(crate) fn now(system: &System) -> Option<Others> {
+    const MOMENT: Duration = Duration::from_millis(250);
+    let before = Moment::now(system)?;
+    std::thread::sleep(MOMENT);
+    Moment::now(system)?.since(&before)
+}
+
+/// A warning about what others took at the start.
+pub(crate) fn at_the_start(others: Others) -> Vec<String> {
+    warnings(others, "at the start")
+}
+
+/// Warnings about what others took while trials ran, with the trial that had most of it.
+pub(crate) fn during<'a>(trials: impl Iterator<Item = (String, &'a Trial)>) -> Vec<String> {
+    let mut sum = Others::default();
+    let mut worst: Option<(f64, String)> = None;
+    for (name, trial) in trials {
+        let Some(others) = trial.others else { continue };
+        sum.cpu_ns = sum.cpu_ns.saturating_add(others.cpu_ns);
+        sum.stolen_ns = sum.stolen_ns.saturating_add(others.stolen_ns);
+        sum.of_ns = sum.of_ns.saturating_add(others.of_ns);
+        let taken = others.cpu_ns.saturating_add(others.stolen_ns);
+        if let Some(share) = share(taken, others.of_ns)
+            && worst.as_ref().is_none_or(|(most, _)| share > *most)
+        {
+            worst = Some((share, name));
+        }
+    }
+    let when = match worst {
+        Some((share, name)) => {
+            format!("while trials ran (most, {:.0} %, in trial {name})", share * 100.0)
+        }
+        None => "while trials ran".to_owned(),
+    };
+    warnings(sum, &when)
+}
+
+fn warnings(others: Others, when: &str) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(busy) = share(others.cpu_ns, others.of_ns).filter(|share| *share > BUSY) {
+        warnings.push(format!(
+            "other programs took {:.0} % of the machine's CPUs {when}: the engines lack it; stop \
+             them and run again",
+            busy * 100.0
+        ));
+    }
+    if let Some(stolen) = share(others.stolen_ns, others.of_ns).filter(|share| *share > STOLEN) {
+        warnings.push(format!(
+            "the host of this virtual machine took {:.0} % of its CPUs {when}; run again when the \
+             host is idle, or on a machine of its own",
+            stolen * 100.0
+        ));
+    }
+    warnings
+}
+
+fn share(part_ns: u64, of_ns: u64) -> Option<f64> {
+    // At the start a quarter of a second on each CPU must do.
+    let least = LEAST.as_nanos() as u64 / 4;
+    (of_ns >= least).then(|| part_ns as f64 / of_ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_for_the_disk_is_idle_and_what_is_stolen_is_told_apart() {
+        let moment = Moment::of("cpu  10 20 30 400 50 6 7 8 9 0\ncpu0 1 2 3 4", 1, 5).unwrap();
+        assert_eq!(moment, Moment { all: 531, busy: 73, stolen: 8, own: 5 });
+        assert_eq!(Moment::of("cpu  1 2 x", 1, 0), None);
+        assert_eq!(Moment::of("cpu  1 2 3 4", 1, 0), None);
+        assert_eq!(Moment::of("cpu  1 2 3 4 5 6 7 8", u64::MAX, 0), None);
+    }
+
+    #[test]
+    fn a_machine_that_tells_nothing_and_counters_that_go_backwards_are_not_measured() {
+        let tree = tempfile::tempdir().unwrap();
+        assert_eq!(now(&System::at(tree.path())), None);
+        let moment = |all, busy| Moment { all, busy, stolen: 0, own: 0 };
+        assert_eq!(moment(10, 5).since(&moment(20, 5)), None);
+        assert_eq!(moment(30, 4).since(&moment(20, 5)), None);
+        let others = moment(30, 9).since(&moment(20, 5));
+        assert_eq!(others, Some(Others { cpu_ns: 4, stolen_ns: 0, of_ns: 10 }));
+        // Nothing is warned of where nothing was measured.
+        assert_eq!(during(std::iter::empty()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn another_program_is_seen_and_our_own_children_are_not() {
+        let system = System::here();
+        let share = |others: Option<Others>| {
+            let others = others.unwrap();
+            others.cpu_ns as f64 / others.of_ns as f64
+        };
+        let burn = |own: bool| {
+            let before = Moment::now(&system).unwrap();
+            let script = match own {
+                true => "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done",
+                false => "while :; do :; done",
+            };
+            let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();
+            if own {
+                child.wait().unwrap();
+                return share(Moment::now(&system).unwrap().since(&before));
+            }
+            std::thread::sleep(Duration::from_millis(500));
+            // It has not been waited for: its time is not yet ours.
+            let seen = share(Moment::now(&system).unwrap().since(&before));
+            let _ = child.kill();
+            child.wait().unwrap();
+            seen
+        };
+        // A machine on which other tests run takes part of the CPUs at any time; what is ours must
+        // not be added to it.
+        let (ours, theirs) = (burn(true), burn(false));
+        let cpus = std::thread::available_parallelism().unwrap().get() as f64;
+        assert!(theirs > 0.3 / cpus, "{theirs}");
+        assert!((0.0..=1.0).contains(&ours) && (0.0..=1.0).contains(&theirs), "{ours} {theirs}");
+    }
+
+    #[test]
+    fn what_others_took_is_told_with_when_and_what_to_do() {
+        let second = 1_000_000_000;
+        let others = Others { cpu_ns: second / 2, stolen_ns: second / 10, of_ns: 2 * second };
+        let said = at_the_start(others);
+        assert!(said.len() == 1 && said[0].contains("took 25 %") && said[0].contains("stop them"));
+        let stolen = Others { cpu_ns: 0, stolen_ns: second / 5, of_ns: 2 * second };
+        let said = at_the_start(stolen);
+        assert!(
+            said.len() == 1 && said[0].contains("host") && said[0].contains("10 %"),
+            "{said:?}"
+        );
+        let short = Others { of_ns: second / 10, ..others };
+        assert_eq!(at_the_start(short), Vec::<String>::new());
+    }
+}

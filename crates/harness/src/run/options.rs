@@ -1,0 +1,54 @@
+//! How a run is carried out.
+
+use std::path::PathBuf;
+
+use crate::device::Device;
+use crate::trial::WorkerCommand;
+use crate::{Catalog, HarnessError, Interrupt};
+
+/// How a run is carried out; what it measures is the plan's.
+#[derive(Clone)]
+pub struct RunOptions {
+    /// The folder for journal, result and logs: absent or empty.
+    pub out: PathBuf,
+    /// The folder below which databases live, in a folder of the run's own; in `out` when absent.
+    pub data: Option<PathBuf>,
+    /// The program that is started for each trial.
+    pub worker: WorkerCommand,
+    /// Asks the run to stop.
+    pub interrupt: Interrupt,
+    /// Runs workers and servers under the limits of this device, where the system allows.
+    pub device: Option<&'static Device>,
+    /// Gives each trial a file system on a disk of its own, which takes root.
+    pub isolate_disk: bool,
+    /// Leaves the databases where they are.
+    pub keep: bool,
+    /// Leaves out the cells of a tier that an engine makes by the setting of another one of the plan:
+    /// for a check of answers, which would be the same.
+    pub once_per_setting: bool,
+    /// The engines and workloads to choose from: the worker's must be the same.
+    pub catalog: Catalog,
+}
+
+impl RunOptions {
+    /// The usual way: into `out`, this program with the argument `worker` as the worker, the
+    /// engines and workloads of this build.
+    ///
+    /// # Errors
+    /// When the system does not tell where this program is.
+    pub fn new(out: impl Into<PathBuf>) -> Result<Self, HarnessError> {
+        let program = std::env::current_exe()
+            .map_err(|source| HarnessError::System { doing: "find this program's file", source })?;
+        Ok(Self {
+            out: out.into(),
+            data: None,
+            worker: WorkerCommand { program, args: vec!["worker".to_owned()] },
+            interrupt: Interrupt::default(),
+            device: None,
+            isolate_disk: false,
+            keep: false,
+            once_per_setting: false,
+            catalog: Catalog::default(),
+        })
+    }
+}

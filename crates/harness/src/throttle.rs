@@ -1,0 +1,212 @@
+//! Whether the CPU is being slowed down: by heat, by a weak power supply, or by a setting.
+
+use std::path::Path;
+
+use crate::machine::{self, System};
+
+/// What slows the CPU down now, each in a few words. Empty where nothing does, or nothing tells.
+pub(crate) fn now(system: &System) -> Vec<String> {
+    let mut seen = Vec::new();
+    seen.extend(clock_limit(system));
+    seen.extend(system.entries("sys/class/thermal").iter().filter_map(|entry| {
+        let name = entry.file_name()?.to_str()?;
+        if name.starts_with("thermal_zone") {
+            too_hot(entry)
+        } else if name.starts_with("cooling_device") {
+            being_cooled(entry)
+        } else {
+            None
+        }
+    }));
+    seen.extend(raspberry_pi(system));
+    seen
+}
+
+/// How often the CPUs were throttled since the machine began, where x86 counts it.
+pub(crate) fn count(system: &System) -> Option<u64> {
+    let cpus = system.entries("sys/devices/system/cpu").into_iter();
+    let counts = cpus.filter_map(|cpu| number(&cpu.join("thermal_throttle/core_throttle_count")));
+    counts.reduce(u64::saturating_add)
+}
+
+/// Looks now and then whether the CPU has been slowed down since it began to look.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    system: System,
+    count: Option<u64>,
+    /// It was slowed already when the watch began, or that has been told.
+    told: bool,
+}
+
+impl Watch {
+    /// Begins to watch.
+    pub fn begin(system: System) -> Self {
+        let (count, told) = (count(&system), !now(&system).is_empty());
+        Self { system, count, told }
+    }
+
+    /// A warning, the first time that there is something to warn of.
+    pub fn look(&mut self) -> Option<String> {
+        if self.told {
+            return None;
+        }
+        let mut seen = now(&self.system);
+        let times =
+            count(&self.system).zip(self.count).and_then(|(now, then)| now.checked_sub(then));
+        seen.extend(
+            times.filter(|times| *times > 0).map(|times| format!("it was throttled {times} times")),
+        );
+        self.told = !seen.is_empty();
+        self.told.then(|| {
+            format!(
+                "the CPU was slowed down while trials ran: {}; cool it, check its power supply, \
+                 and run again",
+                seen.join("; ")
+            )
+        })
+    }
+}
+
+fn number(path: &Path) -> Option<u64> {
+    machine::read(path)?.parse().ok()
+}
+
+/// A clock set below what the CPU can do (kernel documentation, `admin-guide/pm/cpufreq`; kHz).
+fn clock_limit(system: &System) -> Option<String> {
+    let of = |name: &str| number(&system.path("sys/devices/system/cpu/cpu0/cpufreq").join(name));
+    let (limit, most) = (of("scaling_max_freq")?, of("cpuinfo_max_freq")?);
+    (limit < most)
+        .then(|| format!("its clock is limited to {} of {} MHz", limit / 1000, most / 1000))
+}
+
+/// A zone as hot as one of its trip points at which the kernel slows the CPU down (kernel
+/// documentation, `driver-api/thermal/sysfs-api`; thousandths of a degree).
+fn too_hot(zone: &Path) -> Option<String> {
+    let degrees = number(&zone.join("temp"))?;
+    let passive = (0..16).filter(|trip| {
+        let kind = machine::read(&zone.join(format!("trip_point_{trip}_type")));
+        kind.is_some_and(|kind| kind == "passive")
+    });
+    let limit =
+        passive.filter_map(|trip| number(&zone.join(format!("trip_point_{trip}_temp")))).min()?;
+    let name = machine::read(&zone.join("type")).unwrap_or_else(|| "a sensor".to_owned());
+    // A trip point of 0 is one that is switched off.
+    (limit > 0 && degrees >= limit).then(|| {
+        format!("{name} is at {} °C, and from {} °C on it is slowed", degrees / 1000, limit / 1000)
+    })
+}
+
+/// A cooling device that is a slower CPU, and switched on.
+fn being_cooled(device: &Path) -> Option<String> {
+    let kind = machine::read(&device.join("type"))?;
+    let slows = kind == "Processor" || kind.contains("cpufreq") || kind == "intel_powerclamp";
+    let state = number(&device.join("cur_state")).filter(|state| slows && *state > 0)?;
+    Some(format!("it is slowed to cool it ({kind}, step {state})"))
+}
+
+/// What a Raspberry Pi's firmware says of this moment: the low bits of `get_throttled`
+/// (<https://www.raspberrypi.com/documentation/computers/os.html#get_throttled>).
+fn raspberry_pi(system: &System) -> Option<String> {
+    let text = system.text("sys/devices/platform/soc/soc:firmware/get_throttled")?;
+    let bits = u32::from_str_radix(text.trim_start_matches("0x"), 16).ok()?;
+    let names =
+        ["the voltage is too low", "its clock is capped", "it is throttled", "it is too hot"];
+    let set: Vec<&str> = names
+        .into_iter()
+        .enumerate()
+        .filter(|(bit, _)| bits >> bit & 1 == 1)
+        .map(|(_, n)| n)
+        .collect();
+    (!set.is_empty()).then(|| format!("the firmware says that {}", set.join(" and ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let tree = tempfile::tempdir().unwrap();
+        for (file, text) in files {
+            let path = tree.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, format!("{text}\n")).unwrap();
+        }
+        tree
+    }
+
+    fn seen(files: &[(&str, &str)]) -> Vec<String> {
+        now(&System::at(tree(files).path()))
+    }
+
+    #[test]
+    fn a_cool_machine_and_one_that_tells_nothing_are_not_slowed() {
+        assert_eq!(seen(&[]), Vec::<String>::new());
+        let cool = [
+            ("sys/class/thermal/thermal_zone0/temp", "45000"),
+            ("sys/class/thermal/thermal_zone0/trip_point_0_type", "critical"),
+            ("sys/class/thermal/thermal_zone0/trip_point_0_temp", "40000"),
+            ("sys/class/thermal/thermal_zone0/trip_point_1_type", "passive"),
+            ("sys/class/thermal/thermal_zone0/trip_point_1_temp", "80000"),
+            ("sys/class/thermal/thermal_zone1/temp", "-3000"),
+            ("sys/class/thermal/cooling_device0/type", "Fan"),
+            ("sys/class/thermal/cooling_device0/cur_state", "3"),
+            ("sys/class/thermal/cooling_device1/type", "Processor"),
+            ("sys/class/thermal/cooling_device1/cur_state", "0"),
+            ("sys/devices/platform/soc/soc:firmware/get_throttled", "50000"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "1500000"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "1500000"),
+        ];
+        assert_eq!(seen(&cool), Vec::<String>::new());
+    }
+
+    #[test]
+    fn heat_a_capped_clock_and_a_weak_supply_are_each_seen() {
+        let hot = [
+            ("sys/class/thermal/thermal_zone0/type", "cpu-thermal"),
+            ("sys/class/thermal/thermal_zone0/temp", "82000"),
+            ("sys/class/thermal/thermal_zone0/trip_point_0_type", "passive"),
+            ("sys/class/thermal/thermal_zone0/trip_point_0_temp", "80000"),
+            ("sys/class/thermal/cooling_device0/type", "cpufreq-cpu0"),
+            ("sys/class/thermal/cooling_device0/cur_state", "2"),
+            ("sys/devices/platform/soc/soc:firmware/get_throttled", "50005"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "600000"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "1500000"),
+        ];
+        let expected = [
+            "its clock is limited to 600 of 1500 MHz",
+            "it is slowed to cool it (cpufreq-cpu0, step 2)",
+            "cpu-thermal is at 82 °C, and from 80 °C on it is slowed",
+            "the firmware says that the voltage is too low and it is throttled",
+        ];
+        assert_eq!(seen(&hot), expected);
+    }
+
+    #[test]
+    fn the_throttlings_of_all_cpus_are_counted_and_absent_where_nobody_counts() {
+        let two = tree(&[
+            ("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "3"),
+            ("sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "4"),
+            ("sys/devices/system/cpu/cpufreq/boost", "1"),
+        ]);
+        assert_eq!(count(&System::at(two.path())), Some(7));
+        assert_eq!(count(&System::at(tree(&[]).path())), None);
+    }
+
+    #[test]
+    fn a_watch_tells_once_of_what_was_not_there_when_it_began() {
+        let file = "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count";
+        let tree = tree(&[(file, "3")]);
+        let mut watch = Watch::begin(System::at(tree.path()));
+        assert_eq!(watch.look(), None);
+        // A counter that wrapped says nothing.
+        fs::write(tree.path().join(file), "1").unwrap();
+        assert_eq!(watch.look(), None);
+        fs::write(tree.path().join(file), "5").unwrap();
+        let told = watch.look();
+        assert!(told.is_some_and(|text| text.contains("throttled 2 times")));
+        fs::write(tree.path().join(file), "9").unwrap();
+        assert_eq!(watch.look(), None);
+    }
+}

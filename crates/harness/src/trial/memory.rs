@@ -1,0 +1,100 @@
+//! Mean resident memory of an engine, sampled by the parent: a worker that measures sleeps for
+//! nobody.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use crate::clock;
+use crate::probe;
+use crate::processes;
+
+/// How often memory is looked at.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// How often the processes of a server are looked for: that takes longer than to look at them.
+const MEMBERS_PERIOD: Duration = Duration::from_secs(1);
+
+/// The fewest samples that make a mean.
+const LEAST: usize = 3;
+
+/// The most samples kept for a run: an hour's.
+const MOST: usize = 36_000;
+
+/// Samples of an engine's memory, with their times.
+#[derive(Debug, Default)]
+pub(super) struct Samples {
+    /// Nanoseconds of the monotonic clock, and bytes.
+    samples: VecDeque<(u64, u64)>,
+    last: Option<Instant>,
+    members: Vec<u32>,
+    members_at: Option<Instant>,
+}
+
+impl Samples {
+    /// Takes a sample when one is due: of one process, or of a server's tree.
+    pub fn look(&mut self, root: u32, with_descendants: bool) {
+        let due = |at: Option<Instant>, period| at.is_none_or(|at| at.elapsed() >= period);
+        if !due(self.last, PERIOD) {
+            return;
+        }
+        self.last = Some(Instant::now());
+        if !with_descendants {
+            self.members = vec![root];
+        } else if due(self.members_at, MEMBERS_PERIOD) {
+            self.members_at = self.last;
+            self.members = processes::tree(root);
+        }
+        let bytes = probe::resident_of(&self.members);
+        if let Some((bytes, now)) = bytes.zip(clock::monotonic_ns()) {
+            self.samples.push_back((now, bytes));
+            if self.samples.len() > MOST {
+                self.samples.pop_front();
+            }
+        }
+    }
+
+    /// The mean over a run that began and ended at these times of the monotonic clock, in ns; then
+    /// the samples are forgotten. `None` when there are too few of them.
+    pub fn mean(&mut self, began: u64, ended: u64) -> Option<u64> {
+        let all = std::mem::take(&mut self.samples);
+        let within = all.into_iter().filter(|(at, _)| (began..=ended).contains(at));
+        let bytes: Vec<u64> = within.map(|(_, bytes)| bytes).collect();
+        let sum = bytes.iter().map(|bytes| u128::from(*bytes)).sum::<u128>();
+        (bytes.len() >= LEAST).then(|| (sum / bytes.len() as u128) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_is_of_the_runs_own_samples_and_absent_for_too_few() {
+        let samples = |times: &[(u64, u64)]| Samples {
+            samples: times.iter().copied().collect(),
+            ..Samples::default()
+        };
+        let times = [(1, 1_000), (10, 10), (20, 20), (30, 60), (31, 1_000)];
+        let mut run = samples(&times);
+        assert_eq!(run.mean(10, 30), Some(30));
+        assert_eq!(run.mean(10, 30), None);
+        assert_eq!(samples(&times).mean(10, 29), None);
+    }
+
+    #[test]
+    fn samples_are_taken_a_period_apart_and_none_of_a_process_that_is_gone() {
+        let mut samples = Samples::default();
+        for _ in 0..3 {
+            samples.look(std::process::id(), false);
+        }
+        assert_eq!(samples.samples.len(), 1);
+        assert!(samples.samples[0].1 > 100_000);
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        for tree in [true, false] {
+            let mut gone = Samples::default();
+            gone.look(child.id(), tree);
+            assert!(gone.samples.is_empty());
+        }
+    }
+}
