@@ -114,6 +114,7 @@ type Check = fn(&mut Subject);
 const TOPICS: &[(&str, Check)] = &[
     ("a store settles before it holds anything", settles),
     ("every kind of value comes back as it went in", values_round_trip),
+    ("long texts come back whole", long_texts_come_back_whole),
     ("changed rows are counted", changes_are_counted),
     ("a transaction sees its own changes, and keeps them", transactions_keep),
     ("a duplicate key is an error, and the store goes on", duplicates_are_refused),
@@ -261,6 +262,56 @@ fn values_round_trip(subject: &mut Subject) {
     assert_eq!(subject.rows(of_words, &[Param::Null]), []);
     // A statement is used again after a NULL, and then has no memory of it.
     assert_eq!(subject.rows(of_words, &[Param::Text("only words")]).len(), 1);
+}
+
+/// Rows that are there.
+struct Given<'a>(std::vec::IntoIter<[Param<'a>; 4]>, [Param<'a>; 4]);
+
+impl Rows for Given<'_> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        self.1 = self.0.next()?;
+        Some(&self.1)
+    }
+}
+
+/// Texts longer than a page, as the last of a table and among all; also by a statement that was
+/// prepared when there were none.
+fn long_texts_come_back_whole(subject: &mut Subject) {
+    let table = table("lengthy");
+    let dialect = subject.store.dialect();
+    let json = dialect.json().map(|json| ("words", json));
+    let create = dialect.create_table_of(&table, json.as_slice());
+    subject.store.batch(&create).unwrap();
+    let long = |id: i64| format!("[{id},{}]", vec!["[1,2,3,4,5]"; 3_000].join(","));
+    let texts: Vec<String> = (0..10).map(long).collect();
+    let rows = texts
+        .iter()
+        .enumerate()
+        .map(|(id, text)| [Param::Int(id as i64), Param::Int(7), Param::Null, Param::Text(text)]);
+    let mut rows = Given(rows.collect::<Vec<_>>().into_iter(), [Param::Null; 4]);
+    let early = subject.prepare("SELECT id, words FROM lengthy ORDER BY id DESC LIMIT 1");
+    subject.store.expect(Step::Point).unwrap();
+    subject.store.bulk_insert(&table, &mut rows).unwrap();
+    for settled in [false, true] {
+        if settled {
+            subject.store.settle().unwrap();
+        }
+        let last = subject.rows("SELECT * FROM lengthy ORDER BY id DESC LIMIT 1", &[]);
+        assert!(last[0].3.as_ref() == Some(&texts[9]), "the last one, settled: {settled}");
+        let mut newest = String::new();
+        let mut visit = |row: &dyn ResultRow| {
+            row.text(1)?.unwrap_or_default().clone_into(&mut newest);
+            Ok(())
+        };
+        subject.store.query(early, &[], &mut visit).unwrap();
+        assert!(newest == texts[9], "prepared before, settled: {settled}");
+        let all = subject.rows(
+            "SELECT * FROM lengthy WHERE id BETWEEN ? AND ? ORDER BY id",
+            &[Param::Int(2), Param::Int(8)],
+        );
+        let same = all.iter().zip(&texts[2..9]).all(|(row, text)| row.3.as_ref() == Some(text));
+        assert!(all.len() == 7 && same, "a range, settled: {settled}");
+    }
 }
 
 fn changes_are_counted(subject: &mut Subject) {

@@ -317,7 +317,8 @@ impl Run<'_> {
         let workload = self.options.catalog.workload(&cell.workload)?.info();
         let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);
         // What lasts as long as it was asked to is not late.
-        let lasting_ms = (window_ms + warm_up_ms).saturating_mul(phases.len() as u64);
+        let windows = if workload.lasts { phases.len() as u64 } else { 0 };
+        let lasting_ms = (window_ms + warm_up_ms).saturating_mul(windows);
         let supervisor = Supervisor {
             worker: &self.options.worker,
             timeout: Duration::from_millis(self.plan.timeout_ms.saturating_add(lasting_ms)),

@@ -120,7 +120,7 @@ fn failed(error: impl ToString) -> Stop {
 fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let engine = catalog.engine(&job.cell.engine).map_err(failed)?;
     let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
-    let traffic = Traffic::of(job, engine.info().kind, workload.info().counts_network);
+    let traffic = Traffic::of(job, engine.info().kind, workload.info().lasts);
 
     // Rows, oracle and operations come first: what follows is the engine's alone.
     let variant = job.cell.variant.clone();

@@ -66,8 +66,8 @@ pub struct Info {
     pub published: Protocol,
     /// Whether its rows may come from a file.
     pub reads_files: bool,
-    /// Whether what passes between client and server is counted.
-    pub counts_network: bool,
+    /// Whether its phases last by the clock, with what passes between client and server counted.
+    pub lasts: bool,
     /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
     pub searches: &'static [&'static str],
 }

@@ -125,7 +125,7 @@ const SETTINGS: &str = "SELECT name, value FROM duckdb_settings() WHERE name IN 
 
 fn read_back(connection: &Rc<Connection>) -> Result<Vec<(String, String)>> {
     let mut settings = Vec::new();
-    Prepared::new(connection, SETTINGS)?.query(&[], &mut |row| {
+    Prepared::new(connection, SETTINGS, 0)?.query(&[], &mut |row| {
         let [name, value] =
             [row.text(0)?, row.text(1)?].map(|text| text.unwrap_or_default().into());
         settings.push((name, value));

@@ -18,6 +18,8 @@ pub(super) struct Prepared {
     /// Columns of the chunk in hand; here so that a query allocates none.
     columns: RefCell<Vec<Column>>,
     sql: Box<str>,
+    /// How many changes of data there had been when it was prepared.
+    changes: u64,
     connection: Rc<Connection>,
 }
 
@@ -30,8 +32,8 @@ struct Parameter {
 }
 
 impl Prepared {
-    /// Prepares the one statement of `sql`.
-    pub(super) fn new(connection: &Rc<Connection>, sql: &str) -> Result<Self> {
+    /// Prepares the one statement of `sql`, after so many changes of data.
+    pub(super) fn new(connection: &Rc<Connection>, sql: &str, changes: u64) -> Result<Self> {
         let api = connection.api;
         let doing = format!("prepare `{sql}`");
         let terminated = terminated(&doing, sql)?;
@@ -40,6 +42,7 @@ impl Prepared {
             parameters: Box::default(),
             columns: RefCell::default(),
             sql: sql.into(),
+            changes,
             connection: Rc::clone(connection),
         };
         // SAFETY: the connection is open and the text terminated. A statement is destroyed by the
@@ -55,6 +58,16 @@ impl Prepared {
         let count = unsafe { (api.nparams)(prepared.raw) };
         prepared.parameters = (1..=count).map(|place| prepared.parameter(place)).collect();
         Ok(prepared)
+    }
+
+    /// Its text.
+    pub(super) const fn sql(&self) -> &str {
+        &self.sql
+    }
+
+    /// Whether its plan may rest on data that has changed since.
+    pub(super) const fn is_stale(&self, changes: u64) -> bool {
+        self.parameters.is_empty() && self.changes != changes
     }
 
     fn parameter(&self, place: u64) -> Parameter {

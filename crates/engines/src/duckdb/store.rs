@@ -26,6 +26,8 @@ struct Open {
     commit: Prepared,
     rollback: Prepared,
     is_in_transaction: bool,
+    /// Changes of data there have been, counted by calls.
+    changes: u64,
     connection: Rc<Connection>,
 }
 
@@ -47,15 +49,28 @@ fn closed() -> EngineError {
 
 impl Open {
     fn new(connection: Rc<Connection>) -> Result<Self> {
-        let prepare = |sql| Prepared::new(&connection, sql);
+        let prepare = |sql| Prepared::new(&connection, sql, 0);
         Ok(Self {
             statements: Vec::new(),
             begin: prepare("BEGIN TRANSACTION")?,
             commit: prepare("COMMIT")?,
             rollback: prepare("ROLLBACK")?,
             is_in_transaction: false,
+            changes: 0,
             connection,
         })
+    }
+
+    /// Prepares a statement without parameters again when data has changed since. DuckDB 1.5 keeps
+    /// the plan of such a one with what the statistics said of the data then, and answers wrongly
+    /// when they say it no more (<https://github.com/duckdb/duckdb/pull/24696>, mended after it);
+    /// one with parameters it plans at every execution.
+    fn refresh(&mut self, Statement(number): Statement) -> Result<()> {
+        let Some(statement) = self.statements.get_mut(number) else { return Ok(()) };
+        if statement.is_stale(self.changes) {
+            *statement = Prepared::new(&self.connection, statement.sql(), self.changes)?;
+        }
+        Ok(())
     }
 
     fn statement(&self, Statement(number): Statement) -> Result<&Prepared> {
@@ -137,13 +152,14 @@ impl SqlStore for DuckStore {
 
     fn batch(&mut self, sql: &str) -> Result<()> {
         let open = self.open()?;
+        open.changes += 1;
         let done = open.connection.batch(sql).map(drop);
         open.end_if_failed(done)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
         let open = self.open()?;
-        let prepared = Prepared::new(&open.connection, sql);
+        let prepared = Prepared::new(&open.connection, sql, open.changes);
         let prepared = open.end_if_failed(prepared)?;
         open.statements.push(prepared);
         Ok(Statement(open.statements.len() - 1))
@@ -151,6 +167,7 @@ impl SqlStore for DuckStore {
 
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
         let open = self.open()?;
+        open.changes += 1;
         let done = open.statement(statement)?.run(params);
         open.end_if_failed(done)
     }
@@ -162,6 +179,8 @@ impl SqlStore for DuckStore {
         visit: &mut Visit<'_>,
     ) -> Result<()> {
         let open = self.open()?;
+        let refreshed = open.refresh(statement);
+        open.end_if_failed(refreshed)?;
         let mut is_visitors = false;
         let done = open.statement(statement)?.query(params, &mut |row| {
             let visited = visit(row);
@@ -181,6 +200,7 @@ impl SqlStore for DuckStore {
 
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let open = self.open()?;
+        open.changes += 1;
         open.begin()?;
         let done = appender::append(&open.connection, table, rows);
         let count = open.end_if_failed(done)?;

@@ -304,7 +304,7 @@ impl Workload for Squares {
             usual: Protocol::of(&[5], &["single"]),
             published: Protocol::of(&[7, 8], &["other"]),
             reads_files: false,
-            counts_network: false,
+            lasts: false,
             searches: &[],
         }
     }

@@ -62,7 +62,7 @@ impl Workload for Contacts {
             usual: Protocol::of(&[1_000], &["single", "commit-each"]),
             published: Protocol::of(&[PUBLISHED_ROWS], &["commit-each"]),
             reads_files: false,
-            counts_network: false,
+            lasts: false,
             searches: &[],
         }
     }

@@ -46,7 +46,7 @@ impl Workload for Events {
                 ..Protocol::of(&[PUBLISHED_ROWS], &["none", "timestamp", "bucket", "combined"])
             },
             reads_files: false,
-            counts_network: false,
+            lasts: false,
             searches: &[],
         }
     }

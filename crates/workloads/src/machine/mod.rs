@@ -86,7 +86,7 @@ impl Workload for Machine {
             usual: protocol(&[60_000], 5_000, 30_000),
             published: protocol(&[1_200_000], 300_000, 900_000),
             reads_files: false,
-            counts_network: true,
+            lasts: true,
             searches: &[SUSTAINED],
         }
     }

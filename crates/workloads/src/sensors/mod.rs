@@ -65,7 +65,7 @@ impl Workload for Sensors {
             usual: Protocol::of(&[1_000, 10_000], &["single", "bulk"]),
             published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["single"]),
             reads_files: true,
-            counts_network: false,
+            lasts: false,
             searches: &[],
         }
     }
