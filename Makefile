@@ -1,5 +1,5 @@
 # make run    set up what is missing, build, benchmark the embedded engines
-# make test   set up what is missing, check formatting and lints, run every test, the page's in a browser too, verify every engine's answers
+# make test   set up what is missing, check formatting and lints, run every test, the page's in a browser too, verify every engine's answers in the default tier
 # make build  set up what is missing and build target/release/embermark
 # make bench  the harness's own benchmarks
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
@@ -21,7 +21,7 @@ test: deps servers browser
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 	scripts/page-test.sh
-	cargo run --locked -- verify $(addprefix --accept-license=,$(ACCEPT_LICENSE))
+	cargo run --locked -- verify --durability process $(addprefix --accept-license=,$(ACCEPT_LICENSE))
 
 bench: deps
 	cargo bench --workspace --locked

@@ -44,7 +44,7 @@ fn open(engine: &dyn Engine, tier: Durability, dir: &Path) -> Box<dyn KvStore> {
     let site = Site {
         dir: dir.to_owned(),
         durability: tier,
-        memory: 16 << 20,
+        memory: 64 << 20,
         url: None,
         link: Link::Socket,
     };

@@ -21,7 +21,7 @@ fn one<T>(
     read: impl Fn(&dyn ResultRow) -> Result<T>,
 ) -> Result<T> {
     let mut found = Vec::new();
-    let statement = Prepared::new(connection, &format!("SELECT {expression}"))?;
+    let statement = Prepared::new(connection, &format!("SELECT {expression}"), 0)?;
     statement.query(&[], &mut |row| {
         found.push(read(row)?);
         Ok(())
@@ -86,7 +86,7 @@ fn results_of_many_chunks_are_read_to_the_last_row() {
     let Some(connection) = connection() else { return };
     let sql = "SELECT CASE WHEN i % 3 = 0 THEN NULL ELSE i END, 'row number ' || i \
                FROM range(10001) t(i) WHERE i >= $1";
-    let statement = Prepared::new(&connection, sql).unwrap();
+    let statement = Prepared::new(&connection, sql, 0).unwrap();
     let mut next = 1;
     statement
         .query(&[Param::Int(1)], &mut |row| {

@@ -17,6 +17,7 @@ export interface Page {
   cells: Cell[];
   entries: Entry[];
   published: Published[];
+  costs: Cost[];
   advice: { of: string | null; table: AdviceTable }[];
 }
 
@@ -130,6 +131,15 @@ export interface Usage {
   written_bytes?: number;
   disk_bytes?: number;
   incomplete?: boolean;
+}
+
+/** One table of what it costs to keep up with a machine; the first text of a line is its label. */
+export interface Cost {
+  result: number;
+  title: string;
+  header: string[];
+  rows: string[][];
+  notes: Note[];
 }
 
 export interface Published {

@@ -2,6 +2,7 @@
 
 import { charts } from "./charts";
 import { choose } from "./choose";
+import { costs } from "./costs";
 import { read } from "./data";
 import { open } from "./details";
 import { byId } from "./dom";
@@ -51,6 +52,10 @@ function main(): void {
   if (page.advice.length > 0) {
     choose(byId("choose-body"), page.advice);
     show("choose");
+  }
+  if (page.costs.length > 0) {
+    costs(byId("costs-body"), page);
+    show("costs");
   }
   if (page.published.length > 0) {
     published(byId("published-body"), page);

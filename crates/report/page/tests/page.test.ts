@@ -251,3 +251,26 @@ seen("data of another version is refused in words", () => ({ ...golden(), page: 
   assert.match(await tab.locator("#face").textContent() ?? "", /cannot be shown: .*99/);
   errors.length = 0;
 });
+
+const kept = () => ({
+  ...golden(),
+  costs: [{
+    result: 0,
+    title: "machine 10k · writing, 1 s",
+    header: ["lost", "score"],
+    rows: [["sqlite individual", "0", "91 %*"], [NASTY, "7", "-"]],
+    notes: [{ about: "client", says: NASTY }],
+  }],
+});
+
+seen("what it costs to keep up with a machine stands in tables, and nowhere without one", kept, {}, async ({ tab }) => {
+  assert.ok(await tab.locator("#costs").isVisible());
+  assert.ok(await tab.locator('nav a[href="#costs"]').isVisible());
+  const rows = await tab.locator("#costs tbody tr").allTextContents();
+  assert.deepEqual(rows, ["sqlite individual091 %*", `${NASTY}7-`]);
+  assert.equal(await tab.evaluate("window.bad"), undefined);
+});
+
+seen("a result without a machine has no such section", golden, {}, async ({ tab }) => {
+  assert.ok(await tab.locator("#costs").isHidden());
+});

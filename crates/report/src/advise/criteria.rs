@@ -52,6 +52,7 @@ pub(super) static CRITERIA: [Made; 12] = [
             Source::Time(phases("sensors", EACH, &["load"])),
             Source::Time(phases("contacts", EACH, &["insert"])),
             Source::Time(phases("events", PLAIN, &["insert"])),
+            Source::Time(phases("machine", &["individual"], &["write"])),
         ],
     },
     Made {
@@ -60,6 +61,7 @@ pub(super) static CRITERIA: [Made; 12] = [
             Source::Time(phases("sensors", &["single", "bulk"], &["load"])),
             Source::Time(phases("contacts", &["single", "bulk"], &["insert"])),
             Source::Time(phases("events", PLAIN, &["insert_buffered"])),
+            Source::Time(phases("machine", &["bulk"], &["write"])),
         ],
     },
     Made {
@@ -82,11 +84,15 @@ pub(super) static CRITERIA: [Made; 12] = [
             Source::Time(phases("sensors", &[], QUESTIONS)),
             Source::Time(phases("contacts", &[], &["select_scan"])),
             Source::Time(phases("events", PLAIN, &["gps", "co2", "logs"])),
+            Source::Time(phases("machine", &[], CYCLES)),
         ],
     },
     Made {
-        criterion: criterion("mixed", "mixed", "rows put in and counted at once"),
-        of: &[Source::Time(phases("htap", &[], &["insert_count"]))],
+        criterion: criterion("mixed", "mixed", "rows put in while they are read"),
+        of: &[
+            Source::Time(phases("htap", &[], &["insert_count"])),
+            Source::Time(phases("machine", &[], &["live"])),
+        ],
     },
     Made {
         criterion: criterion("tail", "latency tail", "99th percentile of single operations"),
@@ -136,6 +142,9 @@ const QUESTIONS: &[&str] = &[
     "compare_two",
     "full_profile",
 ];
+
+/// The ways of reading a cycle of `machine`.
+const CYCLES: &[&str] = &["read_individual", "read_bulk", "read_bulk1"];
 
 pub(super) fn list() -> Vec<Criterion> {
     CRITERIA.iter().map(|made| made.criterion).collect()

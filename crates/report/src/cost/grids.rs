@@ -225,7 +225,7 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
     let mut notes = vec![
         note(
             "client",
-            "the writer's process, or the reader's; an embedded engine is in it, and has no server \
+            "the writer's process, or the reader's, or both of them; an embedded engine is in it, and has no server \
              and no network. The sensor is another process and not counted"
                 .to_owned(),
         ),

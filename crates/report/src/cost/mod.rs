@@ -5,7 +5,7 @@ mod grids;
 pub mod published;
 pub mod score;
 
-use embermark_model::result::{Cell, Observed, ResultFile, Run};
+use embermark_model::result::{Cell, Observed, Resources, ResultFile, Run};
 use embermark_model::{Durability, Scale, Status};
 
 pub(crate) use grids::grids;
@@ -127,7 +127,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 phase,
                 reference: cell.reference,
                 status: status.unwrap_or(cell.status),
-                usage: usage(&observed, embedded, effort),
+                usage: usage(&observed, phase, embedded, effort),
                 observed,
             }
         })
@@ -136,7 +136,12 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
 
 /// Medians over windows. An embedded engine is in its user's process, and there is neither server nor
 /// network: those are truly nothing.
-fn usage(observed: &[&Observed], embedded: bool, effort: Option<f64>) -> [Option<f64>; 8] {
+fn usage(
+    observed: &[&Observed],
+    phase: &str,
+    embedded: bool,
+    effort: Option<f64>,
+) -> [Option<f64>; 8] {
     let median = |value: &dyn Fn(&Observed) -> Option<f64>| {
         let values: Vec<f64> = observed.iter().filter_map(|observed| value(observed)).collect();
         crate::statistics::median(&values).filter(|_| values.len() == observed.len())
@@ -146,22 +151,30 @@ fn usage(observed: &[&Observed], embedded: bool, effort: Option<f64>) -> [Option
     let per_second = |amount: f64, observed: &Observed| {
         (observed.window_ns > 0).then(|| amount * 1e9 / observed.window_ns as f64)
     };
-    let client = |observed: &Observed| {
-        let processes = &observed.processes;
-        processes.get("reader").or_else(|| processes.get("writer")).copied()
+    // Whoever speaks to the database: the writer, the reader where it is another process, or both.
+    let client = |observed: &Observed, of: fn(&Resources) -> Option<u64>| -> Option<f64> {
+        let reader = observed.processes.get("reader");
+        let writer = observed.processes.get("writer");
+        let both = phase == "live" || reader.is_none();
+        let used = [reader, writer.filter(|_| both)];
+        let sum: Option<u64> = used.into_iter().flatten().map(of).sum();
+        sum.map(|sum| sum as f64)
     };
-    let cpu = |ns: u64, observed: &Observed| per_second(ns as f64 / 1e9 * 100.0, observed);
+    let moved = |used: &Resources| Some(used.read_bytes? + used.written_bytes?);
+    let cpu = |ns: f64, observed: &Observed| per_second(ns / 1e9 * 100.0, observed);
     let io = |observed: &Observed| {
-        let database =
-            if embedded { client(observed)? } else { *observed.processes.get("server")? };
-        per_second((database.read_bytes? + database.written_bytes?) as f64, observed)
+        let bytes = match embedded {
+            true => client(observed, moved)?,
+            false => moved(observed.processes.get("server")?)? as f64,
+        };
+        per_second(bytes, observed)
     };
     [
-        server(&|o| cpu(o.processes.get("server")?.cpu_ns?, o)),
+        server(&|o| cpu(o.processes.get("server")?.cpu_ns? as f64, o)),
         server(&|o| Some(o.processes.get("server")?.peak_bytes? as f64)),
         median(&io),
-        median(&|o| cpu(client(o)?.cpu_ns?, o)),
-        median(&|o| Some(client(o)?.peak_bytes? as f64)),
+        median(&|o| cpu(client(o, |used| used.cpu_ns)?, o)),
+        median(&|o| client(o, |used| used.peak_bytes)),
         server(&|o| per_second(o.network_bytes? as f64, o)),
         median(&|o| Some(o.disk_growth_bytes?.max(0) as f64)),
         effort,

@@ -35,8 +35,25 @@ pub struct Page {
     pub entries: Vec<EntryData>,
     /// Published figures beside measured ones.
     pub published: Vec<PublishedData>,
+    /// What it costs to keep up with a machine.
+    pub costs: Vec<CostData>,
     /// What advice is drawn from: one table for all results that were measured alike, else one each.
     pub advice: Vec<AdviceData>,
+}
+
+/// One table of what it costs to keep up with a machine, as texts.
+#[derive(Clone, Debug, Serialize)]
+pub struct CostData {
+    /// Which result, by its place.
+    pub result: usize,
+    /// What it shows.
+    pub title: String,
+    /// Over the columns but the first.
+    pub header: Vec<String>,
+    /// Lines, each its label first.
+    pub rows: Vec<Vec<String>>,
+    /// What has to be known of it.
+    pub notes: Vec<NoteData>,
 }
 
 /// What advice is drawn from.

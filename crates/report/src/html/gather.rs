@@ -5,13 +5,13 @@ use std::path::Path;
 use embermark_model::result::ResultFile;
 
 use super::data::{
-    AdviceData, GroupData, NoteData, Page, PublishedData, PublishedRow, ResultData, SectionData,
-    VERSION,
+    AdviceData, CostData, GroupData, NoteData, Page, PublishedData, PublishedRow, ResultData,
+    SectionData, VERSION,
 };
 use super::{PageOptions, Source, cells};
 use crate::notes::{self, Note};
 use crate::summary::{self, Comparison, Group};
-use crate::{Beside, advise, compare, grid, published, text};
+use crate::{Beside, advise, compare, cost, grid, published, text};
 
 pub(super) fn gather(sources: &[Source<'_>], options: PageOptions<'_>) -> Page {
     let labels = labels(sources);
@@ -27,17 +27,35 @@ pub(super) fn gather(sources: &[Source<'_>], options: PageOptions<'_>) -> Page {
         cells: Vec::new(),
         entries: Vec::new(),
         published: Vec::new(),
+        costs: Vec::new(),
         advice: advice(sources, &labels),
     };
     for (source, label) in sources.iter().zip(labels) {
         let comparison = summary::compare(source.result, options.order);
         page.published.extend(published_of(page.results.len(), source.result, &comparison));
+        page.costs.extend(costs_of(page.results.len(), source.result));
         for group in &comparison.groups {
             cells::add(&mut page, source.result, group);
         }
         page.results.push(result(source, label, &comparison));
     }
     page
+}
+
+fn costs_of(result: usize, file: &ResultFile) -> impl Iterator<Item = CostData> {
+    let tables = cost::grids(file, &cost::score::Weights::default(), Beside::Measured);
+    tables.into_iter().map(move |table| CostData {
+        result,
+        title: table.grid.title,
+        header: table.grid.header,
+        rows: (table.grid.rows.into_iter())
+            .map(|(label, texts)| {
+                let texts = texts.into_iter().map(|text| text.value + text.best);
+                std::iter::once(label).chain(texts).collect()
+            })
+            .collect(),
+        notes: table.notes.into_iter().map(note).collect(),
+    })
 }
 
 /// One table of all results that were measured alike, else one of each; none where nothing was

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use embermark_data::machine::Signal;
+use embermark_data::machine::Signal as MachineSignal;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use serde::{Deserialize, Serialize};
 
 use super::queue::Queue;
@@ -50,17 +51,31 @@ pub(super) struct Account {
 /// queue is left when the parent has died.
 pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let queue = Queue::of(task.queue);
-    let parent = nix::unistd::getppid();
+    // Whoever asks it to end ends its parent too, and then it ends by itself, leaving no queue.
+    // SAFETY: it installs no handler.
+    unsafe { signal(Signal::SIGTERM, SigHandler::SigIgn) }?;
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
     std::thread::spawn(move || {
         // An error is an end as well.
         let _ = io::stdin().lock().read_to_end(&mut Vec::new());
         told.store(true, Ordering::Release);
-        if nix::unistd::getppid() != parent {
-            queue.remove();
-        }
     });
+    let done = emit(task, queue, &stop, out);
+    if done.is_err() {
+        // The parent has died: nobody hears the account, and nobody else removes the queue.
+        queue.remove();
+    }
+    done
+}
+
+/// Emits samples until it is told to stop, and gives its account.
+fn emit(
+    task: Task,
+    queue: Queue,
+    stop: &AtomicBool,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
     // A millisecond is to be a millisecond: not as late as the kernel likes, which is 50 µs.
     let _ = nix::sys::prctl::set_timerslack(1);
     let mut sensor = Sensor::new(task, now()?);
@@ -70,24 +85,26 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<(), Box<dyn Error>>
     }
     // The last message has to get through; the writer makes room.
     let patience = now()? + 10 * SECOND;
-    while !queue.end()? && now()? < patience {
+    let parent = nix::unistd::getppid();
+    while !queue.end()? && now()? < patience && nix::unistd::getppid() == parent {
         std::thread::sleep(Duration::from_millis(1));
     }
     serde_json::to_writer(&mut *out, &sensor.account)?;
-    Ok(writeln!(out)?)
+    writeln!(out)?;
+    Ok(out.flush()?)
 }
 
 /// The sensor without its clock and its queue.
 struct Sensor {
     task: Task,
-    signal: Signal,
+    signal: MachineSignal,
     began: u64,
     account: Account,
 }
 
 impl Sensor {
     const fn new(task: Task, began: u64) -> Self {
-        let signal = Signal::new(task.seed, task.rate);
+        let signal = MachineSignal::new(task.seed, task.rate);
         let account = Account { made: 0, lost: 0, missed: 0, latest_ns: 0 };
         Self { task, signal, began, account }
     }
@@ -166,7 +183,7 @@ mod tests {
         let mut sensor = sensor(1_000);
         let mut numbers = Vec::new();
         let mut offer = |number, values: &_| {
-            assert_eq!(*values, Signal::new(1, 1_000).values(number));
+            assert_eq!(*values, MachineSignal::new(1, 1_000).values(number));
             numbers.push(number);
             Ok(true)
         };

@@ -35,8 +35,12 @@ pub(super) enum Failure {
     Lost(u64),
     /// A commit in a hundred took longer than the bound.
     Late(u64),
+    /// The writer came to so many a second, and the queue was filling.
+    Behind(u64),
     /// The sensor itself did not make them in time.
     Sensor(u64),
+    /// The engine refused them.
+    Refused(String),
 }
 
 /// Whether a trial kept its rate.
@@ -56,9 +60,14 @@ pub(super) fn judge(
     }
     let seconds = written.window.as_secs_f64();
     let reached = written.samples as f64 / seconds.max(f64::MIN_POSITIVE);
-    // A writer that is behind without losing anything is as slow as its sensor, or at the edge.
     if seconds > 0.0 && reached < BEHIND * rate as f64 {
-        return Err(Failure::Sensor(reached as u64));
+        // As slow as its sensor, or with what it did not take yet still in the queue.
+        let late = written.account.latest_ns as f64 / 1e9;
+        let sensor_is_late = late > (1.0 - BEHIND) * seconds;
+        return Err(match sensor_is_late {
+            true => Failure::Sensor(reached as u64),
+            false => Failure::Behind(reached as u64),
+        });
     }
     Ok(())
 }
@@ -111,6 +120,12 @@ pub(super) fn search(
             "at {rate} samples a second a commit in a hundred took {:.0} ms and more",
             p99 as f64 / 1e6
         )],
+        Some((rate, Failure::Behind(reached))) => vec![format!(
+            "at {rate} samples a second the writer came to {reached}, and the queue was filling"
+        )],
+        Some((rate, Failure::Refused(why))) => {
+            vec![format!("at {rate} samples a second the engine gave up: {why}")]
+        }
         Some((rate, Failure::Sensor(reached))) => vec![format!(
             "the sensor itself is the bottleneck: at {rate} samples a second it came to {reached}"
         )],

@@ -1,0 +1,13 @@
+/** What it costs to keep up with a machine: the tables of the terminal's report. */
+
+import type { Page } from "./data";
+import { h, list, table } from "./dom";
+
+/** Fills the section; nothing where no phase lasted by the clock. */
+export function costs(body: HTMLElement, page: Page): void {
+  body.replaceChildren(...page.costs.map((one) => {
+    const told = page.results.length > 1 ? ` · ${page.results[one.result]?.label}` : "";
+    const notes = one.notes.length > 0 ? list(one.notes.map((note) => [note.about, note.says])) : null;
+    return h("section", {}, table(one.title + told, ["", ...one.header], one.rows), notes);
+  }));
+}
