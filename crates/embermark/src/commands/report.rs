@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use embermark_model::result::ResultFile;
+use embermark_report::cost::score::Weights;
 use embermark_report::{Beside, Format, Options, load, parquet, render};
 
 use super::{output, page};
@@ -45,7 +46,7 @@ pub struct ShowArgs {
 
     /// How much each resource counts in the score of machine, as cpu=3,io=2,network=2,memory=1,disk=1,effort=1
     #[arg(long, value_name = "NAME=N,…")]
-    weights: Option<String>,
+    weights: Option<Weights>,
 
     /// Every figure of the workloads' sources too, and not those alone that something measured
     /// stands beside
@@ -130,10 +131,8 @@ impl ShowArgs {
         colour: bool,
     ) -> Result<String, Failure> {
         let order = phase_order();
-        let weights =
-            self.weights.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
         let options = Options {
-            weights: weights.unwrap_or_default(),
+            weights: self.weights.unwrap_or_default(),
             width: output::width(),
             colour,
             order: &order,
