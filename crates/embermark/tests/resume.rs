@@ -118,6 +118,8 @@ fn a_run_killed_at_twenty_moments_comes_to_the_same_end_and_repeats_nothing() {
         assert_eq!(left_in(&dir), Vec::<String>::new());
         let mut names: Vec<_> =
             fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name()).collect();
+        // A build with the report's page leaves that as well.
+        names.retain(|name| name != "report.html");
         names.sort();
         assert_eq!(names, ["journal.jsonl", "result.json"]);
     }

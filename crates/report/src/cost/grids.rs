@@ -155,7 +155,12 @@ fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec
         .filter(|line| competes(line))
         .map(|line| resources.iter().map(|resource| line.of(*resource)).collect())
         .collect();
-    let mut scores = scores(&rows, resources, weights).into_iter();
+    // Alone, anybody uses the most of everything.
+    let mut scores = match rows.len() {
+        0 | 1 => vec![None; rows.len()],
+        _ => scores(&rows, resources, weights),
+    }
+    .into_iter();
     lines.iter().map(|line| if competes(line) { scores.next().flatten() } else { None }).collect()
 }
 
