@@ -61,7 +61,8 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub trials: Option<u32>,
 
-    /// Most time for one run of a phase, such as 20s or 500ms, or none [default: 20s]
+    /// Most time for one run of a phase, such as 20s or 500ms, or none [default: 20s,
+    /// 500ms when every workload runs]
     #[arg(long, value_name = "TIME")]
     pub cap: Option<String>,
 
@@ -176,15 +177,17 @@ impl PlanArgs {
                 "--discard {discard} leaves nothing of --runs {runs}: discard fewer than there are runs"
             )));
         }
+        // Small when every workload runs, unless the cells themselves are named.
+        let overview = self.workloads.is_empty() && self.data.is_none() && !published;
+        // Slow loops are stopped early then, and shown per operation.
+        let usual_cap = if overview { "500ms" } else { "20s" };
         let cap = match self.cap.as_deref() {
             Some("none") => None,
             None if published => None,
-            given => Some(milliseconds("--cap", given.unwrap_or("20s"))?),
+            given => Some(milliseconds("--cap", given.unwrap_or(usual_cap))?),
         };
         let time =
             |flag, given: Option<&str>| given.map(|text| milliseconds(flag, text)).transpose();
-        // Small when every workload runs, unless the cells themselves are named.
-        let overview = self.workloads.is_empty() && self.data.is_none() && !published;
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
             engines: engines(&or_default(self.engines, &["embedded"]))?,

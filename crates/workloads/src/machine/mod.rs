@@ -82,7 +82,7 @@ impl Workload for Machine {
             about: "a machine tool at 1 kHz: writers, readers, and what they cost",
             phases: &PHASES,
             variants: &VARIANTS,
-            overview: protocol(&[10_000], 200, 800),
+            overview: protocol(&[10_000], 100, 500),
             usual: protocol(&[60_000], 5_000, 30_000),
             published: protocol(&[1_200_000], 300_000, 900_000),
             reads_files: false,
