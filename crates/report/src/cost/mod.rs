@@ -134,6 +134,9 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
         .collect()
 }
 
+/// A window shorter than this tells of no rate: probes cost some of it themselves.
+const LEAST_NS: u64 = 50_000_000;
+
 /// Medians over windows. An embedded engine is in its user's process, and there is neither server nor
 /// network: those are truly nothing.
 fn usage(
@@ -149,7 +152,7 @@ fn usage(
     let nothing = embedded.then_some(0.0);
     let server = |value: &dyn Fn(&Observed) -> Option<f64>| nothing.or_else(|| median(value));
     let per_second = |amount: f64, observed: &Observed| {
-        (observed.window_ns > 0).then(|| amount * 1e9 / observed.window_ns as f64)
+        (observed.window_ns >= LEAST_NS).then(|| amount * 1e9 / observed.window_ns as f64)
     };
     // Whoever speaks to the database: the writer, the reader where it is another process, or both.
     let client = |observed: &Observed, of: fn(&Resources) -> Option<u64>| -> Option<f64> {

@@ -39,7 +39,7 @@ impl Workload for Events {
             about: "JSON telemetry",
             phases: &PHASES,
             variants: &VARIANTS,
-            overview: Protocol::of(&[2_000], &["none"]),
+            overview: Protocol::of(&[1_000], &["none"]),
             usual: Protocol::of(&[2_000], &["none"]),
             published: Protocol {
                 window: Duration::from_secs(5),

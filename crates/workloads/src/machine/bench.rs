@@ -66,10 +66,15 @@ impl MachineBench {
         })
     }
 
-    /// What a sensor is told of a window at a rate.
+    /// What a sensor is told of a window at a rate. A window of a writer that commits by the second
+    /// goes from commit to commit: it has two of them at least.
     fn task(&self, rate: u64, warm_up: Duration, window: Duration) -> Task {
         let samples =
             |time: Duration| (time.as_nanos() * u128::from(rate)).div_ceil(1_000_000_000) as u64;
+        let window = match self.cell.layout {
+            Layout::Samples => window,
+            Layout::Seconds => window.max(Duration::from_secs(2)),
+        };
         let first = samples(warm_up);
         Task { queue: 0, rate, seed: self.cell.seed, first, end: first + samples(window).max(1) }
     }

@@ -61,7 +61,7 @@ impl Workload for Sensors {
             about: "room sensors: ingest, point access, analytics",
             phases: &step::PHASES,
             variants: &VARIANTS,
-            overview: Protocol::of(&[1_000, 10_000], &["single", "bulk"]),
+            overview: Protocol::of(&[10_000], &["single", "bulk"]),
             usual: Protocol::of(&[1_000, 10_000], &["single", "bulk"]),
             published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["single"]),
             reads_files: true,
