@@ -46,6 +46,12 @@ impl Stamp {
         Self { s: ns.div_euclid(second), ns: ns.rem_euclid(second) as i32 }
     }
 
+    /// A moment after this one and no later than any other: for bounds, not to be stored.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self { s: self.s, ns: self.ns + 1 }
+    }
+
     /// Nanoseconds since 1970-01-01 UTC.
     pub const fn nanoseconds(self) -> i64 {
         self.s * NANOSECONDS as i64 + self.ns as i64
@@ -147,6 +153,18 @@ impl History {
         second.saturating_mul(self.rate).saturating_add(part).min(self.len)
     }
 
+    /// The samples of each second, in their order.
+    pub fn seconds(&self) -> impl Iterator<Item = Vec<Sample>> + use<> {
+        let (history, mut next) = (*self, 0);
+        std::iter::from_fn(move || {
+            let first = (next < history.len).then(|| history.at(next))?;
+            let end = history.after(Stamp { s: first.s, ns: 999_999_999 });
+            let second = (next..end).map(|number| history.sample(number)).collect();
+            next = end;
+            Some(second)
+        })
+    }
+
     /// All samples in their order.
     pub fn samples(&self) -> impl Iterator<Item = Sample> + use<> {
         let history = *self;
@@ -199,6 +217,17 @@ mod tests {
             }
             assert_eq!(history.after(Stamp { s: i64::MAX, ns: 0 }), history.len);
             assert_eq!(history.after(Stamp { s: 0, ns: 0 }), 0);
+        }
+    }
+
+    #[test]
+    fn seconds_are_the_samples_in_their_order_cut_where_the_clock_turns() {
+        for (rate, len) in [(1, 3), (7, 20), (1_000, 2_500), (1_000, 0)] {
+            let history = History::new(1, rate, len);
+            let seconds: Vec<Vec<Sample>> = history.seconds().collect();
+            assert!(seconds.iter().all(|one| one.iter().all(|s| s.at.s == one[0].at.s)));
+            assert_eq!(seconds.len() as u64, len.div_ceil(rate));
+            assert!(seconds.concat().into_iter().eq(history.samples()), "rate {rate}");
         }
     }
 

@@ -7,7 +7,7 @@ use embermark_data::machine::{CHANNELS, History, Sample, Stamp, cycle};
 use embermark_engines::{EngineError, Result};
 use embermark_model::fingerprint::Fingerprint;
 
-use super::port::{MachineLog, Seek, Sums};
+use super::port::{MachineLog, Seek, Sums, add};
 
 /// How a cycle is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +61,7 @@ pub(super) const fn with(fingerprint: Fingerprint, sample: &Sample) -> Fingerpri
 fn sums_of(samples: &[Sample]) -> Sums {
     let mut sums = [0; CHANNELS];
     for sample in samples {
-        for (sum, value) in sums.iter_mut().zip(sample.values) {
-            *sum += u64::from(value);
-        }
+        add(&mut sums, sample);
     }
     sums
 }

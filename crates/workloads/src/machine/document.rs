@@ -13,7 +13,7 @@ use embermark_engines::document::{
 use embermark_engines::sql::ResultRow;
 use embermark_model::result::How;
 
-use super::port::{Layout, MachineLog, Seek, Sums, Visit, broken, channel, one_value, stamp};
+use super::port::{Layout, MachineLog, Seek, Sums, Visit, add, broken, channel, one_value, stamp};
 
 static SAMPLE: CollectionDef = CollectionDef {
     name: "sample",
@@ -155,7 +155,7 @@ impl DocumentLog {
         let (mut at, mut found) = (at, None);
         loop {
             let (from, to, order) = if seek.forward() {
-                (next(at), Stamp { s: i64::from(i32::MAX), ns: 0 }, Order::Key)
+                (at.next(), Stamp { s: i64::from(i32::MAX), ns: 0 }, Order::Key)
             } else {
                 (Stamp { s: 0, ns: 0 }, at, Order::KeyDescending)
             };
@@ -180,11 +180,6 @@ impl DocumentLog {
 
 const fn key(at: Stamp) -> [Value<'static>; 2] {
     [Value::Int(at.s), Value::Int(at.ns as i64)]
-}
-
-/// The moment after another one.
-const fn next(at: Stamp) -> Stamp {
-    Stamp { s: at.s, ns: at.ns + 1 }
 }
 
 /// A sample of a document's fields; channels that were not asked for are 0.
@@ -267,13 +262,8 @@ impl MachineLog for DocumentLog {
                 HistoryDocuments { samples, key: [Value::Null; 2], fields: [none; CHANNELS] };
             return self.store.bulk(collection, &mut documents).map(drop);
         }
-        let mut next = 0;
-        while next < history.len {
-            let s = history.at(next).s;
-            let end = history.after(Stamp { s, ns: 999_999_999 });
-            let second: Vec<Sample> = (next..end).map(|number| history.sample(number)).collect();
+        for second in history.seconds() {
             self.write_second(&second)?;
-            next = end;
         }
         Ok(())
     }
@@ -300,7 +290,7 @@ impl MachineLog for DocumentLog {
     fn lowest(&mut self, after: Stamp, before: Stamp) -> Result<Option<Stamp>> {
         if !self.searches() {
             let mut lowest: Option<(u16, Stamp)> = None;
-            self.between([next(after), before], ANGLES, &mut |sample| {
+            self.between([after.next(), before], ANGLES, &mut |sample| {
                 let angle = sample.values[0];
                 if lowest.is_none_or(|(least, _)| angle < least) {
                     lowest = Some((angle, sample.at));
@@ -326,9 +316,7 @@ impl MachineLog for DocumentLog {
         let mut sums = [0; CHANNELS];
         if !self.searches() {
             self.between([from, to], SAMPLES, &mut |sample| {
-                for (sum, value) in sums.iter_mut().zip(sample.values) {
-                    *sum += u64::from(value);
-                }
+                add(&mut sums, &sample);
             })?;
             return Ok(sums);
         }

@@ -9,7 +9,7 @@ use embermark_engines::{Access, Result};
 use embermark_model::result::How;
 
 use super::packed;
-use super::port::{Layout, MachineLog, Seek, Sums, Visit, one_value};
+use super::port::{Layout, MachineLog, Seek, Sums, Visit, add, keep, one_value};
 
 pub(super) struct KvLog {
     store: Box<dyn KvStore>,
@@ -90,19 +90,6 @@ impl KvLog {
     }
 }
 
-/// A visitor that keeps what it sees.
-fn keep(into: &mut Vec<Sample>) -> impl FnMut(Sample) -> ControlFlow<()> {
-    |sample| {
-        into.push(sample);
-        ControlFlow::Continue(())
-    }
-}
-
-/// The moment after another one.
-const fn next(at: Stamp) -> Stamp {
-    Stamp { s: at.s, ns: at.ns + 1 }
-}
-
 struct HistoryPairs {
     history: History,
     layout: Layout,
@@ -177,7 +164,7 @@ impl MachineLog for KvLog {
         if self.layout == Layout::Seconds {
             return Err(one_value());
         }
-        let bound = packed::stamp_key(if seek.forward() { next(at) } else { at });
+        let bound = packed::stamp_key(if seek.forward() { at.next() } else { at });
         let (range, direction) = if seek.forward() {
             (Range { from: Some(&bound[..]), to: None }, Direction::Forward)
         } else {
@@ -198,7 +185,7 @@ impl MachineLog for KvLog {
 
     fn lowest(&mut self, after: Stamp, before: Stamp) -> Result<Option<Stamp>> {
         let mut lowest: Option<(u16, Stamp)> = None;
-        self.between(next(after), before, &mut |sample| {
+        self.between(after.next(), before, &mut |sample| {
             let angle = sample.values[0];
             if lowest.is_none_or(|(least, _)| angle < least) {
                 lowest = Some((angle, sample.at));
@@ -215,9 +202,7 @@ impl MachineLog for KvLog {
     fn sums(&mut self, from: Stamp, to: Stamp) -> Result<Sums> {
         let mut sums = [0; CHANNELS];
         self.between(from, to, &mut |sample| {
-            for (sum, value) in sums.iter_mut().zip(sample.values) {
-                *sum += u64::from(value);
-            }
+            add(&mut sums, &sample);
             ControlFlow::Continue(())
         })?;
         Ok(sums)

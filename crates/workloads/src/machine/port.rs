@@ -113,6 +113,21 @@ pub(super) trait MachineLog {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
+/// A visitor that keeps what it sees.
+pub(super) fn keep(into: &mut Vec<Sample>) -> impl FnMut(Sample) -> ControlFlow<()> {
+    |sample| {
+        into.push(sample);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Adds the channels of a sample to their sums.
+pub(super) fn add(sums: &mut Sums, sample: &Sample) {
+    for (sum, value) in sums.iter_mut().zip(sample.values) {
+        *sum += u64::from(value);
+    }
+}
+
 /// What a question is refused with that asks for single samples where a second is one value.
 pub(super) fn one_value() -> EngineError {
     EngineError::unsupported(

@@ -3,14 +3,13 @@
 //! request brings: one point, or those of a second.
 
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp, Values};
 use embermark_engines::Result;
 use embermark_engines::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_model::result::How;
 
-use super::port::{MachineLog, Seek, Sums, Visit, broken, channel};
+use super::port::{MachineLog, Seek, Sums, Visit, broken, channel, keep};
 
 const MEASUREMENT: &str = "sample";
 const FIELDS: [&str; CHANNELS] = ["v0", "v1", "v2", "v3", "v4"];
@@ -101,14 +100,6 @@ fn range(from: Stamp, to: Stamp) -> String {
 
 fn whole(first: i64, last: i64) -> String {
     range(Stamp { s: first, ns: 0 }, Stamp { s: last + 1, ns: 0 })
-}
-
-/// A visitor that keeps what it sees.
-fn keep(into: &mut Vec<Sample>) -> impl FnMut(Sample) -> ControlFlow<()> {
-    |sample| {
-        into.push(sample);
-        ControlFlow::Continue(())
-    }
 }
 
 impl MachineLog for SeriesLog {

@@ -11,7 +11,7 @@ use embermark_engines::sql::{
 use embermark_model::result::How;
 
 use super::packed;
-use super::port::{Layout, MachineLog, Seek, Sums, Visit, broken, channel, one_value, stamp};
+use super::port::{Layout, MachineLog, Seek, Sums, Visit, broken, channel, keep, one_value, stamp};
 use super::questions::{self, Question};
 
 static SAMPLE: TableDef = TableDef {
@@ -194,17 +194,12 @@ impl Rows for HistoryRows {
 
 /// The seconds of a history as JSON.
 fn seconds_of(history: &History) -> Vec<(i64, String)> {
-    let (mut seconds, mut next) = (Vec::new(), 0);
-    while next < history.len {
-        let s = history.at(next).s;
-        let end = history.after(Stamp { s, ns: 999_999_999 });
-        let samples: Vec<Sample> = (next..end).map(|number| history.sample(number)).collect();
+    let json = |samples: Vec<Sample>| {
         let mut text = String::new();
         packed::write_json(&samples, &mut text);
-        seconds.push((s, text));
-        next = end;
-    }
-    seconds
+        (samples[0].at.s, text)
+    };
+    history.seconds().map(json).collect()
 }
 
 struct SecondRows<'a> {
@@ -350,13 +345,5 @@ impl MachineLog for SqlLog {
 
     fn close(self: Box<Self>) -> Result<()> {
         self.store.close()
-    }
-}
-
-/// A visitor that keeps what it sees.
-fn keep(into: &mut Vec<Sample>) -> impl FnMut(Sample) -> ControlFlow<()> {
-    |sample| {
-        into.push(sample);
-        ControlFlow::Continue(())
     }
 }
