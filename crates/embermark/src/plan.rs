@@ -325,7 +325,7 @@ mod tests {
                 && !plan.engines.contains(&"null".to_owned())
         );
         assert_eq!((plan.scales.len(), plan.variants.len(), plan.as_published), (0, 0, false));
-        assert_eq!((plan.runs, plan.discard, plan.trials, plan.cap_ms), (6, 1, 3, Some(20_000)));
+        assert_eq!((plan.runs, plan.discard, plan.trials, plan.cap_ms), (6, 1, 3, Some(500)));
     }
 
     #[test]
