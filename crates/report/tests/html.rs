@@ -5,15 +5,16 @@
 use std::path::Path;
 
 use embermark_model::Durability;
-use embermark_model::result::{Observed, ResultFile};
+use embermark_model::result::{Observed, Resources, ResultFile};
 use embermark_report::html::{
     self, EngineFacts, Page, PageOptions, PhaseFacts, Source, WorkloadFacts,
 };
-use embermark_report::{ReportError, load};
+use embermark_report::{ReportError, load, statistics};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 /// What the page's tests in `page/tests` open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/page.json";
+const INTERVALS_FIXTURE: &str = "page/tests/fixtures/intervals.json";
 
 fn fixture() -> ResultFile {
     load(Path::new(FIXTURE)).unwrap()
@@ -50,18 +51,43 @@ fn data(file: &ResultFile) -> Page {
     html::data(&[Source { path, result: file }], options()).unwrap()
 }
 
+/// The file holds this text; with `EMBERMARK_WRITE_FIXTURES=1` it is made to.
+fn is_fixture(file: &str, text: &str) {
+    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
+        std::fs::write(file, text).unwrap();
+    }
+    let known = std::fs::read_to_string(file).unwrap();
+    assert!(
+        known == text,
+        "what the page is given has changed: change page/src with it, and write {file} with \
+         EMBERMARK_WRITE_FIXTURES=1 cargo test -p embermark-report --test html"
+    );
+}
+
 #[test]
 fn the_pages_tests_are_given_what_this_version_writes() {
     let text = serde_json::to_string_pretty(&data(&fixture())).unwrap() + "\n";
-    if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
-        std::fs::write(PAGE_FIXTURE, &text).unwrap();
-    }
-    let known = std::fs::read_to_string(PAGE_FIXTURE).unwrap();
-    assert!(
-        known == text,
-        "the page's data has changed: change page/src/data.ts with it, and write the fixture with \
-         EMBERMARK_WRITE_FIXTURES=1 cargo test -p embermark-report --test html"
-    );
+    is_fixture(PAGE_FIXTURE, &text);
+}
+
+/// Intervals of ratios as the terminal shows them: the page works its own out, to the same.
+#[test]
+fn the_pages_tests_are_given_the_intervals_of_the_terminals_table() {
+    let cases: [(&[f64], &[f64]); 5] = [
+        (&[12.0, 11.0, 13.5], &[10.0, 10.5, 9.5]),
+        (&[3.1, 2.9, 3.0, 3.4], &[1.0, 1.2, 1.1, 0.9]),
+        (&[104.0, 99.0, 101.0, 100.0, 180.0], &[100.0, 98.0, 102.0, 103.0, 97.0]),
+        (&[7.0, 7.1, 7.2, 7.3, 7.4, 7.5, 7.6, 7.7, 7.8], &[5.0, 5.5, 6.0]),
+        (&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], &[3.0, 3.0, 3.0, 3.0, 3.0]),
+    ];
+    let told: Vec<_> = cases
+        .iter()
+        .map(|(above, below)| {
+            let interval = statistics::ratio_interval(above, below).unwrap();
+            serde_json::json!({ "above": above, "below": below, "interval": interval })
+        })
+        .collect();
+    is_fixture(INTERVALS_FIXTURE, &(serde_json::to_string_pretty(&told).unwrap() + "\n"));
 }
 
 #[test]
@@ -170,6 +196,7 @@ fn what_was_watched_in_a_phase_is_told_once_and_its_network_bytes_are_a_median()
             run.observed = Some(Observed {
                 network_bytes: Some(bytes),
                 remarks: vec!["did not keep up".into()],
+                processes: [("writer".to_owned(), Resources::default())].into(),
                 ..Observed::default()
             });
         }
@@ -178,6 +205,10 @@ fn what_was_watched_in_a_phase_is_told_once_and_its_network_bytes_are_a_median()
     let seen: Vec<_> = page.entries.iter().filter(|entry| !entry.remarks.is_empty()).collect();
     assert_eq!(seen.len(), 1);
     assert_eq!((seen[0].network_bytes, seen[0].remarks.len()), (Some(200.0), 1));
+    let windows: Vec<_> = seen[0].watched.iter().map(|of| (of.trial, of.network_bytes)).collect();
+    assert!(windows.contains(&(0, Some(100))) && windows.contains(&(1, Some(300))), "{windows:?}");
+    let json = serde_json::to_value(&seen[0].watched[0]).unwrap();
+    assert_eq!(json["processes"]["writer"], serde_json::json!({}), "not measured is absent");
 }
 
 #[test]

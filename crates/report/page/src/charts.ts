@@ -60,7 +60,7 @@ function scaleHint(state: State, entries: Entry[]): string {
   const scales = unique(entries.map((entry) => cellOf(state.page, entry).scale));
   const bars = entries.some((entry) => entry.figure?.interval) ? "a bar is the 95 % interval, " : "";
   const one = scales.length < 2 ? " There is one scale only: `--scale 1k,10k,100k` draws lines." : "";
-  return `Time of one operation, both axes by powers of ten; ${bars}a small dot is a trial. Engines that failed or answered wrongly are not drawn.${one}`;
+  return `Time of one operation, both axes by powers of ten; ${bars}a small dot is a trial, a cross one that stands apart. Engines that failed or answered wrongly are not drawn.${one}`;
 }
 
 /** Time against rows, a chart for each phase. */
@@ -73,7 +73,8 @@ function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, a
     });
     if (points.length === 0) return [];
     const trials = points.flatMap(({ x, z, entry }) =>
-      (entry.figure?.per_trial_ns ?? []).filter((y) => y > 0).map((y) => ({ x, y, z })));
+      (entry.figure?.per_trial_ns ?? []).map((y, place) => ({ x, y, z, apart: entry.figure?.outliers.includes(place) }))
+        .filter(({ y }) => y > 0));
     const bars = points.flatMap(({ x, z, entry }) => {
       const [y1, y2] = entry.figure?.interval ?? [0, 0];
       return y1 > 0 ? [{ x, y1, y2, z }] : [];
@@ -87,7 +88,8 @@ function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, a
       marks: [
         Plot.line(points, { x: "x", y: "y", z: "z", stroke: "z", strokeWidth: 1.5, sort: "x" }),
         Plot.ruleX(bars, { x: "x", y1: "y1", y2: "y2", stroke: "z", strokeWidth: 2, className: "m-interval" }),
-        Plot.dot(trials, { x: "x", y: "y", fill: "z", r: 1.4, fillOpacity: 0.6, className: "m-trial" }),
+        Plot.dot(trials.filter(({ apart }) => !apart), { x: "x", y: "y", fill: "z", r: 1.4, fillOpacity: 0.6, className: "m-trial" }),
+        Plot.dot(trials.filter(({ apart }) => apart), { x: "x", y: "y", stroke: "z", symbol: "times", r: 3, className: "m-outlier" }),
         Plot.dot(points, {
           x: "x", y: "y", stroke: "z", symbol: "z", r: 4, className: "m-time",
           title: ({ x, y, z, entry }: (typeof points)[number]) => `${z}, ${rowsTick(x)} rows: ${duration(y)}${marks(entry)}`,

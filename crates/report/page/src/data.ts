@@ -96,10 +96,31 @@ export interface Entry {
   /** Bytes between client and server in a counted run. */
   network_bytes?: number;
   remarks?: string[];
+  /** Each counted window of a phase that lasts by the clock. */
+  watched?: Watched[];
   /** Bytes written for each byte of the rows' fields. */
   write_amplification: number | null;
   /** By trial: elapsed ns, operations, 1 if discarded plus 2 if stopped at the cap. */
   runs: [number, number, number][][];
+}
+
+export interface Watched {
+  trial: number;
+  window_ns: number;
+  processes: Record<string, Process>;
+  disk_growth_bytes?: number;
+  network_bytes?: number;
+  counts: Record<string, number>;
+  /** Samples, median, 99th percentile, largest. */
+  latencies: Record<string, [number, number, number | null, number]>;
+}
+
+export interface Process {
+  cpu_ns?: number;
+  mean_bytes?: number;
+  peak_bytes?: number;
+  read_bytes?: number;
+  written_bytes?: number;
 }
 
 export interface Figure {
@@ -109,6 +130,8 @@ export interface Figure {
   ops: number;
   done: number | null;
   per_trial_ns: number[];
+  /** Places in it of trials that stand apart from the others. */
+  outliers: number[];
 }
 
 export interface Latency {

@@ -2,9 +2,10 @@
 
 import type { Cell, Entry, Page, Usage } from "./data";
 import { h, list, table } from "./dom";
-import { cellOf } from "./fitness";
+import type { Box } from "./fitness";
 import { bytes, count, duration, orDash, ratio } from "./format";
-import { engineMarks, isFailure, word } from "./status";
+import { engineMarks, isFailure, OUTLIER, word } from "./status";
+import { watched } from "./watched";
 
 const RESOURCES: [keyof Usage, string, (value: number) => string][] = [
   ["cpu_ns", "CPU", duration],
@@ -15,9 +16,9 @@ const RESOURCES: [keyof Usage, string, (value: number) => string][] = [
   ["disk_bytes", "on disk", bytes],
 ];
 
-/** Opens the dialog on an entry. */
-export function open(dialog: HTMLDialogElement, page: Page, entry: Entry): void {
-  const cell = cellOf(page, entry);
+/** Opens the dialog on a box of the map. */
+export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
+  const { cell, entry } = box;
   const close = h("button", { type: "button", class: "close", click: () => dialog.close() }, "Close");
   const phase = entry.phase ?? "every phase";
   dialog.replaceChildren(h("div", { class: "dialog-body" },
@@ -32,7 +33,7 @@ export function open(dialog: HTMLDialogElement, page: Page, entry: Entry): void 
       entry.client_side ? " by client code over scans and point operations" : " by the engine's own means"),
     entry.reason && h("p", { class: "reason" }, entry.reason),
     (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
-    time(entry), trials(cell, entry), latency(entry), resources(cell, entry), engine(cell),
+    time(box), trials(cell, entry), latency(entry), watched(entry.watched ?? []), resources(cell, entry), engine(cell),
   ));
   dialog.onclick = (event) => {
     if (event.target === dialog) dialog.close();
@@ -41,12 +42,17 @@ export function open(dialog: HTMLDialogElement, page: Page, entry: Entry): void 
   dialog.scrollTop = 0;
 }
 
-function time(entry: Entry): Node[] {
+function time({ entry, ratio: times, interval, undecided }: Box): Node[] {
   const { figure } = entry;
   if (!figure) return [];
   const rows: [string, string][] = [["time of one operation", `${duration(figure.per_op_ns)}, median over the trials`]];
   if (figure.interval) {
     rows.push(["95 % interval", `${duration(figure.interval[0])} to ${duration(figure.interval[1])}`]);
+  }
+  if (times !== null) {
+    const within = interval ? ` (95 % interval ${ratio(interval[0])} to ${ratio(interval[1])})` : "";
+    const open = undecided ? ": no difference is shown" : "";
+    rows.push(["ratio to the best shown", times === 1 && !interval ? `1.00x, the best${undecided ? ": another shares its place" : ""}` : ratio(times) + within + open]);
   }
   if (figure.elapsed_ns !== null) rows.push(["time of a whole run", duration(figure.elapsed_ns)]);
   if (figure.ops > 0) rows.push(["operations of a run", count(figure.ops)]);
@@ -61,10 +67,13 @@ function trials(cell: Cell, entry: Entry): Node[] {
   const most = Math.max(0, ...entry.runs.map((runs) => runs.length));
   const run = ([elapsed, , mark]: [number, number, number]) =>
     duration(elapsed) + (mark & 2 ? "^" : "") + (mark & 1 ? " (not counted)" : "");
+  // Trials that counted, to which the figure's times and outliers belong.
+  const counted = cell.trials.flatMap((_, index) => (entry.runs[index]?.some(([, , mark]) => !(mark & 1)) ? [index] : []));
+  const apart = new Set(entry.figure?.outliers.map((place) => counted[place]));
   const rows = cell.trials.map((trial, index) => {
     const runs = entry.runs[index] ?? [];
     const texts = Array.from({ length: most }, (_, at) => orDash(runs[at], run));
-    return [`${index + 1}`, word(trial.status), orDash(trial.open_ns, duration), ...texts];
+    return [`${index + 1}${apart.has(index) ? OUTLIER : ""}`, word(trial.status), orDash(trial.open_ns, duration), ...texts];
   });
   const header = ["trial", "ended", "opening", ...Array.from({ length: most }, (_, at) => `run ${at + 1}`)];
   const told = cell.trials.flatMap((trial, index) => {

@@ -2,6 +2,7 @@
 
 import type { Cell, Entry, Page, Tier } from "./data";
 import { unique } from "./dom";
+import { includesOne, ratioInterval } from "./interval";
 
 /** What is shown: by dimension the names that are. */
 export type Filters = Record<Dimension, Set<string>>;
@@ -24,6 +25,10 @@ export interface Box {
   entry: Entry;
   /** Its time over the best one's of the row; absent when it is not ranked. */
   ratio: number | null;
+  /** The 95 % interval of that ratio; absent with fewer than three trials, and for the best itself. */
+  interval: [number, number] | null;
+  /** No difference to the best is shown: of the best, that another shares its place. */
+  undecided: boolean;
 }
 
 /** One phase in one variant. */
@@ -131,7 +136,7 @@ function mapTable(page: Page, head: Cell, entries: Entry[], against: Against): M
     rows: [...rows.values()].map(({ phase, variant, entries }) => {
       const boxes = ordered.map(([key]) => {
         const entry = entries.get(key);
-        return entry ? { cell: cellOf(page, entry), entry, ratio: null } : null;
+        return entry ? { cell: cellOf(page, entry), entry, ratio: null, interval: null, undecided: false } : null;
       });
       return ranked(phase, variant, boxes, against);
     }),
@@ -142,18 +147,22 @@ function mapTable(page: Page, head: Cell, entries: Entry[], against: Against): M
 function ranked(phase: string | null, variant: string | null, boxes: (Box | null)[], against: Against): MapRow {
   const figures = boxes.flatMap((box) => box?.entry.figure ?? []);
   const perOperation = figures.some((figure) => figure.elapsed_ns === null || figure.ops !== figures[0]?.ops);
-  const best = new Map<number, number>();
+  const best = new Map<number, Box>();
   const group = (box: Box) => (against === "own" ? box.cell.result : 0);
-  const competes = (box: Box) => box.cell.ranked && !box.entry.tainted && box.entry.figure !== null;
-  for (const box of boxes) {
-    if (!box || !competes(box)) continue;
-    const time = box.entry.figure?.per_op_ns ?? Infinity;
-    best.set(group(box), Math.min(best.get(group(box)) ?? Infinity, time));
+  const time = (box: Box) => box.entry.figure?.per_op_ns ?? Infinity;
+  const competing = boxes.filter((box) => box?.cell.ranked && !box.entry.tainted && box.entry.figure) as Box[];
+  for (const box of competing) {
+    const known = best.get(group(box));
+    if (!known || time(box) < time(known)) best.set(group(box), box);
   }
-  for (const box of boxes) {
-    if (!box || !competes(box)) continue;
-    const value = (box.entry.figure?.per_op_ns ?? NaN) / (best.get(group(box)) ?? NaN);
+  for (const box of competing) {
+    const first = best.get(group(box)) ?? box;
+    const value = time(box) / time(first);
     box.ratio = Number.isFinite(value) ? value : null;
+    if (box === first || box.ratio === null) continue;
+    box.interval = ratioInterval(box.entry.figure?.per_trial_ns ?? [], first.entry.figure?.per_trial_ns ?? []);
+    box.undecided = includesOne(box.interval);
+    first.undecided ||= box.undecided;
   }
   return { phase, variant, perOperation, boxes };
 }

@@ -37,7 +37,7 @@ function main(): void {
   const dialog = byId("details") as HTMLDialogElement;
   // On a phone the panel would be all there is to see.
   if (window.matchMedia("(max-width: 40rem)").matches) byId("filters").removeAttribute("open");
-  const drawMap = () => map(byId("tables"), byId("shown"), state, (entry) => open(dialog, page, entry));
+  const drawMap = () => map(byId("tables"), byId("shown"), state, (box) => open(dialog, page, box));
   let waiting = 0;
   const changed = () => {
     drawMap();

@@ -1,24 +1,24 @@
 /** The fitness map as tables. One stop of the Tab key a table; arrow keys move inside it. */
 
-import type { Entry, Page } from "./data";
+import type { Page } from "./data";
 import { h } from "./dom";
 import { type Box, build, type MapRow, type MapTable, STEPS, step, timeOf } from "./fitness";
 import { count, duration, ratio } from "./format";
 import type { State } from "./state";
-import { engineMarks, isFailure, MARKS, marks, word } from "./status";
+import { engineMarks, isFailure, MARKS, marks, UNDECIDED, word } from "./status";
 
-/** Draws the map; `open` is called with the entry of a box that was chosen. */
-export function map(tables: HTMLElement, shown: HTMLElement, state: State, open: (entry: Entry) => void): void {
+/** Draws the map; `open` is called with the box that was chosen. */
+export function map(tables: HTMLElement, shown: HTMLElement, state: State, open: (box: Box) => void): void {
   const built = build(state.page, state.filters, state.against);
-  const boxes: Entry[] = [];
+  const boxes: Box[] = [];
   tables.replaceChildren(...built.map((table) => tableOf(state.page, table, boxes)));
   shown.textContent = boxes.length === 0
     ? "Nothing is left to show: choose more above."
     : `${count(boxes.length)} ${boxes.length === 1 ? "box" : "boxes"} shown of ${count(state.page.entries.length)}`;
   tables.onclick = (event) => {
     const button = (event.target as Element).closest<HTMLElement>("button[data-box]");
-    const entry = boxes[Number(button?.dataset.box)];
-    if (button && entry) open(entry);
+    const box = boxes[Number(button?.dataset.box)];
+    if (button && box) open(box);
   };
   tables.onkeydown = move;
 }
@@ -30,6 +30,7 @@ export function legend(page: Page): HTMLElement {
     occurring.add(engineMarks(cell).trim());
     if (cell.unpublishable) occurring.add("‡");
   }
+  if (page.entries.some((entry) => entry.figure?.interval)) occurring.add(UNDECIDED.trim());
   const ends = STEPS.map((end, index) => (index === 0 ? "best" : `≤ ${end}x`));
   const steps = [...ends, `> ${STEPS[STEPS.length - 1]}x`];
   return h(
@@ -42,7 +43,7 @@ export function legend(page: Page): HTMLElement {
   );
 }
 
-function tableOf(page: Page, table: MapTable, boxes: Entry[]): HTMLElement {
+function tableOf(page: Page, table: MapTable, boxes: Box[]): HTMLElement {
   const title = `${table.workload} ${table.scale} · durability ${table.tier}`;
   const several = page.results.length > 1;
   const about = page.results.flatMap((result, place) => {
@@ -67,7 +68,7 @@ function tableOf(page: Page, table: MapTable, boxes: Entry[]): HTMLElement {
     const phase = known?.phases.find((phase) => phase.name === row.phase);
     const cells = row.boxes.map((box) => {
       if (!box) return h("td", { class: "none" });
-      const button = buttonOf(page, row, box, boxes.push(box.entry) - 1);
+      const button = buttonOf(page, row, box, boxes.push(box) - 1);
       if (first) button.tabIndex = 0;
       first = false;
       return h("td", {}, button);
@@ -108,8 +109,10 @@ function buttonOf(page: Page, row: MapRow, box: Box, place: number): HTMLButtonE
     const tone = entry.tainted ? `bad s-${cell.status}` : "unranked";
     return h("button", { ...properties, class: `box ${tone}`, "aria-label": label }, h("b", {}, ended || "·"), h("small", {}, shown));
   }
-  const label = [`${name}: ${ratio(box.ratio)}, ${duration(time)}`, ...state].join(", ");
-  return h("button", { ...properties, class: `box r${step(box.ratio)}`, "aria-label": label }, h("b", {}, ratio(box.ratio)), h("small", {}, shown));
+  const label = [`${name}: ${ratio(box.ratio)}, ${duration(time)}`, ...state, box.undecided && "no difference to the best is shown"]
+    .filter(Boolean).join(", ");
+  return h("button", { ...properties, class: `box r${step(box.ratio)}`, "aria-label": label },
+    h("b", {}, ratio(box.ratio) + (box.undecided ? UNDECIDED : "")), h("small", {}, shown));
 }
 
 /** Arrow keys, Home and End inside a table. */

@@ -28,11 +28,20 @@ export function engineMarks(cell: Cell): string {
 
 /** After a time. */
 export function marks(entry: Entry): string {
-  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.tainted ? "!" : "");
+  const apart = (entry.figure?.outliers.length ?? 0) > 0;
+  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.tainted ? "!" : "") + (apart ? OUTLIER : "");
 }
+
+/** After a ratio whose interval includes 1. */
+export const UNDECIDED = " ≈";
+
+/** After a time of which a trial stands apart. */
+export const OUTLIER = "°";
 
 /** What each mark means, in the order they are explained. */
 export const MARKS: [string, string][] = [
+  ["≈", "no difference to the row's best is shown: the ratio's 95 % interval includes 1"],
+  ["°", "a trial stands apart from the others; it counts all the same"],
   ["^", "capped: stopped at the time cap; its time per operation stands"],
   ["~", "done by client code over scans and point operations, for want of a query"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],

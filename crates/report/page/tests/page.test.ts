@@ -144,6 +144,69 @@ seen("an interval is drawn where there is one", () => {
   assert.match(await tab.locator("#scale .hint").textContent() ?? "", /95 % interval/);
 });
 
+/** Every row's figures with seven trials of its time, and those of SQLite as fast as the row's best. */
+const undecided = () => {
+  const page = golden();
+  const key = (entry: (typeof page.entries)[number]) => JSON.stringify([page.cells[entry.cell]?.scale, page.cells[entry.cell]?.variant, entry.phase]);
+  const competing = page.entries.filter((entry) => page.cells[entry.cell]?.ranked && !entry.tainted && entry.figure);
+  const best = new Map<string, number>();
+  for (const entry of competing) best.set(key(entry), Math.min(best.get(key(entry)) ?? Infinity, entry.figure?.per_op_ns ?? Infinity));
+  for (const entry of competing) {
+    const { figure } = entry;
+    if (!figure) continue;
+    if (page.cells[entry.cell]?.engine === "sqlite") figure.per_op_ns = 1.01 * (best.get(key(entry)) ?? NaN);
+    figure.per_trial_ns = [0.96, 0.97, 0.98, 1, 1.02, 1.03, 9].map((times) => times * figure.per_op_ns);
+    figure.interval = [0.96 * figure.per_op_ns, 1.03 * figure.per_op_ns];
+    figure.outliers = [6];
+  }
+  return page;
+};
+
+seen("where no difference to the best is shown nobody wins alone", undecided, {}, async ({ tab }) => {
+  const read = tab.locator(".map").first().locator('button[aria-label*=", read: "]');
+  const labels = (await read.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? "")));
+  const shared = labels.filter((label) => label.endsWith("no difference to the best is shown"));
+  assert.ok(shared.some((label) => label.startsWith("sqlite, read: 1.01x")), labels.join("\n"));
+  assert.ok(shared.some((label) => label.includes(", read: 1.00x")), "the best shares its place");
+  assert.ok((await read.allTextContents()).filter((text) => text.includes("≈")).length === shared.length);
+  assert.match(await tab.locator("#legend").textContent() ?? "", /≈ no difference/);
+  await tab.locator(box("sqlite", "read")).first().click();
+  const text = await tab.locator("dialog[open]").textContent() ?? "";
+  assert.match(text, /ratio to the best shown1\.01x \(95 % interval .*x to .*x\): no difference is shown/);
+});
+
+seen("a trial that stands apart is marked in the map and crossed in the chart", undecided, {}, async ({ tab }) => {
+  assert.match(await tab.locator(box("sqlite", "read")).first().textContent() ?? "", /°/);
+  assert.match(await tab.locator("#legend").textContent() ?? "", /° a trial stands apart/);
+  const crosses = await tab.locator("#scale g.m-outlier path").count();
+  assert.ok(crosses > 0);
+  assert.ok(await tab.locator("#scale g.m-trial circle").count() >= 6 * crosses);
+});
+
+const watchedPage = () => {
+  const page = golden();
+  const entry = page.entries.find((entry) => entry.figure && page.cells[entry.cell]?.engine === "sqlite");
+  if (entry) {
+    entry.watched = [{
+      trial: 0, window_ns: 2e9, disk_growth_bytes: 4096,
+      processes: { writer: { cpu_ns: 1e8, mean_bytes: 13e6 }, [NASTY]: {} },
+      counts: { samples: 2000, "deadline-misses": 3, lost: 0 }, latencies: { commit: [2000, 25_000, 78_000, 1_000_000] },
+    }];
+  }
+  return page;
+};
+
+seen("a watched phase tells of its processes, and what was not measured is a dash", watchedPage, {}, async ({ tab }) => {
+  const entry = watchedPage().entries.find((entry) => entry.watched);
+  await tab.locator(box("sqlite", entry?.phase ?? "")).first().click();
+  const rows = await tab.locator("dialog[open] tbody tr").allTextContents();
+  assert.ok(rows.includes("trial 1 writer5.00 %13.0 MB---"), rows.join("\n"));
+  assert.ok(rows.includes(`trial 1 ${NASTY}-----`));
+  assert.ok(rows.includes("trial 12.00 s2,000304.10 kB-"), rows.join("\n"));
+  assert.ok(rows.includes("trial 1 commit2,00025.0 µs78.0 µs1.00 ms"));
+  assert.equal(await tab.evaluate("window.bad"), undefined);
+});
+
 seen("the slice of the charts is chosen", golden, {}, async ({ tab }) => {
   const before = await tab.locator("#latency").textContent();
   await tab.locator("#slice select[name=scale]").selectOption("1k");

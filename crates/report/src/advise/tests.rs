@@ -7,7 +7,8 @@ use super::*;
 use crate::load;
 
 fn fixture() -> ResultFile {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/schema-1.json");
+    // Tests run in the directory of their package.
+    let path = "tests/fixtures/schema-1.json";
     load(std::path::Path::new(path)).unwrap()
 }
 

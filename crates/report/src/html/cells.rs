@@ -1,10 +1,11 @@
 //! One group's cells and entries, as the page is given them.
 
-use embermark_model::result::{Cell, How, Observed, PhaseResult, ResultFile, Run, Trial};
+use embermark_model::result::{Cell, How, Latency, Observed, PhaseResult, ResultFile, Run, Trial};
 use embermark_model::{Scale, Status};
 
 use super::data::{
     CellData, EngineFacts, EntryData, FigureData, LatencyData, Page, TrialData, UsageData,
+    WatchedData,
 };
 use crate::statistics::median;
 use crate::summary::{Entry, Figure, Group, Row, Usage};
@@ -178,6 +179,7 @@ fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> En
             .map_or_else(UsageData::default, |phase| usage_data(&Usage::of_phase(cell, phase))),
         network_bytes: network(&parts),
         remarks: remarks(&parts),
+        watched: watched(cell, row),
         write_amplification: None,
         runs: parts.iter().map(|part| runs(*part)).collect(),
     }
@@ -220,6 +222,28 @@ fn remarks(parts: &[Option<&PhaseResult>]) -> Vec<String> {
     said
 }
 
+fn watched(cell: &Cell, row: &Row<'_>) -> Vec<WatchedData> {
+    let trials = cell.trials.iter().enumerate();
+    let parts = trials.flat_map(|(trial, of)| of.phases.iter().map(move |part| (trial, part)));
+    parts
+        .filter(|(_, part)| Some(part.phase.as_str()) == row.phase)
+        .flat_map(|(trial, part)| observed(part).map(move |seen| watched_data(trial, seen)))
+        .collect()
+}
+
+fn watched_data(trial: usize, seen: &Observed) -> WatchedData {
+    let latency = |of: &Latency| (of.samples, of.p50, of.p99, of.max);
+    WatchedData {
+        trial,
+        window_ns: seen.window_ns,
+        processes: seen.processes.iter().map(|(r, of)| (text::plain(r), *of)).collect(),
+        disk_growth_bytes: seen.disk_growth_bytes,
+        network_bytes: seen.network_bytes,
+        counts: seen.counts.iter().map(|(name, n)| (text::plain(name), *n)).collect(),
+        latencies: seen.latencies.iter().map(|(n, of)| (text::plain(n), latency(of))).collect(),
+    }
+}
+
 fn figure_data(figure: &Figure<'_>) -> FigureData {
     FigureData {
         per_op_ns: figure.per_op_ns,
@@ -228,6 +252,7 @@ fn figure_data(figure: &Figure<'_>) -> FigureData {
         ops: figure.ops,
         done: figure.stop.map(|stop| stop.done),
         per_trial_ns: figure.per_trial_ns.clone(),
+        outliers: figure.outliers.clone(),
     }
 }
 

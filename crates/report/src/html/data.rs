@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use embermark_model::result::Resources;
 use embermark_model::{Durability, Status};
 use serde::Serialize;
 
@@ -244,6 +245,9 @@ pub struct EntryData {
     /// What a reader of the figures has to know, of a phase that is watched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// What was seen of each counted run of a phase that is watched, in the order of the trials.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<WatchedData>,
     /// Bytes written for each byte of the rows' fields, of a load that did all of it where the
     /// workload's rows all have as many bytes.
     pub write_amplification: Option<f64>,
@@ -267,6 +271,8 @@ pub struct FigureData {
     pub done: Option<u64>,
     /// Time per operation of each trial.
     pub per_trial_ns: Vec<f64>,
+    /// Places in it of trials that stand apart from the others.
+    pub outliers: Vec<usize>,
 }
 
 /// Latency of one operation in ns, over all trials.
@@ -316,6 +322,27 @@ pub struct UsageData {
     /// Less than the whole work was done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
+}
+
+/// A window of a phase that lasts by the clock.
+#[derive(Clone, Debug, Serialize)]
+pub struct WatchedData {
+    /// Which trial, from 0.
+    pub trial: usize,
+    /// How long, in ns.
+    pub window_ns: u64,
+    /// What each process used, by its role.
+    pub processes: BTreeMap<String, Resources>,
+    /// By how many bytes the data directory grew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_growth_bytes: Option<i64>,
+    /// Bytes between client and server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_bytes: Option<u64>,
+    /// What was counted, by name.
+    pub counts: BTreeMap<String, u64>,
+    /// By name: samples, median, 99th percentile, largest, in ns.
+    pub latencies: BTreeMap<String, (u64, u64, Option<u64>, u64)>,
 }
 
 /// One published comparison beside one result.

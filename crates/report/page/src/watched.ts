@@ -1,0 +1,35 @@
+/** What was seen of a phase that lasts by the clock: its processes, counts and delays, trial by trial. */
+
+import type { Process, Watched } from "./data";
+import { h, table, unique } from "./dom";
+import { bytes, count, duration, orDash, significant } from "./format";
+
+const USED: [string, (of: Process, window_ns: number) => string][] = [
+  ["CPU", ({ cpu_ns }, window_ns) => orDash(cpu_ns, (ns) => (window_ns > 0 ? `${significant((100 * ns) / window_ns)} %` : duration(ns)))],
+  ["memory, mean", ({ mean_bytes }) => orDash(mean_bytes, bytes)],
+  ["memory, largest", ({ peak_bytes }) => orDash(peak_bytes, bytes)],
+  ["read", ({ read_bytes }) => orDash(read_bytes, bytes)],
+  ["written", ({ written_bytes }) => orDash(written_bytes, bytes)],
+];
+
+/** Tables of the windows; nothing of a phase that is not watched. */
+export function watched(windows: Watched[]): Node[] {
+  if (windows.length === 0) return [];
+  const trial = (of: Watched) => `trial ${of.trial + 1}`;
+  const spoken = (name: string) => name.replaceAll("-", " ");
+  const processes = windows.flatMap((of) => Object.entries(of.processes).map(([role, process]) =>
+    [`${trial(of)} ${role}`, ...USED.map(([, show]) => show(process, of.window_ns))]));
+  const names = unique(windows.flatMap((of) => Object.keys(of.counts)));
+  const counts = windows.map((of) => [
+    trial(of), duration(of.window_ns), ...names.map((name) => orDash(of.counts[name], count)),
+    orDash(of.disk_growth_bytes, bytes), orDash(of.network_bytes, bytes),
+  ]);
+  const delays = windows.flatMap((of) => Object.entries(of.latencies).map(([name, [samples, p50, p99, max]]) =>
+    [`${trial(of)} ${spoken(name)}`, count(samples), duration(p50), orDash(p99, duration), duration(max)]));
+  return [
+    h("h3", {}, "While it lasted"),
+    table("Each process of its own; CPU in percent of one core", ["process", ...USED.map(([name]) => name)], processes),
+    table("Counted", ["", "window", ...names.map(spoken), "growth on disk", "network"], counts),
+    ...(delays.length === 0 ? [] : [table("Delays", ["", "samples", "p50", "p99", "max"], delays)]),
+  ];
+}
