@@ -1,5 +1,7 @@
 //! A control group for workers and servers, with the limits of a device: cgroup v2, as
-//! <https://docs.kernel.org/admin-guide/cgroup-v2.html> has it.
+//! <https://docs.kernel.org/admin-guide/cgroup-v2.html> has it, or [`v1`] where its controllers are.
+
+mod v1;
 
 use std::fs;
 use std::io;
@@ -14,12 +16,13 @@ const NEEDED: [&str; 2] = ["cpu", "memory"];
 
 /// What to do where it does not work.
 const REMEDY: &str = "run as root, or inside 'systemd-run --user --scope -p Delegate=yes', on a \
-                      system whose cpu and memory controllers are cgroup v2's";
+                      system with cgroups and their cpu and memory controllers";
 
 /// A control group with limits; removed when dropped, when nothing is in it any longer.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
-    dir: PathBuf,
+    /// One, or with cgroup v1 one of each controller.
+    dirs: Vec<PathBuf>,
     /// Where this process stays meanwhile, if it had to leave its own group, and that group.
     parked: Option<(PathBuf, PathBuf)>,
     emulated: Emulated,
@@ -38,14 +41,28 @@ impl Cgroup {
         run_id: &str,
         asked: &Emulated,
     ) -> Result<Self, String> {
-        let refused = |why: String| format!("{why}; {REMEDY}");
+        let why = match Self::version_2(system, superuser, run_id, asked) {
+            Ok(created) => return Ok(created),
+            Err(why) => why,
+        };
+        let (dirs, emulated) = v1::create(system, superuser, run_id, asked)
+            .map_err(|v1| format!("{why}; {v1}; {REMEDY}"))?;
+        Ok(Self { dirs, parked: None, emulated })
+    }
+
+    fn version_2(
+        system: &System,
+        superuser: bool,
+        run_id: &str,
+        asked: &Emulated,
+    ) -> Result<Self, String> {
         let mount = system
             .text("proc/self/mountinfo")
             .and_then(|mounts| mounted(&mounts))
-            .ok_or_else(|| refused("no cgroup v2 file system is mounted".to_owned()))?;
+            .ok_or("no cgroup v2 file system is mounted")?;
         let mount = system.path(mount);
         let own = system.text("proc/self/cgroup").and_then(|text| own(&text));
-        let own = own.ok_or_else(|| refused("this process is in no cgroup v2".to_owned()))?;
+        let own = own.ok_or("this process is in no cgroup v2")?;
         let own = mount.join(own.trim_start_matches('/'));
         let base = if superuser { &mount } else { &own };
 
@@ -53,37 +70,38 @@ impl Cgroup {
         let offered: Vec<&str> = controllers.split(' ').collect();
         if let Some(missing) = NEEDED.iter().find(|name| !offered.contains(name)) {
             let offers = if controllers.is_empty() { "none" } else { &controllers };
-            return Err(refused(format!(
+            return Err(format!(
                 "{} has no controller '{missing}' (it has: {offers})",
                 base.display()
-            )));
+            ));
         }
         let has_io = offered.contains(&"io");
         let parked = (*base != mount)
             .then(|| (base.join(format!("embermark-{run_id}-parent")), base.clone()));
         let mut this = Self {
-            dir: base.join(format!("embermark-{run_id}")),
+            dirs: vec![base.join(format!("embermark-{run_id}"))],
             parked: None,
             emulated: Emulated { device: asked.device.clone(), limits: Default::default() },
         };
         if let Some((park, own)) = parked {
-            make(&park).and_then(|()| enter(&park, std::process::id())).map_err(refused)?;
+            make(&park).and_then(|()| enter(&park, std::process::id()))?;
             this.parked = Some((park, own));
         }
         let wanted = if has_io { "+cpu +memory +io" } else { "+cpu +memory" };
-        write(&base.join("cgroup.subtree_control"), wanted).map_err(refused)?;
-        make(&this.dir).map_err(refused)?;
+        write(&base.join("cgroup.subtree_control"), wanted)?;
+        let dir = this.dirs[0].clone();
+        make(&dir)?;
         for (name, limit) in &asked.limits {
             // Storage and swap are limited where the kernel can; what it took is told.
             let optional = !name.starts_with("cpu") && name != "memory.max";
-            let file = this.dir.join(name);
+            let file = dir.join(name);
             match write(&file, limit) {
                 Ok(()) => {
                     let taken = machine::read(&file).unwrap_or_else(|| limit.clone());
                     this.emulated.limits.insert(name.clone(), taken);
                 }
                 Err(_) if optional => {}
-                Err(why) => return Err(refused(why)),
+                Err(why) => return Err(why),
             }
         }
         Ok(this)
@@ -99,14 +117,16 @@ impl Cgroup {
     /// # Errors
     /// When the kernel refuses.
     pub fn add(&self, pid: u32) -> io::Result<()> {
-        fs::write(self.dir.join("cgroup.procs"), pid.to_string())
+        self.dirs.iter().try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
     }
 }
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
         // What is left is an empty group with a name of its own: no harm, and nothing to tell.
-        let _ = fs::remove_dir(&self.dir);
+        for dir in &self.dirs {
+            let _ = fs::remove_dir(dir);
+        }
         if let Some((park, own)) = &self.parked {
             let _ = write(&own.join("cgroup.subtree_control"), "-cpu -memory -io")
                 .or_else(|_| write(&own.join("cgroup.subtree_control"), "-cpu -memory"));

@@ -1,0 +1,144 @@
+//! The same limits by cgroup v1, which many devices still boot with: one hierarchy for each
+//! controller, as <https://docs.kernel.org/admin-guide/cgroup-v1/index.html> has it.
+//!
+//! Storage is left alone: v1 throttles direct writes and not those that come from the page cache,
+//! which is where nearly all of a database's come from.
+
+use std::path::PathBuf;
+
+use embermark_model::result::Emulated;
+
+use super::{make, write};
+use crate::machine::{self, System};
+
+/// A file of a controller, and what is written to it.
+type Limit = (&'static str, String);
+
+/// Groups with the limits asked for, one of each controller, and the limits as read back.
+///
+/// # Errors
+/// Why not.
+pub(super) fn create(
+    system: &System,
+    superuser: bool,
+    run_id: &str,
+    asked: &Emulated,
+) -> Result<(Vec<PathBuf>, Emulated), String> {
+    let mounts = system.text("proc/self/mountinfo").unwrap_or_default();
+    let groups = system.text("proc/self/cgroup").unwrap_or_default();
+    let mut emulated =
+        Emulated { device: asked.device.clone(), limits: std::collections::BTreeMap::new() };
+    let mut dirs: Vec<PathBuf> = Vec::new();
+    for (controller, limits) in [("memory", memory(asked)), ("cpu", cpu(asked)?)] {
+        let mount = mounted(&mounts, controller)
+            .ok_or_else(|| format!("no cgroup v1 hierarchy has the controller '{controller}'"))?;
+        let own = if superuser { "" } else { own(&groups, controller).unwrap_or_default() };
+        let dir = system.path(mount).join(own.trim_start_matches('/'));
+        let dir = dir.join(format!("embermark-{run_id}"));
+        // Two controllers may share a hierarchy.
+        if !dirs.contains(&dir) {
+            make(&dir)?;
+            dirs.push(dir.clone());
+        }
+        for (name, limit) in limits {
+            let file = dir.join(name);
+            match write(&file, &limit) {
+                Ok(()) => {
+                    let taken = machine::read(&file).unwrap_or(limit);
+                    emulated.limits.insert(name.to_owned(), taken);
+                }
+                // Swap is counted only where the kernel was told to.
+                Err(_) if name.contains("memsw") => {}
+                Err(why) => return Err(why),
+            }
+        }
+    }
+    Ok((dirs, emulated))
+}
+
+/// In this order: memory with swap may not be less than memory.
+fn memory(asked: &Emulated) -> Vec<Limit> {
+    let of = |name: &str| asked.limits.get(name);
+    let whole = of("memory.max").map(|limit| ("memory.limit_in_bytes", limit.clone()));
+    let swapless = of("memory.swap.max").filter(|limit| *limit == "0");
+    let swap = swapless.and(of("memory.max"));
+    whole
+        .into_iter()
+        .chain(swap.map(|limit| ("memory.memsw.limit_in_bytes", limit.clone())))
+        .collect()
+}
+
+fn cpu(asked: &Emulated) -> Result<Vec<Limit>, String> {
+    let Some(limit) = asked.limits.get("cpu.max") else { return Ok(Vec::new()) };
+    let (quota, period) =
+        limit.split_once(' ').ok_or_else(|| format!("'{limit}' is no limit of CPU time"))?;
+    Ok(vec![("cpu.cfs_period_us", period.to_owned()), ("cpu.cfs_quota_us", quota.to_owned())])
+}
+
+/// Where a controller's hierarchy is mounted, from `proc_pid_mountinfo(5)`.
+fn mounted(mountinfo: &str, controller: &str) -> Option<PathBuf> {
+    mountinfo.lines().find_map(|line| {
+        let (mount, source) = line.split_once(" - cgroup ")?;
+        let options = source.rsplit(' ').next()?;
+        let has = options.split(',').any(|option| option == controller);
+        has.then(|| mount.split(' ').nth(4).map(PathBuf::from))?
+    })
+}
+
+/// The group of this process in a controller's hierarchy (`cgroups(7)`): `4:cpu,cpuacct:/user`.
+fn own<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
+    groups.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let has = parts.next()?.split(',').any(|name| name == controller);
+        parts.next().filter(|_| has)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const MOUNTS: &str = "27 1 254:0 / / rw - ext4 /dev/vda rw\n\
+                          31 27 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
+                          32 27 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+
+    fn tree(mounts: &str) -> tempfile::TempDir {
+        let tree = tempfile::tempdir().unwrap();
+        for dir in ["proc/self", "sys/fs/cgroup/cpu,cpuacct/mine", "sys/fs/cgroup/memory"] {
+            fs::create_dir_all(tree.path().join(dir)).unwrap();
+        }
+        fs::write(tree.path().join("proc/self/mountinfo"), mounts).unwrap();
+        fs::write(tree.path().join("proc/self/cgroup"), "4:memory:/\n2:cpu,cpuacct:/mine\n0::/\n")
+            .unwrap();
+        tree
+    }
+
+    fn asked() -> Emulated {
+        let limits = [("memory.max", "1000"), ("memory.swap.max", "0"), ("cpu.max", "16000 10000")];
+        let limits = limits.map(|(name, limit)| (name.to_owned(), limit.to_owned()));
+        Emulated { device: "pi3".to_owned(), limits: limits.into() }
+    }
+
+    #[test]
+    fn every_controller_has_a_group_of_its_own_with_its_limits() {
+        let tree = tree(MOUNTS);
+        let (dirs, emulated) = create(&System::at(tree.path()), false, "id", &asked()).unwrap();
+        let at = |path: &str| tree.path().join("sys/fs/cgroup").join(path);
+        assert_eq!(dirs, [at("memory/embermark-id"), at("cpu,cpuacct/mine/embermark-id")]);
+        let read = |path: &str| fs::read_to_string(at(path)).unwrap();
+        assert_eq!(read("memory/embermark-id/memory.limit_in_bytes"), "1000");
+        assert_eq!(read("memory/embermark-id/memory.memsw.limit_in_bytes"), "1000");
+        assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_quota_us"), "16000");
+        assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_period_us"), "10000");
+        assert_eq!(emulated.limits.len(), 4);
+    }
+
+    #[test]
+    fn without_one_of_the_controllers_it_is_refused_by_name() {
+        let tree = tree(MOUNTS.lines().take(2).next().unwrap());
+        let why = create(&System::at(tree.path()), true, "id", &asked()).unwrap_err();
+        assert!(why.contains("no cgroup v1 hierarchy has the controller 'memory'"), "{why}");
+    }
+}
