@@ -59,8 +59,8 @@ function fill(id: string, figures: HTMLElement[], hint: string): void {
 function scaleHint(state: State, entries: Entry[]): string {
   const scales = unique(entries.map((entry) => cellOf(state.page, entry).scale));
   const bars = entries.some((entry) => entry.figure?.interval) ? "a bar is the 95 % interval, " : "";
-  const one = scales.length < 2 ? " There is one scale only: `--scale 1k,10k,100k` draws lines." : "";
-  return `Time of one operation, both axes by powers of ten; ${bars}a small dot is a trial, a cross one that stands apart. Engines that failed or answered wrongly are not drawn.${one}`;
+  const one = scales.length < 2 ? " There is one scale only: `--scale 1k,10k,100k` draws lines against it." : "";
+  return `Time of one operation, by powers of ten; ${bars}a small dot is a trial, a cross one that stands apart. Engines that failed or answered wrongly are not drawn.${one}`;
 }
 
 /** Time against rows, a chart for each phase. */
@@ -80,19 +80,34 @@ function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, a
       return y1 > 0 ? [{ x, y1, y2, z }] : [];
     });
     const xs = unique(points.map(({ x }) => x)).sort((a, b) => a - b);
-    const only = xs.length === 1 ? { domain: [(xs[0] ?? 1) / 3, (xs[0] ?? 1) * 3] } : {};
+    const time = log("time of one operation", tick, [...points, ...trials].map(({ y }) => y));
+    const title = ({ x, y, z, entry }: (typeof points)[number]) => `${z}, ${rowsTick(x)} rows: ${duration(y)}${marks(entry)}`;
+    const alone = trials.filter(({ apart }) => !apart);
+    const apart = trials.filter(({ apart }) => apart);
+    // Of one scale there are no lines to draw: engines stand side by side.
+    const one: Plot.PlotOptions = {
+      ...scales(all),
+      ...byName(points.map(({ z }) => z)),
+      x: { ...time, label: null, ticks: 3 },
+      marks: [
+        Plot.ruleY(bars, { x1: "y1", x2: "y2", y: "z", stroke: "z", strokeWidth: 2, className: "m-interval" }),
+        Plot.dot(alone, { x: "y", y: "z", fill: "z", r: 1.4, fillOpacity: 0.6, className: "m-trial" }),
+        Plot.dot(apart, { x: "y", y: "z", stroke: "z", symbol: "times", r: 3, className: "m-outlier" }),
+        Plot.dot(points, { x: "y", y: "z", stroke: "z", symbol: "z", r: 4, className: "m-time", title }),
+      ],
+    };
     const options: Plot.PlotOptions = {
       ...scales(all),
-      x: { type: "log", label: "rows", ticks: xs, tickFormat: rowsTick, insetLeft: 8, insetRight: 12, ...only },
-      y: log("time of one operation", tick, [...points, ...trials].map(({ y }) => y)),
+      x: { type: "log", label: "rows", ticks: xs, tickFormat: rowsTick, insetLeft: 8, insetRight: 12 },
+      y: time,
       marks: [
         Plot.line(points, { x: "x", y: "y", z: "z", stroke: "z", strokeWidth: 1.5, sort: "x" }),
         Plot.ruleX(bars, { x: "x", y1: "y1", y2: "y2", stroke: "z", strokeWidth: 2, className: "m-interval" }),
-        Plot.dot(trials.filter(({ apart }) => !apart), { x: "x", y: "y", fill: "z", r: 1.4, fillOpacity: 0.6, className: "m-trial" }),
-        Plot.dot(trials.filter(({ apart }) => apart), { x: "x", y: "y", stroke: "z", symbol: "times", r: 3, className: "m-outlier" }),
+        Plot.dot(alone, { x: "x", y: "y", fill: "z", r: 1.4, fillOpacity: 0.6, className: "m-trial" }),
+        Plot.dot(apart, { x: "x", y: "y", stroke: "z", symbol: "times", r: 3, className: "m-outlier" }),
         Plot.dot(points, {
           x: "x", y: "y", stroke: "z", symbol: "z", r: 4, className: "m-time",
-          title: ({ x, y, z, entry }: (typeof points)[number]) => `${z}, ${rowsTick(x)} rows: ${duration(y)}${marks(entry)}`,
+          title,
         }),
       ],
     };
@@ -103,7 +118,7 @@ function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, a
       const within = interval ? ` (${duration(interval[0])} to ${duration(interval[1])})` : "";
       return orDash(point, ({ y, entry }) => duration(y) + marks(entry) + within);
     })]);
-    return [figure(phase, options, ["engine", ...xs.map((x) => `${rowsTick(x)} rows`)], rows)];
+    return [figure(phase, xs.length > 1 ? options : one, ["engine", ...xs.map((x) => `${rowsTick(x)} rows`)], rows)];
   });
 }
 
@@ -168,13 +183,9 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
     if (points.length === 0 || points.every(({ value }) => value === 0)) return [];
     const options: Plot.PlotOptions = {
       ...scales(all),
-      height: 34 + 24 * points.length,
-      marginTop: 6,
-      marginBottom: 28,
-      marginLeft: 12 + 6.2 * Math.max(...points.map(({ z }) => clipped(z, 22).length)),
+      ...byName(points.map(({ z }) => z)),
       marginRight: 64,
       x: { label: null, ticks: 3, tickFormat: metric.tick, grid: true },
-      y: { label: null, domain: points.map(({ z }) => z), tickFormat: (name: string) => clipped(name, 22) },
       marks: [
         Plot.barX(points, { x: "value", y: "z", fill: "z", className: "m-amount" }),
         Plot.text(points, {
@@ -186,6 +197,17 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
     };
     return [figure(metric.label, options, ["engine", metric.label], points.map(({ z, value, mark }) => [z, metric.show(value) + mark]))];
   });
+}
+
+/** A line for each name, one below the other. */
+function byName(names: string[]): Plot.PlotOptions {
+  return {
+    height: 34 + 24 * names.length,
+    marginTop: 6,
+    marginBottom: 28,
+    marginLeft: 12 + 6.2 * Math.max(...names.map((name) => clipped(name, 22).length)),
+    y: { label: null, domain: names, tickFormat: (name: string) => clipped(name, 22) },
+  };
 }
 
 function byPhase(entries: Entry[]): [string, Entry[]][] {

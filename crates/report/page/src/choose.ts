@@ -12,6 +12,14 @@ const TIERS: Record<Tier, string> = {
   power: "a power cut",
 };
 
+/** Kinds of work to begin with: what matters in each, to be moved further. */
+const BEGINNINGS: [string, Record<string, number>][] = [
+  ["a logger on flash", { ingest: 6, wear: 5, memory: 4, disk: 3 }],
+  ["a gateway that answers questions", { load: 4, analytics: 6, memory: 3, tail: 2 }],
+  ["an application's store", { point: 6, update: 4, ingest: 3, start: 3, tail: 3 }],
+  ["nothing", {}],
+];
+
 const LICENCES: Record<LicenceClass, string> = {
   other: "any",
   copyleft: "copyleft or freer",
@@ -43,16 +51,29 @@ function chooseFrom(body: HTMLElement, table: AdviceTable): void {
   const answer = h("div", { class: "answer", "aria-live": "polite" });
   const update = () => answer.replaceChildren(...shortList(table, must, weights));
 
+  const moved = new Map<string, (value: number) => void>();
   const sliders = table.criteria.map(({ id, label, about }) => {
     const output = h("output", {}, "0");
-    const input = h("input", { type: "range", min: 0, max: MOST, step: 1, value: 0, name: id, "aria-label": label, input: (event) => {
-      weights[id] = Number((event.target as HTMLInputElement).value);
-      output.textContent = String(weights[id]);
+    const input = h("input", { type: "range", min: 0, max: MOST, step: 1, value: 0, name: id, "aria-label": label, input: () => {
+      weights[id] = Number(input.value);
+      output.textContent = input.value;
       update();
     } });
+    moved.set(id, (value) => {
+      input.value = String(value);
+      weights[id] = value;
+      output.textContent = String(value);
+    });
     return h("label", { class: "slider", title: about }, h("span", {}, label), input, output);
   });
+  const measured = (id: string) => table.engines.some((engine) => engine.tier === must.tier && engine.ratios[id] !== undefined);
+  const beginnings = BEGINNINGS.map(([name, of]) => h("button", { type: "button", class: "small", click: () => {
+    // What nobody was measured for would leave everybody out.
+    for (const [id, move] of moved) move(measured(id) ? of[id] ?? 0 : 0);
+    update();
+  } }, name));
   body.replaceChildren(
+    h("p", { class: "beginnings" }, "Begin with what matters to ", ...beginnings.flatMap((button) => [button, " "])),
     h("div", { class: "panel choose" },
       h("fieldset", {}, h("legend", {}, "must have"), ...musts(tiers, must, update)),
       h("fieldset", {}, h("legend", {}, "matters (0 to 10)"), ...sliders)),

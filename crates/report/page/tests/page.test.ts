@@ -183,6 +183,18 @@ seen("a trial that stands apart is marked in the map and crossed in the chart", 
   assert.ok(await tab.locator("#scale g.m-trial circle").count() >= 6 * crosses);
 });
 
+seen("of one scale engines stand below each other, with a mark for every figure", () => {
+  const page = golden();
+  const [first] = page.cells;
+  page.entries = page.entries.filter((entry) => page.cells[entry.cell]?.scale === first?.scale);
+  return page;
+}, {}, async ({ tab }) => {
+  const rows = await tab.locator("#scale figure").first().locator('g[aria-label="y-axis tick label"] text').allTextContents();
+  assert.ok(rows.includes("sqlite") && rows.includes("postgres"), rows.join());
+  assert.ok(await tab.locator("#scale g.m-time path").count() > 0);
+  assert.match(await tab.locator("#scale .hint").textContent() ?? "", /one scale only/);
+});
+
 const watchedPage = () => {
   const page = golden();
   const entry = page.entries.find((entry) => entry.figure && page.cells[entry.cell]?.engine === "sqlite");
@@ -205,6 +217,30 @@ seen("a watched phase tells of its processes, and what was not measured is a das
   assert.ok(rows.includes("trial 12.00 s2,000304.10 kB-"), rows.join("\n"));
   assert.ok(rows.includes("trial 1 commit2,00025.0 µs78.0 µs1.00 ms"));
   assert.equal(await tab.evaluate("window.bad"), undefined);
+});
+
+/** With the program's name for what the fixture calls `read`, and a criterion that nobody was measured for. */
+const begun = () => {
+  const table = advice();
+  for (const criterion of table.criteria) if (criterion.id === "read") criterion.id = "point";
+  table.criteria.push({ id: "ingest", label: "ingest", about: "" });
+  for (const { ratios, intervals } of table.engines) {
+    for (const of of [ratios, intervals] as Record<string, unknown>[]) {
+      if ("read" in of) [of.point] = [of.read];
+    }
+  }
+  return { ...golden(), advice: [{ of: null, table }] };
+};
+
+seen("a kind of work to begin with moves the sliders of what was measured, and 'nothing' moves them back", begun, {}, async ({ tab }) => {
+  const values = () => tab.locator("#choose input[type=range]").evaluateAll((all) =>
+    Object.fromEntries(all.map((one) => [(one as HTMLInputElement).name, (one as HTMLInputElement).value])));
+  await tab.getByRole("button", { name: "an application's store" }).click();
+  assert.deepEqual(await values(), { load: "0", point: "6", memory: "0", ingest: "0" });
+  assert.ok(await tab.locator("#choose .ranked li").count() > 0);
+  await tab.getByRole("button", { name: "nothing", exact: true }).click();
+  assert.deepEqual(await values(), { load: "0", point: "0", memory: "0", ingest: "0" });
+  assert.match(await tab.locator("#choose .answer").textContent() ?? "", /Move a slider/);
 });
 
 seen("the slice of the charts is chosen", golden, {}, async ({ tab }) => {

@@ -12,6 +12,8 @@ pub(super) enum Source {
     Tail(Phases),
     /// A resource over the whole main variant of each workload, at its largest scale.
     Use(Resource),
+    /// Lines of code that drive the engine here.
+    Effort,
 }
 
 /// Phases of one workload.
@@ -45,7 +47,7 @@ const EACH: &[&str] = &["commit-each"];
 /// Of `events` its plain form: not every engine has the others.
 const PLAIN: &[&str] = &["none"];
 
-pub(super) static CRITERIA: [Made; 12] = [
+pub(super) static CRITERIA: [Made; 13] = [
     Made {
         criterion: criterion("ingest", "ingest", "rows put in one by one, one commit a row"),
         of: &[
@@ -125,6 +127,10 @@ pub(super) static CRITERIA: [Made; 12] = [
             Source::Time(phases("contacts", &[], &["open_close"])),
             Source::Time(phases("events", PLAIN, &["open_log", "open"])),
         ],
+    },
+    Made {
+        criterion: criterion("effort", "effort", "lines of code that drive the engine here"),
+        of: &[Source::Effort],
     },
 ];
 

@@ -4,7 +4,7 @@ use embermark_model::Durability;
 use embermark_model::result::{Cell, ResultFile};
 
 use super::criteria::{CRITERIA, Phases, Source};
-use crate::statistics::{geometric_mean, is_measure, median, ratio_interval};
+use crate::statistics::{FEWEST_TRIALS, geometric_mean, is_measure, median, ratio_interval};
 use crate::summary::{Comparison, Entry, Figure, Group, Resource, Row};
 
 /// Sizes below one page of 4,096 bytes are not told apart: memory and storage come in pages, and
@@ -31,6 +31,7 @@ pub(super) fn lines<'a>(
         Source::Time(phases) => by_row(&groups, phases, |figure| Some(figure.per_trial_ns.clone())),
         Source::Tail(phases) => by_row(&groups, phases, |figure| figure.p99_per_trial()),
         Source::Use(resource) => by_group(file, &groups, *resource),
+        Source::Effort => by_lines(file, &groups),
     };
     let made = CRITERIA.iter();
     made.map(|made| (made.criterion.id, made.of.iter().flat_map(of).collect())).collect()
@@ -104,6 +105,23 @@ fn by_group<'a>(file: &'a ResultFile, groups: &[&Group<'a>], of: Resource) -> Ve
         lines.extend(line(present(group), values.collect()));
     }
     lines
+}
+
+/// One line for all: what the engines' adapters are long. A count has no error, so its interval is
+/// the ratio itself.
+fn by_lines<'a>(file: &ResultFile, groups: &[&Group<'a>]) -> Vec<Line<'a>> {
+    let mut engines: Vec<&str> = Vec::new();
+    for engine in groups.iter().flat_map(|group| present(group)) {
+        if !engines.contains(&engine) {
+            engines.push(engine);
+        }
+    }
+    let lines = |engine: &str| file.manifest.engines.get(engine)?.adapter_lines;
+    let values = engines
+        .iter()
+        .filter_map(|engine| Some((*engine, vec![f64::from(lines(engine)?); FEWEST_TRIALS])));
+    let values = values.collect();
+    line(engines, values).into_iter().collect()
 }
 
 fn cell<'a>(file: &'a ResultFile, group: &Group<'a>, engine: &str) -> Option<&'a Cell> {

@@ -142,6 +142,18 @@ fn the_table_is_the_json_that_the_page_reads() {
 }
 
 #[test]
+fn effort_is_the_length_of_the_adapter_and_certain() {
+    let mut file = three();
+    for (engine, lines) in [("rows", 200), ("columns", 300)] {
+        file.manifest.engines.get_mut(engine).unwrap().adapter_lines = Some(lines);
+    }
+    let table = table(&[&file]);
+    assert_eq!(entry(&table, "columns").ratios["effort"], 1.5);
+    assert_eq!(entry(&table, "columns").intervals["effort"], [1.5, 1.5]);
+    assert!(!entry(&table, "tree").ratios.contains_key("effort"), "nobody counted its lines");
+}
+
+#[test]
 fn several_rows_of_a_criterion_count_by_their_geometric_mean() {
     let mut file = empty();
     file.cells.push(cell("a", "single", &[("read", 10), ("last_readings", 40)]));
