@@ -67,6 +67,11 @@ pub struct Sample {
     pub values: Values,
 }
 
+impl Sample {
+    /// Bytes of its values: seconds of 64 bits, nanoseconds of 32, and 16 for every channel.
+    pub const VALUE_BYTES: u64 = 8 + 4 + 2 * CHANNELS as u64;
+}
+
 /// The channels of one machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Signal {

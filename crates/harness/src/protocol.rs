@@ -18,6 +18,8 @@ pub struct Job {
     pub rows: PathBuf,
     /// An empty directory for the engine's files, an absolute path.
     pub site: PathBuf,
+    /// Whether `site` lies on a disk that nobody else uses.
+    pub own_disk: bool,
     /// A running server to use instead of a private one.
     pub url: Option<String>,
     /// Seed of the operation sequences.

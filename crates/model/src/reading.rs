@@ -68,6 +68,13 @@ impl Reading {
         self.present = self.present & !(1 << i) | u16::from(value.is_some()) << i;
     }
 
+    /// Bytes of its values: a sensor of 16 bits, a time of 64, and 64 for every value that is
+    /// present.
+    #[inline]
+    pub const fn value_bytes(&self) -> u64 {
+        2 + 8 + 8 * self.present.count_ones() as u64
+    }
+
     /// The temperature in °C.
     #[inline]
     pub fn temperature(&self) -> Option<f64> {

@@ -118,12 +118,20 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     if usage.clone().any(|usage| usage.is_measured()) {
         let says = format!(
             "one counted run of every phase, summed, and the largest memory of any, without what \
-             the worker held before it opened the engine{}; medians over the trials",
+             the worker held before it opened the engine{}; medians over the trials; others: the share of all CPUs that \
+             other programs had meanwhile",
             baselines(file)
         );
         let short = usage.clone().any(|usage| usage.is_measured() && usage.incomplete);
         let mark = if short { "; ^ less than the whole work was done" } else { "" };
         notes.push(note("resources", format!("{says}{mark}")));
+    }
+    let rows = comparison.groups.iter().flat_map(|group| &group.rows);
+    if rows.flat_map(|row| &row.loadings).any(Option::is_some) {
+        let says = "bytes of the rows' values; bytes the engine's processes wrote for each of them; \
+                    time and CPU of its checkpoint or compaction after the last run; bytes written \
+                    with that; bytes that reached a disk of its own; allocated before and after";
+        notes.push(note("loads", says));
     }
     notes
 }

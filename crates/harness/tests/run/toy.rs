@@ -429,6 +429,14 @@ impl Bench for Numbers {
         Ok(Expected::Set { rows, optional: vec![] }.check(answer)?)
     }
 
+    fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
+        (phase == 0).then_some(16 * ops)
+    }
+
+    fn rest(&mut self) -> Result<()> {
+        self.store.settle()
+    }
+
     fn finish(self: Box<Self>) -> Result<()> {
         self.store.close()
     }

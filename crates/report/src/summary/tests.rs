@@ -62,6 +62,7 @@ fn run(elapsed_ns: u64, ops: u64) -> Run {
         engine: Resources::default(),
         client: None,
         observed: None,
+        loaded: None,
     }
 }
 
