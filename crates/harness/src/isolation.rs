@@ -223,4 +223,11 @@ mod tests {
         );
         assert_eq!(counted(""), None);
     }
+
+    #[test]
+    fn what_lies_on_no_block_device_is_not_measured() {
+        for place in ["/proc", "/nowhere"] {
+            assert!(Before::at(Path::new(place)).is_none(), "{place}");
+        }
+    }
 }

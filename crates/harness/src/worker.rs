@@ -212,7 +212,11 @@ impl Trial<'_> {
                     (status, reason) = (Status::Unsupported, Some(error.to_string()));
                     break;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    let done = meter.measured().ops;
+                    let text = format!("{error}, after {done} operations of run {}", run + 1);
+                    return Err(Stop::Failed(status_of(&error), text));
+                }
             };
             let between = began.zip(clock::monotonic_ns());
             let (engine, client) = self.probes.end(before);

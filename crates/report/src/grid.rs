@@ -241,8 +241,8 @@ pub(crate) fn loads(group: &Group<'_>) -> Option<Grid> {
         ("written/byte", |loading| loading.write_amplification, format::ratio),
         ("settling", |loading| loading.settle_ns, format::duration),
         ("its CPU", |loading| loading.settle_cpu_ns, format::duration),
-        ("and settled", |loading| loading.settled_amplification, format::ratio),
-        ("to device", |loading| loading.device_amplification, format::ratio),
+        ("with settling", |loading| loading.settled_amplification, format::ratio),
+        ("device/byte", |loading| loading.device_amplification, format::ratio),
         ("disk before", |loading| loading.disk_before_bytes, format::bytes),
         ("disk after", |loading| loading.disk_after_bytes, format::bytes),
     ];

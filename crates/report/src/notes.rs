@@ -118,8 +118,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     if usage.clone().any(|usage| usage.is_measured()) {
         let says = format!(
             "one counted run of every phase, summed, and the largest memory of any, without what \
-             the worker held before it opened the engine{}; medians over the trials; others: the share of all CPUs that \
-             other programs had meanwhile",
+             the worker held before it opened the engine{}; medians over the trials",
             baselines(file)
         );
         let short = usage.clone().any(|usage| usage.is_measured() && usage.incomplete);
@@ -128,9 +127,10 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     }
     let rows = comparison.groups.iter().flat_map(|group| &group.rows);
     if rows.flat_map(|row| &row.loadings).any(Option::is_some) {
-        let says = "bytes of the rows' values; bytes the engine's processes wrote for each of them; \
-                    time and CPU of its checkpoint or compaction after the last run; bytes written \
-                    with that; bytes that reached a disk of its own; allocated before and after";
+        let says = "written/byte: what the engine's processes wrote for each byte of the rows' \
+                    values; settling: its own checkpoint or compaction after the last run, and \
+                    with settling what was written till then; device/byte: what reached a disk of \
+                    the trial's own (--isolate-disk)";
         notes.push(note("loads", says));
     }
     notes
