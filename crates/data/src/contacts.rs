@@ -166,4 +166,21 @@ mod tests {
         assert_eq!(made(1), made(1));
         assert_ne!(made(1), made(2));
     }
+
+    #[test]
+    fn a_contact_weighs_its_key_and_its_texts() {
+        let contact = generate(1, 42).next().unwrap();
+        let texts = format!(
+            "{}{}{}{}{}{}{}{}",
+            contact.lastname,
+            contact.firstname,
+            contact.street,
+            contact.city,
+            contact.state,
+            contact.zip,
+            contact.country,
+            contact.phone
+        );
+        assert_eq!(contact.value_bytes(), 8 + texts.len() as u64);
+    }
 }

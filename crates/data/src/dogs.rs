@@ -94,4 +94,10 @@ mod tests {
         assert_eq!(made(1), made(1));
         assert_ne!(made(1), made(2));
     }
+
+    #[test]
+    fn a_dog_weighs_its_age_and_its_texts() {
+        let dog = generate(1, 42).next().unwrap();
+        assert_eq!(dog.value_bytes(), 8 + 36 + (dog.name.len() + dog.breed.len()) as u64);
+    }
 }

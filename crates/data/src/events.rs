@@ -278,4 +278,19 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn an_event_weighs_its_key_its_time_and_what_it_tells() {
+        for event in generate(1_000, 42) {
+            let tells = match event.data {
+                Payload::Location { .. } => 16,
+                Payload::Co2 { .. } => 8,
+                Payload::Log(line) => {
+                    let LogLine { user, message, endpoint, .. } = line;
+                    8 + format!("{}{user}{message}{endpoint}", line.level()).len() as u64
+                }
+            };
+            assert_eq!(event.value_bytes(), 16 + tells, "{event:?}");
+        }
+    }
 }

@@ -242,4 +242,9 @@ mod tests {
             assert_eq!(Stamp::of_nanoseconds(ns).nanoseconds(), ns);
         }
     }
+
+    #[test]
+    fn a_sample_weighs_its_stamp_and_five_channels() {
+        assert_eq!(Sample::VALUE_BYTES, 22);
+    }
 }
