@@ -82,7 +82,7 @@ pub enum Event {
     /// The run ended.
     Run {
         /// What it took.
-        run: Run,
+        run: Box<Run>,
         /// When it began and ended, in ns of the monotonic clock.
         between: Option<(u64, u64)>,
     },

@@ -242,7 +242,7 @@ impl Trial<'_> {
                 observed: lasts.then(|| watching.observed()),
                 loaded,
             };
-            self.events.send(&Event::Run { run: ran, between })?;
+            self.events.send(&Event::Run { run: Box::new(ran), between })?;
             if measured.capped {
                 status = Status::Capped;
             }

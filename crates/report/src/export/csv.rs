@@ -55,8 +55,11 @@ const HEADER: [&str; 41] = [
     "undecided",
 ];
 
+/// A figure of a run.
+type Ratio = fn(&Run) -> Option<f64>;
+
 /// Bytes written for each byte of the rows' values: see [`Run`].
-const AMPLIFICATIONS: [(&str, fn(&Run) -> Option<f64>); 3] = [
+const AMPLIFICATIONS: [(&str, Ratio); 3] = [
     ("write_amplification", Run::write_amplification),
     ("settled_amplification", Run::settled_amplification),
     ("device_amplification", Run::device_amplification),
@@ -189,7 +192,7 @@ impl Line<'_> {
     fn measured(&self, columns: &[Column]) -> Vec<String> {
         let run = self.run.map(|(_, run)| run);
         let at = At { trial: self.trial, phase: self.phase, run };
-        let ratio = |of: fn(&Run) -> Option<f64>| run.and_then(of).map(|ratio| ratio.to_string());
+        let ratio = |of: Ratio| run.and_then(of).map(|ratio| ratio.to_string());
         let ratios = AMPLIFICATIONS.map(|(_, of)| ratio(of));
         let numbers = columns.iter().map(|column| Some(column.of(&at)?.to_string()));
         ratios.into_iter().chain(numbers).map(Option::unwrap_or_default).collect()
