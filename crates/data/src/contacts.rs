@@ -40,6 +40,15 @@ pub struct Contact {
     pub phone: ArrayString<13>,
 }
 
+impl Contact {
+    /// Bytes of its values: a key of 64 bits, and texts as long as they are in UTF-8.
+    pub const fn value_bytes(&self) -> u64 {
+        let Self { id: _, lastname, firstname, street, city, state, zip, country, phone } = self;
+        let names = lastname.len() + firstname.len() + street.len() + city.len();
+        8 + (names + state.len() + zip.len() + country.len() + phone.len()) as u64
+    }
+}
+
 /// Makes contacts 1 to `rows`. Names, streets, states and countries are from the crate `fake`'s
 /// English lists; the same rows and seed give the same contacts on every platform.
 pub fn generate(rows: u64, seed: u64) -> impl Iterator<Item = Contact> {
@@ -156,5 +165,22 @@ mod tests {
         let made = |seed| generate(100, seed).collect::<Vec<_>>();
         assert_eq!(made(1), made(1));
         assert_ne!(made(1), made(2));
+    }
+
+    #[test]
+    fn a_contact_weighs_its_key_and_its_texts() {
+        let contact = generate(1, 42).next().unwrap();
+        let texts = format!(
+            "{}{}{}{}{}{}{}{}",
+            contact.lastname,
+            contact.firstname,
+            contact.street,
+            contact.city,
+            contact.state,
+            contact.zip,
+            contact.country,
+            contact.phone
+        );
+        assert_eq!(contact.value_bytes(), 8 + texts.len() as u64);
     }
 }

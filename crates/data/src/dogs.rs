@@ -18,6 +18,14 @@ pub struct Dog {
     pub breed: &'static str,
 }
 
+impl Dog {
+    /// Bytes of its values: an age of 64 bits, and texts as long as they are in UTF-8.
+    pub const fn value_bytes(&self) -> u64 {
+        let Self { id, name, age: _, breed } = self;
+        8 + (id.len() + name.len() + breed.len()) as u64
+    }
+}
+
 /// Makes dogs. Names are from the crate `fake`'s English list.
 pub fn generate(rows: u64, seed: u64) -> impl Iterator<Item = Dog> {
     let mut draw = Draw::new(seed, 2);
@@ -85,5 +93,11 @@ mod tests {
         let made = |seed| generate(10, seed).collect::<Vec<_>>();
         assert_eq!(made(1), made(1));
         assert_ne!(made(1), made(2));
+    }
+
+    #[test]
+    fn a_dog_weighs_its_age_and_its_texts() {
+        let dog = generate(1, 42).next().unwrap();
+        assert_eq!(dog.value_bytes(), 8 + 36 + (dog.name.len() + dog.breed.len()) as u64);
     }
 }

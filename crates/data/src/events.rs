@@ -68,6 +68,22 @@ pub struct LogLine {
     pub endpoint: ArrayString<48>,
 }
 
+impl Event {
+    /// Bytes of its values: key, time, and every number 64 bits, texts as long as they are in
+    /// UTF-8. The names of its fields are the schema's, though a document holds them.
+    pub const fn value_bytes(&self) -> u64 {
+        let data = match &self.data {
+            Payload::Location { .. } => 16,
+            Payload::Co2 { .. } => 8,
+            Payload::Log(line) => {
+                let LogLine { span_id: _, is_error: _, user, message, endpoint } = line;
+                8 + line.level().len() + user.len() + message.len() + endpoint.len()
+            }
+        };
+        16 + data as u64
+    }
+}
+
 impl LogLine {
     /// `error` or `success`.
     pub const fn level(&self) -> &'static str {
@@ -260,6 +276,21 @@ mod tests {
                     assert_eq!(read["message"], line.message.as_str());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn an_event_weighs_its_key_its_time_and_what_it_tells() {
+        for event in generate(1_000, 42) {
+            let tells = match event.data {
+                Payload::Location { .. } => 16,
+                Payload::Co2 { .. } => 8,
+                Payload::Log(line) => {
+                    let LogLine { user, message, endpoint, .. } = line;
+                    8 + format!("{}{user}{message}{endpoint}", line.level()).len() as u64
+                }
+            };
+            assert_eq!(event.value_bytes(), 16 + tells, "{event:?}");
         }
     }
 }

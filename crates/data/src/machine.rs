@@ -67,6 +67,11 @@ pub struct Sample {
     pub values: Values,
 }
 
+impl Sample {
+    /// Bytes of its values: seconds of 64 bits, nanoseconds of 32, and 16 for every channel.
+    pub const VALUE_BYTES: u64 = 8 + 4 + 2 * CHANNELS as u64;
+}
+
 /// The channels of one machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Signal {
@@ -236,5 +241,10 @@ mod tests {
         for ns in [0, -1, 999_999_999, 1_000_000_000, 1_518_465_409_000_000_123] {
             assert_eq!(Stamp::of_nanoseconds(ns).nanoseconds(), ns);
         }
+    }
+
+    #[test]
+    fn a_sample_weighs_its_stamp_and_five_channels() {
+        assert_eq!(Sample::VALUE_BYTES, 22);
     }
 }

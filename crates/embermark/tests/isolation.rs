@@ -8,7 +8,7 @@ use std::fs;
 use std::process::Stdio;
 
 use common::{Place, left_in, wait_for};
-use embermark_model::result::DeviceIo;
+use embermark_model::result::Trial;
 
 const RUN: [&str; 14] = [
     "run",
@@ -27,8 +27,8 @@ const RUN: [&str; 14] = [
     "--out",
 ];
 
-/// A run of these further words; `None` where such disks cannot be had.
-fn run(place: &Place, out: &str, words: &[&str]) -> Option<DeviceIo> {
+/// A trial of these further words; `None` where such disks cannot be had.
+fn run(place: &Place, out: &str, words: &[&str]) -> Option<Trial> {
     let ended = place.embermark(&[&RUN[..], &[out], words].concat());
     if ended.status == 2 && ended.stderr.contains("--isolate-disk: ") {
         assert!(!place.path(out).exists());
@@ -38,7 +38,7 @@ fn run(place: &Place, out: &str, words: &[&str]) -> Option<DeviceIo> {
     ended.with(0);
     let result = place.result(out);
     assert!(result.manifest.warnings.iter().any(|text| text.contains("loop device")));
-    Some(result.cells[0].trials[0].device_io.unwrap())
+    Some(result.cells[0].trials[0].clone())
 }
 
 /// Loop devices whose image lies below a folder.
@@ -56,10 +56,22 @@ fn a_flush_reaches_the_disk_for_every_synced_commit_and_the_bytes_of_every_row()
     let each = ["--durability", "power", "--variant", "commit-each"];
     let Some(synced) = run(&place, "power", &each) else { return };
     let bulk = run(&place, "bulk", &["--durability", "power", "--variant", "bulk"]).unwrap();
+    let of_load = |trial: &Trial| trial.phases[0].runs[0].clone();
+    let (each_row, all_rows) = (of_load(&synced), of_load(&bulk));
+    let (synced, bulk) = (synced.device_io.unwrap(), bulk.device_io.unwrap());
     // 300 commits, each of them synced, and a 33-byte value with every row.
     assert!(synced.flushes >= 300, "{synced:?}");
     assert!(synced.written_bytes >= 300 * 4096, "{synced:?}");
     assert!(bulk.flushes < 100 && bulk.written_bytes >= 300 * 33, "{bulk:?}");
+    // The same of the load alone: of 10 to 42 bytes of a row a commit makes a block or more.
+    let loaded = each_row.loaded.unwrap();
+    assert!((3_000..=12_600).contains(&loaded.user_bytes), "{loaded:?}");
+    let io = loaded.device_io.unwrap();
+    assert!(io.flushes >= 300 && io.flushes <= synced.flushes, "{io:?}");
+    assert!(each_row.device_amplification().unwrap() > 4096.0 / 42.0, "{loaded:?}");
+    assert!(all_rows.device_amplification() < each_row.device_amplification());
+    let settled = loaded.settling.unwrap().device_io.unwrap();
+    assert!(settled.written_bytes > 0, "the checkpoint wrote the rows to the table: {settled:?}");
     assert_eq!(loops(&place), 0);
 }
 

@@ -30,6 +30,13 @@ pub trait Engine: Sync {
     /// When the engine is not available or refuses.
     fn open(&self, site: &Site) -> Result<Opened>;
 
+    /// Whether it has anything to do when a database is to come to rest
+    /// ([`Lifecycle::settle`](crate::Lifecycle::settle)): a checkpoint, a compaction, a sync that it
+    /// can be asked for.
+    fn settles(&self) -> bool {
+        true
+    }
+
     /// Opens a second client of a database that another process has open at `site`, reached as that
     /// one's [`Lifecycle::join`](crate::Lifecycle::join) says by `at`. An ordinary client of the same
     /// tier; it creates nothing and changes no setting of the database, and closing it stops no server

@@ -41,6 +41,10 @@ impl Engine for Memory {
         Availability::Ready { version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 
+    fn settles(&self) -> bool {
+        false
+    }
+
     fn tier(&self, _: Durability) -> Tier {
         Tier::Offered { keeps: Durability::None, setting: "in memory only" }
     }

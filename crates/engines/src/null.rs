@@ -31,6 +31,10 @@ impl Engine for Null {
         Availability::Ready { version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 
+    fn settles(&self) -> bool {
+        false
+    }
+
     fn tier(&self, _: Durability) -> Tier {
         Tier::Offered { keeps: Durability::None, setting: "keeps nothing" }
     }

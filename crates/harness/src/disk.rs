@@ -10,19 +10,28 @@ use embermark_model::result::DiskSize;
 use nix::sys::statvfs::statvfs;
 
 /// Size of everything under a directory, the directories themselves not counted; a file with
-/// several names counts once.
+/// several names counts once. A file that goes while others are counted, as those of a running engine
+/// do, does not count.
 ///
 /// # Errors
-/// When something in it cannot be read.
+/// When the directory is not there, or something in it may not be read.
 pub(crate) fn size_of(dir: &Path) -> io::Result<DiskSize> {
     const BLOCK: u64 = 512; // the unit of st_blocks, whatever the file system's own
     let mut size = DiskSize::default();
     let mut seen = HashSet::new();
     let mut open = vec![dir.to_owned()];
-    while let Some(dir) = open.pop() {
-        for entry in fs::read_dir(&dir)? {
+    while let Some(at) = open.pop() {
+        let entries = match fs::read_dir(&at) {
+            Err(error) if at != dir && error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
             let entry = entry?;
-            let meta = entry.metadata()?; // of a symbolic link: the link's own
+            // Of a symbolic link: the link's own.
+            let meta = match entry.metadata() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                meta => meta?,
+            };
             if meta.is_dir() {
                 open.push(entry.path());
             } else if seen.insert((meta.dev(), meta.ino())) {
@@ -45,6 +54,13 @@ mod tests {
     use std::io::{Seek, SeekFrom, Write};
 
     use super::*;
+
+    #[test]
+    fn a_directory_that_is_not_there_has_no_size_rather_than_0() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(size_of(&dir.path().join("gone")).is_err());
+        assert_eq!(size_of(dir.path()).unwrap(), DiskSize::default());
+    }
 
     #[test]
     fn holes_links_and_folders_are_counted_as_what_they_are() {

@@ -78,8 +78,7 @@ pub(crate) struct Disk {
     image: PathBuf,
     at: PathBuf,
     mounted: bool,
-    counters: PathBuf,
-    begun: Option<DeviceIo>,
+    begun: Option<Before>,
 }
 
 impl Disk {
@@ -87,7 +86,7 @@ impl Disk {
         let image = at.with_extension("img");
         let at = at.to_owned();
         let failed = |what: &Path, error: io::Error| format!("{}: {error}", what.display());
-        let mut this = Self { image, at, mounted: false, counters: PathBuf::new(), begun: None };
+        let mut this = Self { image, at, mounted: false, begun: None };
         let file = File::create(&this.image).map_err(|e| failed(&this.image, e))?;
         file.set_len(bytes).map_err(|e| failed(&this.image, e))?;
         fs::create_dir_all(&this.at).map_err(|e| failed(&this.at, e))?;
@@ -103,10 +102,7 @@ impl Disk {
         this.mounted = true;
         let site = this.site();
         fs::create_dir(&site).map_err(|e| failed(&site, e))?;
-        let dev = this.at.metadata().map_err(|e| failed(&this.at, e))?.dev();
-        this.counters =
-            System::here().path(format!("sys/dev/block/{}:{}/stat", major(dev), minor(dev)));
-        this.begun = this.synced();
+        this.begun = Before::at(&this.at);
         Ok(this)
     }
 
@@ -118,17 +114,7 @@ impl Disk {
     /// What has reached the device since it was mounted, what the file system still held back
     /// included; `None` where it cannot be read.
     pub fn used(&self) -> Option<DeviceIo> {
-        let (before, now) = (self.begun?, self.synced()?);
-        Some(DeviceIo {
-            read_bytes: now.read_bytes.checked_sub(before.read_bytes)?,
-            written_bytes: now.written_bytes.checked_sub(before.written_bytes)?,
-            flushes: now.flushes.checked_sub(before.flushes)?,
-        })
-    }
-
-    fn synced(&self) -> Option<DeviceIo> {
-        syncfs(File::open(&self.at).ok()?).ok()?;
-        counted(&machine::read(&self.counters)?)
+        self.begun.as_ref()?.since()
     }
 
     /// Unmounts it and removes it.
@@ -159,6 +145,42 @@ impl Drop for Disk {
         // The mount ends with this process at the latest.
         let _ = self.unmount();
     }
+}
+
+/// What had reached the device under a file system at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Before {
+    at: PathBuf,
+    counters: PathBuf,
+    then: DeviceIo,
+}
+
+impl Before {
+    /// Now, on the device under `at`, what its file system held back included; `None` where it
+    /// cannot be read.
+    pub fn at(at: &Path) -> Option<Self> {
+        let dev = at.metadata().ok()?.dev();
+        let counters = format!("sys/dev/block/{}:{}/stat", major(dev), minor(dev));
+        let counters = System::here().path(counters);
+        let then = synced(at, &counters)?;
+        Some(Self { at: at.to_owned(), counters, then })
+    }
+
+    /// What has reached it since, what its file system held back included; `None` where it cannot
+    /// be read.
+    pub fn since(&self) -> Option<DeviceIo> {
+        let now = synced(&self.at, &self.counters)?;
+        Some(DeviceIo {
+            read_bytes: now.read_bytes.checked_sub(self.then.read_bytes)?,
+            written_bytes: now.written_bytes.checked_sub(self.then.written_bytes)?,
+            flushes: now.flushes.checked_sub(self.then.flushes)?,
+        })
+    }
+}
+
+fn synced(at: &Path, counters: &Path) -> Option<DeviceIo> {
+    syncfs(File::open(at).ok()?).ok()?;
+    counted(&machine::read(counters)?)
 }
 
 /// Reads `/sys/block/DEVICE/stat` (kernel documentation, `block/stat`): sectors of 512 bytes read
@@ -200,5 +222,12 @@ mod tests {
             None
         );
         assert_eq!(counted(""), None);
+    }
+
+    #[test]
+    fn what_lies_on_no_block_device_is_not_measured() {
+        for place in ["/proc", "/nowhere"] {
+            assert!(Before::at(Path::new(place)).is_none(), "{place}");
+        }
     }
 }

@@ -27,6 +27,7 @@ mod floor;
 pub mod interrupt;
 mod isolation;
 pub mod journal;
+mod loading;
 mod machine;
 mod manifest;
 mod others;

@@ -18,6 +18,8 @@ pub struct Job {
     pub rows: PathBuf,
     /// An empty directory for the engine's files, an absolute path.
     pub site: PathBuf,
+    /// Whether `site` lies on a disk that nobody else uses.
+    pub own_disk: bool,
     /// A running server to use instead of a private one.
     pub url: Option<String>,
     /// Seed of the operation sequences.
@@ -80,7 +82,7 @@ pub enum Event {
     /// The run ended.
     Run {
         /// What it took.
-        run: Run,
+        run: Box<Run>,
         /// When it began and ended, in ns of the monotonic clock.
         between: Option<(u64, u64)>,
     },

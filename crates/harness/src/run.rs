@@ -333,6 +333,7 @@ impl Run<'_> {
             cell: cell.clone(),
             rows: rows.to_owned(),
             site,
+            own_disk: disk.is_some(),
             url: self.plan.urls.get(&cell.engine).cloned(),
             seed: self.plan.seed,
             phases: phases.to_vec(),

@@ -18,6 +18,7 @@ use nix::sys::signal::Signal;
 use crate::Catalog;
 use crate::clock;
 use crate::companion::Starter;
+use crate::loading::Loads;
 use crate::probe::{self, Probe};
 use crate::protocol::{Event, Job};
 use crate::watching::{Traffic, Watching};
@@ -156,6 +157,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         checked: job.cell.engine != "null",
         bench: prepared.open(store)?,
         probes: Probes::new(server, job.url.is_some()),
+        loads: Loads::of(job, engine),
         server,
         traffic,
         events,
@@ -179,6 +181,7 @@ struct Trial<'a> {
     checked: bool,
     bench: Box<dyn Bench>,
     probes: Probes,
+    loads: Loads,
     /// Root process of a private server.
     server: Option<u32>,
     traffic: Traffic,
@@ -199,6 +202,7 @@ impl Trial<'_> {
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
+            let disk = self.loads.begin(&*self.bench, index);
             let mut watching = Watching::new(self.server, &self.job.site, &self.traffic);
             let before = self.probes.begin();
             let began = clock::monotonic_ns();
@@ -208,7 +212,11 @@ impl Trial<'_> {
                     (status, reason) = (Status::Unsupported, Some(error.to_string()));
                     break;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    let done = meter.measured().ops;
+                    let text = format!("{error}, after {done} operations of run {}", run + 1);
+                    return Err(Stop::Failed(status_of(&error), text));
+                }
             };
             let between = began.zip(clock::monotonic_ns());
             let (engine, client) = self.probes.end(before);
@@ -217,6 +225,9 @@ impl Trial<'_> {
                 (status, reason) = (Status::Failed, Some(problem));
                 break;
             }
+            let done = (index, measured.ops);
+            let loads = &self.loads;
+            let loaded = loads.end(&mut *self.bench, done, disk, run + 1 == runs, &self.probes)?;
             let discarded = run < discard;
             if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
@@ -229,8 +240,9 @@ impl Trial<'_> {
                 engine,
                 client,
                 observed: lasts.then(|| watching.observed()),
+                loaded,
             };
-            self.events.send(&Event::Run { run: ran, between })?;
+            self.events.send(&Event::Run { run: Box::new(ran), between })?;
             if measured.capped {
                 status = Status::Capped;
             }
@@ -265,7 +277,7 @@ fn time_is_known(measured: Measured) -> Result<(), String> {
 }
 
 /// The probes of a trial: of the engine's processes, and of the client where that is another.
-struct Probes {
+pub(crate) struct Probes {
     engine: Option<Probe>,
     client: Option<Probe>,
 }
@@ -282,11 +294,11 @@ impl Probes {
         }
     }
 
-    fn begin(&self) -> [Option<probe::Before>; 2] {
+    pub fn begin(&self) -> [Option<probe::Before>; 2] {
         [self.engine, self.client].map(|probe| probe.map(|probe| probe.begin()))
     }
 
-    fn end(
+    pub fn end(
         &self,
         [engine, client]: [Option<probe::Before>; 2],
     ) -> (embermark_model::result::Resources, Option<embermark_model::result::Resources>) {

@@ -65,6 +65,14 @@ mod tests {
     }
 
     #[test]
+    fn of_nothing_there_is_no_latency_rather_than_one_of_0() {
+        assert_eq!(summary(&empty(), 1), None);
+        assert_eq!(merge([]), None);
+        let garbled = Latency { hdr: "no histogram".into(), ..summary(&of([5]), 1).unwrap() };
+        assert_eq!(merge([&garbled]), None);
+    }
+
+    #[test]
     fn percentiles_are_right_to_three_digits_and_absent_when_samples_are_too_few() {
         let latency = summary(&of((1..=1_000).map(|i| i * 100)), 7).unwrap();
         assert_eq!((latency.samples, latency.sampled_every), (1_000, 7));

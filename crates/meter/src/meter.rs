@@ -77,7 +77,8 @@ impl Meter {
         self.measured = measured;
     }
 
-    /// What the run between the last start and stop took.
+    /// What the run between the last start and stop took. After an error, the operations done before
+    /// the one that failed.
     pub const fn measured(&self) -> Measured {
         self.measured
     }
@@ -130,7 +131,10 @@ impl Meter {
         let mut done = 0;
         while done < n {
             let from = self.clock.ticks();
-            op(done as usize)?;
+            if let Err(error) = op(done as usize) {
+                self.measured.ops += done;
+                return Err(error);
+            }
             let to = self.clock.ticks();
             self.histogram.saturating_record(self.clock.nanoseconds(from, to).max(1));
             done += 1;
@@ -142,7 +146,10 @@ impl Meter {
             }
             let next = n.min(done + every - 1);
             while done < next {
-                op(done as usize)?;
+                if let Err(error) = op(done as usize) {
+                    self.measured.ops += done;
+                    return Err(error);
+                }
                 done += 1;
             }
         }

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{Dataset, Plan};
 use crate::{CellId, Durability, Status};
 
+mod loaded;
+
+pub use loaded::{Loaded, Settling};
+
 /// The version of the schema written. Raised when an old reader could misread a new file.
 pub const SCHEMA: u32 = 1;
 
@@ -292,6 +296,9 @@ pub struct Run {
     /// What was seen while it lasted, of a phase that keeps up with a machine for a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
+    /// Of a run that puts rows in: how many bytes they are, and how the database came to rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded: Option<Loaded>,
 }
 
 /// What was seen of a phase that lasts by the clock, from the end of its warm-up on. What could not
@@ -349,13 +356,6 @@ impl ResultFile {
             cell.reason = Some("left out: its licence forbids publishing figures".to_owned());
         }
         self
-    }
-}
-
-impl Run {
-    /// Operations per second, if any time passed.
-    pub fn ops_per_second(&self) -> Option<f64> {
-        (self.elapsed_ns > 0).then(|| self.ops as f64 * 1e9 / self.elapsed_ns as f64)
     }
 }
 

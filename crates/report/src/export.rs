@@ -1,5 +1,6 @@
 //! The forms a result can be given in, one module each.
 
+mod columns;
 mod csv;
 mod json;
 mod markdown;

@@ -5,7 +5,7 @@ use embermark_model::plan::Plan;
 use embermark_model::{Scale, Status};
 
 use crate::format;
-use crate::summary::{Engine, Entry, Group, Measured, Row, Unit, Usage};
+use crate::summary::{Engine, Entry, Group, Loading, Measured, Row, Unit, Usage};
 use crate::text;
 
 /// The best of its row.
@@ -191,13 +191,17 @@ pub(crate) fn intervals(group: &Group<'_>) -> Option<Grid> {
 /// for no engine has no column.
 pub(crate) fn resources(group: &Group<'_>) -> Option<Grid> {
     type Kind = (&'static str, fn(&Usage) -> Option<f64>, fn(f64) -> String);
-    let kinds: [Kind; 6] = [
+    let kinds: [Kind; 10] = [
         ("CPU", |usage| usage.cpu_ns, format::duration),
         ("client CPU", |usage| usage.client_cpu_ns, format::duration),
         ("peak memory", |usage| usage.peak_bytes, format::bytes),
+        ("mean memory", |usage| usage.mean_bytes, format::bytes),
         ("read", |usage| usage.read_bytes, format::bytes),
         ("written", |usage| usage.written_bytes, format::bytes),
         ("on disk", |usage| usage.disk_bytes, format::bytes),
+        ("to device", |usage| usage.device_written_bytes, format::bytes),
+        ("flushes", |usage| usage.device_flushes, |flushes| format::count(flushes as u64)),
+        ("others", |usage| usage.others_share, share),
     ];
     let kinds: Vec<Kind> = kinds
         .into_iter()
@@ -218,6 +222,49 @@ pub(crate) fn resources(group: &Group<'_>) -> Option<Grid> {
         .collect();
     (!kinds.is_empty() && !rows.is_empty()).then(|| Grid {
         title: format!("{} · resources, {}", title(group), text::plain(group.variant)),
+        corner: String::new(),
+        header: kinds.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+        rows,
+    })
+}
+
+fn share(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Loads of engines down, what they wrote and how they came to rest across; `None` where no row of
+/// the group puts any in, or an older result does not tell. A column that nobody has is left out.
+pub(crate) fn loads(group: &Group<'_>) -> Option<Grid> {
+    type Kind = (&'static str, fn(&Loading) -> Option<f64>, fn(f64) -> String);
+    let kinds: [Kind; 8] = [
+        ("rows' bytes", |loading| loading.user_bytes, format::bytes),
+        ("written/byte", |loading| loading.write_amplification, format::ratio),
+        ("settling", |loading| loading.settle_ns, format::duration),
+        ("its CPU", |loading| loading.settle_cpu_ns, format::duration),
+        ("with settling", |loading| loading.settled_amplification, format::ratio),
+        ("device/byte", |loading| loading.device_amplification, format::ratio),
+        ("disk before", |loading| loading.disk_before_bytes, format::bytes),
+        ("disk after", |loading| loading.disk_after_bytes, format::bytes),
+    ];
+    let known = || group.rows.iter().flat_map(|row| row.loadings.iter().flatten());
+    let kinds: Vec<Kind> = kinds
+        .into_iter()
+        .filter(|(_, value, _)| known().any(|load| value(load).is_some()))
+        .collect();
+    let mut rows = Vec::new();
+    for row in &group.rows {
+        for (engine, loading) in group.engines.iter().zip(&row.loadings) {
+            let Some(loading) = loading else { continue };
+            let text = |(_, value, show): &Kind| Text {
+                value: format::or_dash(value(loading), show),
+                ..Text::default()
+            };
+            let name = format!("{} {}", text::plain(engine.id), label(row, false));
+            rows.push((name, kinds.iter().map(text).collect()));
+        }
+    }
+    (!rows.is_empty()).then(|| Grid {
+        title: format!("{} · loads, written and settled", title(group)),
         corner: String::new(),
         header: kinds.iter().map(|(name, ..)| (*name).to_owned()).collect(),
         rows,

@@ -125,6 +125,14 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
         let mark = if short { "; ^ less than the whole work was done" } else { "" };
         notes.push(note("resources", format!("{says}{mark}")));
     }
+    let rows = comparison.groups.iter().flat_map(|group| &group.rows);
+    if rows.flat_map(|row| &row.loadings).any(Option::is_some) {
+        let says = "written/byte: what the engine's processes wrote for each byte of the rows' \
+                    values; settling: its own checkpoint or compaction after the last run, and \
+                    with settling what was written till then; device/byte: what reached a disk of \
+                    the trial's own (--isolate-disk)";
+        notes.push(note("loads", says));
+    }
     notes
 }
 

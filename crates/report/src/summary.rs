@@ -2,6 +2,7 @@
 //! because ratios are only drawn inside one.
 
 mod figure;
+mod loading;
 mod order;
 mod usage;
 
@@ -14,6 +15,7 @@ use embermark_model::{Durability, Scale, Status};
 
 pub use figure::{Figure, Stop};
 pub(crate) use figure::{counted, per_operation};
+pub use loading::Loading;
 pub use usage::{Resource, Usage};
 
 use crate::statistics::{includes_one, is_measure, ratio_interval};
@@ -68,6 +70,8 @@ pub struct Row<'a> {
     pub unit: Unit,
     /// In the order of the group's engines.
     pub entries: Vec<Entry<'a>>,
+    /// What it wrote and how it came to rest, of a phase that puts rows in; in the same order.
+    pub loadings: Vec<Option<Loading>>,
 }
 
 /// What the times of a row are of. One row has one unit, or it would compare nothing.
@@ -163,9 +167,16 @@ fn group<'a>(
         .into_iter()
         .map(|(phase, variant)| {
             let entries = engines.iter().map(|engine| entry(find(variant, engine.id), phase));
+            let loading = |engine: &Engine<'_>| Loading::of(find(variant, engine.id)?, phase?);
+            let loadings = engines.iter().map(loading).collect();
             let named = variants.first().is_some_and(|main| *main != variant).then_some(variant);
-            let mut row =
-                Row { phase, variant: named, unit: Unit::Run, entries: entries.collect() };
+            let mut row = Row {
+                phase,
+                variant: named,
+                unit: Unit::Run,
+                entries: entries.collect(),
+                loadings,
+            };
             rank(&mut row, &engines, durability);
             row
         })

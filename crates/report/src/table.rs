@@ -32,6 +32,7 @@ pub(crate) fn render(file: &ResultFile, options: &Options<'_>) -> String {
         grids.extend(grid::intervals(group).filter(|_| options.intervals));
         grids.extend(grid::latency(group).filter(|_| options.latency));
         grids.extend(grid::resources(group));
+        grids.extend(grid::loads(group));
         for (index, grid) in grids.iter().enumerate() {
             let mut block = vec![heading(&grid.title, options)];
             if index == 0 {

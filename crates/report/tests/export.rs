@@ -5,8 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use embermark_model::result::{Resources, ResultFile};
+use embermark_model::result::{Loaded, Resources, ResultFile};
 use embermark_report::{Format, Options, load, render};
+
+mod everything;
 
 const NASTY: &str =
     "x|y\nline two\r\x1b[31mred\x1b[0m\x07 `code` <b> \u{202e}rtl \u{9b}2J **bold**";
@@ -209,7 +211,59 @@ fn every_csv_column_holds_what_its_header_says() {
     for (column, of_run) in [("client_read_bytes", "303"), ("client_written_bytes", "304")] {
         assert_eq!(row[column], of_run, "{column}");
     }
-    assert_eq!(row.len(), 41);
+    // Of an old result nothing more is known, and nothing is made up.
+    for column in ["user_bytes", "write_amplification", "settle_ns", "observed_lost"] {
+        assert_eq!(row[column], "", "{column}");
+    }
+}
+
+#[test]
+fn everything_that_was_measured_is_in_the_csv() {
+    let mut file = fixture();
+    let numbers = everything::measured(&mut file);
+    let csv = shown(&file, Format::Csv);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let elapsed = everything::ELAPSED_NS.to_string();
+    let row = rows.iter().find(|row| row["elapsed_ns"] == elapsed).unwrap();
+    assert_eq!(everything::missing(&numbers, row), Vec::<u64>::new());
+    let run = &file.cells[0].trials[1].phases[0].runs[0];
+    assert_eq!(row["user_bytes"], run.loaded.unwrap().user_bytes.to_string());
+    assert_eq!(row["settle_ns"], run.settling().unwrap().elapsed_ns.to_string());
+    assert_eq!(row["write_amplification"], run.write_amplification().unwrap().to_string());
+    let seen = run.observed.as_ref().unwrap();
+    assert_eq!(row["observed_a_new_count"], seen.counts["a-new-count"].to_string());
+    assert_eq!(row["observed_staleness_p50_ns"], seen.latencies["staleness"].p50.to_string());
+    // The trial's own figures stand where it has no run too, the run's do not.
+    file.cells[0].trials[1].phases.clear();
+    let csv = shown(&file, Format::Csv);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let others = file.cells[0].trials[1].others.unwrap().cpu_ns.to_string();
+    let row = rows.iter().find(|row| row["others_cpu_ns"] == others).unwrap();
+    assert_eq!((row["settle_ns"].as_str(), row["observed_lost"].as_str()), ("", ""));
+}
+
+#[test]
+fn tables_show_loads_and_what_is_not_measured_as_a_dash() {
+    let mut file = fixture();
+    let load = |file: &ResultFile| {
+        let markdown = shown(file, Format::Markdown);
+        let loads = markdown.split("loads, written and settled").nth(1).unwrap().to_owned();
+        loads.lines().find(|line| line.starts_with("| sqlite load |")).unwrap().to_owned()
+    };
+    assert!(load(&file).contains("420 kB"), "{}", load(&file));
+    for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "sqlite") {
+        for run in
+            cell.trials.iter_mut().flat_map(|trial| &mut trial.phases).flat_map(|p| &mut p.runs)
+        {
+            run.engine.written_bytes = None;
+            run.loaded = run.loaded.map(|loaded| Loaded { settling: None, ..loaded });
+        }
+    }
+    let line = load(&file);
+    let dashes = line.matches("| - ").count();
+    assert!(dashes == 6 && !line.contains(" 0"), "{line}");
 }
 
 #[test]

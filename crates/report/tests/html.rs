@@ -41,7 +41,6 @@ fn options() -> PageOptions<'static> {
             id: "sensors".into(),
             about: "room sensors: ingest, point access, analytics".into(),
             phases: vec![PhaseFacts { name: "load".into(), about: "insert every row".into() }],
-            row_bytes: Some(42),
         }],
     }
 }

@@ -9,6 +9,8 @@ use embermark_report::{Format, Options, load, parquet, render};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 
+mod everything;
+
 fn fixture() -> ResultFile {
     load(Path::new("tests/fixtures/schema-1.json")).unwrap()
 }
@@ -97,10 +99,29 @@ fn every_column_holds_what_its_name_says() {
         ("client_read_bytes", Field::Long(303)),
         ("client_written_bytes", Field::Long(304)),
     ];
-    let names: Vec<&String> = row.get_column_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, expected.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    let names = row.get_column_iter().map(|(name, _)| name).take(expected.len());
+    assert_eq!(
+        names.collect::<Vec<&String>>(),
+        expected.iter().map(|(name, _)| *name).collect::<Vec<_>>()
+    );
     for (name, value) in expected {
         assert_eq!(field(row, name), value, "{name}");
+    }
+}
+
+#[test]
+fn everything_that_was_measured_is_in_a_column() {
+    let mut file = fixture();
+    let numbers = everything::measured(&mut file);
+    let rows = written(&file);
+    let elapsed = Field::Long(everything::ELAPSED_NS as i64);
+    let row = rows.iter().find(|row| field(row, "elapsed_ns") == elapsed).unwrap();
+    let columns = row.get_column_iter().map(|(name, field)| (name.clone(), field.to_string()));
+    assert_eq!(everything::missing(&numbers, &columns.collect()), Vec::<u64>::new());
+    // Nothing of it is known of the others: NULL, never 0.
+    let old = rows.iter().find(|row| field(row, "scale") == Field::Str("1k".into())).unwrap();
+    for name in ["user_bytes", "settle_ns", "device_flushes", "observed_server_cpu_ns"] {
+        assert_eq!(field(old, name), Field::Null, "{name}");
     }
 }
 

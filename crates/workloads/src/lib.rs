@@ -269,11 +269,27 @@ pub trait Bench {
         last: bool,
     ) -> Result<(), CheckError>;
 
+    /// Bytes of user data that the first `ops` operations of a phase put in: the values of the rows
+    /// at the width of their types, keys included, absent values 0. `None` for a phase that puts no
+    /// rows in.
+    fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64>;
+
+    /// Brings the database to rest as a run of a phase that puts rows in has left it.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn rest(&mut self) -> Result<(), EngineError>;
+
     /// Leaves the database fully loaded and at rest, and closes it.
     ///
     /// # Errors
     /// When the engine reports one.
     fn finish(self: Box<Self>) -> Result<(), EngineError>;
+}
+
+/// The first `ops` of the rows.
+fn first<T>(rows: &[T], ops: u64) -> &[T] {
+    &rows[..usize::try_from(ops).unwrap_or(usize::MAX).min(rows.len())]
 }
 
 /// A check that did not pass.

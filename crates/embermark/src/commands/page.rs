@@ -10,9 +10,6 @@ use embermark_workloads::{WORKLOADS, Workload};
 
 use crate::error::Failure;
 
-/// Bytes of a reading's fields: a 16-bit sensor, a 64-bit time, four 64-bit values.
-const READING_BYTES: u64 = 42;
-
 /// Writes the page of one or several results to `file`.
 ///
 /// # Errors
@@ -50,10 +47,5 @@ fn facts(workload: &dyn Workload) -> WorkloadFacts {
         .phases
         .iter()
         .map(|phase| PhaseFacts { name: phase.name.to_owned(), about: phase.about.to_owned() });
-    WorkloadFacts {
-        id: info.id.to_owned(),
-        about: info.about.to_owned(),
-        phases: phases.collect(),
-        row_bytes: (info.id == "sensors").then_some(READING_BYTES),
-    }
+    WorkloadFacts { id: info.id.to_owned(), about: info.about.to_owned(), phases: phases.collect() }
 }

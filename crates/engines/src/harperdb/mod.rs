@@ -52,6 +52,10 @@ impl Engine for HarperDb {
         }
     }
 
+    fn settles(&self) -> bool {
+        false
+    }
+
     fn tier(&self, durability: Durability) -> Tier {
         tier::tier(durability)
     }

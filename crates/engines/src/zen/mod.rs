@@ -75,6 +75,10 @@ impl Engine for Zen {
         }
     }
 
+    fn settles(&self) -> bool {
+        false
+    }
+
     fn tier(&self, durability: Durability) -> Tier {
         match Mode::of(durability) {
             Ok(mode) => mode.tier(),

@@ -87,7 +87,7 @@ impl Record {
                 run.engine.mean_bytes =
                     between.and_then(|(began, ended)| self.memory.mean(began, ended));
                 if let Some(phase) = &mut self.open_phase {
-                    phase.runs.push(run);
+                    phase.runs.push(*run);
                 }
             }
             Event::PhaseEnded { status, reason, latency } => {

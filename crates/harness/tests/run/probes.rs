@@ -2,10 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use embermark_engines::network;
 use embermark_harness::probe::{Probe, resident_bytes};
 use embermark_model::result::Resources;
 use nix::sys::signal::{Signal, killpg};
@@ -19,6 +21,8 @@ crate::tests!(
     a_tree_counts_a_child_that_came_and_went_during_the_run,
     memory_shared_in_a_tree_counts_once,
     a_peak_of_before_the_run_does_not_count,
+    network_bytes_are_what_a_program_sent_and_little_more,
+    a_process_that_ends_during_the_run_is_not_measured_rather_than_idle,
 );
 
 /// The program of known use: says when it is up, waits for a line, uses up `what`, says so, and
@@ -48,6 +52,7 @@ pub fn use_up(what: &str) {
             let mut file = File::create(path).expect("a file");
             file.write_all(&vec![7; 50_000_000]).and_then(|()| file.sync_all()).expect("a disk");
         }
+        "network" => return println!("{}", ten_megabytes_over_the_loopback_device()),
         "child" => {
             say("up");
             let mut child = start("cpu", &std::env::current_dir().expect("a folder"));
@@ -60,6 +65,26 @@ pub fn use_up(what: &str) {
     println!("done");
     std::io::stdin().read_to_string(&mut line).expect("a parent");
 }
+
+/// Sends them to itself in a network of its own; what its loopback device counted, in bytes.
+fn ten_megabytes_over_the_loopback_device() -> u64 {
+    network::enter().expect("a network of its own");
+    let before = network::counters().expect("counters").bytes;
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let sender = std::thread::spawn(move || {
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        stream.write_all(&vec![7; SENT as usize]).expect("a receiver");
+    });
+    let (mut stream, _) = listener.accept().expect("a connection");
+    let received = std::io::copy(&mut stream, &mut std::io::sink()).expect("a sender");
+    sender.join().expect("the sender");
+    assert_eq!(received, SENT);
+    network::counters().expect("counters").bytes - before
+}
+
+/// Bytes that the program sends.
+const SENT: u64 = 10_000_000;
 
 fn burn(time: Duration) {
     let used =
@@ -162,5 +187,26 @@ fn memory_shared_in_a_tree_counts_once() {
         within(peak, held - held / 5, held + held / 4);
     } else {
         assert_eq!(peak, None);
+    }
+}
+
+fn network_bytes_are_what_a_program_sent_and_little_more() {
+    let program = std::env::current_exe().unwrap();
+    let output = Command::new(program).args(["use", "network"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let counted = String::from_utf8(output.stdout).unwrap().trim().parse().ok();
+    // Headers of TCP and IP: 52 bytes of some 64 kB, and as many for each acknowledgement. A
+    // device that counted what it received too would have twice as much.
+    within(counted, SENT + 1, SENT + SENT / 50);
+}
+
+fn a_process_that_ends_during_the_run_is_not_measured_rather_than_idle() {
+    for probe in [Probe::process, Probe::tree] {
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let probe = probe(child.id());
+        let before = probe.begin();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(probe.end(before), Resources::default());
     }
 }

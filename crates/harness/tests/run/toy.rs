@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,8 @@ static ENGINES: &[&dyn Engine] = &[
     &Toy("leaking", Fault::Leaks),
     &Toy("tardy", Fault::OpensSlowly),
     &Toy("sloppy", Fault::ErrsAtTimes),
+    &Toy("lazy", Fault::SettlesSlowly),
+    &Toy("restless", Fault::NeverSettles),
     &Toy("server", Fault::Server),
     &Toy("stubborn", Fault::StubbornServer),
     &Toy("absent", Fault::Absent),
@@ -68,8 +70,12 @@ enum Fault {
     Leaks,
     /// Takes half a second to open.
     OpensSlowly,
-    /// Fails at every hundredth call.
+    /// Fails at every thousandth call.
     ErrsAtTimes,
+    /// Takes a while to come to rest, and then has a smaller file.
+    SettlesSlowly,
+    /// Knows no such thing as rest.
+    NeverSettles,
     /// Starts a server that burns CPU while it is asked, and stops it in the end.
     Server,
     /// Starts a server in a session of its own that ignores SIGTERM, and hangs.
@@ -100,6 +106,10 @@ impl Engine for Toy {
 
     fn forbids_publishing(&self) -> bool {
         self.1 == Fault::Forbids
+    }
+
+    fn settles(&self) -> bool {
+        self.1 != Fault::NeverSettles
     }
 
     fn tier(&self, durability: Durability) -> Tier {
@@ -134,6 +144,7 @@ impl Engine for Toy {
                 gets: 0,
                 server,
                 leaked: Vec::new(),
+                file: site.dir.join("database"),
                 delays: Vec::new(),
             })),
             version: "1.0".into(),
@@ -161,17 +172,26 @@ struct Map {
     gets: u64,
     server: Option<u32>,
     leaked: Vec<Vec<u8>>,
+    file: PathBuf,
     delays: Vec<u128>,
 }
 
 /// What the engine that opens slowly takes for it.
 pub const OPENING: Duration = Duration::from_millis(500);
 
+/// What the engine that settles slowly takes for it.
+pub const SETTLING: Duration = Duration::from_millis(200);
+
 /// What the engine that leaks keeps of every read, in bytes.
 pub const LEAK: usize = 1_000_000;
 
 impl Lifecycle for Map {
     fn settle(&mut self) -> Result<()> {
+        if self.fault == Fault::SettlesSlowly {
+            std::thread::sleep(SETTLING);
+            fs::write(&self.file, vec![1; 4096])
+                .map_err(|error| EngineError::failed("toy", "shrink its file", error))?;
+        }
         Ok(())
     }
 
@@ -239,7 +259,7 @@ impl KvStore for Map {
                 self.delays.push(began.elapsed().as_nanos());
             }
             Fault::Leaks => self.leaked.push(vec![7; LEAK]),
-            Fault::ErrsAtTimes if self.gets.is_multiple_of(100) => {
+            Fault::ErrsAtTimes if self.gets.is_multiple_of(1_000) => {
                 return Err(EngineError::failed("toy", "get a row", "try again"));
             }
             _ => {}
@@ -427,6 +447,14 @@ impl Bench for Numbers {
         };
         let rows = vec![vec![Value::Int(expected as i64)]];
         Ok(Expected::Set { rows, optional: vec![] }.check(answer)?)
+    }
+
+    fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
+        (phase == 0).then_some(16 * ops)
+    }
+
+    fn rest(&mut self) -> Result<()> {
+        self.store.settle()
     }
 
     fn finish(self: Box<Self>) -> Result<()> {

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use embermark_harness::progress::{Progress, Silent};
 use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, interrupt, journal};
 use embermark_model::plan::Plan;
-use embermark_model::result::{Cell, DiskSize, PhaseResult, ResultFile, Trial};
+use embermark_model::result::{Cell, DiskSize, PhaseResult, ResultFile, Run, Trial};
 use embermark_model::{CellId, Durability, Scale, Status};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use crate::cells::plan;
-use crate::toy::{CATALOG, LEAK, OPENING};
+use crate::toy::{CATALOG, LEAK, OPENING, SETTLING};
 
 crate::tests!(
     a_run_measures_every_phase_and_leaves_only_its_result,
@@ -38,6 +38,7 @@ crate::tests!(
     a_parent_that_is_killed_takes_its_worker_along_and_leaves_a_journal,
     latency_and_percentiles_are_what_the_engine_really_took,
     an_engine_that_fails_at_times_is_failed_and_not_fast,
+    a_load_says_how_many_bytes_it_put_in_and_how_long_the_database_took_to_settle,
     an_engine_that_leaks_is_seen_by_its_memory,
     an_engine_that_opens_slowly_is_seen_by_its_opening_and_not_in_its_phases,
     the_floor_is_measured_whatever_the_null_engine_answers,
@@ -461,10 +462,42 @@ fn close(reported: f64, truth: f64) {
 
 fn an_engine_that_fails_at_times_is_failed_and_not_fast() {
     let out = Out::new();
-    let result = run(&plan(&["sloppy"]), &out.options()).unwrap();
+    let plan = Plan { scales: vec![Scale::Rows(400)], ..plan(&["sloppy"]) };
+    let result = run(&plan, &out.options()).unwrap();
     let (status, text) = reason(&result, "sloppy");
     assert!(status == Status::Failed && text.contains("try again"), "{text}");
-    assert_eq!(phase(&result, "sloppy", "read").runs.len(), 0);
+    // The thousandth read is the two hundredth of the third run.
+    assert!(text.contains("after 199 operations of run 3"), "{text}");
+    let read = phase(&result, "sloppy", "read");
+    assert_eq!((read.status, read.runs.len(), read.latency.is_none()), (Status::Failed, 2, true));
+    assert!(cell(&result, "sloppy").trials.iter().all(|trial| trial.status == Status::Failed));
+}
+
+fn a_load_says_how_many_bytes_it_put_in_and_how_long_the_database_took_to_settle() {
+    let out = Out::new();
+    let result = run(&plan(&["good", "lazy", "restless"]), &out.options()).unwrap();
+    for engine in ["good", "lazy", "restless"] {
+        assert_eq!(cell(&result, engine).status, Status::Ok, "{engine}");
+        let load = phase(&result, engine, "load");
+        let bytes = |run: &Run| run.loaded.map(|loaded| loaded.user_bytes);
+        assert_eq!(load.runs.iter().map(bytes).collect::<Vec<_>>(), [Some(1_600); 3]);
+        let settled: Vec<bool> = load.runs.iter().map(|run| run.settling().is_some()).collect();
+        assert_eq!(settled, [false, false, engine != "restless"], "{engine}: the last run's alone");
+        assert!(load.runs.iter().all(|run| run.loaded.unwrap().device_io.is_none()));
+        let read = phase(&result, engine, "read");
+        assert!(read.runs.iter().all(|run| run.loaded.is_none()), "a read puts nothing in");
+    }
+    let last = |engine| phase(&result, engine, "load").runs[2].clone();
+    let lazy = last("lazy");
+    let settling = *lazy.settling().unwrap();
+    let took = u128::from(settling.elapsed_ns);
+    assert!((SETTLING.as_nanos()..2 * SETTLING.as_nanos()).contains(&took), "{took}");
+    assert!(u128::from(lazy.elapsed_ns) < SETTLING.as_nanos() / 2, "it is no part of the load");
+    let sizes =
+        [settling.disk_before, settling.disk_after].map(|size| size.unwrap().apparent_bytes);
+    assert_eq!(sizes, [8_192, 4_096]);
+    assert!(settling.engine.cpu_ns.unwrap() < 100_000_000, "it slept");
+    assert!(u128::from(last("good").settling().unwrap().elapsed_ns) < SETTLING.as_nanos() / 2);
 }
 
 fn an_engine_that_leaks_is_seen_by_its_memory() {

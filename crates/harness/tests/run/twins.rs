@@ -14,39 +14,61 @@ use crate::cells::plan;
 use crate::trials::{Out, run};
 
 /// Slow tests, which run when they are asked for by `--ignored`.
-pub const SLOW: &[(&str, fn())] =
-    &[("an_engine_does_not_differ_from_itself", an_engine_does_not_differ_from_itself)];
+pub const SLOW: &[(&str, fn())] = &[
+    ("the_map_in_memory_does_not_differ_from_itself", || differs_from_itself(["map", "same-map"])),
+    ("sqlite_does_not_differ_from_itself", || differs_from_itself(["lite", "same-lite"])),
+];
 
-/// The sorted map in memory under two names, as an engine that is ranked.
-pub static CATALOG: Catalog =
-    Catalog { engines: &[&Twin("one"), &Twin("other")], workloads: WORKLOADS };
+/// The sorted map in memory and SQLite under two names each, as engines that are ranked.
+pub static CATALOG: Catalog = Catalog {
+    engines: &[
+        &Twin("map", "memory"),
+        &Twin("same-map", "memory"),
+        &Twin("lite", "sqlite"),
+        &Twin("same-lite", "sqlite"),
+    ],
+    workloads: WORKLOADS,
+};
 
 const REPETITIONS: u64 = 10;
 const PHASES: [&str; 3] = ["load", "read", "avg_sensor"];
 
-struct Twin(&'static str);
+/// A name, and the engine behind it.
+struct Twin(&'static str, &'static str);
 
-impl Engine for Twin {
-    fn info(&self) -> Info {
-        let memory = registry::find("memory").map(|memory| memory.info());
-        let memory = memory.expect("every build has it");
-        Info { id: self.0, kind: Kind::Embedded, ..memory }
-    }
-
-    fn availability(&self) -> Availability {
-        Availability::Ready { version: "1".into() }
-    }
-
-    fn tier(&self, keeps: Durability) -> Tier {
-        Tier::Offered { keeps, setting: "in memory only" }
-    }
-
-    fn open(&self, site: &Site) -> Result<Opened> {
-        registry::find("memory").expect("every build has it").open(site)
+impl Twin {
+    fn engine(&self) -> &'static dyn Engine {
+        registry::find(self.1).expect("this program has it")
     }
 }
 
-fn an_engine_does_not_differ_from_itself() {
+impl Engine for Twin {
+    fn info(&self) -> Info {
+        Info { id: self.0, kind: Kind::Embedded, ..self.engine().info() }
+    }
+
+    fn availability(&self) -> Availability {
+        self.engine().availability()
+    }
+
+    fn settles(&self) -> bool {
+        self.engine().settles()
+    }
+
+    fn tier(&self, asked: Durability) -> Tier {
+        match self.1 {
+            // It keeps nothing, and would not be ranked.
+            "memory" => Tier::Offered { keeps: asked, setting: "in memory only" },
+            _ => self.engine().tier(asked),
+        }
+    }
+
+    fn open(&self, site: &Site) -> Result<Opened> {
+        self.engine().open(site)
+    }
+}
+
+fn differs_from_itself(names: [&str; 2]) {
     let mut shown = Vec::new();
     for seed in 1..=REPETITIONS {
         let out = Out::new();
@@ -62,7 +84,7 @@ fn an_engine_does_not_differ_from_itself() {
             runs: 6,
             trials: 5,
             seed,
-            ..plan(&["one", "other"])
+            ..plan(&names)
         };
         let result = run(&plan, &options).unwrap();
         let comparison = summary::compare(&result, &PHASES);

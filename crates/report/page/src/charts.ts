@@ -5,7 +5,7 @@ import { figure, legend, log, rowsTick, scales, type Series, series, seriesOf, s
 import type { Cell, Entry, Latency, Page, Usage } from "./data";
 import { byId, h, unique } from "./dom";
 import { cellOf } from "./fitness";
-import { bytes, clipped, duration, orDash, ratio } from "./format";
+import { bytes, clipped, count, duration, orDash, ratio } from "./format";
 import { ALL, choices, type SliceName, sliced, type State } from "./state";
 import { marks } from "./status";
 
@@ -162,10 +162,12 @@ interface Metric {
 /** Resources of the whole workload, a chart for each. */
 function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
   const cells = unique(entries.map((entry) => cellOf(page, entry)));
-  const amplification = new Map(entries.map((entry) => [cellOf(page, entry), null as number | null]));
-  for (const entry of entries) {
-    if (entry.write_amplification !== null) amplification.set(cellOf(page, entry), entry.write_amplification);
-  }
+  // By cell: of the phases that put rows in, in the order of the run.
+  const loads = unique(entries.filter((entry) => entry.phase !== null && entry.write_amplification !== null).map(({ phase }) => phase));
+  const ofLoad = (phase: string | null, of: (entry: Entry) => number | null | undefined) => {
+    const known = new Map(entries.filter((entry) => entry.phase === phase).map((entry) => [cellOf(page, entry), of(entry)]));
+    return (cell: Cell) => known.get(cell);
+  };
   const metrics: Metric[] = [
     { label: "CPU time", of: (_, usage) => usage.cpu_ns, show: duration, tick },
     { label: "CPU time of the client beside a server", of: (_, usage) => usage.client_cpu_ns, show: duration, tick },
@@ -173,7 +175,15 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
     { label: "On disk after closing", of: (_, usage) => usage.disk_bytes, show: bytes, tick: sizeTick },
     { label: "Bytes written", of: (_, usage) => usage.written_bytes, show: bytes, tick: sizeTick },
     { label: "Bytes read from storage", of: (_, usage) => usage.read_bytes, show: bytes, tick: sizeTick },
-    { label: "Write amplification of load", of: (cell) => amplification.get(cell), show: ratio, tick: ratio },
+    { label: "Reached the device", of: (_, usage) => usage.device_written_bytes, show: bytes, tick: sizeTick },
+    { label: "Flushes of the device", of: (_, usage) => usage.device_flushes, show: count, tick: count },
+    ...loads.flatMap((phase): Metric[] => [
+      {
+        label: `Write amplification of ${phase}, settling included`, show: ratio, tick: ratio,
+        of: ofLoad(phase, (entry) => entry.loading?.settled_amplification ?? entry.write_amplification),
+      },
+      { label: `Time to come to rest after ${phase}`, of: ofLoad(phase, (entry) => entry.loading?.settle_ns), show: duration, tick },
+    ]),
   ];
   return metrics.flatMap((metric) => {
     const points = cells.flatMap((cell) => {

@@ -49,7 +49,6 @@ export interface WorkloadFacts {
   id: string;
   about: string;
   phases: { name: string; about: string }[];
-  row_bytes: number | null;
 }
 
 export interface Cell {
@@ -98,10 +97,24 @@ export interface Entry {
   remarks?: string[];
   /** Each counted window of a phase that lasts by the clock. */
   watched?: Watched[];
-  /** Bytes written for each byte of the rows' fields. */
+  /** Bytes written for each byte of the rows' values, of a phase that puts rows in. */
   write_amplification: number | null;
+  /** What else is known of such a phase. */
+  loading?: Loading;
   /** By trial: elapsed ns, operations, 1 if discarded plus 2 if stopped at the cap. */
   runs: [number, number, number][][];
+}
+
+/** Amplifications are bytes written for each byte of the rows' values. */
+export interface Loading {
+  user_bytes?: number;
+  settled_amplification?: number;
+  device_amplification?: number;
+  settle_ns?: number;
+  settle_cpu_ns?: number;
+  settle_written_bytes?: number;
+  disk_before_bytes?: number;
+  disk_after_bytes?: number;
 }
 
 export interface Watched {
@@ -153,6 +166,13 @@ export interface Usage {
   read_bytes?: number;
   written_bytes?: number;
   disk_bytes?: number;
+  mean_bytes?: number;
+  /** Of a disk of the trial's own. */
+  device_written_bytes?: number;
+  device_read_bytes?: number;
+  device_flushes?: number;
+  /** Of all CPU time, what other programs had meanwhile. */
+  others_share?: number;
   incomplete?: boolean;
 }
 

@@ -1,9 +1,9 @@
 /** What is known of one box: the dialog that it opens. */
 
-import type { Cell, Entry, Page, Usage } from "./data";
+import type { Cell, Entry, Loading, Page, Usage } from "./data";
 import { h, list, table } from "./dom";
 import type { Box } from "./fitness";
-import { bytes, count, duration, orDash, ratio } from "./format";
+import { bytes, count, duration, orDash, ratio, significant } from "./format";
 import { engineMarks, isFailure, OUTLIER, word } from "./status";
 import { watched } from "./watched";
 
@@ -14,6 +14,23 @@ const RESOURCES: [keyof Usage, string, (value: number) => string][] = [
   ["read_bytes", "read", bytes],
   ["written_bytes", "written", bytes],
   ["disk_bytes", "on disk", bytes],
+  ["mean_bytes", "mean memory", bytes],
+  ["device_written_bytes", "reached the device", bytes],
+  ["device_read_bytes", "read from the device", bytes],
+  ["device_flushes", "flushes", count],
+  ["others_share", "CPU of others", (share) => `${significant(100 * share)} %`],
+];
+
+/** Of a phase that puts rows in: what it wrote for them, and how the engine came to rest after it. */
+const LOADING: [keyof Loading, string, (value: number) => string][] = [
+  ["user_bytes", "bytes of the rows' values", bytes],
+  ["settled_amplification", "write amplification, settling included", ratio],
+  ["device_amplification", "of the device, settling included", ratio],
+  ["settle_ns", "time to come to rest", duration],
+  ["settle_cpu_ns", "CPU time for it", duration],
+  ["settle_written_bytes", "written for it", bytes],
+  ["disk_before_bytes", "on disk before it", bytes],
+  ["disk_after_bytes", "on disk after it", bytes],
 ];
 
 /** Opens the dialog on a box of the map. */
@@ -33,7 +50,7 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
       entry.client_side ? " by client code over scans and point operations" : " by the engine's own means"),
     entry.reason && h("p", { class: "reason" }, entry.reason),
     (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
-    time(box), trials(cell, entry), latency(entry), watched(entry.watched ?? []), resources(cell, entry), engine(cell),
+    time(box), trials(cell, entry), latency(entry), watched(entry.watched ?? []), resources(cell, entry), loading(entry), engine(cell),
   ));
   dialog.onclick = (event) => {
     if (event.target === dialog) dialog.close();
@@ -100,13 +117,20 @@ function resources(cell: Cell, entry: Entry): Node[] {
   if (known.length === 0) return [];
   const row = (usage: Usage) => known.map(([key, , show]) => orDash(usage[key] as number | undefined, show));
   const rows = [["this phase", ...row(entry.usage)], ["whole workload", ...row(cell.usage)]];
-  const amplification = entry.write_amplification;
   return [
     h("h3", {}, "Resources"),
     table("Of a counted run", ["", ...known.map(([, label]) => label)], rows),
     ...(entry.network_bytes === undefined ? [] : [h("p", {}, `${bytes(entry.network_bytes)} over the network between client and server.`)]),
-    ...(amplification === null ? [] : [h("p", {}, `Write amplification ${ratio(amplification)}: bytes written for each byte of the rows' fields.`)]),
   ];
+}
+
+function loading({ write_amplification, loading }: Entry): Node[] {
+  const rows = LOADING.flatMap(([key, label, show]): [string, string][] => {
+    const value = loading?.[key];
+    return value === undefined ? [] : [[label, show(value)]];
+  });
+  if (write_amplification !== null) rows.splice(1, 0, ["write amplification of a run", ratio(write_amplification)]);
+  return rows.length === 0 ? [] : [h("h3", {}, "Rows put in, and coming to rest"), list(rows)];
 }
 
 function engine(cell: Cell): Node[] {

@@ -51,6 +51,7 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
                 },
                 client: None,
                 observed: None,
+                loaded: None,
             }];
             trial.phases.push(part);
         }

@@ -6,9 +6,11 @@ use ::csv::Writer;
 use embermark_model::Status;
 use embermark_model::result::{Cell, How, PhaseResult, ResultFile, Run, Trial};
 
+use super::columns::{self, At, Column};
 use super::statistics::{self, Statistic};
 use crate::{ReportError, summary, text};
 
+/// The first columns; then [`AMPLIFICATIONS`], and those of [`columns`].
 const HEADER: [&str; 41] = [
     "run_id",
     "workload",
@@ -53,6 +55,16 @@ const HEADER: [&str; 41] = [
     "undecided",
 ];
 
+/// A figure of a run.
+type Ratio = fn(&Run) -> Option<f64>;
+
+/// Bytes written for each byte of the rows' values: see [`Run`].
+const AMPLIFICATIONS: [(&str, Ratio); 3] = [
+    ("write_amplification", Run::write_amplification),
+    ("settled_amplification", Run::settled_amplification),
+    ("device_amplification", Run::device_amplification),
+];
+
 /// What a line is about, as deep as it goes.
 #[derive(Clone, Copy)]
 struct Line<'a> {
@@ -67,14 +79,17 @@ struct Line<'a> {
 /// When the CSV writer fails, which it does not on memory.
 pub(super) fn render(file: &ResultFile) -> Result<String, ReportError> {
     let mut writer = Writer::from_writer(Vec::new());
-    writer.write_record(HEADER)?;
+    let columns = columns::of(file);
+    let first = HEADER.into_iter().chain(AMPLIFICATIONS.map(|(name, _)| name)).map(str::to_owned);
+    writer.write_record(first.chain(columns.iter().map(|column| text::plain(&column.name))))?;
     let comparison = summary::compare(file, &[]);
     let statistics = statistics::of(&comparison);
     for line in lines(file) {
         let of_phase = line.phase.and_then(|phase| {
             statistics.iter().find(|known| known.is_of(&line.cell.id, &phase.phase))
         });
-        writer.write_record(line.record().into_iter().chain(line.statistics(of_phase)))?;
+        let first = line.record().into_iter().chain(line.statistics(of_phase));
+        writer.write_record(first.chain(line.measured(&columns)))?;
     }
     let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -171,6 +186,16 @@ impl Line<'_> {
             end(of.ratio_interval, 1),
             of.ratio.map(|_| of.undecided.to_string()).unwrap_or_default(),
         ]
+    }
+
+    /// What else was measured.
+    fn measured(&self, columns: &[Column]) -> Vec<String> {
+        let run = self.run.map(|(_, run)| run);
+        let at = At { trial: self.trial, phase: self.phase, run };
+        let ratio = |of: Ratio| run.and_then(of).map(|ratio| ratio.to_string());
+        let ratios = AMPLIFICATIONS.map(|(_, of)| ratio(of));
+        let numbers = columns.iter().map(|column| Some(column.of(&at)?.to_string()));
+        ratios.into_iter().chain(numbers).map(Option::unwrap_or_default).collect()
     }
 
     /// The reason nearest to what the line is about.

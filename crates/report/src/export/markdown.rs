@@ -5,7 +5,7 @@ use embermark_model::result::ResultFile;
 use crate::grid::{self, Grid, Text};
 use crate::notes::{self, Note, Section};
 use crate::text::markdown as escaped;
-use crate::{Options, published, summary};
+use crate::{Options, cost, published, summary};
 
 pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
     let comparison = summary::compare(file, options.order);
@@ -19,11 +19,16 @@ pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
             blocks.push(table(&grid));
         }
         let latency = grid::latency(group).filter(|_| options.latency);
-        let others = [grid::intervals(group), latency, grid::resources(group)];
+        let others = [grid::intervals(group), latency, grid::resources(group), grid::loads(group)];
         for grid in others.iter().flatten() {
             blocks.push(format!("### {}", escaped(&grid.title)));
             blocks.push(table(grid));
         }
+    }
+    for table_of in cost::grids(file, &options.weights, options.published) {
+        blocks.push(format!("### {}", escaped(&table_of.grid.title)));
+        blocks.push(table(&table_of.grid));
+        blocks.extend((!table_of.notes.is_empty()).then(|| list(&table_of.notes)));
     }
     for beside in published::beside(file, &comparison, options.published) {
         blocks.push(format!("### {}", escaped(&beside.grid.title)));

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use embermark_model::result::{Cell, How, PhaseResult, Resources, ResultFile, Run, Trial};
+use embermark_model::result::{Cell, How, PhaseResult, ResultFile, Run, Trial};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::ParquetError;
@@ -11,6 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
+use super::columns::{self, At, Column};
 use crate::ReportError;
 
 /// A run and what it belongs to.
@@ -30,14 +31,10 @@ enum Get {
     Text(fn(&Row<'_>) -> String),
     Flag(fn(&Row<'_>) -> bool),
     Number(fn(&Row<'_>) -> u64),
-    /// NULL where it was not measured.
-    Measured(fn(&Row<'_>) -> Option<u64>),
 }
 
-/// A column's name and value.
-type Column = (&'static str, Get);
-
-const COLUMNS: [Column; 27] = [
+/// The first columns, by name; then those of [`columns`].
+const COLUMNS: [(&str, Get); 19] = [
     ("run_id", Get::Text(|row| row.run_id.to_owned())),
     ("workload", Get::Text(|row| row.cell.id.workload.clone())),
     ("scale", Get::Text(|row| row.cell.id.scale.to_string())),
@@ -57,14 +54,6 @@ const COLUMNS: [Column; 27] = [
     ("capped", Get::Flag(|row| row.run.capped)),
     ("ops", Get::Number(|row| row.run.ops)),
     ("elapsed_ns", Get::Number(|row| row.run.elapsed_ns)),
-    ("cpu_ns", Get::Measured(|row| row.run.engine.cpu_ns)),
-    ("peak_bytes", Get::Measured(|row| row.run.engine.peak_bytes)),
-    ("read_bytes", Get::Measured(|row| row.run.engine.read_bytes)),
-    ("written_bytes", Get::Measured(|row| row.run.engine.written_bytes)),
-    ("client_cpu_ns", Get::Measured(|row| client(row).cpu_ns)),
-    ("client_peak_bytes", Get::Measured(|row| client(row).peak_bytes)),
-    ("client_read_bytes", Get::Measured(|row| client(row).read_bytes)),
-    ("client_written_bytes", Get::Measured(|row| client(row).written_bytes)),
 ];
 
 fn how(row: &Row<'_>) -> String {
@@ -72,10 +61,6 @@ fn how(row: &Row<'_>) -> String {
         How::Native => "native".to_owned(),
         How::ClientSide => "client-side".to_owned(),
     }
-}
-
-fn client(row: &Row<'_>) -> Resources {
-    row.run.client.unwrap_or_default()
 }
 
 /// Writes every run of a result as Parquet, compressed by Snappy: texts, booleans, and whole numbers
@@ -88,38 +73,47 @@ pub fn parquet<W: Write + Send>(result: &ResultFile, file: W) -> Result<(), Repo
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("embermark ", env!("CARGO_PKG_VERSION")).to_owned())
         .build();
-    let mut writer = SerializedFileWriter::new(file, Arc::new(schema()?), Arc::new(properties))?;
+    let further = columns::with_usage(result);
+    let schema = Arc::new(schema(&further)?);
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
     let rows = rows(result);
     let mut group = writer.next_row_group()?;
     // One writer for each column of the schema, in its order.
-    COLUMNS.iter().try_for_each(|column| write(&mut group, &column.1, &rows))?;
+    COLUMNS.iter().try_for_each(|(_, get)| write(&mut group, get, &rows))?;
+    further.iter().try_for_each(|column| {
+        let values = rows.iter().map(|row| {
+            column.of(&At { trial: Some(row.trial), phase: Some(row.part), run: Some(row.run) })
+        });
+        measured(&mut group, &values.collect::<Vec<Option<i64>>>())
+    })?;
     group.close()?;
     writer.close()?;
     Ok(())
 }
 
-fn schema() -> Result<Type, ParquetError> {
-    let field = |(name, get): &Column| {
+fn schema(further: &[Column]) -> Result<Type, ParquetError> {
+    let field = |name: &str, get: Option<&Get>| {
         let physical = match get {
-            Get::Text(_) => PhysicalType::BYTE_ARRAY,
-            Get::Flag(_) => PhysicalType::BOOLEAN,
-            Get::Number(_) | Get::Measured(_) => PhysicalType::INT64,
+            Some(Get::Text(_)) => PhysicalType::BYTE_ARRAY,
+            Some(Get::Flag(_)) => PhysicalType::BOOLEAN,
+            Some(Get::Number(_)) | None => PhysicalType::INT64,
         };
         let repetition = match get {
-            Get::Measured(_) => Repetition::OPTIONAL,
-            _ => Repetition::REQUIRED,
+            Some(_) => Repetition::REQUIRED,
+            None => Repetition::OPTIONAL,
         };
         let field = Type::primitive_type_builder(name, physical).with_repetition(repetition);
         let field = match get {
-            Get::Text(_) => field
+            Some(Get::Text(_)) => field
                 .with_logical_type(Some(LogicalType::String))
                 .with_converted_type(ConvertedType::UTF8),
             _ => field,
         };
         field.build().map(Arc::new)
     };
-    let fields = COLUMNS.iter().map(field).collect::<Result<Vec<_>, ParquetError>>()?;
-    Type::group_type_builder("runs").with_fields(fields).build()
+    let first = COLUMNS.iter().map(|(name, get)| field(name, Some(get)));
+    let fields = first.chain(further.iter().map(|column| field(&column.name, None)));
+    Type::group_type_builder("runs").with_fields(fields.collect::<Result<Vec<_>, _>>()?).build()
 }
 
 fn rows(result: &ResultFile) -> Vec<Row<'_>> {
@@ -158,11 +152,18 @@ fn write<W: Write + Send>(
             let values: Vec<i64> = rows.iter().map(|row| get(row) as i64).collect();
             writer.typed::<Int64Type>().write_batch(&values, None, None)?
         }
-        Get::Measured(get) => {
-            let values: Vec<i64> = rows.iter().filter_map(get).map(|value| value as i64).collect();
-            let present: Vec<i16> = rows.iter().map(|row| i16::from(get(row).is_some())).collect();
-            writer.typed::<Int64Type>().write_batch(&values, Some(&present), None)?
-        }
     };
+    writer.close()
+}
+
+/// NULL where there is none.
+fn measured<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &[Option<i64>],
+) -> Result<(), ParquetError> {
+    let Some(mut writer) = group.next_column()? else { return Ok(()) };
+    let present: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let values: Vec<i64> = values.iter().flatten().copied().collect();
+    writer.typed::<Int64Type>().write_batch(&values, Some(&present), None)?;
     writer.close()
 }

@@ -4,11 +4,11 @@ use embermark_model::result::{Cell, How, Latency, Observed, PhaseResult, ResultF
 use embermark_model::{Scale, Status};
 
 use super::data::{
-    CellData, EngineFacts, EntryData, FigureData, LatencyData, Page, TrialData, UsageData,
-    WatchedData,
+    CellData, EngineFacts, EntryData, FigureData, LatencyData, LoadingData, Page, TrialData,
+    UsageData, WatchedData,
 };
 use crate::statistics::median;
-use crate::summary::{Entry, Figure, Group, Row, Usage};
+use crate::summary::{Entry, Figure, Group, Loading, Row, Usage};
 use crate::text;
 
 /// The longest text of a reason; the result file has it whole.
@@ -29,9 +29,7 @@ pub(super) fn add(page: &mut Page, file: &ResultFile, group: &Group<'_>) {
                 page.cells.push(cell_data(page, file, group, cell, ranked));
                 known.len() - 1
             });
-            let mut entry = entry_data(first + place, cell, row, entry);
-            entry.write_amplification = write_amplification(page, group, &entry);
-            page.entries.push(entry);
+            page.entries.push(entry_data(first + place, cell, row, entry));
         }
     }
 }
@@ -155,6 +153,7 @@ fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> En
         let mark = |run: &Run| u8::from(run.discarded) + 2 * u8::from(run.capped);
         runs.iter().map(|run| (run.elapsed_ns, run.ops, mark(run))).collect()
     };
+    let loading = row.phase.and_then(|phase| Loading::of(cell, phase));
     EntryData {
         cell: place,
         phase: row.phase.map(text::plain),
@@ -180,18 +179,10 @@ fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> En
         network_bytes: network(&parts),
         remarks: remarks(&parts),
         watched: watched(cell, row),
-        write_amplification: None,
+        write_amplification: loading.and_then(|loading| loading.write_amplification),
+        loading: loading.map(loading_data),
         runs: parts.iter().map(|part| runs(*part)).collect(),
     }
-}
-
-/// Of a load alone is it known how many bytes its rows have.
-fn write_amplification(page: &Page, group: &Group<'_>, entry: &EntryData) -> Option<f64> {
-    let facts = page.workloads.iter().find(|facts| facts.id == group.workload)?;
-    let figure = entry.figure.as_ref().filter(|figure| figure.done.is_none() && figure.ops > 0)?;
-    let loads = entry.phase.as_deref() == Some("load");
-    let bytes = facts.row_bytes.filter(|_| loads)? * figure.ops;
-    Some(entry.usage.written_bytes? / bytes as f64)
 }
 
 /// What was seen of the counted runs of each trial.
@@ -256,14 +247,32 @@ fn figure_data(figure: &Figure<'_>) -> FigureData {
     }
 }
 
+fn loading_data(loading: Loading) -> LoadingData {
+    LoadingData {
+        user_bytes: loading.user_bytes,
+        settled_amplification: loading.settled_amplification,
+        device_amplification: loading.device_amplification,
+        settle_ns: loading.settle_ns,
+        settle_cpu_ns: loading.settle_cpu_ns,
+        settle_written_bytes: loading.settle_written_bytes,
+        disk_before_bytes: loading.disk_before_bytes,
+        disk_after_bytes: loading.disk_after_bytes,
+    }
+}
+
 fn usage_data(usage: &Usage) -> UsageData {
     UsageData {
         cpu_ns: usage.cpu_ns,
         client_cpu_ns: usage.client_cpu_ns,
         peak_bytes: usage.peak_bytes,
+        mean_bytes: usage.mean_bytes,
         read_bytes: usage.read_bytes,
         written_bytes: usage.written_bytes,
         disk_bytes: usage.disk_bytes,
+        device_written_bytes: usage.device_written_bytes,
+        device_read_bytes: usage.device_read_bytes,
+        device_flushes: usage.device_flushes,
+        others_share: usage.others_share,
         incomplete: usage.incomplete && usage.is_measured(),
     }
 }

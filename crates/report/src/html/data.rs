@@ -144,8 +144,6 @@ pub struct WorkloadFacts {
     pub about: String,
     /// Its phases.
     pub phases: Vec<PhaseFacts>,
-    /// Bytes of a row's fields at their binary width, where every row has as many.
-    pub row_bytes: Option<u64>,
 }
 
 /// What is known of a phase.
@@ -248,12 +246,43 @@ pub struct EntryData {
     /// What was seen of each counted run of a phase that is watched, in the order of the trials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<WatchedData>,
-    /// Bytes written for each byte of the rows' fields, of a load that did all of it where the
-    /// workload's rows all have as many bytes.
+    /// Bytes written for each byte of the rows' values, of a phase that puts rows in.
     pub write_amplification: Option<f64>,
+    /// What else is known of a phase that puts rows in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loading: Option<LoadingData>,
     /// The runs of each trial: elapsed ns, operations, and 0, 1 (discarded), 2 (stopped at the
     /// cap) or 3 (both).
     pub runs: Vec<Vec<(u64, u64, u8)>>,
+}
+
+/// A load beside its time, as [`crate::summary::Loading`] has it. Absent means not measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadingData {
+    /// Bytes of the rows' values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_bytes: Option<f64>,
+    /// Bytes written for each of them, settling included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled_amplification: Option<f64>,
+    /// Bytes that reached a disk of the trial's own for each of them, settling included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_amplification: Option<f64>,
+    /// Time to come to rest: the engine's checkpoint or compaction, background work waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle_ns: Option<f64>,
+    /// CPU time for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle_cpu_ns: Option<f64>,
+    /// Bytes written for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle_written_bytes: Option<f64>,
+    /// Allocated on disk before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_before_bytes: Option<f64>,
+    /// Allocated on disk after it, the engine still open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_after_bytes: Option<f64>,
 }
 
 /// A time over all trials.
@@ -310,6 +339,9 @@ pub struct UsageData {
     /// Largest resident memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<f64>,
+    /// Mean resident memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_bytes: Option<f64>,
     /// Fetched from storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<f64>,
@@ -319,6 +351,18 @@ pub struct UsageData {
     /// Allocated on disk after closing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk_bytes: Option<f64>,
+    /// Reached a disk of the trial's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_written_bytes: Option<f64>,
+    /// Read from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_read_bytes: Option<f64>,
+    /// Flushes of its cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_flushes: Option<f64>,
+    /// Share of all CPU time that others had meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others_share: Option<f64>,
     /// Less than the whole work was done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::result::{
-    How, Machine, Manifest, PhaseResult, Resources, ResultFile, Run, SCHEMA, Tool, Trial,
+    DiskSize, How, Loaded, Machine, Manifest, Others, PhaseResult, Resources, ResultFile, Run,
+    SCHEMA, Settling, Tool, Trial,
 };
 use embermark_model::{CellId, Durability, Scale, Status};
 
@@ -62,6 +63,7 @@ fn run(elapsed_ns: u64, ops: u64) -> Run {
         engine: Resources::default(),
         client: None,
         observed: None,
+        loaded: None,
     }
 }
 
@@ -317,6 +319,71 @@ fn the_workers_own_memory_is_not_subtracted_from_a_server() {
     let one = Trial { baseline_bytes: Some(100), ..trial(vec![phase("load", vec![server])]) };
     let file = file(vec![cell("a", "single", vec![one])]);
     assert_eq!(compare(&file, &[]).groups[0].usage[0].peak_bytes, Some(500.0));
+}
+
+/// A run that put a hundred bytes in and settled.
+fn loading(written: Option<u64>, user_bytes: u64) -> Run {
+    let engine = Resources { written_bytes: written, ..Resources::default() };
+    let settling = Settling {
+        elapsed_ns: 500,
+        engine,
+        disk_before: Some(DiskSize { allocated_bytes: 90, apparent_bytes: 80 }),
+        disk_after: None,
+        device_io: None,
+    };
+    let loaded = Loaded { user_bytes, device_io: None, settling: Some(settling) };
+    Run { engine, loaded: Some(loaded), ..run(10, 10) }
+}
+
+#[test]
+fn a_load_is_the_median_over_trials_of_what_its_counted_runs_wrote() {
+    let one = |written| {
+        let unsettled = Run { discarded: true, ..loading(Some(99_999), 100) };
+        trial(vec![phase("load", vec![unsettled, loading(Some(written), 100)])])
+    };
+    let file = file(vec![cell("a", "single", vec![one(100), one(200), one(900)])]);
+    let comparison = compare(&file, &[]);
+    let load = comparison.groups[0].rows[0].loadings[0].unwrap();
+    assert_eq!((load.user_bytes, load.settle_ns), (Some(100.0), Some(500.0)));
+    assert_eq!(load.write_amplification, Some(2.0));
+    assert_eq!(load.settled_amplification, Some(4.0));
+    assert_eq!((load.disk_before_bytes, load.disk_after_bytes), (Some(90.0), None));
+    assert_eq!(load.device_amplification, None);
+}
+
+#[test]
+fn nothing_is_divided_by_nothing_and_what_was_not_measured_is_no_0() {
+    let one = trial(vec![phase("load", vec![loading(Some(100), 0)])]);
+    let file_of = |one| file(vec![cell("a", "single", vec![one])]);
+    let file = file_of(one);
+    let load = compare(&file, &[]).groups[0].rows[0].loadings[0].unwrap();
+    assert_eq!((load.write_amplification, load.settled_amplification), (None, None));
+    assert_eq!(load.user_bytes, Some(0.0), "that is known");
+    let file = file_of(trial(vec![phase("load", vec![loading(None, 100)])]));
+    let load = compare(&file, &[]).groups[0].rows[0].loadings[0].unwrap();
+    assert_eq!((load.write_amplification, load.settle_written_bytes), (None, None));
+    // Of no time at all there is no share and no mean by time.
+    let mean = Resources { mean_bytes: Some(7), ..Resources::default() };
+    let idle = trial(vec![phase("load", vec![Run { engine: mean, ..run(0, 0) }])]);
+    let file = file_of(Trial { others: Some(Others::default()), ..idle });
+    let group = &compare(&file, &[]).groups[0];
+    assert_eq!((group.usage[0].others_share, group.usage[0].mean_bytes), (None, None));
+    assert_eq!(group.usage[0].device_written_bytes, None);
+    assert_eq!(group.rows[0].loadings[0], None, "an old result does not say what it put in");
+    assert!(!group.usage[0].is_measured());
+}
+
+#[test]
+fn mean_memory_is_by_the_time_of_the_runs_that_have_one() {
+    let used = |elapsed_ns, mean_bytes| Run {
+        engine: Resources { mean_bytes, ..Resources::default() },
+        ..run(elapsed_ns, 10)
+    };
+    let runs = vec![used(30, Some(1_100)), used(10, Some(1_500)), used(60, None)];
+    let one = Trial { baseline_bytes: Some(100), ..trial(vec![phase("load", runs)]) };
+    let usage =
+        compare(&file(vec![cell("a", "single", vec![one])]), &[]).groups[0].usage[0].clone();
+    assert_eq!(usage.mean_bytes, Some(1_100.0));
 }
 
 /// A cell with a trial of one counted run for each time.

@@ -1,6 +1,6 @@
 //! What an engine used for the whole of a workload.
 
-use embermark_model::result::{Cell, PhaseResult, Resources, Run, Trial};
+use embermark_model::result::{Cell, Others, PhaseResult, Run, Trial};
 
 use super::figure::counted;
 use crate::statistics::median;
@@ -16,12 +16,23 @@ pub struct Usage {
     /// Largest resident memory in bytes over the phases, without what the worker held before it
     /// opened an engine that runs inside it.
     pub peak_bytes: Option<f64>,
+    /// Mean resident memory in bytes over the counted runs that were long enough for one, by their
+    /// time, without what the worker held before it opened an engine that runs inside it.
+    pub mean_bytes: Option<f64>,
     /// Bytes fetched from storage, summed over the phases.
     pub read_bytes: Option<f64>,
     /// Bytes sent to storage, summed over the phases.
     pub written_bytes: Option<f64>,
     /// Bytes allocated on disk after the engine was closed.
     pub disk_bytes: Option<f64>,
+    /// Bytes that reached a disk of the trial's own in all of it, preparations included.
+    pub device_written_bytes: Option<f64>,
+    /// Bytes read from that disk.
+    pub device_read_bytes: Option<f64>,
+    /// Flushes of its cache.
+    pub device_flushes: Option<f64>,
+    /// Share of all CPU time that other programs, and the host of a virtual machine, had meanwhile.
+    pub others_share: Option<f64>,
     /// Some phase was capped, could not be done or did not end well: less than the whole work.
     pub incomplete: bool,
 }
@@ -32,14 +43,16 @@ impl Usage {
         over(cell, None)
     }
 
-    /// What one cell used for a run of one phase. The size on disk is of a whole cell alone.
+    /// What one cell used for a run of one phase. The size on disk, what reached the device and what
+    /// others had are of a whole cell alone.
     pub fn of_phase(cell: &Cell, phase: &str) -> Self {
         over(cell, Some(phase))
     }
 
-    /// Whether anything was measured.
+    /// Whether anything of the engine was measured.
     pub fn is_measured(&self) -> bool {
-        *self != Self { incomplete: self.incomplete, ..Self::default() }
+        let nothing = Self { others_share: self.others_share, ..Self::default() };
+        *self != Self { incomplete: self.incomplete, ..nothing }
     }
 }
 
@@ -52,12 +65,22 @@ pub enum Resource {
     ClientCpu,
     /// [`Usage::peak_bytes`].
     Peak,
+    /// [`Usage::mean_bytes`].
+    Mean,
     /// [`Usage::read_bytes`].
     Read,
     /// [`Usage::written_bytes`].
     Written,
     /// [`Usage::disk_bytes`].
     Disk,
+    /// [`Usage::device_written_bytes`].
+    DeviceWritten,
+    /// [`Usage::device_read_bytes`].
+    DeviceRead,
+    /// [`Usage::device_flushes`].
+    DeviceFlushes,
+    /// [`Usage::others_share`].
+    Others,
     /// The time to open the engine, or to start the server, in ns.
     Opening,
 }
@@ -75,9 +98,14 @@ impl Resource {
             Self::Cpu => sum(trial, phase, |run| run.engine.cpu_ns),
             Self::ClientCpu => sum(trial, phase, |run| client(run).cpu_ns),
             Self::Peak => peak(trial, phase),
+            Self::Mean => mean_memory(trial, phase),
             Self::Read => sum(trial, phase, |run| run.engine.read_bytes),
             Self::Written => sum(trial, phase, |run| run.engine.written_bytes),
             Self::Disk => trial.disk.map(|disk| disk.allocated_bytes as f64),
+            Self::DeviceWritten => trial.device_io.map(|io| io.written_bytes as f64),
+            Self::DeviceRead => trial.device_io.map(|io| io.read_bytes as f64),
+            Self::DeviceFlushes => trial.device_io.map(|io| io.flushes as f64),
+            Self::Others => trial.others.as_ref().and_then(share),
             Self::Opening => trial.open_ns.map(|ns| ns as f64),
         };
         cell.trials.iter().filter_map(of).collect()
@@ -91,13 +119,19 @@ pub(super) fn of(cell: Option<&Cell>) -> Usage {
 /// Over the phases of that name, or all.
 fn over(cell: &Cell, phase: Option<&str>) -> Usage {
     let over = |resource: Resource| median(&resource.over(cell, phase));
+    let whole = |resource: Resource| over(resource).filter(|_| phase.is_none());
     Usage {
         cpu_ns: over(Resource::Cpu),
         client_cpu_ns: over(Resource::ClientCpu),
         peak_bytes: over(Resource::Peak),
+        mean_bytes: over(Resource::Mean),
         read_bytes: over(Resource::Read),
         written_bytes: over(Resource::Written),
-        disk_bytes: over(Resource::Disk).filter(|_| phase.is_none()),
+        disk_bytes: whole(Resource::Disk),
+        device_written_bytes: whole(Resource::DeviceWritten),
+        device_read_bytes: whole(Resource::DeviceRead),
+        device_flushes: whole(Resource::DeviceFlushes),
+        others_share: whole(Resource::Others),
         incomplete: is_incomplete(cell, phase),
     }
 }
@@ -132,14 +166,32 @@ fn sum(trial: &Trial, phase: Option<&str>, value: impl Fn(&Run) -> Option<u64>) 
 
 fn peak(trial: &Trial, phase: Option<&str>) -> Option<f64> {
     let runs = parts(trial, phase).flat_map(counted);
-    let peaks: Option<Vec<u64>> = runs.map(|run| above_baseline(trial, run)).collect();
+    let peaks: Option<Vec<u64>> =
+        runs.map(|run| above_baseline(trial, run, run.engine.peak_bytes)).collect();
     peaks?.into_iter().max().map(|bytes| bytes as f64)
+}
+
+/// By the time of the runs that have one: a short run has no samples.
+fn mean_memory(trial: &Trial, phase: Option<&str>) -> Option<f64> {
+    let runs = parts(trial, phase).flat_map(counted);
+    let known: Vec<(f64, f64)> = runs
+        .filter_map(|run| {
+            let bytes = above_baseline(trial, run, run.engine.mean_bytes)?;
+            Some((bytes as f64, run.elapsed_ns as f64))
+        })
+        .collect();
+    let time: f64 = known.iter().map(|(_, ns)| ns).sum();
+    (time > 0.0).then(|| known.iter().map(|(bytes, ns)| bytes * ns).sum::<f64>() / time)
+}
+
+fn share(others: &Others) -> Option<f64> {
+    let taken = others.cpu_ns.checked_add(others.stolen_ns)?;
+    (others.of_ns > 0).then(|| taken as f64 / others.of_ns as f64)
 }
 
 /// A run with a client of its own has its engine in another process, which the worker's size
 /// before opening says nothing about.
-fn above_baseline(trial: &Trial, run: &Run) -> Option<u64> {
-    let Resources { peak_bytes, .. } = run.engine;
+fn above_baseline(trial: &Trial, run: &Run, bytes: Option<u64>) -> Option<u64> {
     let baseline = if run.client.is_some() { 0 } else { trial.baseline_bytes.unwrap_or(0) };
-    peak_bytes.map(|bytes| bytes.saturating_sub(baseline))
+    bytes.map(|bytes| bytes.saturating_sub(baseline))
 }

@@ -1,5 +1,6 @@
 //! The workload on one database.
 
+use embermark_data::contacts::Contact;
 use embermark_engines::{EngineError, Store};
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
@@ -12,7 +13,7 @@ use super::port::AddressBook;
 use super::series::SeriesBook;
 use super::sql::SqlBook;
 use super::step::{PHASES, Step};
-use crate::{Bench, CheckError, Phase, Prepared, Strategy};
+use crate::{Bench, CheckError, Phase, Prepared, Strategy, first};
 
 /// Everything that exists before the engine does.
 pub(super) struct Cell {
@@ -195,6 +196,20 @@ impl Bench for ContactsBench {
             self.state = State::Dirty;
         }
         same
+    }
+
+    fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
+        let contacts = &self.cell.oracle.contacts;
+        let inserted = (Step::ALL[phase] == Step::Insert).then(|| first(contacts, ops))?;
+        Some(inserted.iter().map(Contact::value_bytes).sum())
+    }
+
+    fn rest(&mut self) -> Result<(), EngineError> {
+        self.book.settle()?;
+        if self.state == State::Loaded {
+            self.state = State::Settled;
+        }
+        Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {

@@ -11,7 +11,7 @@ use super::found::Found;
 use super::oracle::{Content, Oracle};
 use super::port::{Record, Telemetry};
 use super::step::{BATCH, PHASES, Step};
-use crate::{Bench, CheckError, Phase};
+use crate::{Bench, CheckError, Phase, first};
 
 /// What the database holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +166,16 @@ impl Bench for EventsBench {
             Step::OpenLog | Step::Open => self.read_back(u64::MAX),
             _ => self.read_back(measured.ops),
         }
+    }
+
+    fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
+        let inserts = matches!(Step::ALL[phase], Step::Insert | Step::InsertBuffered);
+        let inserted = inserts.then(|| first(&self.records, ops))?;
+        Some(inserted.iter().map(|record| record.event.value_bytes()).sum())
+    }
+
+    fn rest(&mut self) -> Result<(), EngineError> {
+        self.store.settle()
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {

@@ -18,7 +18,7 @@ use embermark_model::plan::DataSource;
 use crate::made::{self, Made};
 use crate::{
     Bench, CheckError, Info, Phase, PhaseInfo, Prepared, Protocol, Source, Spec, Strategy,
-    VariantInfo, Workload, WorkloadError,
+    VariantInfo, Workload, WorkloadError, first,
 };
 use port::{Dogs, Stored};
 
@@ -147,6 +147,14 @@ impl Bench for HtapBench {
                 Err(Difference(text).into())
             }
         }
+    }
+
+    fn user_bytes(&self, _: usize, ops: u64) -> Option<u64> {
+        Some(first(&self.cell.dogs, ops).iter().map(Dog::value_bytes).sum())
+    }
+
+    fn rest(&mut self) -> Result<(), EngineError> {
+        self.store.settle()
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {

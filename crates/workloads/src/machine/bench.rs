@@ -5,7 +5,7 @@ use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use embermark_data::machine::{History, Signal};
+use embermark_data::machine::{History, Sample, Signal};
 use embermark_engines::{EngineError, Join, Result};
 use embermark_meter::{Measured, Meter, Stopwatch};
 use embermark_model::answer::{Answer, Difference};
@@ -397,6 +397,15 @@ impl Bench for MachineBench {
             Some(wrong) => Err(Difference(wrong).into()),
             None => Ok(()),
         }
+    }
+
+    /// Of the samples of the window. A search for the highest rate has many.
+    fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
+        matches!(self.phases[phase].name, WRITE | LIVE).then_some(ops * Sample::VALUE_BYTES)
+    }
+
+    fn rest(&mut self) -> Result<()> {
+        self.log.settle()
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

@@ -18,7 +18,7 @@ use super::series::SeriesLog;
 use super::sql::SqlLog;
 use super::step::Step;
 use crate::Strategy;
-use crate::{Bench, CheckError, Phase, Prepared};
+use crate::{Bench, CheckError, Phase, Prepared, first};
 
 /// Everything that exists before the engine does.
 pub(super) struct Cell {
@@ -240,6 +240,19 @@ impl Bench for SensorBench {
                 self.state = State::Dirty;
             }
             same?;
+        }
+        Ok(())
+    }
+
+    fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
+        let loaded = (Step::RUN_ORDER[phase] == Step::Load).then_some(&self.cell.rows)?;
+        Some(first(loaded, ops).iter().map(Reading::value_bytes).sum())
+    }
+
+    fn rest(&mut self) -> Result<(), EngineError> {
+        self.log.settle()?;
+        if self.state == State::Loaded {
+            self.state = State::Settled;
         }
         Ok(())
     }

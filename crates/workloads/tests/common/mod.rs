@@ -111,6 +111,10 @@ pub fn drive(mut bench: Box<dyn Bench>, runs: u32, cap: Option<Duration>) -> Vec
             let answer = bench.run(place, &mut meter);
             let answer = answer.unwrap_or_else(|e| panic!("{}: {e}", phase.name));
             measured.push(meter.measured());
+            // As the harness does after the last load, before it looks at the answer.
+            if run == runs && bench.user_bytes(place, meter.measured().ops).is_some() {
+                bench.rest().unwrap_or_else(|e| panic!("rest after {}: {e}", phase.name));
+            }
             if let Err(error) = bench.check(place, &answer, meter.measured(), run == runs) {
                 wrong.get_or_insert(error.to_string());
             }

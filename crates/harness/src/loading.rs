@@ -1,0 +1,78 @@
+//! What a load put in, what that came to on the trial's disk, and how the database came to rest.
+
+use std::path::PathBuf;
+
+use embermark_engines::{Engine, Result};
+use embermark_model::result::{Loaded, Settling};
+use embermark_workloads::Bench;
+
+use crate::clock;
+use crate::disk;
+use crate::isolation::Before;
+use crate::protocol::Job;
+use crate::worker::Probes;
+
+/// Measures the loads of a trial beside their clock.
+pub(crate) struct Loads {
+    site: PathBuf,
+    own_disk: bool,
+    settles: bool,
+}
+
+impl Loads {
+    /// Of a job. How a server that somebody else runs comes to rest is not ours to see.
+    pub fn of(job: &Job, engine: &dyn Engine) -> Self {
+        let settles = engine.settles() && job.url.is_none();
+        Self { site: job.site.clone(), own_disk: job.own_disk, settles }
+    }
+
+    /// Before a run of a phase: what its disk has seen so far, where the phase puts rows in and has
+    /// a disk of its own.
+    pub fn begin(&self, bench: &dyn Bench, phase: usize) -> Option<Before> {
+        let loads = self.own_disk && bench.user_bytes(phase, 0).is_some();
+        loads.then(|| Before::at(&self.site)).flatten()
+    }
+
+    /// After a run of a phase that did `ops` operations; `None` where it puts no rows in. After the
+    /// `last` one the database is brought to rest.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    pub fn end(
+        &self,
+        bench: &mut dyn Bench,
+        (phase, ops): (usize, u64),
+        before: Option<Before>,
+        last: bool,
+        probes: &Probes,
+    ) -> Result<Option<Loaded>> {
+        let Some(user_bytes) = bench.user_bytes(phase, ops) else { return Ok(None) };
+        let device_io = before.and_then(|before| before.since());
+        let settling = match last && self.settles {
+            true => self.settling(bench, probes)?,
+            false => None,
+        };
+        Ok(Some(Loaded { user_bytes, device_io, settling }))
+    }
+
+    /// `None` where the clock cannot be read.
+    fn settling(&self, bench: &mut dyn Bench, probes: &Probes) -> Result<Option<Settling>> {
+        let device = self.own_disk.then(|| Before::at(&self.site)).flatten();
+        let disk_before = disk::size_of(&self.site).ok();
+        let before = probes.begin();
+        let began = clock::monotonic_ns();
+        bench.rest()?;
+        let ended = clock::monotonic_ns();
+        let (engine, _) = probes.end(before);
+        let disk_after = disk::size_of(&self.site).ok();
+        let device_io = device.and_then(|device| device.since());
+        let elapsed = ended.zip(began).and_then(|(ended, began)| ended.checked_sub(began));
+        Ok(elapsed.map(|elapsed_ns| Settling {
+            elapsed_ns,
+            engine,
+            disk_before,
+            disk_after,
+            device_io,
+        }))
+    }
+}

@@ -1,0 +1,65 @@
+//! What a load wrote for each byte of its rows, and how the database came to rest after it.
+
+use embermark_model::result::{Cell, DiskSize, Run, Settling};
+
+use super::figure::counted;
+use crate::statistics::{mean, median};
+
+/// One load of one cell: in each trial the mean of the counted runs, or of those that have it, over
+/// the trials the median. Absent means not measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Loading {
+    /// Bytes of the rows' values: `docs/method.md` says what counts.
+    pub user_bytes: Option<f64>,
+    /// Bytes sent to storage for each of them.
+    pub write_amplification: Option<f64>,
+    /// The same with what settling wrote.
+    pub settled_amplification: Option<f64>,
+    /// Bytes that reached a disk of the trial's own for each of them, settling included.
+    pub device_amplification: Option<f64>,
+    /// Time to come to rest, in ns.
+    pub settle_ns: Option<f64>,
+    /// CPU time of the engine's processes for it, in ns.
+    pub settle_cpu_ns: Option<f64>,
+    /// Bytes sent to storage for it.
+    pub settle_written_bytes: Option<f64>,
+    /// Bytes allocated on disk before it.
+    pub disk_before_bytes: Option<f64>,
+    /// Bytes allocated on disk after it, the engine still open.
+    pub disk_after_bytes: Option<f64>,
+}
+
+impl Loading {
+    /// Of a phase of a cell; `None` where it puts no rows in, or nobody counted them.
+    pub fn of(cell: &Cell, phase: &str) -> Option<Self> {
+        let trials: Vec<Vec<&Run>> = cell
+            .trials
+            .iter()
+            .flat_map(|trial| &trial.phases)
+            .filter(|part| part.phase == phase)
+            .map(counted)
+            .collect();
+        let over = |value: &dyn Fn(&Run) -> Option<f64>| {
+            let of_trial = |runs: &Vec<&Run>| {
+                mean(&runs.iter().filter_map(|run| value(run)).collect::<Vec<f64>>())
+            };
+            median(&trials.iter().filter_map(of_trial).collect::<Vec<f64>>())
+        };
+        let settling = |value: &dyn Fn(&Settling) -> Option<u64>| {
+            over(&|run| Some(value(run.settling()?)? as f64))
+        };
+        let allocated = |size: Option<DiskSize>| Some(size?.allocated_bytes);
+        let loading = Self {
+            user_bytes: over(&|run| Some(run.loaded?.user_bytes as f64)),
+            write_amplification: over(&Run::write_amplification),
+            settled_amplification: over(&Run::settled_amplification),
+            device_amplification: over(&Run::device_amplification),
+            settle_ns: settling(&|settling| Some(settling.elapsed_ns)),
+            settle_cpu_ns: settling(&|settling| settling.engine.cpu_ns),
+            settle_written_bytes: settling(&|settling| settling.engine.written_bytes),
+            disk_before_bytes: settling(&|settling| allocated(settling.disk_before)),
+            disk_after_bytes: settling(&|settling| allocated(settling.disk_after)),
+        };
+        loading.user_bytes.map(|_| loading)
+    }
+}
