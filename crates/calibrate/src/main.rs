@@ -7,9 +7,9 @@
 mod embedded;
 mod line;
 mod loops;
+mod pair;
 mod rows;
 mod servers;
-mod side;
 mod tools;
 
 use std::error::Error;
@@ -20,7 +20,6 @@ use embermark_data::staged;
 use embermark_engines::{Availability, Engine, Kind, registry};
 
 use line::Line;
-use side::Side;
 
 /// Why a calibration ends.
 type Failure = Box<dyn Error>;
@@ -41,7 +40,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
-        ["side", side, engine, staged, dir] => one_side(side, engine, staged, dir),
+        ["pair", engine, staged, dir] => one_pair(engine, staged, dir),
         _ => match asked(&words) {
             Some((pairs, engines)) => calibrate(pairs, &engines),
             None => {
@@ -70,12 +69,10 @@ fn asked<'a>(words: &[&'a str]) -> Option<(usize, Vec<&'a str>)> {
     (pairs >= FEWEST_PAIRS && known).then_some((pairs, engines))
 }
 
-/// The child's part: one side of one pair.
-fn one_side(side: &str, engine: &str, staged: &str, dir: &str) -> Result<(), Failure> {
-    let side = [Side::Ours, Side::Theirs].into_iter().find(|known| known.name() == side);
-    let side = side.ok_or("a side is 'ours' or 'theirs'")?;
-    let trial = side::run(side, engine, Path::new(staged), Path::new(dir))?;
-    println!("{}", serde_json::to_string(&trial)?);
+/// The child's part: one pair.
+fn one_pair(engine: &str, staged: &str, dir: &str) -> Result<(), Failure> {
+    let pair = pair::run(engine, Path::new(staged), Path::new(dir))?;
+    println!("{}", serde_json::to_string(&pair)?);
     Ok(())
 }
 
@@ -110,7 +107,7 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
     }
     if !lines.is_empty() {
         println!("{}", line::table(&lines));
-        println!("ours and theirs: medians of {pairs} runs in turns, an operation; tier process");
+        println!("ours, theirs and ratio: medians of {pairs} pairs, an operation; tier process");
     }
     left_out.iter().for_each(|line| println!("{line}"));
     Ok(())

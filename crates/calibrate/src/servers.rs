@@ -13,15 +13,15 @@ use embermark_model::{Key, Reading};
 use embermark_workloads::{Bench, Spec, find};
 
 use crate::line::Line;
-use crate::side::{phase, site, timed};
+use crate::pair::{phase, site, timed};
 use crate::tools::{self, Place};
 use crate::{Failure, rows};
 
-/// Times of the grid: 54 by 370 is 19,980 rows, about a second's reads of a server.
-const TIMES: u16 = 370;
+/// Times of the grid: 54 by 185 is 9,990 rows, about half a second's reads of a server.
+const TIMES: u16 = 185;
 
-/// A comparison on one server: one of ours with a tool.
-struct Pair {
+/// A comparison on one server: one way of ours with a tool.
+struct Way {
     work: &'static str,
     tool: &'static str,
     /// Reads through the workload's phase in one transaction, or else each alone.
@@ -29,26 +29,26 @@ struct Pair {
 }
 
 /// What is compared on an engine.
-const fn pairs(postgres: bool) -> &'static [Pair] {
+const fn ways(postgres: bool) -> &'static [Way] {
     const ALONE: &str = "read, a transaction each";
     const ONE: &str = "read, one transaction";
     if postgres {
         &[
-            Pair { work: ALONE, tool: "pgbench", phase: false },
-            Pair { work: ALONE, tool: "sysbench", phase: false },
-            Pair { work: ONE, tool: "sysbench", phase: true },
+            Way { work: ALONE, tool: "pgbench", phase: false },
+            Way { work: ALONE, tool: "sysbench", phase: false },
+            Way { work: ONE, tool: "sysbench", phase: true },
         ]
     } else {
         &[
-            Pair { work: ALONE, tool: "sysbench", phase: false },
-            Pair { work: ONE, tool: "sysbench", phase: true },
+            Way { work: ALONE, tool: "sysbench", phase: false },
+            Way { work: ONE, tool: "sysbench", phase: true },
         ]
     }
 }
 
 /// The tools that an engine is compared with.
 pub fn tools_of(engine: &str) -> Vec<&'static str> {
-    let mut tools: Vec<_> = pairs(engine == "postgres").iter().map(|pair| pair.tool).collect();
+    let mut tools: Vec<_> = ways(engine == "postgres").iter().map(|way| way.tool).collect();
     tools.sort_unstable();
     tools.dedup();
     tools
@@ -86,20 +86,17 @@ pub fn compare(
     let id = engine.info().id;
     let mut server = Server::start(engine, folder)?;
     let mut lines = Vec::new();
-    for pair in pairs(id == "postgres") {
-        let mut line = Line::new(id, version, pair.work, pair.tool);
-        // The first pair warms both up.
+    for way in ways(id == "postgres") {
+        let mut line = Line::new(id, version, way.work, way.tool);
+        // The first turn warms both up.
         for turn in 0..=count {
-            let (mut ours, mut theirs) = (0.0, 0.0);
-            for first in [true, false] {
-                if first == (turn % 2 == 0) {
-                    ours = server.ours(pair)?;
-                } else {
-                    theirs = server.theirs(id, pair)?;
-                }
+            let mut both = [0.0; 2];
+            for place in 0..2 {
+                let side = (turn + place) % 2;
+                both[side] = if side == 0 { server.ours(way)? } else { server.theirs(id, way)? };
             }
             if turn > 0 {
-                line.push(ours, theirs);
+                line.push(both);
             }
         }
         lines.push(line);
@@ -142,8 +139,8 @@ impl Server {
     }
 
     /// ns a read of ours.
-    fn ours(&mut self, pair: &Pair) -> Result<f64, Failure> {
-        if pair.phase {
+    fn ours(&mut self, way: &Way) -> Result<f64, Failure> {
+        if way.phase {
             timed(&mut *self.bench, self.phase, &mut self.meter).map(|(ns, _)| ns)
         } else {
             self.alone.run()
@@ -151,15 +148,15 @@ impl Server {
     }
 
     /// ns a read of the tool.
-    fn theirs(&self, engine: &str, pair: &Pair) -> Result<f64, Failure> {
-        let program = tools::program(pair.tool).ok_or("its tool is gone")?;
+    fn theirs(&self, engine: &str, way: &Way) -> Result<f64, Failure> {
+        let program = tools::program(way.tool).ok_or("its tool is gone")?;
         let reads = self.alone.keys.len();
-        let (said, ns) = if pair.tool == "pgbench" {
+        let (said, ns) = if way.tool == "pgbench" {
             let said = tools::said_by(tools::pgbench(&program, &self.place, TIMES, reads)?)?;
             let ns = tools::pgbench_ns(&said, reads);
             (said, ns)
         } else {
-            let begin = pair.phase.then_some(match engine {
+            let begin = way.phase.then_some(match engine {
                 "postgres" => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
                 _ => "START TRANSACTION READ ONLY",
             });
@@ -168,7 +165,7 @@ impl Server {
             let ns = tools::sysbench_ns(&said, reads, self.alone.expected.rows);
             (said, ns)
         };
-        ns.ok_or_else(|| format!("{} says no time for {reads} reads:\n{said}", pair.tool).into())
+        ns.ok_or_else(|| format!("{} says no time for {reads} reads:\n{said}", way.tool).into())
     }
 
     fn stop(self) -> Result<(), Failure> {
