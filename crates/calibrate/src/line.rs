@@ -49,6 +49,12 @@ impl Line {
         median(&self.ratios())
     }
 
+    /// What came of it, in a line.
+    pub fn brief(&self) -> String {
+        let ratio = format::or_dash(self.ratio(), |ratio| format!("{ratio:.3}"));
+        format!("  {}: {ratio} of {}", self.work, self.tool)
+    }
+
     fn verdict(&self) -> String {
         match self.ratio() {
             Some(ratio) if SAME.contains(&ratio) => "within 5 %".to_owned(),
@@ -105,6 +111,7 @@ mod tests {
         let same = line([104.0, 180.0, 900.0], [100.0, 200.0, 300.0]);
         assert_eq!(same.ratio(), Some(1.04), "the median of 1.04, 0.9 and 3");
         assert_eq!(same.verdict(), "within 5 %");
+        assert_eq!(same.brief(), "  read: 1.040 of bare C loop");
         assert_eq!(line([106.0; 3], [100.0; 3]).verdict(), "see docs/calibration.md");
         assert_eq!(line([94.0; 3], [100.0; 3]).verdict(), "see docs/calibration.md");
     }

@@ -103,6 +103,7 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
                 embedded::compare(id, &version, &staged, rows, scratch.path(), pairs)?
             }
         };
+        compared.iter().for_each(|line| eprintln!("{}", line.brief()));
         lines.extend(compared);
     }
     if !lines.is_empty() {
