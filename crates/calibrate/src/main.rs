@@ -84,7 +84,7 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
     let readings = rows::grid(TIMES)?;
     let staged = folder.path().join("rows");
     staged::write(&staged, &readings)?;
-    let (mut lines, mut left_out) = (Vec::new(), Vec::new());
+    let (mut lines, mut left_out, mut failed) = (Vec::<Line>::new(), Vec::new(), Vec::new());
     for id in engines {
         let engine = registry::find(id)?;
         let version = match ready(engine) {
@@ -96,22 +96,27 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
         };
         eprintln!("{id} {version}: {pairs} pairs");
         let scratch = tempfile::tempdir_in(folder.path())?;
-        let compared: Vec<Line> = match engine.info().kind {
-            Kind::Server => servers::compare(engine, &version, scratch.path(), pairs)?,
+        let compared = match engine.info().kind {
+            Kind::Server => servers::compare(engine, &version, scratch.path(), pairs),
             _ => {
                 let (id, rows) = (engine.info().id, readings.len());
-                embedded::compare(id, &version, &staged, rows, scratch.path(), pairs)?
+                embedded::compare(id, &version, &staged, rows, scratch.path(), pairs)
             }
         };
-        compared.iter().for_each(|line| eprintln!("{}", line.brief()));
-        lines.extend(compared);
+        match compared {
+            Ok(compared) => {
+                compared.iter().for_each(|line| eprintln!("{}", line.brief()));
+                lines.extend(compared);
+            }
+            Err(error) => failed.push(format!("{id}: {error}")),
+        }
     }
     if !lines.is_empty() {
         println!("{}", line::table(&lines));
         println!("ours, theirs and ratio: medians of {pairs} pairs, an operation; tier process");
     }
     left_out.iter().for_each(|line| println!("{line}"));
-    Ok(())
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n").into()) }
 }
 
 /// The version of an engine that can be compared here, or what is missing.
