@@ -94,6 +94,9 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
                 continue;
             }
         };
+        if *id == "rocksdb" && tools::program("db_bench").is_none() {
+            left_out.push(format!("{id}: not calibrated with db_bench: {}", absent("db_bench")));
+        }
         eprintln!("{id} {version}: {pairs} pairs");
         let scratch = tempfile::tempdir_in(folder.path())?;
         let compared = match engine.info().kind {
@@ -134,8 +137,12 @@ fn ready(engine: &dyn Engine) -> Result<String, String> {
     let tools = servers::tools_of(engine.info().id);
     match tools.into_iter().find(|tool| tools::program(tool).is_none()) {
         None => Ok(version),
-        Some(tool) => Err(format!("{tool} is not installed; run scripts/deps.sh tools")),
+        Some(tool) => Err(absent(tool)),
     }
+}
+
+fn absent(tool: &str) -> String {
+    format!("{tool} is not installed; run scripts/deps.sh tools")
 }
 
 #[cfg(test)]
