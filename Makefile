@@ -2,13 +2,14 @@
 # make test   set up what is missing, check formatting and lints, run every test, the page's in a browser too, verify every engine's answers in the default tier
 # make build  set up what is missing and build target/release/embermark
 # make bench  the harness's own benchmarks
+# make calibrate  set up what is missing, and compare embermark's figures with those of the engines' own tools (docs/calibration.md); ENGINES='lmdb postgres' for some of them
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
 # ACCEPT_LICENSE=harperdb    with servers or test: HarperDB too, whose licence you have then accepted
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build test bench deps servers browser
+.PHONY: run build test bench calibrate deps servers browser
 
 run: build
 	$(TARGET)/release/embermark run
@@ -25,6 +26,10 @@ test: deps servers browser
 
 bench: deps
 	cargo bench --workspace --locked
+
+calibrate:
+	@scripts/deps.sh tools
+	cargo run --release --locked -p embermark-calibrate -- $(ENGINES)
 
 deps:
 	@scripts/deps.sh embedded

@@ -3,6 +3,7 @@
 # no package of the system brings, each pinned by version and digest.
 #   deps.sh embedded   what the embedded engines need, and the page of the HTML report
 #   deps.sh browser    what the page's tests need
+#   deps.sh tools      what calibration needs: engines with tools of their own, and these
 #   deps.sh servers    what the server engines need; HarperDB only with ACCEPT_LICENSE=harperdb, which says that
 #                      you have accepted its licence
 # Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on:
@@ -182,6 +183,8 @@ browser() {
 case "${1:-}" in
     embedded) packages libdb5.3-dev librocksdb-dev libwiredtiger-dev; duckdb; page ;;
     browser) browser ;;
+    tools)
+        packages libdb5.3-dev librocksdb-dev rocksdb-tools postgresql mariadb-server-core mariadb-client-core sysbench ;;
     servers) packages postgresql mariadb-server-core mariadb-client-core; influxdb; mongodb; harperdb ;;
-    *) echo "usage: $0 embedded|browser|servers" >&2; exit 2 ;;
+    *) echo "usage: $0 embedded|browser|tools|servers" >&2; exit 2 ;;
 esac

@@ -1,0 +1,113 @@
+/* LMDB: the flags and the map of crates/engines/src/lmdb/env.rs. */
+#include "loops.h"
+#include <errno.h>
+#include <lmdb.h>
+#include <stdlib.h>
+
+struct db {
+	MDB_env *env;
+	MDB_dbi dbi;
+	/* Reset and renewed, as the manual advises. */
+	MDB_txn *reader;
+};
+
+static int said(int code)
+{
+	if (code != 0)
+		fprintf(stderr, "LMDB: %s\n", mdb_strerror(code));
+	return code;
+}
+
+static int lmdb_open(void **out, const char *directory, uint64_t memory)
+{
+	struct db *db = calloc(1, sizeof *db);
+	MDB_txn *txn;
+	int rc;
+	/* It has no cache of its own. */
+	(void)memory;
+	if (db == NULL)
+		return said(ENOMEM);
+	*out = db;
+	if ((rc = mdb_env_create(&db->env)) != 0 ||
+	    (rc = mdb_env_set_mapsize(db->env, (size_t)1 << 36)) != 0 ||
+	    (rc = mdb_env_set_maxdbs(db->env, 32)) != 0 ||
+	    (rc = mdb_env_open(db->env, directory, MDB_NOTLS | MDB_WRITEMAP | MDB_NOSYNC, 0664)) != 0 ||
+	    (rc = mdb_txn_begin(db->env, NULL, 0, &txn)) != 0)
+		return said(rc);
+	if ((rc = mdb_dbi_open(txn, "readings", MDB_CREATE, &db->dbi)) != 0) {
+		mdb_txn_abort(txn);
+		return said(rc);
+	}
+	return said(mdb_txn_commit(txn));
+}
+
+static int lmdb_clear(void *handle)
+{
+	struct db *db = handle;
+	MDB_txn *txn;
+	int rc = mdb_txn_begin(db->env, NULL, 0, &txn);
+	if (rc != 0)
+		return said(rc);
+	if ((rc = mdb_drop(txn, db->dbi, 0)) != 0) {
+		mdb_txn_abort(txn);
+		return said(rc);
+	}
+	return said(mdb_txn_commit(txn));
+}
+
+static int lmdb_load(void *handle, const struct row *rows, size_t count)
+{
+	struct db *db = handle;
+	MDB_txn *txn;
+	int rc = mdb_txn_begin(db->env, NULL, 0, &txn);
+	if (rc != 0)
+		return said(rc);
+	for (size_t i = 0; i < count; i++) {
+		MDB_val key = { KEY_BYTES, (void *)rows[i].key };
+		MDB_val value = { VALUE_BYTES, (void *)rows[i].value };
+		if ((rc = mdb_put(txn, db->dbi, &key, &value, 0)) != 0) {
+			mdb_txn_abort(txn);
+			return said(rc);
+		}
+	}
+	return said(mdb_txn_commit(txn));
+}
+
+static int lmdb_settle(void *handle)
+{
+	struct db *db = handle;
+	return said(mdb_env_sync(db->env, 1));
+}
+
+static int lmdb_read(void *handle, const struct wanted *keys, size_t count, struct found *found)
+{
+	struct db *db = handle;
+	int rc = db->reader != NULL ? mdb_txn_renew(db->reader)
+				    : mdb_txn_begin(db->env, NULL, MDB_RDONLY, &db->reader);
+	if (rc != 0)
+		return said(rc);
+	for (size_t i = 0; i < count; i++) {
+		MDB_val key = { KEY_BYTES, (void *)keys[i].key }, value;
+		rc = mdb_get(db->reader, db->dbi, &key, &value);
+		if (rc == 0 && value.mv_size == VALUE_BYTES)
+			take(found, value.mv_data);
+		else if (rc != MDB_NOTFOUND)
+			return said(rc != 0 ? rc : MDB_CORRUPTED);
+	}
+	mdb_txn_reset(db->reader);
+	return 0;
+}
+
+static int lmdb_close(void *handle)
+{
+	struct db *db = handle;
+	if (db->reader != NULL)
+		mdb_txn_abort(db->reader);
+	mdb_env_close(db->env);
+	free(db);
+	return 0;
+}
+
+const struct loops bare_lmdb = {
+	lmdb_open, lmdb_clear, lmdb_load, lmdb_settle, lmdb_read, lmdb_close,
+};

@@ -1,0 +1,206 @@
+//! The bare loops of `loops/*.c`.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+use std::time::Instant;
+
+// They are linked, in the versions that the adapters link, by being named.
+use libsqlite3_sys as _;
+use lmdb_master_sys as _;
+
+use embermark_model::{Key, Reading};
+
+use crate::Failure;
+use crate::rows::{encoded_key, encoded_value};
+
+/// `struct row`.
+#[repr(C)]
+struct Row {
+    ts: i64,
+    values: [f64; 4],
+    sensor: u16,
+    present: u16,
+    key: [u8; 10],
+    value: [u8; 33],
+}
+
+/// `struct wanted`.
+#[repr(C)]
+struct Wanted {
+    ts: i64,
+    sensor: u16,
+    key: [u8; 10],
+}
+
+/// `struct found`: rows, and the sum of their bytes as [`taken`] has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Found {
+    rows: u64,
+    sum: u64,
+}
+
+/// `struct loops`.
+#[repr(C)]
+struct Functions {
+    open: unsafe extern "C" fn(*mut *mut c_void, *const c_char, u64) -> c_int,
+    clear: unsafe extern "C" fn(*mut c_void) -> c_int,
+    load: unsafe extern "C" fn(*mut c_void, *const Row, usize) -> c_int,
+    settle: unsafe extern "C" fn(*mut c_void) -> c_int,
+    read: unsafe extern "C" fn(*mut c_void, *const Wanted, usize, *mut Found) -> c_int,
+    close: unsafe extern "C" fn(*mut c_void) -> c_int,
+}
+
+unsafe extern "C" {
+    static bare_sqlite: Functions;
+    static bare_lmdb: Functions;
+    #[cfg(berkeleydb_linked)]
+    static bare_berkeleydb: Functions;
+    #[cfg(rocksdb_linked)]
+    static bare_rocksdb: Functions;
+}
+
+fn functions(engine: &str) -> Option<&'static Functions> {
+    // SAFETY: constants of the C files, of the type that their header gives them.
+    unsafe {
+        match engine {
+            "sqlite" => Some(&bare_sqlite),
+            "lmdb" => Some(&bare_lmdb),
+            #[cfg(berkeleydb_linked)]
+            "berkeleydb" => Some(&bare_berkeleydb),
+            #[cfg(rocksdb_linked)]
+            "rocksdb" => Some(&bare_rocksdb),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the loop of that engine is part of this build.
+pub fn has(engine: &str) -> bool {
+    functions(engine).is_some()
+}
+
+/// An open database of a bare loop, with the rows and keys in its form.
+pub struct Bare {
+    functions: &'static Functions,
+    db: *mut c_void,
+    rows: Vec<Row>,
+    wanted: Vec<Wanted>,
+}
+
+impl Bare {
+    /// Opens a new database in an empty directory.
+    ///
+    /// # Errors
+    /// When the library reports one, which it has printed.
+    pub fn open(
+        engine: &str,
+        directory: &Path,
+        memory: u64,
+        rows: &[Reading],
+        keys: impl Iterator<Item = Key>,
+    ) -> Result<Self, Failure> {
+        let functions = functions(engine).ok_or("its bare loop is not part of this build")?;
+        let path = CString::new(directory.as_os_str().as_bytes())?;
+        let row = |reading: &Reading| Row {
+            ts: reading.ts,
+            values: reading.values,
+            sensor: reading.sensor,
+            present: reading.present,
+            key: encoded_key(reading.key()),
+            value: encoded_value(reading),
+        };
+        let wanted = |key: Key| Wanted { ts: key.ts, sensor: key.sensor, key: encoded_key(key) };
+        let (rows, wanted) = (rows.iter().map(row).collect(), keys.map(wanted).collect());
+        let mut db = ptr::null_mut();
+        // SAFETY: the path lives through the call.
+        done(unsafe { (functions.open)(&mut db, path.as_ptr(), memory) }, "open")?;
+        Ok(Self { functions, db, rows, wanted })
+    }
+
+    /// Empties the table, then loads every row; the time of that alone in ns.
+    ///
+    /// # Errors
+    /// Those of the library.
+    pub fn load(&mut self) -> Result<u64, Failure> {
+        // SAFETY: open.
+        done(unsafe { (self.functions.clear)(self.db) }, "clear")?;
+        let start = Instant::now();
+        // SAFETY: open, and as many rows as is said.
+        let code = unsafe { (self.functions.load)(self.db, self.rows.as_ptr(), self.rows.len()) };
+        let ns = start.elapsed().as_nanos() as u64;
+        done(code, "load").map(|()| ns)
+    }
+
+    /// Brings it to rest.
+    ///
+    /// # Errors
+    /// Those of the library.
+    pub fn settle(&mut self) -> Result<(), Failure> {
+        // SAFETY: open.
+        done(unsafe { (self.functions.settle)(self.db) }, "settle")
+    }
+
+    /// Reads every key; the time in ns, and what was found.
+    ///
+    /// # Errors
+    /// Those of the library.
+    pub fn read(&mut self) -> Result<(u64, Found), Failure> {
+        let mut found = Found::default();
+        let (keys, count) = (self.wanted.as_ptr(), self.wanted.len());
+        let start = Instant::now();
+        // SAFETY: open, and as many keys as is said.
+        let code = unsafe { (self.functions.read)(self.db, keys, count, &mut found) };
+        let ns = start.elapsed().as_nanos() as u64;
+        done(code, "read").map(|()| (ns, found))
+    }
+
+    /// Closes it.
+    ///
+    /// # Errors
+    /// Those of the library.
+    pub fn close(self) -> Result<(), Failure> {
+        // SAFETY: open, and not used again.
+        done(unsafe { (self.functions.close)(self.db) }, "close")
+    }
+}
+
+fn done(code: c_int, doing: &str) -> Result<(), Failure> {
+    if code == 0 { Ok(()) } else { Err(format!("the bare loop's {doing} gave {code}").into()) }
+}
+
+/// What reading these rows must find: the sum of `take` in `loops.h`.
+pub fn taken<'a>(rows: impl Iterator<Item = &'a Reading>) -> Found {
+    let mut found = Found::default();
+    for row in rows {
+        let words = row.values.iter().map(|value| value.to_bits());
+        let sum = words.fold(u64::from(row.present), u64::wrapping_add);
+        found = Found { rows: found.rows + 1, sum: found.sum.wrapping_add(sum) };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::{drawn, grid};
+
+    #[test]
+    fn every_bare_loop_finds_the_rows_it_loaded_and_no_others() {
+        let rows = grid(19).unwrap();
+        let keys = drawn(&rows);
+        let expected = taken(keys.iter().filter_map(|(_, place)| place.map(|place| &rows[place])));
+        for engine in ["sqlite", "lmdb", "berkeleydb", "rocksdb"].into_iter().filter(|e| has(e)) {
+            let folder = tempfile::tempdir().unwrap();
+            let wanted = keys.iter().map(|(key, _)| *key);
+            let mut bare = Bare::open(engine, folder.path(), 16 << 20, &rows, wanted).unwrap();
+            assert!(bare.load().unwrap() > 0, "{engine}");
+            assert!(bare.load().unwrap() > 0, "{engine}");
+            bare.settle().unwrap();
+            assert_eq!(bare.read().unwrap().1, expected, "{engine}");
+            bare.close().unwrap();
+        }
+    }
+}

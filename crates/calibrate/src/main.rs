@@ -1,0 +1,160 @@
+//! `calibrate`: embermark's figures beside those of the engines' own tools, in one run each.
+//!
+//! Embedded engines are compared with loops in C over the very same library (`loops/`), server
+//! engines with pgbench and sysbench on the very same server process. docs/calibration.md says what
+//! came of it and why.
+
+mod embedded;
+mod line;
+mod loops;
+mod pair;
+mod rows;
+mod servers;
+mod tools;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+
+use embermark_data::staged;
+use embermark_engines::{Availability, Engine, Kind, registry};
+
+use line::Line;
+
+/// Why a calibration ends.
+type Failure = Box<dyn Error>;
+
+/// Times of the grid for embedded engines: 54 by 1,852 is 100,008 rows.
+const TIMES: u16 = 1_852;
+/// Pairs of one of ours and one of theirs, where `--pairs` does not say otherwise.
+const PAIRS: usize = 7;
+/// Fewer have no interval worth its name (docs/method.md).
+const FEWEST_PAIRS: usize = 5;
+/// What is compared when no engine is named.
+const ENGINES: [&str; 6] = ["sqlite", "lmdb", "berkeleydb", "rocksdb", "postgres", "mariadb"];
+
+const USAGE: &str = "usage: calibrate [--pairs N] [ENGINE...]\n\
+    engines: sqlite, lmdb, berkeleydb, rocksdb, postgres, mariadb; N is 5 or more";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["pair", engine, staged, dir] => one_pair(engine, staged, dir),
+        _ => match asked(&words) {
+            Some((pairs, engines)) => calibrate(pairs, &engines),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("calibrate: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// How many pairs of which engines; `None` where that makes no sense.
+fn asked<'a>(words: &[&'a str]) -> Option<(usize, Vec<&'a str>)> {
+    let (pairs, named) = match words {
+        ["--pairs", pairs, named @ ..] => (pairs.parse().ok()?, named),
+        named => (PAIRS, named),
+    };
+    let known = named.iter().all(|engine| ENGINES.contains(engine));
+    let engines = if named.is_empty() { ENGINES.to_vec() } else { named.to_vec() };
+    (pairs >= FEWEST_PAIRS && known).then_some((pairs, engines))
+}
+
+/// The child's part: one pair.
+fn one_pair(engine: &str, staged: &str, dir: &str) -> Result<(), Failure> {
+    let pair = pair::run(engine, Path::new(staged), Path::new(dir))?;
+    println!("{}", serde_json::to_string(&pair)?);
+    Ok(())
+}
+
+fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
+    if cfg!(debug_assertions) {
+        eprintln!("calibrate: a debug build: its figures mean nothing");
+    }
+    let folder = tempfile::tempdir()?;
+    let readings = rows::grid(TIMES)?;
+    let staged = folder.path().join("rows");
+    staged::write(&staged, &readings)?;
+    let (mut lines, mut left_out, mut failed) = (Vec::<Line>::new(), Vec::new(), Vec::new());
+    for id in engines {
+        let engine = registry::find(id)?;
+        let version = match ready(engine) {
+            Ok(version) => version,
+            Err(why) => {
+                left_out.push(format!("{id}: not calibrated: {why}"));
+                continue;
+            }
+        };
+        if *id == "rocksdb" && tools::program("db_bench").is_none() {
+            left_out.push(format!("{id}: not calibrated with db_bench: {}", absent("db_bench")));
+        }
+        eprintln!("{id} {version}: {pairs} pairs");
+        let scratch = tempfile::tempdir_in(folder.path())?;
+        let compared = match engine.info().kind {
+            Kind::Server => servers::compare(engine, &version, scratch.path(), pairs),
+            _ => {
+                let (id, rows) = (engine.info().id, readings.len());
+                embedded::compare(id, &version, &staged, rows, scratch.path(), pairs)
+            }
+        };
+        match compared {
+            Ok(compared) => {
+                compared.iter().for_each(|line| eprintln!("{}", line.brief()));
+                lines.extend(compared);
+            }
+            Err(error) => failed.push(format!("{id}: {error}")),
+        }
+    }
+    if !lines.is_empty() {
+        println!("{}", line::table(&lines));
+        println!("ours, theirs and ratio: medians of {pairs} pairs, an operation; tier process");
+    }
+    left_out.iter().for_each(|line| println!("{line}"));
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n").into()) }
+}
+
+/// The version of an engine that can be compared here, or what is missing.
+fn ready(engine: &dyn Engine) -> Result<String, String> {
+    let version = match engine.availability() {
+        Availability::Ready { version } => version,
+        Availability::Missing { why, remedy } => return Err(format!("{why}; {remedy}")),
+    };
+    if engine.info().kind != Kind::Server {
+        let linked = loops::has(engine.info().id);
+        let why =
+            "its header was not there when this was built; run make deps, then make calibrate";
+        return if linked { Ok(version) } else { Err(why.to_owned()) };
+    }
+    let tools = servers::tools_of(engine.info().id);
+    match tools.into_iter().find(|tool| tools::program(tool).is_none()) {
+        None => Ok(version),
+        Some(tool) => Err(absent(tool)),
+    }
+}
+
+fn absent(tool: &str) -> String {
+    format!("{tool} is not installed; run scripts/deps.sh tools")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_are_those_that_are_named_or_all_and_pairs_are_five_or_more() {
+        assert_eq!(asked(&[]), Some((PAIRS, ENGINES.to_vec())));
+        assert_eq!(asked(&["--pairs", "5", "lmdb"]), Some((5, vec!["lmdb"])));
+        assert_eq!(asked(&["--pairs", "4"]), None);
+        assert_eq!(asked(&["oracle"]), None);
+        assert_eq!(asked(&["--pairs"]), None);
+    }
+}

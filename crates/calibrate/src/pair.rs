@@ -1,0 +1,166 @@
+//! One pair of a comparison of embedded engines: a process of its own, as a trial is one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use embermark_data::staged::StagedRows;
+use embermark_engines::{Link, Opened, Site, registry};
+use embermark_meter::Meter;
+use embermark_model::Durability;
+use embermark_model::answer::Answer;
+use embermark_report::statistics::median;
+use embermark_workloads::{Bench, Spec, find};
+use serde::{Deserialize, Serialize};
+
+use crate::loops::{self, Bare};
+use crate::{Failure, rows};
+
+/// Runs of a phase by each side; the first is discarded, as in every trial.
+const RUNS: usize = 8;
+/// Cache of every engine in bytes: what `embermark run` gives.
+pub const MEMORY: u64 = 64 << 20;
+
+/// What a process measured: ns an operation of ours and of the bare loop, the medians of the counted
+/// runs.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Pair {
+    /// The phase `load`, a row.
+    pub load: [f64; 2],
+    /// The phase `read`, a read.
+    pub read: [f64; 2],
+}
+
+/// The tier that is compared.
+pub fn site(dir: PathBuf) -> Site {
+    Site { dir, durability: Durability::Process, memory: MEMORY, url: None, link: Link::Socket }
+}
+
+/// The place of a phase of that name.
+///
+/// # Errors
+/// When there is none.
+pub fn phase(bench: &dyn Bench, name: &str) -> Result<usize, Failure> {
+    let place = bench.phases().iter().position(|phase| phase.name == name);
+    place.ok_or_else(|| format!("sensors has no phase {name}").into())
+}
+
+/// Runs a phase once, as a worker does; ns an operation.
+///
+/// # Errors
+/// Those of the engine, and a wrong answer.
+pub fn timed(
+    bench: &mut dyn Bench,
+    phase: usize,
+    meter: &mut Meter,
+) -> Result<(f64, Answer), Failure> {
+    bench.ready(phase)?;
+    let answer = bench.run(phase, meter)?;
+    let measured = meter.measured();
+    bench.check(phase, &answer, measured, true)?;
+    Ok((measured.elapsed_ns as f64 / measured.ops as f64, answer))
+}
+
+/// Both sides on the same staged rows, each on a database of its own below an empty directory, a run
+/// of one and a run of the other: whatever slows the machine down slows both.
+///
+/// # Errors
+/// Those of the engine, and a wrong answer.
+pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
+    let [ours, theirs] = ["ours", "theirs"].map(|side| dir.join(side));
+    fs::create_dir(&ours)?;
+    fs::create_dir(&theirs)?;
+    let prepared = find("sensors")?.prepare(&Spec::of(staged.to_owned(), "single", rows::SEED))?;
+    let Opened { store, .. } = registry::find(engine)?.open(&site(ours))?;
+    one_library(engine)?;
+    let mut bench = prepared.open(store)?;
+    let staged = StagedRows::open(staged)?;
+    let drawn = rows::drawn(&staged);
+    let there = drawn.iter().filter_map(|(_, place)| place.map(|place| &staged[place]));
+    let expected = loops::taken(there);
+    let keys = drawn.iter().map(|(key, _)| *key);
+    let mut bare = Bare::open(engine, &theirs, MEMORY, &staged, keys)?;
+
+    let (place, mut meter) = (phase(&*bench, "load")?, Meter::new(None));
+    let load = turns(
+        || timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
+        || Ok(bare.load()? as f64 / staged.len() as f64),
+    )?;
+    bare.settle()?;
+    let (place, mut meter) = (phase(&*bench, "read")?, Meter::new(None));
+    // Each run follows another of its own side at once, unmeasured: what the other side, and the
+    // check of an answer, left in the CPU's caches is in neither. The bare loop reads what is drawn
+    // here; the workload must have drawn the same.
+    let answer = Answer::Checksum(rows::checksum(&staged, &drawn));
+    let read = turns(
+        || {
+            bench.ready(place)?;
+            bench.run(place, &mut meter)?;
+            match timed(&mut *bench, place, &mut meter)? {
+                (ns, found) if found == answer => Ok(ns),
+                _ => Err("the workload sensors reads other keys than the bare loops do".into()),
+            }
+        },
+        || match bare.read().and_then(|_| bare.read())? {
+            (ns, found) if found == expected => Ok(ns as f64 / drawn.len() as f64),
+            (_, found) => Err(format!("the loop found {found:?}, and not {expected:?}").into()),
+        },
+    )?;
+    bare.close()?;
+    bench.finish()?;
+    Ok(Pair { load, read })
+}
+
+/// Runs both in turns, each first every other time, and gives the medians of all but the first.
+fn turns(
+    mut ours: impl FnMut() -> Result<f64, Failure>,
+    mut theirs: impl FnMut() -> Result<f64, Failure>,
+) -> Result<[f64; 2], Failure> {
+    let mut figures = [Vec::new(), Vec::new()];
+    for run in 0..RUNS {
+        let mut both = [0.0; 2];
+        for turn in 0..2 {
+            let side = (run + turn) % 2;
+            both[side] = if side == 0 { ours()? } else { theirs()? };
+        }
+        if run > 0 {
+            figures.iter_mut().zip(both).for_each(|(figures, ns)| figures.push(ns));
+        }
+    }
+    Ok(figures.map(|figures| median(&figures).unwrap_or(f64::NAN)))
+}
+
+/// An adapter opens RocksDB at run time, the bare loop is linked with it: it must be the same file.
+fn one_library(engine: &str) -> Result<(), Failure> {
+    let maps = fs::read_to_string("/proc/self/maps")?;
+    let mut files: Vec<&str> =
+        maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..])).collect();
+    files.retain(|file| file.contains(&format!("lib{engine}.so")));
+    files.sort_unstable();
+    files.dedup();
+    if files.len() > 1 {
+        let both = files.join(" and ");
+        return Err(format!("the adapter and the bare loop use two libraries, {both}").into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_take_turns_and_the_first_run_of_each_is_discarded() {
+        let order = std::cell::RefCell::new(String::new());
+        let side = |name: char, ns: f64| {
+            let order = &order;
+            let mut first = true;
+            move || {
+                order.borrow_mut().push(name);
+                Ok(if std::mem::take(&mut first) { 1e9 } else { ns })
+            }
+        };
+        let medians = turns(side('o', 3.0), side('t', 2.0)).unwrap();
+        assert_eq!(medians, [3.0, 2.0]);
+        assert_eq!(*order.borrow(), "ottoottoottootto");
+    }
+}

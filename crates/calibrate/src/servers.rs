@@ -1,0 +1,207 @@
+//! Servers: one of ours, started as every trial starts it, that both sides read from in turns.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use embermark_data::staged;
+use embermark_engines::sql::{Param, SqlStore, Statement};
+use embermark_engines::{Engine, Join, Store};
+use embermark_meter::Meter;
+use embermark_model::fingerprint::Checksum;
+use embermark_model::{Key, Reading};
+use embermark_workloads::{Bench, Spec, find};
+
+use crate::line::Line;
+use crate::pair::{phase, site, timed};
+use crate::tools::{self, Place};
+use crate::{Failure, rows};
+
+/// Times of the grid: 54 by 185 is 9,990 rows, about half a second's reads of a server.
+const TIMES: u16 = 185;
+
+/// A comparison on one server: one way of ours with a tool.
+struct Way {
+    work: &'static str,
+    tool: &'static str,
+    /// Reads through the workload's phase in one transaction, or else each alone.
+    phase: bool,
+}
+
+/// What is compared on an engine.
+const fn ways(postgres: bool) -> &'static [Way] {
+    const ALONE: &str = "read, a transaction each";
+    const ONE: &str = "read, one transaction";
+    if postgres {
+        &[
+            Way { work: ALONE, tool: "pgbench", phase: false },
+            Way { work: ALONE, tool: "sysbench", phase: false },
+            Way { work: ONE, tool: "sysbench", phase: true },
+        ]
+    } else {
+        &[
+            Way { work: ALONE, tool: "sysbench", phase: false },
+            Way { work: ONE, tool: "sysbench", phase: true },
+        ]
+    }
+}
+
+/// The tools that an engine is compared with.
+pub fn tools_of(engine: &str) -> Vec<&'static str> {
+    let mut tools: Vec<_> = ways(engine == "postgres").iter().map(|way| way.tool).collect();
+    tools.sort_unstable();
+    tools.dedup();
+    tools
+}
+
+/// A server with the rows in it, and the two ways of ours to read them.
+struct Server {
+    bench: Box<dyn Bench>,
+    phase: usize,
+    meter: Meter,
+    alone: Alone,
+    place: Place,
+    keys: PathBuf,
+}
+
+/// Reads by a second connection, each a transaction of its own.
+struct Alone {
+    store: Box<dyn SqlStore>,
+    read: Statement,
+    meter: Meter,
+    keys: Vec<Key>,
+    expected: Checksum,
+}
+
+/// Compares an engine with its tools, `count` times in turns.
+///
+/// # Errors
+/// Those of the engine and of the tools, and a wrong answer.
+pub fn compare(
+    engine: &'static dyn Engine,
+    version: &str,
+    folder: &Path,
+    count: usize,
+) -> Result<Vec<Line>, Failure> {
+    let id = engine.info().id;
+    let mut server = Server::start(engine, folder)?;
+    let mut lines = Vec::new();
+    for way in ways(id == "postgres") {
+        let mut line = Line::new(id, version, way.work, way.tool);
+        // The first turn warms both up.
+        for turn in 0..=count {
+            let mut both = [0.0; 2];
+            for place in 0..2 {
+                let side = (turn + place) % 2;
+                both[side] = if side == 0 { server.ours(way)? } else { server.theirs(id, way)? };
+            }
+            if turn > 0 {
+                line.push(both);
+            }
+        }
+        lines.push(line);
+    }
+    server.stop()?;
+    Ok(lines)
+}
+
+impl Server {
+    fn start(engine: &'static dyn Engine, folder: &Path) -> Result<Self, Failure> {
+        let readings = rows::grid(TIMES)?;
+        let drawn = rows::drawn(&readings);
+        let (staged, keys, dir) = (folder.join("rows"), folder.join("keys"), folder.join("server"));
+        staged::write(&staged, &readings)?;
+        write_keys(&keys, drawn.iter().map(|(key, _)| *key))?;
+        fs::create_dir(&dir)?;
+        let site = site(dir);
+        let prepared = find("sensors")?.prepare(&Spec::of(staged, "single", rows::SEED))?;
+        let opened = engine.open(&site)?;
+        let Store::Sql(store) = opened.store else { return Err("it answers no SQL".into()) };
+        let Join::At(at) = store.join() else { return Err("it takes no second client".into()) };
+        let mut bench = prepared.open(Store::Sql(store))?;
+        let phase = phase(&*bench, "read")?;
+        // Loads the rows and brings them to rest; a second connection finds the table then.
+        bench.ready(phase)?;
+        let Store::Sql(mut store) = engine.join(&site, &at)? else { return Err("no SQL".into()) };
+        let dialect = store.dialect();
+        let select = format!(
+            "SELECT temperature, humidity, light, voltage FROM {} WHERE sensor = {} AND ts = {}",
+            dialect.table("readings"),
+            dialect.placeholder(1),
+            dialect.placeholder(2)
+        );
+        let read = store.prepare(&select)?;
+        let expected = rows::checksum(&readings, &drawn);
+        let drawn = drawn.into_iter().map(|(key, _)| key).collect();
+        let alone = Alone { store, read, meter: Meter::new(None), keys: drawn, expected };
+        let place = Place::of(engine.info().id, &at)?;
+        Ok(Self { bench, phase, meter: Meter::new(None), alone, place, keys })
+    }
+
+    /// ns a read of ours.
+    fn ours(&mut self, way: &Way) -> Result<f64, Failure> {
+        if way.phase {
+            timed(&mut *self.bench, self.phase, &mut self.meter).map(|(ns, _)| ns)
+        } else {
+            self.alone.run()
+        }
+    }
+
+    /// ns a read of the tool.
+    fn theirs(&self, engine: &str, way: &Way) -> Result<f64, Failure> {
+        let program = tools::program(way.tool).ok_or("its tool is gone")?;
+        let reads = self.alone.keys.len();
+        let (said, ns) = if way.tool == "pgbench" {
+            let said = tools::said_by(tools::pgbench(&program, &self.place, TIMES, reads)?)?;
+            let ns = tools::pgbench_ns(&said, reads);
+            (said, ns)
+        } else {
+            let begin = way.phase.then_some(match engine {
+                "postgres" => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                _ => "START TRANSACTION READ ONLY",
+            });
+            let command = tools::sysbench(&program, &self.place, &self.keys, reads, begin);
+            let said = tools::said_by(command)?;
+            let ns = tools::sysbench_ns(&said, reads, self.alone.expected.rows);
+            (said, ns)
+        };
+        ns.ok_or_else(|| format!("{} says no time for {reads} reads:\n{said}", way.tool).into())
+    }
+
+    fn stop(self) -> Result<(), Failure> {
+        self.alone.store.close()?;
+        Ok(self.bench.finish()?)
+    }
+}
+
+impl Alone {
+    fn run(&mut self) -> Result<f64, Failure> {
+        let Self { store, read, meter, keys, expected } = self;
+        let mut found = Checksum::default();
+        meter.start();
+        let done = meter.each(keys.len() as u64, |i| {
+            let key = keys[i];
+            let params = [Param::Int(i64::from(key.sensor)), Param::Int(key.ts)];
+            store.query(*read, &params, &mut |row| {
+                let values = [row.float(0)?, row.float(1)?, row.float(2)?, row.float(3)?];
+                found += &Reading::new(key, values);
+                Ok(())
+            })
+        });
+        meter.stop();
+        done?;
+        if found != *expected {
+            return Err(format!("reads alone found {found:?}, and not {expected:?}").into());
+        }
+        let measured = meter.measured();
+        Ok(measured.elapsed_ns as f64 / measured.ops as f64)
+    }
+}
+
+fn write_keys(path: &Path, keys: impl Iterator<Item = Key>) -> Result<(), Failure> {
+    let mut file = BufWriter::new(File::create(path)?);
+    for key in keys {
+        writeln!(file, "{} {}", key.sensor, key.ts)?;
+    }
+    Ok(file.flush()?)
+}

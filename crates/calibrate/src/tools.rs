@@ -1,0 +1,243 @@
+//! The engines' own tools: how each is called, and what it says.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Failure;
+use crate::rows::{SENSORS, START, STEP};
+
+/// Where Debian and its kin put PostgreSQL's programs, by version, away from the search path.
+const BY_VERSION: &str = "/usr/lib/postgresql";
+
+/// A server of ours, as its tools are told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// PostgreSQL: the folder of its socket.
+    Postgres(String),
+    /// MariaDB: its database and socket.
+    MariaDb(String, String),
+}
+
+impl Place {
+    /// Reads what the adapter tells a second process of its server.
+    ///
+    /// # Errors
+    /// When it is in no form that is known.
+    pub fn of(engine: &str, at: &str) -> Result<Self, Failure> {
+        let place = match engine {
+            "postgres" => at
+                .split(' ')
+                .find_map(|word| word.strip_prefix("host="))
+                .map(|folder| Self::Postgres(folder.to_owned())),
+            _ => at
+                .split_once(" unix:")
+                .map(|(database, socket)| Self::MariaDb(database.to_owned(), socket.to_owned())),
+        };
+        place.ok_or_else(|| format!("no socket of {engine} in '{at}'").into())
+    }
+}
+
+/// The program of that name on the search path, or among PostgreSQL's of the newest version.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let versions = std::fs::read_dir(BY_VERSION).into_iter().flatten().flatten();
+    let mut versions: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
+    versions.sort();
+    let folders = env::split_paths(&path).chain(versions.into_iter().rev());
+    folders.map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// pgbench with prepared statements on a server: so many reads, a transaction each.
+pub fn pgbench(
+    pgbench: &Path,
+    place: &Place,
+    times: u16,
+    reads: usize,
+) -> Result<Command, Failure> {
+    let Place::Postgres(folder) = place else { return Err("pgbench is PostgreSQL's".into()) };
+    let mut command = Command::new(pgbench);
+    command.args(["-n", "-M", "prepared", "-c", "1", "-j", "1", "-t"]).arg(reads.to_string());
+    for (name, value) in [
+        ("sensors", i64::from(SENSORS)),
+        ("times", i64::from(times)),
+        ("start", START),
+        ("step", STEP),
+    ] {
+        command.arg("-D").arg(format!("{name}={value}"));
+    }
+    command.arg("-f").arg(script("points.pgbench"));
+    command.args(["-h", folder, "-U", "postgres", "postgres"]);
+    Ok(command)
+}
+
+/// sysbench with prepared statements on a server: so many reads of a file of keys, a transaction
+/// each or, where `begin` says how one begins, all in one.
+pub fn sysbench(
+    sysbench: &Path,
+    place: &Place,
+    keys: &Path,
+    reads: usize,
+    begin: Option<&str>,
+) -> Command {
+    let mut command = Command::new(sysbench);
+    command.arg(script("points.lua"));
+    match place {
+        Place::Postgres(folder) => {
+            command.args(["--db-driver=pgsql", "--pgsql-user=postgres", "--pgsql-db=postgres"]);
+            command.arg(format!("--pgsql-host={folder}"));
+        }
+        Place::MariaDb(database, socket) => {
+            command.args(["--db-driver=mysql", "--mysql-user=root"]);
+            command.arg(format!("--mysql-db={database}")).arg(format!("--mysql-socket={socket}"));
+        }
+    }
+    command.args(["--threads=1", "--time=0"]).arg(format!("--events={reads}"));
+    command.arg(format!("--keys={}", keys.display()));
+    if let Some(begin) = begin {
+        command.arg(format!("--begin={begin}"));
+    }
+    command.arg("run");
+    command
+}
+
+/// `db_bench` on a database of its own making, as many keys and bytes as ours, our options: random
+/// reads, the first round of which warms the cache.
+pub fn db_bench(db_bench: &Path, dir: &Path, memory: u64, rows: usize) -> Command {
+    let mut command = Command::new(db_bench);
+    let (buffers, cache) = (memory / 4, memory - memory / 4);
+    command.arg(format!("--db={}", dir.display())).arg(format!("--num={rows}"));
+    command.arg(format!("--db_write_buffer_size={buffers}"));
+    command.arg(format!("--write_buffer_size={buffers}")).arg(format!("--cache_size={cache}"));
+    command.args([
+        "--benchmarks=fillseq,flush,compact,readrandom,readrandom[X5]",
+        "--key_size=10",
+        "--value_size=33",
+        "--block_size=16384",
+        "--bloom_bits=10",
+        "--cache_index_and_filter_blocks=1",
+        "--pin_l0_filter_and_index_blocks_in_cache=1",
+        "--level_compaction_dynamic_level_bytes=1",
+        "--threads=1",
+        "--seed=42",
+    ]);
+    command
+}
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts").join(name)
+}
+
+/// Runs a tool to its end, and gives what it said.
+///
+/// # Errors
+/// When it does not run, or fails: with what it said.
+pub fn said_by(mut command: Command) -> Result<String, Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("start {name}: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(text);
+    }
+    Err(format!(
+        "{name} failed: {}\n{text}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    )
+    .into())
+}
+
+/// ns a transaction as pgbench tells it, after all of `reads` were done.
+///
+/// `tps = 21871.473212 (without initial connection time)`
+pub fn pgbench_ns(said: &str, reads: usize) -> Option<f64> {
+    let done = format!("number of transactions actually processed: {reads}/{reads}");
+    let tps = said.lines().find_map(|line| {
+        line.strip_prefix("tps = ")?.strip_suffix(" (without initial connection time)")
+    })?;
+    let tps: f64 = tps.parse().ok()?;
+    (said.lines().any(|line| line == done) && tps > 0.0).then(|| 1e9 / tps)
+}
+
+/// ns an event as sysbench tells it, after all of `reads` were done and as many `rows` were found as
+/// there are: the script says the latter.
+///
+/// `    total time:                          0.8512s`
+pub fn sysbench_ns(said: &str, reads: usize, rows: u64) -> Option<f64> {
+    let value =
+        |name: &str| said.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim);
+    let seconds: f64 = value("total time:")?.strip_suffix('s')?.parse().ok()?;
+    let events: usize = value("total number of events:")?.parse().ok()?;
+    let found: u64 = value("rows found:")?.parse().ok()?;
+    (events == reads && found == rows && seconds > 0.0).then(|| seconds * 1e9 / reads as f64)
+}
+
+/// ns a read as `db_bench` tells it: the mean over its rounds but the first, which warms the cache.
+///
+/// `readrandom   :       1.394 micros/op 717309 ops/sec 0.139 seconds 100008 operations;   29.4 MB/s (…)`
+pub fn db_bench_ns(said: &str) -> Option<f64> {
+    let rounds = said.lines().filter_map(|line| {
+        let told = line.strip_prefix("readrandom")?.trim_start().strip_prefix(':')?;
+        told.split_once(" micros/op")?.0.trim().parse().ok()
+    });
+    let micros: Vec<f64> = rounds.skip(1).filter(|micros| *micros > 0.0).collect();
+    (!micros.is_empty()).then(|| micros.iter().sum::<f64>() * 1e3 / micros.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PGBENCH: &str = "pgbench (15.18 (Debian 15.18-0+deb12u1))\ntransaction type: points.pgbench\n\
+        scaling factor: 1\nquery mode: prepared\nnumber of clients: 1\nnumber of threads: 1\n\
+        maximum number of tries: 1\nnumber of transactions per client: 19980\n\
+        number of transactions actually processed: 19980/19980\n\
+        number of failed transactions: 0 (0.000%)\nlatency average = 0.050 ms\n\
+        initial connection time = 2.017 ms\n\
+        tps = 20000.000000 (without initial connection time)\n";
+
+    #[test]
+    fn pgbench_is_read_to_more_digits_than_its_latency_has() {
+        assert_eq!(pgbench_ns(PGBENCH, 19_980), Some(50_000.0));
+        assert_eq!(pgbench_ns(PGBENCH, 20_000), None, "a run that ended early is no measurement");
+        assert_eq!(pgbench_ns("tps = 0.000000 (without initial connection time)", 0), None);
+        assert_eq!(pgbench_ns("", 1), None);
+    }
+
+    #[test]
+    fn sysbench_is_read_by_its_total_time_when_every_row_was_found() {
+        let said = "SQL statistics:\n    queries performed:\n        read:  19980\n\
+            General statistics:\n    total time:                          0.9990s\n    \
+            total number of events:              19980\nrows found: 19668\n";
+        assert_eq!(sysbench_ns(said, 19_980, 19_668), Some(50_000.0));
+        assert_eq!(sysbench_ns(said, 20_000, 19_668), None);
+        assert_eq!(sysbench_ns(said, 19_980, 19_980), None, "it did not find every row");
+        let at_once = "total time: 0.0000s\ntotal number of events: 1\nrows found: 1";
+        assert_eq!(sysbench_ns(at_once, 1, 1), None);
+    }
+
+    #[test]
+    fn db_bench_is_read_by_its_rounds_and_the_first_of_them_only_warms_up() {
+        let round = |micros: &str| format!("readrandom   :       {micros} micros/op 1 ops/sec\n");
+        let average = "readrandom [AVG 2 runs] : 125421 (± 74454) ops/sec;    5.1 (± 3.1) MB/sec\n";
+        let said = format!(
+            "fillseq      :       7.289 micros/op 137180 ops/sec\n{}{}{}{average}",
+            round("9.000"),
+            round("1.000"),
+            round("2.000")
+        );
+        assert_eq!(db_bench_ns(&said), Some(1_500.0));
+        assert_eq!(db_bench_ns(&round("9.000")), None);
+    }
+
+    #[test]
+    fn a_server_is_found_in_what_its_adapter_tells_a_second_process() {
+        let at = "- host=/proc/7/fd/9/run user=postgres dbname=postgres application_name=x";
+        let postgres = Place::of("postgres", at).unwrap();
+        assert_eq!(postgres, Place::Postgres("/proc/7/fd/9/run".to_owned()));
+        let mariadb = Place::of("mariadb", "embermark unix:/proc/7/fd/9/run/socket").unwrap();
+        let socket = "/proc/7/fd/9/run/socket".to_owned();
+        assert_eq!(mariadb, Place::MariaDb("embermark".to_owned(), socket));
+        assert!(Place::of("mariadb", "embermark mysql://root@127.0.0.1:1/").is_err());
+    }
+}
