@@ -131,6 +131,8 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         window: Duration::from_millis(job.window_ms),
         warm_up: Duration::from_millis(job.warm_up_ms),
         rate: job.rate,
+        clients: job.clients,
+        arrivals: job.arrivals,
         bound: Duration::from_millis(job.bound_ms),
         companions: Some(Rc::new(Starter::of(job, traffic.link())?)),
     };
@@ -192,7 +194,7 @@ impl Trial<'_> {
         let Phase { name, ops, how } = phase;
         self.events.send(&Event::Phase { name: name.to_owned(), how, ops })?;
         let mut meter = Meter::new(self.job.cap_ms.map(Duration::from_millis));
-        let mut latencies: Vec<Latency> = Vec::new();
+        let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let (mut status, mut reason) = (Status::Ok, None);
         let lasts = self.bench.lasts(index);
         let (runs, discard) = if lasts { (1, 0) } else { (self.job.runs, self.job.discard) };
@@ -220,6 +222,7 @@ impl Trial<'_> {
             let discarded = run < discard;
             if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
+                responses.extend(meter.response());
             }
             let ran = Run {
                 elapsed_ns: measured.elapsed_ns,
@@ -229,6 +232,8 @@ impl Trial<'_> {
                 engine,
                 client,
                 observed: lasts.then(|| watching.observed()),
+                clients: meter.clients().to_vec(),
+                arrivals: self.job.arrivals.and_then(|rate| meter.arrivals(rate)),
             };
             self.events.send(&Event::Run { run: ran, between })?;
             if measured.capped {
@@ -246,8 +251,9 @@ impl Trial<'_> {
                 Err(CheckError::Engine(error)) => return Err(error.into()),
             }
         }
-        let latency = embermark_meter::merge(&latencies).filter(|latency| latency.samples > 0);
-        Ok(self.events.send(&Event::PhaseEnded { status, reason, latency })?)
+        let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
+        let (latency, response) = (merged(&latencies), merged(&responses));
+        Ok(self.events.send(&Event::PhaseEnded { status, reason, latency, response })?)
     }
 }
 

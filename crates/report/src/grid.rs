@@ -1,6 +1,8 @@
 //! The tables of a report as texts in rows and columns, before anything is laid out: what the
 //! terminal and Markdown show alike.
 
+pub(crate) mod sharing;
+
 use embermark_model::plan::Plan;
 use embermark_model::{Scale, Status};
 
@@ -95,6 +97,7 @@ pub(crate) fn subtitle(group: &Group<'_>, plan: &Plan) -> Vec<String> {
     if group.rows.iter().any(|row| row.variant.is_some()) {
         parts.push(format!("variant {} unless named", text::plain(group.variant)));
     }
+    parts.extend(sharing::parts(group, plan));
     parts.extend(absentees(group));
     parts
 }

@@ -3,6 +3,7 @@
 
 mod figure;
 mod order;
+mod sharing;
 mod usage;
 
 #[cfg(test)]
@@ -14,6 +15,7 @@ use embermark_model::{Durability, Scale, Status};
 
 pub use figure::{Figure, Stop};
 pub(crate) use figure::{counted, per_operation};
+pub use sharing::{Schedule, Sharing};
 pub use usage::{Resource, Usage};
 
 use crate::statistics::{includes_one, is_measure, ratio_interval};

@@ -306,6 +306,7 @@ impl Workload for Squares {
             reads_files: false,
             lasts: false,
             searches: &[],
+            points: &[],
         }
     }
 

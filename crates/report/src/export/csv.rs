@@ -6,6 +6,7 @@ use ::csv::Writer;
 use embermark_model::Status;
 use embermark_model::result::{Cell, How, PhaseResult, ResultFile, Run, Trial};
 
+use super::sharing;
 use super::statistics::{self, Statistic};
 use crate::{ReportError, summary, text};
 
@@ -67,14 +68,16 @@ struct Line<'a> {
 /// When the CSV writer fails, which it does not on memory.
 pub(super) fn render(file: &ResultFile) -> Result<String, ReportError> {
     let mut writer = Writer::from_writer(Vec::new());
-    writer.write_record(HEADER)?;
+    writer.write_record(HEADER.into_iter().chain(sharing::HEADER))?;
     let comparison = summary::compare(file, &[]);
     let statistics = statistics::of(&comparison);
     for line in lines(file) {
         let of_phase = line.phase.and_then(|phase| {
             statistics.iter().find(|known| known.is_of(&line.cell.id, &phase.phase))
         });
-        writer.write_record(line.record().into_iter().chain(line.statistics(of_phase)))?;
+        let own = line.record().into_iter().chain(line.statistics(of_phase));
+        let shared = sharing::columns(line.phase, line.run.map(|(_, run)| run));
+        writer.write_record(own.chain(shared))?;
     }
     let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -44,6 +44,8 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             window_ms: None,
             warm_up_ms: None,
             rate: Rate::default(),
+            clients: 1,
+            arrivals: None,
             bound_ms: 100,
             overview: false,
             own_trials: false,
@@ -62,6 +64,8 @@ fn run(elapsed_ns: u64, ops: u64) -> Run {
         engine: Resources::default(),
         client: None,
         observed: None,
+        clients: Vec::new(),
+        arrivals: None,
     }
 }
 
@@ -74,6 +78,7 @@ fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
         ops: 10,
         runs,
         latency: None,
+        response: None,
     }
 }
 
