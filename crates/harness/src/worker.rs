@@ -145,6 +145,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         memory: job.memory_bytes,
         url: job.url.clone(),
         link: traffic.link(),
+        clients: job.clients,
     };
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&site)?;

@@ -82,16 +82,16 @@ impl Env {
         Ok(env)
     }
 
-    /// The same environment for a further client in this process, which the manual has use the same
-    /// handle ("do not have open an LMDB database twice in the same process at the same time",
-    /// <http://www.lmdb.tech/doc/>). Made of [`Env::lend`].
+    /// The same environment for a further client in this process, made of [`Env::lend`]. The manual
+    /// warns: "Do not have open an LMDB database twice in the same process at the same time"
+    /// (<http://www.lmdb.tech/doc/>).
     pub(super) fn of(raw: *mut ffi::MDB_env, loan: Loan) -> Self {
         let (dir, lender) = (PathBuf::new(), Lender::default());
         Self { raw, dir, is_ours: false, lender, loan: Some(loan) }
     }
 
-    /// The handle for a further client, which may be used by any thread
-    /// (<http://www.lmdb.tech/doc/starting.html>: "an environment may be used by many threads").
+    /// The handle for a further client. Threads may share an environment, each with transactions of
+    /// its own (<http://www.lmdb.tech/doc/starting.html>).
     pub(super) fn lend(&self) -> Shared<(*mut ffi::MDB_env, Loan)> {
         Shared((self.raw, self.lender.lend()))
     }

@@ -251,9 +251,9 @@ enum Stopped {
 }
 
 impl Stopped {
-    /// Whether a statement was undone for the sake of another client's, and is to be sent again:
-    /// "always be prepared to re-issue" one (<https://mariadb.com/kb/en/innodb-lock-modes/>,
-    /// <https://mariadb.com/kb/en/mariadb-error-code-reference/>).
+    /// Whether a statement was undone for the sake of another client's, of which the server says "try
+    /// restarting transaction"
+    /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>).
     fn is_conflict(&self) -> bool {
         matches!(self, Self::Server(Error::MySqlError(e)) if CONFLICTS.contains(&e.code))
     }

@@ -108,9 +108,8 @@ impl<'a> Db<'a> {
         Ok(Self { api, raw, options, found, lender: Lender::default(), loan: None })
     }
 
-    /// An open database for a further client in this process. A database may be used by several
-    /// threads "without any external synchronization"
-    /// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
+    /// An open database for a further client in this process: threads may share it without locks of
+    /// their own (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
     pub(super) fn of(api: &'a Api, site: &Site, raw: Handle, loan: Loan) -> Self {
         let (options, found) = (Options::of_client(api, site), Vec::new());
         Self { api, raw, options, found, lender: Lender::default(), loan: Some(loan) }

@@ -179,9 +179,9 @@ impl Trees {
     }
 }
 
-/// Whether a change was refused for the sake of another session's, and is to be made again: "the
-/// application should roll back and retry" (<https://source.wiredtiger.com/mongodb-4.2/error_handling.html>,
-/// `WT_ROLLBACK`). A change outside of a transaction is rolled back by the library.
+/// Whether a change was refused for the sake of another session's: by `WT_ROLLBACK`, after which the
+/// manual has it made again (<https://source.wiredtiger.com/11.3.1/error_handling.html>). A change
+/// outside of a transaction is rolled back by the library.
 fn is_conflict(error: &EngineError) -> bool {
     error.to_string().contains("WT_ROLLBACK")
 }
@@ -237,7 +237,7 @@ impl Lifecycle for Trees {
     }
 
     /// Another session of the same connection
-    /// (<https://source.wiredtiger.com/mongodb-4.2/threads.html>: a connection is shared by threads, a
+    /// (<https://source.wiredtiger.com/mongodb-4.4/threads.html>: a connection is shared by threads, a
     /// session belongs to one).
     fn sibling(&mut self) -> Result<Door> {
         self.alone("let a further client in")?;

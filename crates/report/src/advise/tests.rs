@@ -50,6 +50,8 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
                 },
                 client: None,
                 observed: None,
+                clients: Vec::new(),
+                arrivals: None,
             }];
             trial.phases.push(part);
         }
