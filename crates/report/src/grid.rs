@@ -7,7 +7,7 @@ use embermark_model::plan::Plan;
 use embermark_model::{Scale, Status};
 
 use crate::format;
-use crate::summary::{Engine, Entry, Group, Measured, Row, Unit, Usage};
+use crate::summary::{Engine, Entry, Group, Measured, Row, Sharing, Unit, Usage};
 use crate::text;
 
 /// The best of its row.
@@ -261,6 +261,7 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
     let Measured { figure, ratio, best, undecided, tainted, .. } = measured;
     let marks = [
         (figure.stop.is_some(), STOPPED),
+        (figure.sharing.as_ref().is_some_and(Sharing::is_behind), sharing::BEHIND),
         (figure.client_side, CLIENT_SIDE),
         (!figure.outliers.is_empty(), OUTLIER),
         (*tainted, TAINTED),

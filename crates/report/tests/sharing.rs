@@ -68,6 +68,8 @@ fn what_did_not_keep_up_is_marked_and_said_with_the_rate_it_reached() {
     assert!(behind.contains("1,000 operations called for a second"), "{behind}");
     assert!(behind.contains("read response") && behind.contains("read service"), "{behind}");
     assert!(behind.contains("at most 60.0 µs late"), "{behind}");
+    let row = behind.lines().find(|line| line.starts_with("read /op")).unwrap();
+    assert!(row.contains("5.00 ms<"), "{row}");
     let enough = shown(&called_for(995.0), Format::Table);
     assert!(!enough.contains("did not keep up"), "{enough}");
 }

@@ -128,9 +128,10 @@ impl Lifecycle for MongoStore {
 
     /// Another connection, with a runtime of its own on its thread.
     fn sibling(&mut self) -> Result<Door> {
-        let (at, durability) = (self.session.at(), self.durability);
+        let (at, durability, waits) = (self.session.at(), self.durability, self.waits);
         Ok(Door::new(move || {
-            let store = Self::new(Session::join(&at)?, None, durability);
+            // Of a server that is given the new session does not know that it is.
+            let store = Self { waits, ..Self::new(Session::join(&at)?, None, durability) };
             Ok(Store::Document(Box::new(store)))
         }))
     }

@@ -25,7 +25,7 @@ pub(super) fn parts(group: &Group<'_>, plan: &Plan) -> Vec<String> {
 pub(crate) fn throughput(group: &Group<'_>) -> Option<Grid> {
     let text = |figure: &Figure<'_>| {
         let Some(sharing) = &figure.sharing else { return dash() };
-        let behind = sharing.schedule.is_some_and(|schedule| !schedule.kept_up);
+        let behind = sharing.is_behind();
         Text {
             value: format::rate(sharing.per_second),
             marks: if behind { BEHIND } else { "" }.to_owned(),

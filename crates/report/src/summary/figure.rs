@@ -74,11 +74,13 @@ impl<'a> Figure<'a> {
         })
     }
 
-    /// The 99th percentile of the latency in each trial in ns; `None` where some trial has too few
-    /// samples for one.
+    /// The 99th percentile of the latency in each trial in ns, from when operations were called for
+    /// where they were; `None` where some trial has too few samples for one.
     pub fn p99_per_trial(&self) -> Option<Vec<f64>> {
         let p99 = |latency: &&Latency| latency.p99.map(|ns| ns as f64);
-        let all: Option<Vec<f64>> = self.latencies.iter().map(p99).collect();
+        let called_for = !self.responses.is_empty();
+        let latencies = if called_for { &self.responses } else { &self.latencies };
+        let all: Option<Vec<f64>> = latencies.iter().map(p99).collect();
         all.filter(|trials| !trials.is_empty() && trials.len() == self.per_trial_ns.len())
     }
 

@@ -31,6 +31,11 @@ pub struct Schedule {
 }
 
 impl Sharing {
+    /// Whether some counted run did not keep up with its schedule.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.schedule.is_some_and(|schedule| !schedule.kept_up)
+    }
+
     /// Of the counted runs of each trial; `None` where one client did its operations one after the
     /// other.
     pub(super) fn of(trials: &[Vec<&Run>]) -> Option<Self> {

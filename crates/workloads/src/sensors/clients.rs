@@ -9,7 +9,7 @@ use embermark_engines::{Door, EngineError, Result};
 use embermark_meter::{Meter, Pace};
 use embermark_model::fingerprint::Checksum;
 
-use super::bench::Load;
+use super::cell::Load;
 use super::found::Found;
 use super::port::SensorLog;
 use super::share::{Done, Share};

@@ -4,6 +4,7 @@
 //! answer it, once for each family. The [`oracle`] knows the right answers from the rows alone.
 
 mod bench;
+mod cell;
 mod clients;
 mod codec;
 mod document;
@@ -30,7 +31,7 @@ use embermark_model::plan::DataSource;
 use crate::{
     Info, Prepared, Protocol, Source, Spec, Strategy, VariantInfo, Workload, WorkloadError,
 };
-use bench::{Cell, Load};
+use cell::{Cell, Load};
 use oracle::Oracle;
 use sequence::Sequences;
 use source::Rows;
