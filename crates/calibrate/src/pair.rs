@@ -32,7 +32,14 @@ pub struct Pair {
 
 /// The tier that is compared.
 pub fn site(dir: PathBuf) -> Site {
-    Site { dir, durability: Durability::Process, memory: MEMORY, url: None, link: Link::Socket }
+    Site {
+        dir,
+        durability: Durability::Process,
+        memory: MEMORY,
+        url: None,
+        link: Link::Socket,
+        clients: 1,
+    }
 }
 
 /// The place of a phase of that name.

@@ -75,7 +75,15 @@ pub struct PlanArgs {
     #[arg(long, value_name = "TIME")]
     pub warm_up: Option<String>,
 
-    /// Samples a second of the machine, or max: looks for the highest rate [default: 1000]
+    /// Clients at the same time, 1 to 256: threads of an embedded engine, connections of a server.
+    /// With more than one, the point operations of sensors run alone: load, read, update and delete,
+    /// one commit a row (variant commit-each); read in single and bulk too [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub clients: Option<u32>,
+
+    /// Samples a second of the machine, or max: looks for the highest rate [default: 1000]. Of
+    /// sensors, operations a second by all clients together, each at its time: then its point
+    /// operations run alone [default: each when the one before has ended]
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
 
@@ -140,6 +148,7 @@ impl PlanArgs {
             cap: self.cap.or(other.cap),
             window: self.window.or(other.window),
             warm_up: self.warm_up.or(other.warm_up),
+            clients: self.clients.or(other.clients),
             rate: self.rate.or(other.rate),
             bound: self.bound.or(other.bound),
             timeout: self.timeout.or(other.timeout),
@@ -188,6 +197,17 @@ impl PlanArgs {
         };
         let time =
             |flag, given: Option<&str>| given.map(|text| milliseconds(flag, text)).transpose();
+        let rate = self.rate.as_deref().map(|text| text.parse::<Rate>().map_err(Failure::usage));
+        let rate = rate.transpose()?;
+        let lasts = workloads.iter().any(|workload| workload.info().lasts);
+        let arrivals = match rate {
+            Some(Rate::PerSecond(rate)) => {
+                let takes = |w: &&dyn Workload| !w.info().points.is_empty();
+                // Where nothing takes it, that is an error and not left out.
+                (!lasts || workloads.iter().any(takes)).then_some(rate)
+            }
+            Some(Rate::Max) | None => None,
+        };
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
             engines: engines(&or_default(self.engines, &["embedded"]))?,
@@ -210,7 +230,10 @@ impl PlanArgs {
                 Some("0" | "none") => Some(0),
                 given => time("--warm-up", given)?,
             },
-            rate: self.rate.as_deref().unwrap_or("1000").parse::<Rate>().map_err(Failure::usage)?,
+            // Of samples: where nothing makes any, a rate of operations is not said twice.
+            rate: rate.filter(|rate| lasts || *rate == Rate::Max).unwrap_or_default(),
+            clients: self.clients.unwrap_or(1),
+            arrivals,
             bound_ms: milliseconds("--bound", self.bound.as_deref().unwrap_or("100ms"))?,
             timeout_ms: milliseconds("--timeout", self.timeout.as_deref().unwrap_or("30m"))?,
             seed: self.seed.unwrap_or(42),

@@ -182,3 +182,23 @@ fn a_device_is_emulated_and_marked_as_an_emulation_or_refused_with_the_reason() 
     assert_eq!(machine.emulates.unwrap().limits["memory.max"], "536870912");
     assert!(ended.stdout.contains("an emulation of pi-zero, not the device"), "{}", ended.stdout);
 }
+
+#[test]
+fn clients_and_rates_that_cannot_be_had_are_refused_with_what_can() {
+    for clients in ["0", "many", "257", "-1", "2.5"] {
+        refused(&["run", "sensors", "-e", "memory", "--clients", clients], &["--clients"]);
+    }
+    refused(&["run", "machine", "--clients", "2"], &["'machine'", "--clients", "run sensors"]);
+    refused(&["run", "--clients", "2"], &["no point operations", "run sensors"]);
+    refused(&["run", "contacts", "--rate", "5"], &["at a rate", "run sensors"]);
+    refused(&["run", "sensors", "--rate", "0"], &["at least 1"]);
+    refused(&["run", "sensors", "--rate", "soon"], &["rate 'soon'"]);
+    refused(&["run", "sensors", "--rate", "99999999999"], &["1 to 10000000"]);
+    let point = ["only point operations", "commit-each"];
+    refused(&["run", "sensors", "--clients", "2", "--phases", "avg_sensor"], &point);
+    let bulk = ["run", "sensors", "--clients", "2", "--variant", "bulk", "--phases", "update"];
+    refused(&bulk, &point);
+    let place = Place::new();
+    place.write("plan.toml", "workloads = ['sensors']\nclients = 1000\n");
+    place.embermark(&["run", "--plan", "plan.toml"]).with(2).saying(&["1000 clients", "1 to 256"]);
+}

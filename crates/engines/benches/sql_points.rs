@@ -67,6 +67,7 @@ fn points(criterion: &mut Criterion) {
             memory: 64 << 20,
             url: None,
             link: Link::Socket,
+            clients: 1,
         };
         let Store::Sql(mut store) = engine.open(&site).unwrap().store else {
             continue;

@@ -157,6 +157,8 @@ pub struct Site {
     pub url: Option<String>,
     /// How a private server is reached.
     pub link: Link,
+    /// Clients that will use it at the same time, for a private server to make room for.
+    pub clients: u32,
 }
 
 /// How a client of ours reaches a private server. An embedded engine has none.

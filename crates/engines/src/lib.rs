@@ -12,6 +12,7 @@
 ))]
 mod deps;
 pub mod document;
+mod door;
 pub mod engine;
 mod error;
 pub mod kv;
@@ -54,6 +55,7 @@ mod wiredtiger;
 #[cfg(feature = "zen")]
 mod zen;
 
+pub use door::Door;
 pub use engine::{Availability, Engine, Family, Info, Kind, Link, Opened, Site, Tier};
 pub use error::{EngineError, Result};
 
@@ -97,6 +99,19 @@ pub trait Lifecycle {
     /// How another process may use the same database while this one has it open.
     fn join(&self) -> Join {
         Join::Alone("this engine's adapter opens no second client")
+    }
+
+    /// The way in for a further client of this open database, on another thread of this process: an
+    /// ordinary client, of the same tier and with the same settings. It creates nothing, opens the
+    /// tables that are there, and closing it stops no server and removes nothing. It is closed before
+    /// this client clears a table, comes to rest, opens the database again or closes it. Several
+    /// clients may write: one that has to wait for another waits, and one that the engine refuses
+    /// for the sake of another tries again as the engine's manual says, inside its call.
+    ///
+    /// # Errors
+    /// Unsupported where an engine has one client at a time, with its reason; else the engine's own.
+    fn sibling(&mut self) -> Result<Door> {
+        Err(EngineError::unsupported("this engine's adapter", "more than one client at a time"))
     }
 
     /// Closes the database as its manual asks, so that nothing is left running or unflushed.

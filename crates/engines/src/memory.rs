@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{
-    Access, Availability, Ending, Engine, EngineError, Family, Info, Join, Kind, Lifecycle, Opened,
-    Result, Site, Store, Tier,
+    Access, Availability, Door, Ending, Engine, EngineError, Family, Info, Join, Kind, Lifecycle,
+    Opened, Result, Site, Store, Tier,
 };
 
 /// The engine.
@@ -74,6 +74,11 @@ impl Lifecycle for Maps {
 
     fn join(&self) -> Join {
         Join::Alone("it is a map in this process's memory")
+    }
+
+    fn sibling(&mut self) -> Result<Door> {
+        let what = "more than one client at a time: it is a map without a lock";
+        Err(EngineError::unsupported("memory", what))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -4,8 +4,8 @@ use embermark_model::Durability;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{
-    Access, Availability, Ending, Engine, Family, Info, Join, Kind, Lifecycle, Opened, Result,
-    Site, Store, Tier,
+    Access, Availability, Door, Ending, Engine, Family, Info, Join, Kind, Lifecycle, Opened,
+    Result, Site, Store, Tier,
 };
 
 /// The engine.
@@ -61,6 +61,10 @@ impl Lifecycle for Nothing {
 
     fn join(&self) -> Join {
         Join::Alone("it keeps nothing")
+    }
+
+    fn sibling(&mut self) -> Result<Door> {
+        Ok(Door::new(|| Ok(Store::Kv(Box::new(Nothing)))))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

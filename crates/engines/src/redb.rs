@@ -2,6 +2,7 @@
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ::redb::{
     AccessGuard, Database, Durability as Commit, ReadOnlyTable, ReadTransaction, ReadableDatabase,
@@ -10,7 +11,7 @@ use ::redb::{
 use embermark_model::Durability;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 use crate::{Availability, Engine, Family, Info, Kind, Tier};
 
 const ID: &str = "redb";
@@ -53,8 +54,17 @@ impl Engine for Redb {
             Durability::Process | Durability::Power => Commit::Immediate,
         };
         let (names, value) = (Vec::new(), Vec::new());
-        let mut store =
-            Trees { db: None, file, cache, commit, names, txn: Txn::None, found: None, value };
+        let mut store = Trees {
+            db: None,
+            further: false,
+            file,
+            cache,
+            commit,
+            names,
+            txn: Txn::None,
+            found: None,
+            value,
+        };
         store.open()?;
         // It tells its page size alone; the others are what it was given.
         let page =
@@ -89,7 +99,9 @@ fn tree(name: &str) -> TableDefinition<'_, Bytes, Bytes> {
 /// An open database and its tables.
 struct Trees {
     /// None only after a [`reopen`](Lifecycle::reopen) that failed.
-    db: Option<Database>,
+    db: Option<Arc<Database>>,
+    /// Whether it is a further client of somebody's database.
+    further: bool,
     file: PathBuf,
     /// Of its cache, in bytes.
     cache: usize,
@@ -165,13 +177,13 @@ impl Trees {
     /// Opens the database, new or there already.
     fn open(&mut self) -> Result<()> {
         let db = Database::builder().set_cache_size(self.cache).create(&self.file);
-        self.db = Some(db.map_err(failed("open the database"))?);
+        self.db = Some(Arc::new(db.map_err(failed("open the database"))?));
         Ok(())
     }
 
     #[inline]
     fn db(&self) -> Result<&Database> {
-        self.db.as_ref().ok_or_else(closed)
+        self.db.as_deref().ok_or_else(closed)
     }
 
     /// Forgets what was given out, and refuses inside of a transaction what must stand alone.
@@ -197,7 +209,7 @@ impl Trees {
             Txn::Write(writer) => work(writer.tree(table, name)?, &mut self.value),
             Txn::Read(..) => Err(failed("write")("the transaction was begun to read")),
             Txn::None => {
-                let txn = start(self.db.as_ref().ok_or_else(closed)?, self.commit)?;
+                let txn = start(self.db.as_deref().ok_or_else(closed)?, self.commit)?;
                 let mut tree = txn.open_table(tree(name)).map_err(failed("open a table"))?;
                 let done = work(&mut tree, &mut self.value)?;
                 drop(tree);
@@ -253,7 +265,9 @@ impl Lifecycle for Trees {
         self.found = None;
         if let Txn::None = self.txn {
             self.keep()?;
-            self.db.as_mut().ok_or_else(closed)?.compact().map_err(failed("compact"))?;
+            let db = Arc::get_mut(self.db.as_mut().ok_or_else(closed)?);
+            let db = db.ok_or_else(|| failed("compact")("another client has it open"))?;
+            db.compact().map_err(failed("compact"))?;
         }
         Ok(())
     }
@@ -268,6 +282,9 @@ impl Lifecycle for Trees {
         if matches!(self.commit, Commit::None) {
             self.keep()?;
         }
+        if self.db.as_ref().is_some_and(|db| Arc::strong_count(db) > 1) {
+            return Err(failed("open the database again")("another client has it open"));
+        }
         // Dropped first: it holds a lock on the file.
         self.db = None;
         self.open()
@@ -280,9 +297,24 @@ impl Lifecycle for Trees {
         )
     }
 
+    /// The same database, which threads share by its handle, with transactions of its own: readers
+    /// wait for nobody, and a writer waits until the writer before it has ended
+    /// (<https://docs.rs/redb/4/redb/struct.Database.html#method.begin_write>).
+    fn sibling(&mut self) -> Result<Door> {
+        self.alone("let a further client in")?;
+        let db = Some(Arc::clone(self.db.as_ref().ok_or_else(closed)?));
+        let (file, names) = (self.file.clone(), self.names.clone());
+        let (cache, commit) = (self.cache, self.commit);
+        Ok(Door::new(move || {
+            let (txn, found, value) = (Txn::None, None, Vec::new());
+            let client = Self { db, further: true, file, cache, commit, names, txn, found, value };
+            Ok(Store::Kv(Box::new(client)))
+        }))
+    }
+
     fn close(mut self: Box<Self>) -> Result<()> {
         (self.found, self.txn) = (None, Txn::None);
-        if self.db.is_some() { self.keep() } else { Ok(()) }
+        if self.db.is_some() && !self.further { self.keep() } else { Ok(()) }
     }
 }
 

@@ -39,6 +39,7 @@ fn on_each(check: impl Fn(&mut dyn KvStore, Table, &str)) {
                 memory,
                 url: None,
                 link: Link::Socket,
+                clients: 1,
             };
             let Store::Kv(store) = engine.open(&site).unwrap().store else { panic!("{name}") };
             let mut store = Indexed::new(store);
@@ -218,6 +219,7 @@ fn an_index_changes_with_its_table_or_not_at_all() {
             memory: 16 << 20,
             url: None,
             link: Link::Socket,
+            clients: 1,
         };
         let open = || {
             let Store::Kv(store) = engine.open(&site).unwrap().store else { panic!("{id}") };

@@ -47,6 +47,7 @@ fn open(engine: &dyn Engine, tier: Durability, dir: &Path) -> Box<dyn KvStore> {
         memory: 64 << 20,
         url: None,
         link: Link::Socket,
+        clients: 1,
     };
     match engine.open(&site).unwrap().store {
         Store::Kv(store) => store,
@@ -577,6 +578,7 @@ fn settings_are_read_back_from_every_candidate() {
             memory: 64 << 20,
             url: None,
             link: Link::Socket,
+            clients: 1,
         };
         let opened = engine.open(&site).unwrap();
         let Availability::Ready { version } = engine.availability() else { panic!("not ready") };

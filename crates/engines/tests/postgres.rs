@@ -51,7 +51,14 @@ fn installed() -> bool {
 }
 
 fn site(dir: &Path, durability: Durability) -> Site {
-    Site { dir: dir.to_owned(), durability, memory: 32 << 20, url: None, link: Link::Socket }
+    Site {
+        dir: dir.to_owned(),
+        durability,
+        memory: 32 << 20,
+        url: None,
+        link: Link::Socket,
+        clients: 1,
+    }
 }
 
 fn open(dir: &TempDir, durability: Durability) -> Opened {

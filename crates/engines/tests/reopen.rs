@@ -108,8 +108,14 @@ fn opening_again_fifty_times_leaves_no_file_and_no_thread_behind() {
                 fs::set_permissions(folder.path(), open).unwrap();
             }
             let dir = folder.path().to_owned();
-            let site =
-                Site { dir, durability: tier, memory: 64 << 20, url: None, link: Link::Socket };
+            let site = Site {
+                dir,
+                durability: tier,
+                memory: 64 << 20,
+                url: None,
+                link: Link::Socket,
+                clients: 1,
+            };
             let mut store = engine.open(&site).unwrap().store;
             fill(&mut store).unwrap();
             // What a library keeps for the whole process is there after a few.

@@ -158,7 +158,8 @@ fn conform(engine: &'static dyn Engine, tier: Durability) {
         std::fs::set_permissions(folder.path(), open).unwrap();
     }
     let dir = folder.path().to_owned();
-    let site = Site { dir, durability: tier, memory: 64 << 20, url: None, link: Link::Socket };
+    let site =
+        Site { dir, durability: tier, memory: 64 << 20, url: None, link: Link::Socket, clients: 1 };
     let opened = engine.open(&site).unwrap();
     assert!(!opened.version.is_empty() && !opened.settings.is_empty());
     let mut subject = Subject { engine, tier, store: sql(opened), site };

@@ -76,6 +76,7 @@ fn is_missing() {
         memory: 0,
         url: None,
         link: Link::Socket,
+        clients: 1,
     };
     let error = zen.open(&site).err().unwrap();
     assert!(error.is_unavailable(), "{error}");

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Catalog, HarnessError};
 
+mod sharing;
+
 /// A cell before it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedCell {
@@ -200,6 +202,9 @@ fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {
 /// it would repeat the first one's work under another name; so is a workload that has none of the
 /// phases asked for.
 fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<String>)> {
+    if plan.is_shared() && !workload.points.is_empty() {
+        return sharing::variants(plan, workload);
+    }
     let asked = |name: &str| match &plan.phases {
         Some(phases) => phases.iter().any(|phase| phase == name),
         None => true,
@@ -294,6 +299,7 @@ fn check_names(
             with.join(", ")
         )));
     }
+    sharing::check(plan, catalog, workloads)?;
     for variant in &plan.variants {
         let valid = workloads.iter().flat_map(|w| w.variants).map(|v| v.name);
         check("variant", variant, valid.collect())?;

@@ -123,7 +123,7 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
     };
     die_with(parent)?;
     let link = if loopback { Link::Loopback } else { Link::Socket };
-    let site = Site { dir: site, durability, memory, url, link };
+    let site = Site { dir: site, durability, memory, url, link, clients: 1 };
     let store = catalog.engine(&engine)?.join(&site, &at)?;
     workload.companion(&role, &task, Some(store), &mut out)
 }

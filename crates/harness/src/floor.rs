@@ -67,7 +67,7 @@ pub(crate) fn measure(run: &Run<'_>) -> Result<Measured, HarnessError> {
         engine: ENGINE.to_owned(),
     };
     let phases = [PHASE.to_owned()];
-    Ok(match run.trial(&cell, &phases, &rows, "floor", &mut Silent)? {
+    Ok(match run.one_trial(&cell, &phases, &rows, "floor", true, &mut Silent)? {
         Ending::Interrupted => Measured::NotApplicable,
         Ending::Trial(trial) => of(&trial),
     })

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use embermark_model::plan::{Dataset, Plan};
-use embermark_model::result::{Cell, Drift, Floor, Manifest, ResultFile, SCHEMA, Trial};
+use embermark_model::result::{Cell, Drift, Floor, Manifest, ResultFile, Trial, schema};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
@@ -176,7 +176,7 @@ pub fn assemble(journal: &Journal) -> ResultFile {
         cell(planned, own.map(|ended| ended.trial.clone()).collect())
     });
     ResultFile {
-        schema: SCHEMA,
+        schema: schema(&head.plan),
         manifest: Manifest {
             finished: finished.clone(),
             datasets,

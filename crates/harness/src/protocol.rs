@@ -38,6 +38,10 @@ pub struct Job {
     pub warm_up_ms: u64,
     /// Samples a second of what a sensor makes.
     pub rate: Rate,
+    /// Clients that share the operations.
+    pub clients: u32,
+    /// Operations a second that are called for, by all of them together.
+    pub arrivals: Option<u64>,
     /// The longest that a commit in a hundred may take at the highest rate, in milliseconds.
     pub bound_ms: u64,
     /// Cache memory for the engine, in bytes.
@@ -94,6 +98,8 @@ pub enum Event {
         reason: Option<String>,
         /// Latency over the counted runs.
         latency: Option<Latency>,
+        /// The same from when operations were called for, where they were.
+        response: Option<Latency>,
     },
     /// Every phase ended and the engine is closed.
     Finished,

@@ -303,12 +303,25 @@ impl Run<'_> {
     }
 
     /// Runs one trial in a fresh process and a fresh directory, and removes the directory.
-    pub(crate) fn trial(
+    fn trial(
         &self,
         cell: &CellId,
         phases: &[String],
         rows: &Path,
         name: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<Ending, HarnessError> {
+        self.one_trial(cell, phases, rows, name, false, progress)
+    }
+
+    /// The same; `alone` by one client in a closed loop, whatever the plan says.
+    pub(crate) fn one_trial(
+        &self,
+        cell: &CellId,
+        phases: &[String],
+        rows: &Path,
+        name: &str,
+        alone: bool,
         progress: &mut dyn Progress,
     ) -> Result<Ending, HarnessError> {
         if self.options.interrupt.is_set() {
@@ -343,6 +356,8 @@ impl Run<'_> {
             window_ms,
             warm_up_ms,
             rate: self.plan.rate,
+            clients: if alone { 1 } else { self.plan.clients },
+            arrivals: self.plan.arrivals.filter(|_| !alone),
             bound_ms: self.plan.bound_ms,
             memory_bytes: self.plan.memory_bytes,
             parent: std::process::id(),

@@ -132,6 +132,8 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         window: Duration::from_millis(job.window_ms),
         warm_up: Duration::from_millis(job.warm_up_ms),
         rate: job.rate,
+        clients: job.clients,
+        arrivals: job.arrivals,
         bound: Duration::from_millis(job.bound_ms),
         companions: Some(Rc::new(Starter::of(job, traffic.link())?)),
     };
@@ -144,6 +146,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         memory: job.memory_bytes,
         url: job.url.clone(),
         link: traffic.link(),
+        clients: job.clients,
     };
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&site)?;
@@ -195,7 +198,7 @@ impl Trial<'_> {
         let Phase { name, ops, how } = phase;
         self.events.send(&Event::Phase { name: name.to_owned(), how, ops })?;
         let mut meter = Meter::new(self.job.cap_ms.map(Duration::from_millis));
-        let mut latencies: Vec<Latency> = Vec::new();
+        let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let (mut status, mut reason) = (Status::Ok, None);
         let lasts = self.bench.lasts(index);
         let (runs, discard) = if lasts { (1, 0) } else { (self.job.runs, self.job.discard) };
@@ -231,6 +234,7 @@ impl Trial<'_> {
             let discarded = run < discard;
             if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
+                responses.extend(meter.response());
             }
             let ran = Run {
                 elapsed_ns: measured.elapsed_ns,
@@ -241,6 +245,8 @@ impl Trial<'_> {
                 client,
                 observed: lasts.then(|| watching.observed()),
                 loaded,
+                clients: meter.clients().to_vec(),
+                arrivals: self.job.arrivals.and_then(|rate| meter.arrivals(rate)),
             };
             self.events.send(&Event::Run { run: Box::new(ran), between })?;
             if measured.capped {
@@ -258,8 +264,9 @@ impl Trial<'_> {
                 Err(CheckError::Engine(error)) => return Err(error.into()),
             }
         }
-        let latency = embermark_meter::merge(&latencies).filter(|latency| latency.samples > 0);
-        Ok(self.events.send(&Event::PhaseEnded { status, reason, latency })?)
+        let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
+        let (latency, response) = (merged(&latencies), merged(&responses));
+        Ok(self.events.send(&Event::PhaseEnded { status, reason, latency, response })?)
     }
 }
 

@@ -6,6 +6,8 @@ use embermark_model::result::Latency;
 
 use crate::clock::Clock;
 use crate::latency::{self, Histogram};
+use crate::pace::{Pace, Paced};
+use crate::party::Party;
 
 /// Operations timed one by one at the start of a phase's first run, to learn how fast they are.
 const CALIBRATION: u64 = 64;
@@ -19,14 +21,19 @@ const SPARSEST: u64 = 4_001;
 /// Measures the runs of one phase, one after the other.
 #[derive(Debug)]
 pub struct Meter {
-    clock: Clock,
-    cap: Option<Duration>,
-    timing_cost: f64,
-    every: Option<u64>,
-    histogram: Histogram,
-    started: u64,
+    pub(crate) clock: Clock,
+    pub(crate) cap: Option<Duration>,
+    pub(crate) timing_cost: f64,
+    pub(crate) every: Option<u64>,
+    pub(crate) histogram: Histogram,
+    pub(crate) started: u64,
+    pub(crate) stopped: u64,
     deadline: u64,
-    measured: Measured,
+    pub(crate) measured: Measured,
+    /// The schedule of an open loop, and what was measured against it.
+    pub(crate) paced: Option<Paced>,
+    /// What other meters measured of the same run.
+    pub(crate) party: Party,
 }
 
 /// What one run took.
@@ -45,6 +52,10 @@ impl Meter {
     pub fn new(cap: Option<Duration>) -> Self {
         let clock = Clock::default();
         let timing_cost = timing_cost(&clock);
+        Self::with(clock, cap, timing_cost)
+    }
+
+    pub(crate) fn with(clock: Clock, cap: Option<Duration>, timing_cost: f64) -> Self {
         Self {
             clock,
             cap,
@@ -52,15 +63,28 @@ impl Meter {
             every: None,
             histogram: latency::empty(),
             started: 0,
+            stopped: 0,
             deadline: u64::MAX,
             measured: Measured::default(),
+            paced: None,
+            party: Party::default(),
         }
+    }
+
+    /// Has [`each`](Self::each) run its operations in an open loop, at the times of `pace`; `None`:
+    /// in a closed one, each when the one before has ended.
+    pub fn set_pace(&mut self, pace: Option<Pace>) {
+        self.paced = pace.map(|pace| Paced::new(pace, |time| self.ticks_of(time)));
     }
 
     /// Starts the clock of a run.
     pub fn start(&mut self) {
         self.measured = Measured::default();
         self.histogram.reset();
+        self.party = Party::default();
+        if let Some(paced) = &mut self.paced {
+            paced.reset();
+        }
         self.started = self.clock.ticks();
         self.deadline =
             self.cap.map_or(u64::MAX, |cap| self.started.saturating_add(self.ticks_of(cap)));
@@ -68,7 +92,8 @@ impl Meter {
 
     /// Stops the clock of a run. Work after it is not part of the run.
     pub fn stop(&mut self) {
-        self.measured.elapsed_ns = self.clock.nanoseconds(self.started, self.clock.ticks());
+        self.stopped = self.clock.ticks();
+        self.measured.elapsed_ns = self.clock.nanoseconds(self.started, self.stopped);
     }
 
     /// Takes what was measured without this clock, of a phase that says itself when it begins.
@@ -88,14 +113,25 @@ impl Meter {
         latency::summary(&self.histogram, self.every.unwrap_or(1))
     }
 
-    /// Runs `op(0)`, `op(1)`, … `op(n - 1)` in a closed loop and times every k-th. Stops before
-    /// the next operation once the cap is passed. Returns the number of operations done.
+    /// Runs `op(0)`, `op(1)`, … `op(n - 1)` in a closed loop and times every k-th, or, with a
+    /// [pace](Self::set_pace), in an open loop and times all. Stops before the next operation once
+    /// the cap is passed. Returns the number of operations done.
     ///
     /// # Errors
     /// The first error of `op`; the loop ends with it.
     #[inline]
     pub fn each<E>(&mut self, n: u64, op: impl FnMut(usize) -> Result<(), E>) -> Result<u64, E> {
-        let done = self.until(n, self.deadline, op)?;
+        let done = match self.paced.take() {
+            None => self.until(n, self.deadline, op)?,
+            Some(mut paced) => {
+                let (started, deadline) = (self.started, self.deadline);
+                let done = paced.run(&self.clock, &mut self.histogram, started, deadline, n, op);
+                self.paced = Some(paced);
+                let done = done?;
+                self.measured.ops += done;
+                done
+            }
+        };
         self.measured.capped |= done < n;
         Ok(done)
     }
@@ -191,7 +227,7 @@ impl Meter {
         every
     }
 
-    fn ticks_of(&self, time: Duration) -> u64 {
+    pub(crate) fn ticks_of(&self, time: Duration) -> u64 {
         // The clock converts one way only: from the ticks of a known span.
         const SPAN: u64 = 1 << 30;
         let span_ns = self.clock.nanoseconds(1, 1 + SPAN) as f64;

@@ -22,6 +22,13 @@ impl AddAssign<Fingerprint> for Checksum {
     }
 }
 
+impl AddAssign for Checksum {
+    fn add_assign(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+}
+
 impl FromIterator<Fingerprint> for Checksum {
     fn from_iter<I: IntoIterator<Item = Fingerprint>>(rows: I) -> Self {
         let mut checksum = Self::default();

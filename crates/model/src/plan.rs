@@ -54,6 +54,13 @@ pub struct Plan {
     /// Samples a second of what a sensor makes.
     #[serde(default)]
     pub rate: Rate,
+    /// Clients that work at the same time.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub clients: u32,
+    /// Operations a second that are called for, by all clients together; absent: each client does
+    /// its next one when the last has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<u64>,
     /// The longest that a commit in a hundred may take at the highest rate, in milliseconds.
     #[serde(default = "usual_bound_ms")]
     pub bound_ms: u64,
@@ -74,6 +81,24 @@ pub struct Plan {
 /// Of plans that do not say.
 const fn usual_bound_ms() -> u64 {
     100
+}
+
+/// Of plans that do not say.
+const fn one() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_one(clients: &u32) -> bool {
+    *clients == 1
+}
+
+impl Plan {
+    /// Whether clients share the operations, or are called for at a rate: what takes point
+    /// operations.
+    pub const fn is_shared(&self) -> bool {
+        self.clients > 1 || self.arrivals.is_some()
+    }
 }
 
 /// How fast samples come.

@@ -12,13 +12,20 @@ mod loaded;
 
 pub use loaded::{Loaded, Settling};
 
-/// The version of the schema written. Raised when an old reader could misread a new file.
-pub const SCHEMA: u32 = 1;
+/// The newest version of the schema. Raised when an old reader could misread a new file.
+pub const SCHEMA: u32 = 2;
+
+/// The version of the schema in which the result of a plan is written: the oldest whose readers do not
+/// misread it. Of several clients, or of operations called for at a rate, a reader of schema 1 would
+/// take the time between two operations for the time of one.
+pub const fn schema(plan: &Plan) -> u32 {
+    if plan.is_shared() { SCHEMA } else { 1 }
+}
 
 /// One run of embermark: what was asked, on what, and what came out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ResultFile {
-    /// [`SCHEMA`] of the writer.
+    /// As [`schema`] says.
     pub schema: u32,
     /// What the figures were measured with and on.
     pub manifest: Manifest,
@@ -269,9 +276,13 @@ pub struct PhaseResult {
     pub ops: u64,
     /// Every run, the discarded ones first.
     pub runs: Vec<Run>,
-    /// Latency over the counted runs; absent where a phase is one operation.
+    /// Latency over the counted runs, from an operation's start to its end; absent where a phase is
+    /// one operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
+    /// The same from the time at which an operation was to start; absent where none was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Latency>,
 }
 
 /// One execution of a phase.
@@ -299,6 +310,56 @@ pub struct Run {
     /// Of a run that puts rows in: how many bytes they are, and how the database came to rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded: Option<Loaded>,
+    /// What each client did, where there were several; `elapsed_ns` is then from the first one's
+    /// start to the last one's end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<ClientRun>,
+    /// The schedule, where operations were called for at a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+}
+
+/// What one of several clients did in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientRun {
+    /// From its start to its end in ns.
+    pub elapsed_ns: u64,
+    /// Operations done.
+    pub ops: u64,
+}
+
+impl ClientRun {
+    /// Operations per second, if any time passed.
+    pub fn ops_per_second(&self) -> Option<f64> {
+        (self.elapsed_ns > 0).then(|| self.ops as f64 * 1e9 / self.elapsed_ns as f64)
+    }
+}
+
+/// Operations called for on a schedule, by all clients of a run together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arrivals {
+    /// Operations a second that were called for.
+    pub per_second: u64,
+    /// Operations a second that were started.
+    pub reached: f64,
+    /// Mean time in ns from when an operation was to start to its end.
+    pub response_ns: f64,
+    /// Operations that a client was waiting to start, and so started as punctually as it could.
+    pub waited: u64,
+    /// By how much those were late, in ns: the schedule's own fault, not the engine's. The 99th
+    /// percentile; absent with fewer than 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_p99_ns: Option<u64>,
+}
+
+impl Arrivals {
+    /// The share of the rate called for that must be reached.
+    pub const ENOUGH: f64 = 0.99;
+
+    /// Whether operations were started at the rate at which they were called for.
+    pub fn kept_up(&self) -> bool {
+        self.reached >= Self::ENOUGH * self.per_second as f64
+    }
 }
 
 /// What was seen of a phase that lasts by the clock, from the end of its warm-up on. What could not

@@ -5,6 +5,7 @@ mod csv;
 mod json;
 mod markdown;
 mod parquet;
+mod sharing;
 mod statistics;
 
 pub(crate) use markdown::{list as markdown_list, table as markdown_table};

@@ -1,11 +1,13 @@
 //! The tables of a report as texts in rows and columns, before anything is laid out: what the
 //! terminal and Markdown show alike.
 
+pub(crate) mod sharing;
+
 use embermark_model::plan::Plan;
 use embermark_model::{Scale, Status};
 
 use crate::format;
-use crate::summary::{Engine, Entry, Group, Loading, Measured, Row, Unit, Usage};
+use crate::summary::{Engine, Entry, Group, Loading, Measured, Row, Sharing, Unit, Usage};
 use crate::text;
 
 /// The best of its row.
@@ -95,6 +97,7 @@ pub(crate) fn subtitle(group: &Group<'_>, plan: &Plan) -> Vec<String> {
     if group.rows.iter().any(|row| row.variant.is_some()) {
         parts.push(format!("variant {} unless named", text::plain(group.variant)));
     }
+    parts.extend(sharing::parts(group, plan));
     parts.extend(absentees(group));
     parts
 }
@@ -305,6 +308,7 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
     let Measured { figure, ratio, best, undecided, tainted, .. } = measured;
     let marks = [
         (figure.stop.is_some(), STOPPED),
+        (figure.sharing.as_ref().is_some_and(Sharing::is_behind), sharing::BEHIND),
         (figure.client_side, CLIENT_SIDE),
         (!figure.outliers.is_empty(), OUTLIER),
         (*tainted, TAINTED),

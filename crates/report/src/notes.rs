@@ -2,6 +2,7 @@
 //! were measured with.
 
 mod failures;
+mod sharing;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -78,16 +79,19 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     if measured.is_empty() {
         return notes;
     }
-    notes.push(note("time", "mean of the counted runs of a trial, median over the trials"));
+    let time = || note("time", "mean of the counted runs of a trial, median over the trials");
+    notes.push(sharing::time(&file.plan).unwrap_or_else(time));
     if measured.iter().any(|(.., figure)| figure.ratio.is_some()) {
         let says = "time over that of the row's best, within one tier; * is the best";
         notes.push(note("1.00x", says));
         notes.push(intervals(&measured));
     }
-    if measured.iter().any(|(_, row, ..)| row.unit == Unit::Operation) {
+    let by_schedule = file.plan.arrivals.is_some();
+    if !by_schedule && measured.iter().any(|(_, row, ..)| row.unit == Unit::Operation) {
         let says = "time of one operation, as not every engine did the same number";
         notes.push(note(grid::PER_OPERATION, says));
     }
+    notes.extend(sharing::schedule(&measured));
     notes.extend(stopped(file, &measured));
     let engines = |applies: &dyn Fn(&Measured<'_>) -> bool| {
         names(

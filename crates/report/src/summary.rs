@@ -4,6 +4,7 @@
 mod figure;
 mod loading;
 mod order;
+mod sharing;
 mod usage;
 
 #[cfg(test)]
@@ -16,6 +17,7 @@ use embermark_model::{Durability, Scale, Status};
 pub use figure::{Figure, Stop};
 pub(crate) use figure::{counted, per_operation};
 pub use loading::Loading;
+pub use sharing::{Schedule, Sharing};
 pub use usage::{Resource, Usage};
 
 use crate::statistics::{includes_one, is_measure, ratio_interval};

@@ -31,6 +31,8 @@ pub(crate) fn render(file: &ResultFile, options: &Options<'_>) -> String {
         let mut grids = vec![grid::comparison(group)];
         grids.extend(grid::intervals(group).filter(|_| options.intervals));
         grids.extend(grid::latency(group).filter(|_| options.latency));
+        grids.extend(grid::sharing::throughput(group));
+        grids.extend(grid::sharing::response(group));
         grids.extend(grid::resources(group));
         grids.extend(grid::loads(group));
         for (index, grid) in grids.iter().enumerate() {

@@ -155,7 +155,7 @@ type Case = (&'static str, fn(&mut ResultFile));
 
 #[test]
 fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
-    let cases: [Case; 18] = [
+    let cases: [Case; 20] = [
         ("CPU:", |file| file.manifest.machine.cpu = Some("another".into())),
         ("number of CPUs:", |file| file.manifest.machine.cpus = Some(64)),
         ("memory:", |file| file.manifest.machine.memory_bytes = Some(64 << 30)),
@@ -168,6 +168,8 @@ fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
         ("discarded runs:", |file| file.plan.discard += 1),
         ("time cap:", |file| file.plan.cap_ms = None),
         ("time of a closed loop:", |file| file.plan.window_ms = Some(7)),
+        ("clients:", |file| file.plan.clients = 4),
+        ("rate of operations:", |file| file.plan.arrivals = Some(400)),
         ("seed:", |file| file.plan.seed += 1),
         ("cache memory given to engines:", |file| file.plan.memory_bytes *= 2),
         ("data:", |file| file.plan.data = embermark_model::plan::DataSource::File("x".into())),

@@ -211,6 +211,9 @@ fn every_csv_column_holds_what_its_header_says() {
     for (column, of_run) in [("client_read_bytes", "303"), ("client_written_bytes", "304")] {
         assert_eq!(row[column], of_run, "{column}");
     }
+    // One client, one operation after the other.
+    assert_eq!((&*row["clients"], &*row["kept_up"], &*row["response_p50_ns"]), ("1", "", ""));
+    assert_eq!(row["ops_per_second"].parse::<f64>().unwrap(), 102e9 / 101.0);
     // Of an old result nothing more is known, and nothing is made up.
     for column in ["user_bytes", "write_amplification", "settle_ns", "observed_lost"] {
         assert_eq!(row[column], "", "{column}");

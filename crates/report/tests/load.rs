@@ -80,8 +80,8 @@ fn what_is_not_json_or_not_a_result_is_told_apart() {
 
 #[test]
 fn a_newer_schema_says_upgrade_even_when_the_rest_has_changed() {
-    let error = load_text("{\"schema\": 2, \"everything\": \"else\"}").unwrap_err();
-    assert!(matches!(error, ReportError::TooNew { schema: 2, .. }));
+    let error = load_text("{\"schema\": 3, \"everything\": \"else\"}").unwrap_err();
+    assert!(matches!(error, ReportError::TooNew { schema: 3, .. }));
     assert!(error.to_string().contains("upgrade embermark"), "{error}");
 }
 

@@ -23,6 +23,7 @@ fn null_bench() -> Result<Box<dyn Bench>, Box<dyn std::error::Error>> {
         memory: 1 << 20,
         url: None,
         link: Link::Socket,
+        clients: 1,
     };
     Ok(prepared.open(registry::find("null")?.open(&site)?.store)?)
 }

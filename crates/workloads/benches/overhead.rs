@@ -108,6 +108,7 @@ fn compare(c: &mut Criterion, id: &str, bare: fn(*mut c_void) -> Box<dyn Bare>) 
         memory: 128 << 20,
         url: None,
         link: Link::Socket,
+        clients: 1,
     };
     let store = engine.open(&site).unwrap().store;
     let Store::Kv(kv) = &store else { panic!("{id}") };

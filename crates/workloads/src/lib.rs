@@ -70,6 +70,9 @@ pub struct Info {
     pub lasts: bool,
     /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
     pub searches: &'static [&'static str],
+    /// The phases made of operations on one row each, by variant, the usual variant first: several
+    /// clients may share them, and they may be called for at a rate. Then they run alone.
+    pub points: &'static [(&'static str, &'static [&'static str])],
 }
 
 /// Which cells of a workload a run has.
@@ -175,6 +178,11 @@ pub struct Spec {
     pub warm_up: Duration,
     /// Samples a second of what a sensor makes.
     pub rate: Rate,
+    /// Clients that share the operations of a phase.
+    pub clients: u32,
+    /// Operations a second that are called for, by all clients together; `None`: each client does its
+    /// next one when the last has ended.
+    pub arrivals: Option<u64>,
     /// The longest that a commit in a hundred may take at the highest rate.
     pub bound: Duration,
     /// Starts processes that take part; none where nobody can.
@@ -191,6 +199,8 @@ impl Spec {
             window: Duration::from_millis(100),
             warm_up: Duration::ZERO,
             rate: Rate::default(),
+            clients: 1,
+            arrivals: None,
             bound: Duration::from_millis(100),
             companions: None,
         }

@@ -12,7 +12,7 @@ use super::ffi::{self, To};
 use super::tree::Tree;
 use super::{ID, scan};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
 /// Bytes of a batch of a bulk load: beyond this, larger batches gained nothing.
 const LOAD_BATCH: usize = 256 << 10;
@@ -236,6 +236,13 @@ impl Lifecycle for Trees {
             "its environment is opened with DB_PRIVATE and without locking: one process alone may use it \
              (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)",
         )
+    }
+
+    fn sibling(&mut self) -> Result<Door> {
+        let what = "more than one client at a time: its environment is opened without DB_INIT_LOCK and \
+                    DB_THREAD, for one thread \
+                    (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)";
+        Err(EngineError::unsupported(ID, what))
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

@@ -63,6 +63,18 @@ impl Connection {
         Ok(opened)
     }
 
+    /// Another connection to the same database, which lives as long as one of them does. Connections
+    /// may be used each on a thread of its own
+    /// (<https://duckdb.org/docs/stable/connect/concurrency>).
+    pub(super) fn another(&self) -> Result<Self> {
+        let mut opened = Self { api: self.api, database: ptr::null_mut(), raw: ptr::null_mut() };
+        // SAFETY: the database is open; DuckDB takes a null for nothing when this is dropped.
+        if unsafe { (self.api.connect)(self.database, &raw mut opened.raw) } != SUCCESS {
+            return Err(EngineError::failed(NAME, "connect once more", "no reason given"));
+        }
+        Ok(opened)
+    }
+
     /// Runs statements without parameters; their last result.
     pub(super) fn batch(&self, sql: &str) -> Result<Answer> {
         let doing = format!("run `{sql}`");

@@ -69,6 +69,7 @@ impl Engine for DuckDb {
 }
 
 /// What a database is opened by.
+#[derive(Clone)]
 struct Place {
     library: &'static DuckLib,
     tiering: Tiering,

@@ -7,8 +7,9 @@ use super::dialect::DuckDialect;
 use super::statement::Prepared;
 use super::tier::Tiering;
 use super::{NAME, Place, appender};
+use crate::door::{Shared, again_if};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, Step, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Result};
+use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Result, Store};
 
 /// The store. It runs in this process on one connection.
 pub(super) struct DuckStore {
@@ -104,6 +105,12 @@ impl Open {
     }
 }
 
+/// Whether a change was undone for the sake of another client's, and is to be made again, as the manual
+/// has it (<https://duckdb.org/docs/stable/connect/concurrency>, "optimistic concurrency control").
+fn is_conflict(error: &EngineError) -> bool {
+    error.to_string().contains("TransactionContext Error")
+}
+
 impl Lifecycle for DuckStore {
     fn settle(&mut self) -> Result<()> {
         self.batch("ANALYZE; CHECKPOINT")
@@ -138,6 +145,20 @@ impl Lifecycle for DuckStore {
         )
     }
 
+    /// Another connection to the database in this process.
+    fn sibling(&mut self) -> Result<Door> {
+        let place = self.place.clone();
+        let connection = Shared(self.open()?.connection.another()?);
+        Ok(Door::new(move || {
+            let connection = connection.take();
+            if place.tiering == Tiering::NoLog {
+                // Attached by hand, so that no connection begins in it.
+                connection.batch("USE embermark")?;
+            }
+            Ok(Store::Sql(Box::new(Self::new(Rc::new(connection), place)?)))
+        }))
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         // Dropping closes: the statements first, then the connection, then the database, which
         // writes its checkpoint.
@@ -168,7 +189,8 @@ impl SqlStore for DuckStore {
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
         let open = self.open()?;
         open.changes += 1;
-        let done = open.statement(statement)?.run(params);
+        let (alone, prepared) = (!open.is_in_transaction, open.statement(statement)?);
+        let done = again_if(|error| alone && is_conflict(error), || prepared.run(params));
         open.end_if_failed(done)
     }
 

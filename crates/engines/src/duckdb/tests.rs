@@ -109,7 +109,8 @@ fn only_the_tiers_that_keep_a_commit_write_a_log() {
     for durability in Durability::ALL {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().to_owned();
-        let site = Site { dir, durability, memory: 64 << 20, url: None, link: Link::Socket };
+        let site =
+            Site { dir, durability, memory: 64 << 20, url: None, link: Link::Socket, clients: 1 };
         let opened = DuckDb.open(&site).unwrap();
         let settings: Vec<&str> = opened.settings.iter().map(|(name, _)| &**name).collect();
         assert!(settings.contains(&"memory_limit") && settings.contains(&"threads"));

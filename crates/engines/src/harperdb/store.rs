@@ -14,7 +14,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Ending, EngineError, Join, Lifecycle, Result};
+use crate::{Door, Ending, EngineError, Join, Lifecycle, Result, Store};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -152,6 +152,12 @@ impl Lifecycle for HarperStore {
 
     fn join(&self) -> Join {
         Join::At(self.session.at().to_owned())
+    }
+
+    /// Another connection.
+    fn sibling(&mut self) -> Result<Door> {
+        let at = self.session.at().to_owned();
+        Ok(Door::new(move || Ok(Store::Document(Box::new(Self::new(Session::join(&at)?, None))))))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -8,7 +8,7 @@ use super::udp::Sender;
 use crate::row::Visit;
 use crate::series::{Point, Points, SeriesStore};
 use crate::server::{self, Server};
-use crate::{Ending, Join, Lifecycle, Result};
+use crate::{Door, Ending, EngineError, Join, Lifecycle, Result, Store};
 
 /// Points in a request: the manual's advice
 /// (<https://docs.influxdata.com/influxdb/v1.8/guides/write_data/>: 5,000 to 10,000 a batch).
@@ -107,6 +107,17 @@ impl Lifecycle for InfluxStore {
 
     fn join(&self) -> Join {
         Join::At(self.session.at().to_owned())
+    }
+
+    /// Another connection, over HTTP.
+    fn sibling(&mut self) -> Result<Door> {
+        if self.sender.is_some() {
+            let what = "more than one client at a time where points go over UDP: the server counts \
+                        what arrives, not from whom";
+            return Err(EngineError::unsupported(NAME, what));
+        }
+        let at = self.session.at().to_owned();
+        Ok(Door::new(move || Ok(Store::Series(Box::new(Self::given(Session::join(&at)?))))))
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

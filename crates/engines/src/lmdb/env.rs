@@ -9,6 +9,7 @@ use std::ptr;
 use embermark_model::Durability;
 
 use super::{ID, check, ffi};
+use crate::door::{Lender, Loan, Shared};
 use crate::{EngineError, Result, Site};
 
 /// Address space for the map, and with a write map the file's apparent size while it is open.
@@ -27,6 +28,10 @@ pub(super) struct Env {
     dir: PathBuf,
     /// Whether this process made it, and cuts it to its size at the end.
     is_ours: bool,
+    /// What further clients in this process hold.
+    pub(super) lender: Lender,
+    /// Of a further client, whose handle is another's to close.
+    loan: Option<Loan>,
 }
 
 /// The library's version, `0.9.70`.
@@ -47,7 +52,13 @@ impl Env {
         // SAFETY: on success `raw` is a handle, which `Env` closes, as the manual asks even if
         // opening then fails.
         check(unsafe { ffi::mdb_env_create(&mut raw) }, &doing)?;
-        let env = Self { raw, dir: site.dir.clone(), is_ours: true };
+        let env = Self {
+            raw,
+            dir: site.dir.clone(),
+            is_ours: true,
+            lender: Lender::default(),
+            loan: None,
+        };
         let mut flags = ffi::MDB_NOTLS | ffi::MDB_WRITEMAP;
         if site.durability != Durability::Power {
             flags |= ffi::MDB_NOSYNC;
@@ -69,6 +80,20 @@ impl Env {
         let mut env = Self::open(site)?;
         env.is_ours = false;
         Ok(env)
+    }
+
+    /// The same environment for a further client in this process, made of [`Env::lend`]. The manual
+    /// warns: "Do not have open an LMDB database twice in the same process at the same time"
+    /// (<http://www.lmdb.tech/doc/>).
+    pub(super) fn of(raw: *mut ffi::MDB_env, loan: Loan) -> Self {
+        let (dir, lender) = (PathBuf::new(), Lender::default());
+        Self { raw, dir, is_ours: false, lender, loan: Some(loan) }
+    }
+
+    /// The handle for a further client. Threads may share an environment, each with transactions of
+    /// its own (<http://www.lmdb.tech/doc/starting.html>).
+    pub(super) fn lend(&self) -> Shared<(*mut ffi::MDB_env, Loan)> {
+        Shared((self.raw, self.lender.lend()))
     }
 
     /// Opens it once more.
@@ -133,6 +158,7 @@ impl Env {
             self.release();
             return Ok(());
         }
+        self.lender.refuse(ID, "close the environment")?;
         self.sync()?;
         let (info, stat) = self.facts()?;
         let file = self.dir.join(FILE);
@@ -147,6 +173,9 @@ impl Env {
     /// Closes without more ado; a second time does nothing.
     pub(super) fn release(&mut self) {
         let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
+        if self.loan.is_some() || self.lender.is_lending() {
+            return;
+        }
         // SAFETY: null, which does nothing, or created and not used again; the store has ended
         // its transactions and cursors.
         unsafe { ffi::mdb_env_close(raw) };

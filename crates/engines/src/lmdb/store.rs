@@ -8,7 +8,7 @@ use super::env::{self, Env};
 use super::scan::Cursor;
 use super::{ID, NOTHING, bytes, check, ffi, found, val};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
 /// An open environment and its tables. The environment's handle comes first, where the
 /// workloads' benchmark `overhead` looks for it to run a bare loop on the same database; `env`,
@@ -247,6 +247,7 @@ impl Lifecycle for Databases {
                 "recovery: it has no log to recover, and opens the same whatever came before";
             return Err(EngineError::unsupported(ID, what));
         }
+        self.env.lender.refuse(ID, DOING)?;
         self.release();
         self.raw = ptr::null_mut();
         self.env.release();
@@ -271,6 +272,23 @@ impl Lifecycle for Databases {
     /// ends it at [`KvStore::commit`].
     fn join(&self) -> Join {
         Join::At(self.site.dir.display().to_string())
+    }
+
+    /// The same environment and tables, with transactions of its own: readers wait for nobody, and
+    /// a writer waits until the writer before it has ended.
+    fn sibling(&mut self) -> Result<Door> {
+        self.alone("let a further client in")?;
+        self.environment()?;
+        let (lent, site) = (self.env.lend(), self.site.clone());
+        let tables: Vec<(CString, ffi::MDB_dbi)> =
+            self.tables.iter().map(|table| (table.name.clone(), table.dbi)).collect();
+        Ok(Door::new(move || {
+            let (raw, loan) = lent.take();
+            let mut client = Self::of(Env::of(raw, loan), &site);
+            let known = tables.into_iter().map(|(name, dbi)| Database { name, dbi, cursor: None });
+            client.tables.extend(known);
+            Ok(Store::Kv(Box::new(client)))
+        }))
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

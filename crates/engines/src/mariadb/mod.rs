@@ -69,17 +69,22 @@ impl Engine for MariaDb {
     }
 
     fn join(&self, _: &Site, at: &str) -> Result<Store> {
-        let [database, address] = address::parts(NAME, at)?;
-        let could_not = |why: String| EngineError::failed(NAME, "join a database", why);
-        let address = Address::from(address);
-        let options = match &address {
-            Address::Socket(path) => private::options(path),
-            Address::Url(url) => given::options(url).map_err(|e| could_not(e.to_string()))?,
-        };
-        let conn = mysql::Conn::new(options.clone()).map_err(|e| could_not(e.to_string()))?;
-        let session = Session::join(conn, &options, database, address)?;
-        Ok(Store::Sql(Box::new(MariaDbStore::new(session, None))))
+        client(at)
     }
+}
+
+/// A further client of a database, reached as its session says.
+fn client(at: &str) -> Result<Store> {
+    let [database, address] = address::parts(NAME, at)?;
+    let could_not = |why: String| EngineError::failed(NAME, "join a database", why);
+    let address = Address::from(address);
+    let options = match &address {
+        Address::Socket(path) => private::options(path),
+        Address::Url(url) => given::options(url).map_err(|e| could_not(e.to_string()))?,
+    };
+    let conn = mysql::Conn::new(options.clone()).map_err(|e| could_not(e.to_string()))?;
+    let session = Session::join(conn, &options, database, address)?;
+    Ok(Store::Sql(Box::new(MariaDbStore::new(session, None))))
 }
 
 fn failed(doing: impl Into<String>, error: &mysql::Error) -> EngineError {

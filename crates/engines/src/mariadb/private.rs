@@ -166,7 +166,7 @@ fn configuration(site: &Site) -> Vec<String> {
         "--innodb-buffer-pool-load-at-startup=OFF".to_owned(),
         "--innodb-buffer-pool-dump-at-shutdown=OFF".to_owned(),
         // One connection of ours, and one to look at it.
-        "--max-connections=10".to_owned(),
+        format!("--max-connections={}", 9 + site.clients.max(1)),
         "--skip-name-resolve".to_owned(),
         // No stack of a crash on some other file: the log is standard error.
         "--console".to_owned(),

@@ -11,13 +11,17 @@ use super::param::values;
 use super::row::View;
 use super::session::Session;
 use super::{NAME, failed};
+use crate::door::again_if;
 use crate::server::{self, Server};
 use crate::sql::{Dialect, Param, ResultRow, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Result};
+use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Result};
 
 /// A user of a server that is given may lack the right to a statement
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
 const ACCESS_DENIED: [u16; 3] = [1044, 1142, 1227];
+
+/// A deadlock, and a record that another transaction has changed meanwhile.
+const CONFLICTS: [u16; 2] = [1213, 1020];
 
 struct Prepared {
     statement: mysql::Statement,
@@ -58,7 +62,7 @@ impl MariaDbStore {
             return Err(EngineError::failed(NAME, "run a statement", why));
         };
         let conn = &mut self.session.conn;
-        let mut run = || -> std::result::Result<u64, Stopped> {
+        let run = || -> std::result::Result<u64, Stopped> {
             let params = values(params).map_err(Stopped::Caller)?;
             let mut result = conn.exec_iter(statement, params)?;
             let changed = result.affected_rows();
@@ -68,7 +72,8 @@ impl MariaDbStore {
             }
             Ok(changed)
         };
-        match run() {
+        let alone = !self.in_transaction;
+        match again_if(|stopped| alone && stopped.is_conflict(), run) {
             Ok(changed) => Ok(changed),
             Err(Stopped::Server(e)) => {
                 let error = failed(format!("run `{sql}`"), &e);
@@ -158,6 +163,12 @@ impl Lifecycle for MariaDbStore {
         Join::At(self.session.at())
     }
 
+    /// Another connection.
+    fn sibling(&mut self) -> Result<Door> {
+        let at = self.session.at();
+        Ok(Door::new(move || super::client(&at)))
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         let Self { prepared, mut session, server, .. } = *self;
         drop(prepared);
@@ -237,6 +248,15 @@ impl SqlStore for MariaDbStore {
 enum Stopped {
     Server(Error),
     Caller(EngineError),
+}
+
+impl Stopped {
+    /// Whether a statement was undone for the sake of another client's, of which the server says "try
+    /// restarting transaction"
+    /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>).
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Server(Error::MySqlError(e)) if CONFLICTS.contains(&e.code))
+    }
 }
 
 impl From<Error> for Stopped {

@@ -16,7 +16,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Ending, EngineError, Join, Lifecycle, Result};
+use crate::{Door, Ending, EngineError, Join, Lifecycle, Result, Store};
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
 /// memory of it stays in the processor's cache.
@@ -41,6 +41,7 @@ pub(super) struct MongoStore {
     server: Option<Server>,
     collections: Vec<&'static CollectionDef>,
     pipelines: Pipelines,
+    durability: Durability,
     /// Whether a write waits for the journal.
     waits: bool,
 }
@@ -49,7 +50,7 @@ impl MongoStore {
     pub fn new(session: Session, server: Option<Server>, durability: Durability) -> Self {
         let (collections, pipelines) = (Vec::new(), Pipelines::default());
         let waits = tier::waits(durability, session.is_given());
-        Self { session, server, collections, pipelines, waits }
+        Self { session, server, collections, pipelines, durability, waits }
     }
 
     fn def(&self, collection: Collection) -> Result<&'static CollectionDef> {
@@ -123,6 +124,16 @@ impl Lifecycle for MongoStore {
 
     fn join(&self) -> Join {
         Join::At(self.session.at())
+    }
+
+    /// Another connection, with a runtime of its own on its thread.
+    fn sibling(&mut self) -> Result<Door> {
+        let (at, durability, waits) = (self.session.at(), self.durability, self.waits);
+        Ok(Door::new(move || {
+            // Of a server that is given the new session does not know that it is.
+            let store = Self { waits, ..Self::new(Session::join(&at)?, None, durability) };
+            Ok(Store::Document(Box::new(store)))
+        }))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -109,7 +109,8 @@ fn configuration(site: &Site) -> Vec<String> {
         "max_wal_size=2GB".to_owned(),
         "checkpoint_timeout=15min".to_owned(),
         // One connection of ours; three are reserved for superusers.
-        "max_connections=8".to_owned(),
+        // A few for us and for those who look on, and one for each client beyond the first.
+        format!("max_connections={}", 7 + site.clients.max(1)),
         // A crash is to be seen, not to be recovered from while the clock runs.
         "restart_after_crash=off".to_owned(),
         "unix_socket_permissions=0700".to_owned(),

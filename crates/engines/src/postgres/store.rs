@@ -11,7 +11,7 @@ use super::value::Value;
 use super::{NAME, dialect, failed, given, message};
 use crate::server::{self, Server, address};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Result};
+use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Result, Store};
 
 /// Bytes of rows from which on preparing a table for a load costs less than it saves.
 const LARGE: usize = 1024 * 1024;
@@ -117,13 +117,14 @@ pub(super) struct PostgresStore {
     session: Session,
     server: Option<Server>,
     dialect: &'static dyn Dialect,
+    durability: Durability,
     in_transaction: bool,
 }
 
 impl PostgresStore {
     pub fn new(session: Session, server: Option<Server>, durability: Durability) -> Self {
         let dialect = dialect::of(durability);
-        Self { prepared: Vec::new(), session, server, dialect, in_transaction: false }
+        Self { prepared: Vec::new(), session, server, dialect, durability, in_transaction: false }
     }
 
     /// After an error PostgreSQL answers nothing but ROLLBACK until the transaction's end.
@@ -233,6 +234,15 @@ impl Lifecycle for PostgresStore {
 
     fn join(&self) -> Join {
         Join::At(self.session.at.clone())
+    }
+
+    /// Another connection.
+    fn sibling(&mut self) -> Result<Door> {
+        let (at, durability) = (self.session.at.clone(), self.durability);
+        Ok(Door::new(move || {
+            let session = Session::join(&at, durability)?;
+            Ok(Store::Sql(Box::new(Self::new(session, None, durability))))
+        }))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -8,6 +8,7 @@ use std::{ptr, slice};
 use super::ID;
 use super::api::{Api, Failure, Handle};
 use super::options::Options;
+use crate::door::{Lender, Loan};
 use crate::{EngineError, Result, Site};
 
 /// The column family that is always there.
@@ -23,6 +24,10 @@ pub(super) struct Db<'a> {
     pub options: Options<'a>,
     /// The column families that were there when it was opened and were not taken.
     found: Vec<(CString, Handle)>,
+    /// What further clients in this process hold.
+    pub lender: Lender,
+    /// Of a further client, whose handles are another's to close.
+    pub loan: Option<Loan>,
 }
 
 /// Runs a call that may leave an error.
@@ -99,7 +104,15 @@ impl<'a> Db<'a> {
                 error,
             )
         })?;
-        Ok(Self { api, raw, options, found: names.into_iter().zip(handles).collect() })
+        let found = names.into_iter().zip(handles).collect();
+        Ok(Self { api, raw, options, found, lender: Lender::default(), loan: None })
+    }
+
+    /// An open database for a further client in this process: threads may share it without locks of
+    /// their own (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
+    pub(super) fn of(api: &'a Api, site: &Site, raw: Handle, loan: Loan) -> Self {
+        let (options, found) = (Options::of_client(api, site), Vec::new());
+        Self { api, raw, options, found, lender: Lender::default(), loan: Some(loan) }
     }
 
     /// Closes it, when every handle that was taken is destroyed; the names of the column families
@@ -115,7 +128,8 @@ impl<'a> Db<'a> {
             name
         });
         let names = names.collect();
-        if !raw.is_null() {
+        // Of somebody else, or left open where clients would be left without.
+        if !raw.is_null() && self.loan.is_none() && !self.lender.is_lending() {
             // SAFETY: open, without a handle left, and forgotten.
             unsafe { (self.api.close)(raw) };
         }

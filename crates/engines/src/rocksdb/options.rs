@@ -69,13 +69,27 @@ impl<'a> Options<'a> {
             (api.options_set_bytes_per_sync)(options.db, BYTES_PER_SYNC);
             let threads = i32::try_from(cpus).unwrap_or(i32::MAX);
             (api.options_increase_parallelism)(options.db, threads);
+        }
+        options.set_tier(site);
+        options
+    }
 
+    /// Those of a further client of a site's database: how it reads and writes.
+    pub(super) fn of_client(api: &'a Api, site: &Site) -> Self {
+        let options = Self::plain(api);
+        options.set_tier(site);
+        options
+    }
+
+    fn set_tier(&self, site: &Site) {
+        let (api, options) = (self.api, self);
+        // SAFETY: the handles are ours.
+        unsafe {
             let unlogged = site.durability == Durability::None;
             (api.writeoptions_disable_WAL)(options.write, i32::from(unlogged));
             let synced = site.durability == Durability::Power;
             (api.writeoptions_set_sync)(options.write, u8::from(synced));
         }
-        options
     }
 
     /// The tier's settings, read back.

@@ -11,8 +11,9 @@ use super::db::{Db, Value, c_string};
 use super::library::RocksLib;
 use super::scan::Scan;
 use super::{ID, bulk, stored};
+use crate::door::Shared;
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
 /// What of the options file is reported, by section.
 const REPORTED: &[(&str, &[&str])] = &[
@@ -141,6 +142,10 @@ impl Families {
 
     /// Gives the tables' handles back, before the database is closed.
     fn forget_families(&mut self) {
+        if self.db.loan.is_some() || self.db.lender.is_lending() {
+            // Another's, or in another's use.
+            self.tables.iter_mut().for_each(|(_, family)| *family = ptr::null_mut());
+        }
         for (_, family) in self.tables.iter_mut().filter(|(_, family)| !family.is_null()) {
             // SAFETY: ours, in an open database, and forgotten.
             unsafe { (self.db.api.column_family_handle_destroy)(*family) };
@@ -182,6 +187,7 @@ impl Lifecycle for Families {
     /// After [`Ending::Crash`] nothing is flushed, and the log is replayed when it is opened.
     fn reopen(&mut self, after: Ending) -> Result<()> {
         self.alone("open the database again")?;
+        self.db.lender.refuse(ID, "open the database again")?;
         match after {
             Ending::Clean => self.flush()?,
             Ending::Crash if self.site.durability == Durability::None => {
@@ -208,7 +214,32 @@ impl Lifecycle for Families {
         )
     }
 
+    /// The same database and column families, with reads and writes of its own.
+    fn sibling(&mut self) -> Result<Door> {
+        self.alone("let a further client in")?;
+        let shared = Shared((self.db.raw, self.tables.clone(), self.db.lender.lend()));
+        let (api, site) = (self.db.api, self.site.clone());
+        Ok(Door::new(move || {
+            let (raw, tables, loan) = shared.take();
+            let db = Db::of(api, &site, raw, loan);
+            Ok(Store::Kv(Box::new(Self {
+                site,
+                tables,
+                access: None,
+                batch: Batch::new(api),
+                snapshot: ptr::null_mut(),
+                found: None,
+                value: Vec::new(),
+                db,
+            })))
+        }))
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
+        if self.db.loan.is_some() {
+            return Ok(());
+        }
+        self.db.lender.refuse(ID, "close the database")?;
         self.flush()
     }
 }
@@ -229,6 +260,7 @@ impl KvStore for Families {
     /// By a new column family: its files go as a whole.
     fn clear(&mut self, table: Table) -> Result<()> {
         self.alone("clear a table")?;
+        self.db.lender.refuse(ID, "clear a table")?;
         let family = self.family(table)?;
         self.db.remove(family)?;
         let (name, family) = &mut self.tables[table.0];

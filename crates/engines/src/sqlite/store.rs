@@ -9,8 +9,9 @@ use rusqlite::{Connection, ffi};
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
 use super::{Client, FILE, NAME, bulk, connect, tier};
+use crate::door::{Door, PATIENCE};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Result, Site};
+use crate::{Access, Ending, EngineError, Join, Lifecycle, Result, Site, Store};
 
 /// The store. It runs in this process on one connection.
 pub(super) struct SqliteStore {
@@ -145,6 +146,22 @@ impl Lifecycle for SqliteStore {
             Some(why) => Join::Alone(why),
             None => Join::At(self.site.dir.join(FILE).display().to_string()),
         }
+    }
+
+    /// Another connection to the same file. One that finds the file locked for writing waits by
+    /// SQLite's own busy handler (<https://www.sqlite.org/c3ref/busy_timeout.html>), which sleeps 1 ms
+    /// at first and up to 100 ms later.
+    fn sibling(&mut self) -> Result<Door> {
+        if let Some(why) = tier::setting(self.site.durability).alone {
+            return Err(EngineError::unsupported(NAME, format!("a second connection: {why}")));
+        }
+        let site = self.site.clone();
+        Ok(Door::new(move || {
+            let connection = connect(&site, Client::Further)?;
+            let patient = connection.busy_timeout(PATIENCE);
+            patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
+            Ok(Store::Sql(Box::new(SqliteStore::new(connection, &site, Client::Further)?)))
+        }))
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::sql::{Dialect, Nullable, Param, SqlType, TableDef};
 fn site(durability: Durability) -> (tempfile::TempDir, Site) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().to_owned();
-    (folder, Site { dir, durability, memory: 8 << 20, url: None, link: Link::Socket })
+    (folder, Site { dir, durability, memory: 8 << 20, url: None, link: Link::Socket, clients: 1 })
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) fn setting(durability: Durability) -> Setting {
             words: "journal_mode=MEMORY, synchronous=OFF, locking_mode=EXCLUSIVE",
             alone: Some(
                 "with locking_mode=EXCLUSIVE, its setting of this tier, the file stays locked: no \
-                 other process can access it (https://www.sqlite.org/pragma.html#pragma_locking_mode)",
+                 other connection can access it (https://www.sqlite.org/pragma.html#pragma_locking_mode)",
             ),
         },
         Durability::Process => Setting {

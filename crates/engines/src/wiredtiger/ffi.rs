@@ -29,6 +29,11 @@ unsafe extern "C" {
         connection: *mut *mut Connection,
         session: *mut *mut Session,
     ) -> c_int;
+    pub(super) fn ember_wt_session(
+        connection: *mut Connection,
+        session: *mut *mut Session,
+    ) -> c_int;
+    pub(super) fn ember_wt_session_close(session: *mut Session) -> c_int;
     pub(super) fn ember_wt_close(connection: *mut Connection) -> c_int;
 
     pub(super) fn ember_wt_create(

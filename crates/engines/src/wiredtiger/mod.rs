@@ -1,6 +1,6 @@
 //! WiredTiger, the storage engine of MongoDB as a library: Debian's, and a thin shim of our own.
 //!
-//! One connection and one session; a B-tree per table, keys compared as bytes (the format `u`).
+//! One connection, and a session for each client; a B-tree per table, keys compared as bytes (the format `u`).
 
 use embermark_model::Durability;
 

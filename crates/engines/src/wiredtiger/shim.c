@@ -35,6 +35,12 @@ int ember_wt_open(const char *home, const char *config, WT_CONNECTION **connecti
 	return rc;
 }
 
+int ember_wt_session(WT_CONNECTION *connection, WT_SESSION **session)
+{
+	return connection->open_session(connection, NULL, "isolation=snapshot", session);
+}
+
+int ember_wt_session_close(WT_SESSION *session) { return session->close(session, NULL); }
 int ember_wt_close(WT_CONNECTION *connection) { return connection->close(connection, NULL); }
 
 int ember_wt_create(WT_SESSION *session, const char *uri, const char *config)

@@ -9,8 +9,9 @@ use embermark_model::Durability;
 use super::connection::{self, c_string, check};
 use super::cursor::Cursor;
 use super::{ID, ffi};
+use crate::door::{Lender, Loan, Shared, again_if};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
 /// Keys and values are bytes, as they are; only a new table is made.
 const NEW: &CStr = c"key_format=u,value_format=u,exclusive=true";
@@ -19,7 +20,7 @@ const NEW: &CStr = c"key_format=u,value_format=u,exclusive=true";
 pub(super) struct Trees {
     /// Open until [`Trees::release`] makes it null.
     connection: *mut ffi::Connection,
-    /// The only one; it is closed with the connection.
+    /// Closed with the connection; a further client's by itself.
     session: *mut ffi::Session,
     tables: Vec<Tree>,
     access: Option<Access>,
@@ -31,6 +32,10 @@ pub(super) struct Trees {
     site: Site,
     /// A value on its way through [`KvStore::modify`].
     value: Vec<u8>,
+    /// What further clients hold.
+    lender: Lender,
+    /// Of a further client, whose connection is another's to close.
+    loan: Option<Loan>,
 }
 
 struct Tree {
@@ -62,6 +67,8 @@ pub(super) fn open(site: &Site) -> Result<Opened> {
         age: 0,
         site: site.clone(),
         value: Vec::new(),
+        lender: Lender::default(),
+        loan: None,
     };
     let settings = connection::settings(site)?;
     let version = connection::version();
@@ -160,10 +167,23 @@ impl Trees {
             return Ok(());
         }
         self.tables.iter_mut().for_each(|tree| tree.cursors = None);
+        if self.loan.is_some() {
+            // SAFETY: open, without cursors of ours, and forgotten whatever this returns.
+            return check(unsafe { ffi::ember_wt_session_close(self.session) }, "end its session");
+        }
+        // Left open, where clients would be left without.
+        self.lender.refuse(ID, "close the database")?;
         // SAFETY: open, without cursors of ours, and forgotten whatever this returns; the session
         // is closed with it.
         check(unsafe { ffi::ember_wt_close(connection) }, "close the database")
     }
+}
+
+/// Whether a change was refused for the sake of another session's: by `WT_ROLLBACK`, after which the
+/// manual has it made again (<https://source.wiredtiger.com/11.3.1/error_handling.html>). A change
+/// outside of a transaction is rolled back by the library.
+fn is_conflict(error: &EngineError) -> bool {
+    error.to_string().contains("WT_ROLLBACK")
 }
 
 #[cold]
@@ -198,6 +218,7 @@ impl Lifecycle for Trees {
                         which leaves nothing in the log";
             return Err(EngineError::unsupported(ID, what));
         }
+        self.lender.refuse(ID, "open the database again")?;
         self.age += 1;
         self.release()?;
         (self.connection, self.session) = connection::open(&self.site)?;
@@ -215,6 +236,35 @@ impl Lifecycle for Trees {
         )
     }
 
+    /// Another session of the same connection
+    /// (<https://source.wiredtiger.com/mongodb-4.4/threads.html>: a connection is shared by threads, a
+    /// session belongs to one).
+    fn sibling(&mut self) -> Result<Door> {
+        self.alone("let a further client in")?;
+        let shared = Shared((self.connection, self.lender.lend()));
+        let (site, logged) = (self.site.clone(), self.logged);
+        Ok(Door::new(move || {
+            let (connection, loan) = shared.take();
+            let mut session = ptr::null_mut();
+            // SAFETY: the connection stays open while `loan` lives.
+            let opened = unsafe { ffi::ember_wt_session(connection, &mut session) };
+            check(opened, "begin a session")?;
+            Ok(Store::Kv(Box::new(Self {
+                connection,
+                session,
+                tables: Vec::new(),
+                access: None,
+                standing: None,
+                logged,
+                age: 0,
+                site,
+                value: Vec::new(),
+                lender: Lender::default(),
+                loan: Some(loan),
+            })))
+        }))
+    }
+
     fn close(mut self: Box<Self>) -> Result<()> {
         let ended = if self.access.take().is_some() {
             // SAFETY: the session is open, in a transaction.
@@ -225,7 +275,8 @@ impl Lifecycle for Trees {
         if self.connection.is_null() {
             return Ok(());
         }
-        ended.and(self.settle()).and(self.release())
+        let settled = if self.loan.is_some() { Ok(()) } else { self.settle() };
+        ended.and(settled).and(self.release())
     }
 }
 
@@ -287,7 +338,9 @@ impl KvStore for Trees {
 
     #[inline]
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        self.changing(table)?.put.insert(key, value)
+        let alone = self.access.is_none();
+        let cursors = self.changing(table)?;
+        again_if(|error| alone && is_conflict(error), || cursors.put.insert(key, value))
     }
 
     fn modify(
@@ -297,15 +350,19 @@ impl KvStore for Trees {
         change: &mut dyn FnMut(&mut [u8]),
     ) -> Result<bool> {
         let mut buffer = std::mem::take(&mut self.value);
+        let alone = self.access.is_none();
         let changed = self.changing(table).and_then(|cursors| {
             let cursor = &mut cursors.other;
-            if !cursor.find(key)? {
-                return Ok(false);
-            }
-            buffer.clear();
-            buffer.extend_from_slice(cursor.value()?);
-            change(&mut buffer);
-            cursor.update(&buffer).map(|()| true)
+            let mut update = || {
+                if !cursor.find(key)? {
+                    return Ok(false);
+                }
+                buffer.clear();
+                buffer.extend_from_slice(cursor.value()?);
+                change(&mut buffer);
+                cursor.update(&buffer).map(|()| true)
+            };
+            again_if(|error| alone && is_conflict(error), &mut update)
         });
         self.value = buffer;
         if self.access.is_none() {
@@ -315,7 +372,9 @@ impl KvStore for Trees {
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        self.changing(table)?.other.remove(key)
+        let alone = self.access.is_none();
+        let cursors = self.changing(table)?;
+        again_if(|error| alone && is_conflict(error), || cursors.other.remove(key))
     }
 
     /// The load itself is not logged, so a checkpoint keeps it where a commit is to be kept.

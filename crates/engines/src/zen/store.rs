@@ -12,7 +12,7 @@ use super::table::IsamTable;
 use super::tier::Mode;
 use super::{NAME, settings};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
 /// A session, and the files it has open.
 pub(super) struct Isam {
@@ -166,6 +166,12 @@ impl Lifecycle for Isam {
         Join::Alone(
             "this adapter opens one client: a second one was never tried against the engine",
         )
+    }
+
+    fn sibling(&mut self) -> Result<Door> {
+        let what = "more than one client at a time: this adapter opens one, and a second one was never \
+                    tried against the engine";
+        Err(EngineError::unsupported(NAME, what))
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

@@ -40,7 +40,7 @@ pub fn engines() -> impl Iterator<Item = &'static dyn Engine> {
 pub fn site(dir: &Path, durability: Durability, link: Link) -> Site {
     // A private server may run as another user.
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
-    Site { dir: dir.to_owned(), durability, memory: 64 << 20, url: None, link }
+    Site { dir: dir.to_owned(), durability, memory: 64 << 20, url: None, link, clients: 1 }
 }
 
 /// Makes what is written to.

@@ -81,6 +81,7 @@ pub fn opened(tier: Durability, dir: &Path) -> Result<Opened> {
         memory: 16 << 20,
         url: None,
         link: Link::Socket,
+        clients: 1,
     })
 }
 

@@ -166,6 +166,8 @@ mod tests {
             window_ms: None,
             warm_up_ms: None,
             rate: Rate::default(),
+            clients: 1,
+            arrivals: None,
             bound_ms: 100,
             overview: false,
             own_trials: false,

@@ -75,6 +75,7 @@ impl Record {
                     ops,
                     runs: Vec::new(),
                     latency: None,
+                    response: None,
                 });
             }
             Event::Running { run } => {
@@ -90,9 +91,9 @@ impl Record {
                     phase.runs.push(*run);
                 }
             }
-            Event::PhaseEnded { status, reason, latency } => {
+            Event::PhaseEnded { status, reason, latency, response } => {
                 if let Some(phase) = self.open_phase.take() {
-                    trial.phases.push(PhaseResult { status, reason, latency, ..phase });
+                    trial.phases.push(PhaseResult { status, reason, latency, response, ..phase });
                 }
             }
             Event::Finished => self.finished = true,
@@ -167,6 +168,7 @@ mod tests {
                 ops: 1,
                 runs: Vec::new(),
                 latency: None,
+                response: None,
             });
         }
         record

@@ -42,6 +42,8 @@ pub fn plan(engines: &[&str]) -> Plan {
         window_ms: None,
         warm_up_ms: None,
         rate: Rate::default(),
+        clients: 1,
+        arrivals: None,
         bound_ms: 100,
         overview: false,
         own_trials: false,

@@ -9,6 +9,7 @@ mod journal;
 mod probes;
 mod registry;
 mod resumption;
+mod sharing;
 mod toy;
 mod trials;
 mod twins;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         ["worker"] => return embermark_harness::serve(&toy::CATALOG),
         ["companion"] => return embermark_harness::companion_main(),
         ["worker-of-twins"] => return embermark_harness::serve(&twins::CATALOG),
+        ["worker-of-sharing"] => return embermark_harness::serve(&sharing::CATALOG),
         ["worker-of-the-build"] => return embermark_harness::worker_main(),
         ["use", what] => {
             probes::use_up(what);
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         journal::TESTS,
         trials::TESTS,
         resumption::TESTS,
+        sharing::TESTS,
         registry::TESTS,
         probes::TESTS,
     ]

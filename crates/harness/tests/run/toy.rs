@@ -326,6 +326,7 @@ impl Workload for Squares {
             reads_files: false,
             lasts: false,
             searches: &[],
+            points: &[],
         }
     }
 

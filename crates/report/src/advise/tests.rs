@@ -52,6 +52,8 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
                 client: None,
                 observed: None,
                 loaded: None,
+                clients: Vec::new(),
+                arrivals: None,
             }];
             trial.phases.push(part);
         }

@@ -110,6 +110,11 @@ fn plan(found: &mut Differences, old: &Plan, new: &Plan) {
     found.must("warm-up", ms(old.warm_up_ms), ms(new.warm_up_ms));
     found.must("overview", Some(old.overview), Some(new.overview));
     found.must("rate of samples", Some(old.rate), Some(new.rate));
+    found.must("clients", Some(old.clients), Some(new.clients));
+    let rate = |rate: Option<u64>| {
+        Some(rate.map_or("none, one after the other".into(), |rate| format::rate(rate as f64)))
+    };
+    found.must("rate of operations", rate(old.arrivals), rate(new.arrivals));
     found.must("seed", Some(old.seed), Some(new.seed));
     let bytes = |plan: &Plan| Some(format::bytes(plan.memory_bytes as f64));
     found.must("cache memory given to engines", bytes(old), bytes(new));

@@ -7,6 +7,7 @@ use embermark_model::Status;
 use embermark_model::result::{Cell, How, PhaseResult, ResultFile, Run, Trial};
 
 use super::columns::{self, At, Column};
+use super::sharing;
 use super::statistics::{self, Statistic};
 use crate::{ReportError, summary, text};
 
@@ -80,7 +81,11 @@ struct Line<'a> {
 pub(super) fn render(file: &ResultFile) -> Result<String, ReportError> {
     let mut writer = Writer::from_writer(Vec::new());
     let columns = columns::of(file);
-    let first = HEADER.into_iter().chain(AMPLIFICATIONS.map(|(name, _)| name)).map(str::to_owned);
+    let first = HEADER
+        .into_iter()
+        .chain(sharing::HEADER)
+        .chain(AMPLIFICATIONS.map(|(name, _)| name))
+        .map(str::to_owned);
     writer.write_record(first.chain(columns.iter().map(|column| text::plain(&column.name))))?;
     let comparison = summary::compare(file, &[]);
     let statistics = statistics::of(&comparison);
@@ -88,8 +93,9 @@ pub(super) fn render(file: &ResultFile) -> Result<String, ReportError> {
         let of_phase = line.phase.and_then(|phase| {
             statistics.iter().find(|known| known.is_of(&line.cell.id, &phase.phase))
         });
-        let first = line.record().into_iter().chain(line.statistics(of_phase));
-        writer.write_record(first.chain(line.measured(&columns)))?;
+        let own = line.record().into_iter().chain(line.statistics(of_phase));
+        let shared = sharing::columns(line.phase, line.run.map(|(_, run)| run));
+        writer.write_record(own.chain(shared).chain(line.measured(&columns)))?;
     }
     let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

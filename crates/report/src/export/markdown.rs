@@ -19,8 +19,9 @@ pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
             blocks.push(table(&grid));
         }
         let latency = grid::latency(group).filter(|_| options.latency);
+        let shared = [grid::sharing::throughput(group), grid::sharing::response(group)];
         let others = [grid::intervals(group), latency, grid::resources(group), grid::loads(group)];
-        for grid in others.iter().flatten() {
+        for grid in shared.iter().chain(&others).flatten() {
             blocks.push(format!("### {}", escaped(&grid.title)));
             blocks.push(table(grid));
         }

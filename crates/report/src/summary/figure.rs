@@ -3,6 +3,7 @@
 use embermark_meter::merge;
 use embermark_model::result::{How, Latency, Observed, PhaseResult, Run};
 
+use super::Sharing;
 use crate::statistics::{interval, is_measure, mean, median, outliers};
 
 /// The time of one phase: over the counted runs of a trial the mean (the published protocol), over
@@ -27,7 +28,11 @@ pub struct Figure<'a> {
     pub outliers: Vec<usize>,
     /// Done by code in the client.
     pub client_side: bool,
+    /// What several clients did together, or when operations were called for; `None` where one client
+    /// did them one after the other.
+    pub sharing: Option<Sharing>,
     latencies: Vec<&'a Latency>,
+    responses: Vec<&'a Latency>,
 }
 
 /// How far the counted runs came that did not do all operations.
@@ -49,26 +54,33 @@ impl<'a> Figure<'a> {
         let short = |run: &&&Run| run.capped && ops > 0 || run.ops < ops;
         let done = trials.iter().flatten().filter(short).map(|run| run.ops).min();
         let stop = done.map(|done| Stop { done, of: ops });
+        let sharing = Sharing::of(&trials);
+        // On a schedule the time of a whole run is the schedule's.
+        let paced = sharing.as_ref().is_some_and(|sharing| sharing.schedule.is_some());
         let means: Vec<f64> = trials.iter().filter_map(|runs| mean_elapsed(runs)).collect();
         Some(Self {
             per_op_ns: median(&per_trial_ns)?,
             mean_ns: mean(&per_trial_ns)?,
             interval_ns: interval(&per_trial_ns),
-            elapsed_ns: if stop.is_none() && ops > 0 { median(&means) } else { None },
+            elapsed_ns: if stop.is_none() && ops > 0 && !paced { median(&means) } else { None },
             ops,
             stop,
             outliers: outliers(&per_trial_ns),
             per_trial_ns,
             client_side: parts.iter().any(|part| part.how == How::ClientSide),
+            sharing,
             latencies: parts.iter().filter_map(|part| part.latency.as_ref()).collect(),
+            responses: parts.iter().filter_map(|part| part.response.as_ref()).collect(),
         })
     }
 
-    /// The 99th percentile of the latency in each trial in ns; `None` where some trial has too few
-    /// samples for one.
+    /// The 99th percentile of the latency in each trial in ns, from when operations were called for
+    /// where they were; `None` where some trial has too few samples for one.
     pub fn p99_per_trial(&self) -> Option<Vec<f64>> {
         let p99 = |latency: &&Latency| latency.p99.map(|ns| ns as f64);
-        let all: Option<Vec<f64>> = self.latencies.iter().map(p99).collect();
+        let called_for = !self.responses.is_empty();
+        let latencies = if called_for { &self.responses } else { &self.latencies };
+        let all: Option<Vec<f64>> = latencies.iter().map(p99).collect();
         all.filter(|trials| !trials.is_empty() && trials.len() == self.per_trial_ns.len())
     }
 
@@ -76,6 +88,19 @@ impl<'a> Figure<'a> {
     /// decoded.
     pub fn latency(&self) -> Option<Latency> {
         merge(self.latencies.iter().copied())
+    }
+
+    /// The same from when operations were called for; `None` where they were not.
+    pub fn response(&self) -> Option<Latency> {
+        merge(self.responses.iter().copied())
+    }
+}
+
+/// The time that is shared among the operations of a run.
+fn time_of_all(run: &Run) -> f64 {
+    match run.arrivals {
+        Some(arrivals) => arrivals.response_ns * run.ops as f64,
+        None => run.elapsed_ns as f64,
     }
 }
 
@@ -93,7 +118,8 @@ fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
 /// was not measured.
 ///
 /// Of a phase that keeps up with a machine, whose time is the machine's: the mean time of what it
-/// had to do, a commit or, where nothing was written, the reading of a cycle.
+/// had to do, a commit or, where nothing was written, the reading of a cycle. Of operations that were
+/// called for at a rate, whose time is the schedule's: the mean from when one was called for to its end.
 pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
     let observed: Vec<&Observed> = runs.iter().filter_map(|run| run.observed.as_ref()).collect();
     if !observed.is_empty() {
@@ -104,7 +130,7 @@ pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
         let means: Vec<f64> = observed.iter().filter_map(operation).collect();
         return median(&means).filter(|time| is_measure(*time));
     }
-    let total: f64 = runs.iter().map(|run| run.elapsed_ns as f64).sum();
+    let total: f64 = runs.iter().map(|run| time_of_all(run)).sum();
     let ops: f64 = runs.iter().map(|run| run.ops as f64).sum();
     Some(total / ops).filter(|time| is_measure(*time))
 }

@@ -45,6 +45,8 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             window_ms: None,
             warm_up_ms: None,
             rate: Rate::default(),
+            clients: 1,
+            arrivals: None,
             bound_ms: 100,
             overview: false,
             own_trials: false,
@@ -64,6 +66,8 @@ fn run(elapsed_ns: u64, ops: u64) -> Run {
         client: None,
         observed: None,
         loaded: None,
+        clients: Vec::new(),
+        arrivals: None,
     }
 }
 
@@ -76,6 +80,7 @@ fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
         ops: 10,
         runs,
         latency: None,
+        response: None,
     }
 }
 

@@ -64,6 +64,7 @@ impl Workload for Contacts {
             reads_files: false,
             lasts: false,
             searches: &[],
+            points: &[],
         }
     }
 

@@ -60,6 +60,7 @@ impl Workload for Htap {
             reads_files: false,
             lasts: false,
             searches: &[],
+            points: &[],
         }
     }
 

@@ -201,6 +201,7 @@ mod tests {
             memory: 1 << 20,
             url: None,
             link: Link::Socket,
+            clients: 1,
         };
         let memory = registry::ENGINES.iter().find(|engine| engine.info().id == "memory").unwrap();
         let Store::Kv(store) = memory.open(&site).unwrap().store else { panic!("its family") };

@@ -88,6 +88,7 @@ impl Workload for Machine {
             reads_files: false,
             lasts: true,
             searches: &[SUSTAINED],
+            points: &[],
         }
     }
 

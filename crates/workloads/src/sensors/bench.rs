@@ -1,116 +1,40 @@
 //! The workload on one database.
 
-use std::collections::{HashMap, HashSet};
-
-use embermark_data::staged::StagedRows;
 use embermark_engines::{EngineError, Store};
-use embermark_meter::{Measured, Meter};
+use embermark_meter::{Measured, Meter, Pace};
 use embermark_model::Reading;
-use embermark_model::answer::{Answer, Difference, Expected};
+use embermark_model::answer::{Answer, Difference};
 
+use super::cell::Cell;
+use super::clients::Clients;
 use super::document::DocumentLog;
-use super::found::{self, Found};
+use super::found::Found;
 use super::kv::KvLog;
-use super::oracle::{Content, Oracle};
+use super::oracle::Content;
 use super::port::SensorLog;
-use super::sequence::Sequences;
 use super::series::SeriesLog;
+use super::share::Done;
 use super::sql::SqlLog;
 use super::step::Step;
 use crate::Strategy;
 use crate::{Bench, CheckError, Phase, Prepared, first};
 
-/// Everything that exists before the engine does.
-pub(super) struct Cell {
-    pub rows: StagedRows,
-    pub oracle: Oracle,
-    pub sequences: Sequences,
-    pub strategy: Strategy,
-}
-
 impl Prepared for Cell {
     fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
         let log = open(store, self.sequences.newest.len())?;
         let phases = self.phases(&*log);
-        Ok(Box::new(SensorBench {
+        let mut bench = SensorBench {
             log,
+            clients: None,
             cell: *self,
             phases,
             state: State::Dirty,
+            done: Done::first(0),
             found: Found::default(),
-        }))
-    }
-}
-
-impl Cell {
-    fn phases(&self, log: &dyn SensorLog) -> Vec<Phase> {
-        let phase = |step: Step| {
-            let ops = match step {
-                Step::Load => self.rows.len(),
-                Step::Read => self.sequences.reads.len(),
-                Step::LastReadings => self.sequences.newest.len(),
-                Step::Update => self.sequences.changes.len(),
-                Step::Delete => self.sequences.deletes.len(),
-                _ => 1,
-            };
-            Phase { name: step.name(), ops: ops as u64, how: log.how(step) }
         };
-        Step::RUN_ORDER.into_iter().map(phase).collect()
-    }
-
-    /// What the oracle says to the step's first `ops` operations.
-    fn expected(&self, step: Step, ops: u64) -> Expected {
-        let first = usize::try_from(ops).unwrap_or(usize::MAX);
-        match step {
-            Step::Read => {
-                let read = self.sequences.rows_read(first).map(|place| &self.rows[place]);
-                Expected::Checksum(read.collect())
-            }
-            Step::LastReadings => {
-                let asked = self.sequences.newest.iter().take(first);
-                let places = asked.filter_map(|&s| self.oracle.newest(&self.rows, s));
-                let rows = places.map(|place| found::reading(&self.rows[place as usize]));
-                Expected::Set { rows: rows.collect(), optional: Vec::new() }
-            }
-            // Loaded or changed: one row an operation.
-            _ => self.oracle.answer(step).cloned().unwrap_or(Expected::Count(ops)),
-        }
-    }
-
-    /// What the row at a place must be after the first `ops` operations of a step on the full
-    /// log, or while loading it; and how many rows of those may be absent.
-    fn after(&self, step: Step, ops: u64) -> (Box<dyn Fn(u32) -> Option<Reading> + '_>, u64) {
-        let first = usize::try_from(ops).unwrap_or(usize::MAX);
-        let rows = &*self.rows;
-        let row = |place: u32| rows[place as usize];
-        let (changed, deleted) = (&self.sequences.changed, &self.sequences.deleted);
-        match step {
-            // In whatever order the engine took them.
-            Step::Load if self.strategy == Strategy::Bulk => {
-                (Box::new(move |place| Some(row(place))), rows.len() as u64 - ops)
-            }
-            Step::Load => {
-                (Box::new(move |place| ((place as usize) < first).then(|| row(place))), 0)
-            }
-            Step::Update => {
-                let changes = changed.iter().copied().zip(&self.sequences.changes).take(first);
-                let set: HashMap<u32, f64> =
-                    changes.map(|(place, change)| (place, change.temperature)).collect();
-                let changed = move |place| {
-                    let mut row = row(place);
-                    if let Some(&temperature) = set.get(&place) {
-                        row.set(Reading::TEMPERATURE, Some(temperature));
-                    }
-                    Some(row)
-                };
-                (Box::new(changed), 0)
-            }
-            Step::Delete => {
-                let gone: HashSet<u32> = deleted.iter().copied().take(first).collect();
-                (Box::new(move |place| (!gone.contains(&place)).then(|| row(place))), 0)
-            }
-            _ => (Box::new(move |place| Some(row(place))), 0),
-        }
+        // An engine that has one client at a time says so before anything is loaded.
+        bench.admit()?;
+        Ok(Box::new(bench))
     }
 }
 
@@ -126,17 +50,37 @@ enum State {
 }
 
 struct SensorBench {
+    /// Those that are in, where there are to be several: closed before the log is.
+    clients: Option<Clients>,
     log: Box<dyn SensorLog>,
     cell: Cell,
     phases: Vec<Phase>,
     state: State,
+    /// Which operations the last run did.
+    done: Done,
     found: Found,
 }
 
 impl SensorBench {
+    /// Lets the clients in, where there are to be several and they are not.
+    fn admit(&mut self) -> Result<(), EngineError> {
+        let Cell { shares, sequences, .. } = &self.cell;
+        if self.clients.is_none() && !shares.is_empty() {
+            let newest = sequences.newest.len();
+            self.clients = Some(Clients::begin(&mut *self.log, shares, newest)?);
+        }
+        Ok(())
+    }
+
+    /// Ends the clients, before the log is worked on as a whole.
+    fn dismiss(&mut self) -> Result<(), EngineError> {
+        self.clients.take().map_or(Ok(()), Clients::end)
+    }
+
     /// Loads every row anew by the fastest path.
     fn rebuild(&mut self) -> Result<(), EngineError> {
         self.state = State::Dirty;
+        self.dismiss()?;
         self.log.clear()?;
         self.log.ready(Step::Load, Strategy::Bulk)?;
         self.log.load(&self.cell.rows, Strategy::Bulk, &mut Meter::new(None))?;
@@ -149,11 +93,21 @@ impl SensorBench {
             State::Dirty => self.rebuild(),
             State::Settled => Ok(()),
             State::Loaded => {
+                self.dismiss()?;
                 self.log.settle()?;
                 self.state = State::Settled;
                 Ok(())
             }
         }
+    }
+
+    /// The step by several clients, inside the clock of each.
+    fn share(&mut self, step: Step, meter: &mut Meter) -> Result<(), EngineError> {
+        let Self { clients, cell: Cell { strategy, load, .. }, found, .. } = self;
+        if let Some(clients) = clients {
+            self.done = clients.run(step, *strategy, *load, meter, found)?;
+        }
+        Ok(())
     }
 
     /// The step itself, inside the clock.
@@ -171,9 +125,9 @@ impl SensorBench {
         Ok(())
     }
 
-    /// Reads the whole store back and compares it with what the step's first operations left.
-    fn read_back(&mut self, step: Step, ops: u64) -> Result<(), CheckError> {
-        let (after, spare) = self.cell.after(step, ops);
+    /// Reads the whole store back and compares it with what the step's operations left.
+    fn read_back(&mut self, step: Step) -> Result<(), CheckError> {
+        let (after, spare) = self.cell.after(step, &self.done);
         let mut content = Content::new(&self.cell.oracle, &*after, spare);
         self.log.contents(&mut |reading| content.see(reading))?;
         Ok(content.finish()?)
@@ -194,6 +148,7 @@ impl Bench for SensorBench {
         match step {
             Step::Load => {
                 self.state = State::Dirty;
+                self.dismiss()?;
                 self.log.clear()?;
             }
             // Rebuilt even before the first run, so that all runs find the same state.
@@ -201,7 +156,11 @@ impl Bench for SensorBench {
             _ => self.settle()?,
         }
         self.found.empty(&self.cell.oracle);
-        self.log.ready(step, self.cell.strategy)
+        self.admit()?;
+        match &mut self.clients {
+            Some(clients) => clients.ready(step, self.cell.strategy),
+            None => self.log.ready(step, self.cell.strategy),
+        }
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
@@ -209,10 +168,18 @@ impl Bench for SensorBench {
         if changes_rows(step) {
             self.state = State::Dirty;
         }
-        meter.start();
-        let done = self.perform(step, meter);
-        meter.stop();
-        done?;
+        if self.clients.is_some() {
+            self.share(step, meter)?;
+        } else {
+            if !step.is_question() && step != Step::LastReadings {
+                meter.set_pace(self.cell.load.arrivals.map(|rate| Pace::of(rate, 1, 0)));
+            }
+            meter.start();
+            let done = self.perform(step, meter);
+            meter.stop();
+            done?;
+            self.done = Done::first(meter.measured().ops);
+        }
         if step == Step::Load && !meter.measured().capped {
             self.state = State::Loaded;
         }
@@ -233,9 +200,9 @@ impl Bench for SensorBench {
             let text = format!("{} of {ops} operations were done", measured.ops);
             return Err(Difference(text).into());
         }
-        self.cell.expected(step, measured.ops).check(answer)?;
+        self.cell.expected(step, &self.done).check(answer)?;
         if step == Step::Load || (last && changes_rows(step)) {
-            let same = self.read_back(step, measured.ops);
+            let same = self.read_back(step);
             if same.is_err() {
                 self.state = State::Dirty;
             }
@@ -258,6 +225,7 @@ impl Bench for SensorBench {
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.dismiss()?;
         self.settle()?;
         self.log.close()
     }
@@ -274,4 +242,14 @@ fn open(store: Store, newest: usize) -> Result<Box<dyn SensorLog>, EngineError> 
     };
     log.clear()?;
     Ok(log)
+}
+
+/// The same log for a further client, as it is.
+pub(super) fn attach(store: Store, newest: usize) -> Result<Box<dyn SensorLog>, EngineError> {
+    Ok(match store {
+        Store::Sql(store) => Box::new(SqlLog::new(store, newest)),
+        Store::Kv(store) => Box::new(KvLog::new(store)?),
+        Store::Document(store) => Box::new(DocumentLog::attach(store)?),
+        Store::Series(store) => Box::new(SeriesLog::new(store)),
+    })
 }

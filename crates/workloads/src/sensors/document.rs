@@ -1,11 +1,11 @@
 //! The log in a document store.
 
-use embermark_engines::Result;
 use embermark_engines::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
 use embermark_engines::sql::Visit;
+use embermark_engines::{Door, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;
@@ -37,6 +37,12 @@ pub(super) struct DocumentLog {
 impl DocumentLog {
     pub(super) fn new(mut store: Box<dyn DocumentStore>) -> Result<Self> {
         let collection = store.create(&READINGS)?;
+        Ok(Self { store, collection })
+    }
+
+    /// A further client of a log that is there.
+    pub(super) fn attach(mut store: Box<dyn DocumentStore>) -> Result<Self> {
+        let collection = store.collection(&READINGS)?;
         Ok(Self { store, collection })
     }
 
@@ -279,6 +285,10 @@ impl SensorLog for DocumentLog {
 
     fn settle(&mut self) -> Result<()> {
         self.store.settle()
+    }
+
+    fn sibling(&mut self) -> Result<Door> {
+        self.store.sibling()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use embermark_engines::kv::{Direction, KvStore, Range, Table, TableDef};
-use embermark_engines::{Access, Result};
+use embermark_engines::{Access, Door, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;
@@ -183,6 +183,10 @@ impl SensorLog for KvLog {
 
     fn settle(&mut self) -> Result<()> {
         self.store.settle()
+    }
+
+    fn sibling(&mut self) -> Result<Door> {
+        self.store.sibling()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

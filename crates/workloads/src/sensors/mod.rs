@@ -4,6 +4,8 @@
 //! answer it, once for each family. The [`oracle`] knows the right answers from the rows alone.
 
 mod bench;
+mod cell;
+mod clients;
 mod codec;
 mod document;
 mod feed;
@@ -18,6 +20,7 @@ mod queries;
 mod scan;
 mod sequence;
 mod series;
+mod share;
 mod source;
 mod sql;
 mod step;
@@ -28,7 +31,7 @@ use embermark_model::plan::DataSource;
 use crate::{
     Info, Prepared, Protocol, Source, Spec, Strategy, VariantInfo, Workload, WorkloadError,
 };
-use bench::Cell;
+use cell::{Cell, Load};
 use oracle::Oracle;
 use sequence::Sequences;
 use source::Rows;
@@ -67,6 +70,12 @@ impl Workload for Sensors {
             reads_files: true,
             lasts: false,
             searches: &[],
+            // In one transaction, as `single` changes rows, there is one client.
+            points: &[
+                ("commit-each", &["load", "read", "update", "delete"]),
+                ("single", &["read"]),
+                ("bulk", &["read"]),
+            ],
         }
     }
 
@@ -79,6 +88,12 @@ impl Workload for Sensors {
         let rows = StagedRows::open(&spec.rows)?;
         let oracle = Oracle::new(&rows);
         let sequences = Sequences::draw(&rows, &oracle, spec.seed);
-        Ok(Box::new(Cell { rows, oracle, sequences, strategy }))
+        let load = Load { clients: spec.clients.max(1), arrivals: spec.arrivals };
+        let shares = if load.clients > 1 {
+            share::deal(&rows, &sequences, load.clients)
+        } else {
+            Vec::new()
+        };
+        Ok(Box::new(Cell { rows, oracle, sequences, strategy, load, shares }))
     }
 }

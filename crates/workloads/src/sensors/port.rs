@@ -1,6 +1,6 @@
 //! What the workload needs of a store, in its own words.
 
-use embermark_engines::Result;
+use embermark_engines::{Door, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;
@@ -103,6 +103,9 @@ pub(super) trait SensorLog {
 
     /// Brings the database to rest after many changes.
     fn settle(&mut self) -> Result<()>;
+
+    /// The way in for a further client of the same database, for a thread of its own.
+    fn sibling(&mut self) -> Result<Door>;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;

@@ -6,6 +6,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::oracle::Oracle;
 use super::port::Change;
+use super::share::Done;
 
 /// Every how many reads one asks for a key that does not exist.
 const ABSENT_EVERY: usize = 64;
@@ -57,9 +58,9 @@ impl Sequences {
         Self { reads, read_places, newest, changes, changed, deletes, deleted }
     }
 
-    /// The places of the rows that the first `ops` reads must find.
-    pub(super) fn rows_read(&self, ops: usize) -> impl Iterator<Item = usize> {
-        let done = self.read_places.iter().take(ops);
+    /// The places of the rows that the reads which were done must find.
+    pub(super) fn rows_read(&self, done: &Done) -> impl Iterator<Item = usize> {
+        let done = done.of(&self.read_places);
         done.filter(|&&place| place != ABSENT).map(|&place| place as usize)
     }
 }
@@ -157,7 +158,8 @@ mod tests {
             assert_eq!(existing.contains(key), i % 64 != 63, "{i}: {key:?}");
             assert!(key.sensor < 7);
         }
-        let read: Vec<Key> = sequences.rows_read(130).map(|place| rows[place].key()).collect();
+        let read: Vec<Key> =
+            sequences.rows_read(&Done::first(130)).map(|place| rows[place].key()).collect();
         let mut asked = sequences.reads[..130].to_vec();
         asked.retain(|key| existing.contains(key));
         assert_eq!(read, asked);

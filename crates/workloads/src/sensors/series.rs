@@ -2,7 +2,7 @@
 
 use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue};
 use embermark_engines::sql::{ResultRow, Visit};
-use embermark_engines::{EngineError, Result};
+use embermark_engines::{Door, EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;
@@ -316,6 +316,10 @@ impl SensorLog for SeriesLog {
 
     fn settle(&mut self) -> Result<()> {
         self.store.settle()
+    }
+
+    fn sibling(&mut self) -> Result<Door> {
+        self.store.sibling()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The log in an SQL database.
 
 use embermark_engines::sql::{self, Param, SqlStore, Statement};
-use embermark_engines::{Access, Result};
+use embermark_engines::{Access, Door, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;
@@ -224,6 +224,10 @@ impl SensorLog for SqlLog {
 
     fn settle(&mut self) -> Result<()> {
         self.store.settle()
+    }
+
+    fn sibling(&mut self) -> Result<Door> {
+        self.store.sibling()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

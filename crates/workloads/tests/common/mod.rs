@@ -9,6 +9,7 @@ use std::time::Duration;
 use embermark_engines::{Availability, Engine, Kind, Link, Site, Store, Tier, registry};
 use embermark_meter::{Measured, Meter};
 use embermark_model::plan::DataSource;
+use embermark_model::result::ClientRun;
 use embermark_model::{Durability, Scale};
 use embermark_workloads::{Bench, Phase, Spec, find};
 use tempfile::TempDir;
@@ -72,6 +73,7 @@ pub fn site() -> (TempDir, Site) {
             memory: 64 << 20,
             url: None,
             link: Link::Socket,
+            clients: 1,
         },
     )
 }
@@ -95,17 +97,29 @@ pub struct Outcome {
     pub name: &'static str,
     pub ops: u64,
     pub measured: Vec<Measured>,
+    /// What each client did in each run, where there were several.
+    pub clients: Vec<Vec<ClientRun>>,
     /// The first error, in words.
     pub wrong: Option<String>,
 }
 
 /// Runs every phase `runs` times, whatever the earlier ones answered, and closes the database.
-pub fn drive(mut bench: Box<dyn Bench>, runs: u32, cap: Option<Duration>) -> Vec<Outcome> {
+pub fn drive(bench: Box<dyn Bench>, runs: u32, cap: Option<Duration>) -> Vec<Outcome> {
+    drive_phases(bench, runs, cap, |_| true)
+}
+
+/// The same with some of the phases.
+pub fn drive_phases(
+    mut bench: Box<dyn Bench>,
+    runs: u32,
+    cap: Option<Duration>,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<Outcome> {
     let phases: Vec<Phase> = bench.phases().to_vec();
     let mut outcomes = Vec::new();
-    for (place, phase) in phases.iter().enumerate() {
+    for (place, phase) in phases.iter().enumerate().filter(|(_, phase)| wanted(phase.name)) {
         let mut meter = Meter::new(cap);
-        let (mut measured, mut wrong) = (Vec::new(), None);
+        let (mut measured, mut clients, mut wrong) = (Vec::new(), Vec::new(), None);
         for run in 1..=runs {
             bench.ready(place).unwrap_or_else(|e| panic!("{}: {e}", phase.name));
             let answer = bench.run(place, &mut meter);
@@ -115,11 +129,12 @@ pub fn drive(mut bench: Box<dyn Bench>, runs: u32, cap: Option<Duration>) -> Vec
             if run == runs && bench.user_bytes(place, meter.measured().ops).is_some() {
                 bench.rest().unwrap_or_else(|e| panic!("rest after {}: {e}", phase.name));
             }
+            clients.push(meter.clients().to_vec());
             if let Err(error) = bench.check(place, &answer, meter.measured(), run == runs) {
                 wrong.get_or_insert(error.to_string());
             }
         }
-        outcomes.push(Outcome { name: phase.name, ops: phase.ops, measured, wrong });
+        outcomes.push(Outcome { name: phase.name, ops: phase.ops, measured, clients, wrong });
     }
     bench.finish().unwrap_or_else(|error| panic!("{error}"));
     outcomes

@@ -1,0 +1,144 @@
+//! Further clients of a database that this process has open, each on a thread of its own.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::{EngineError, Result, Store};
+
+/// The way in for one further client, made by
+/// [`Lifecycle::sibling`](crate::Lifecycle::sibling). It goes to the client's thread, and is entered
+/// there: a [`Store`] stays on the thread that opened it.
+pub struct Door(Box<dyn FnOnce() -> Result<Store> + Send>);
+
+impl Door {
+    /// A way in that opens the store when it is entered.
+    pub fn new(enter: impl FnOnce() -> Result<Store> + Send + 'static) -> Self {
+        Self(Box::new(enter))
+    }
+
+    /// Opens the client's store, on this thread.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    pub fn enter(self) -> Result<Store> {
+        (self.0)()
+    }
+}
+
+/// How long a change may go on to be refused for the sake of others before that is an error.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Does work again that the engine refuses because other clients do the like at the same time, as
+/// manuals ask of whoever writes beside others. Costs nothing where nothing is refused.
+///
+/// # Errors
+/// The work's own, and the refusal when it has lasted for [`PATIENCE`].
+#[inline]
+#[allow(dead_code, reason = "used by engines that refuse; a build may have none")]
+pub(crate) fn again_if<T, E>(
+    refused: impl Fn(&E) -> bool,
+    mut work: impl FnMut() -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
+    match work() {
+        Err(error) if refused(&error) => until_taken(&refused, work),
+        done => done,
+    }
+}
+
+#[cold]
+fn until_taken<T, E>(
+    refused: &dyn Fn(&E) -> bool,
+    mut work: impl FnMut() -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
+    let began = Instant::now();
+    loop {
+        std::thread::yield_now();
+        match work() {
+            Err(error) if refused(&error) && began.elapsed() < PATIENCE => {}
+            done => return done,
+        }
+    }
+}
+
+/// Counts the clients that use handles of a store's, so that it closes none of them before its time.
+#[derive(Debug, Default)]
+#[allow(dead_code, reason = "used by engines that share handles; a build may have none")]
+pub(crate) struct Lender(Arc<()>);
+
+/// Held by a client as long as it uses what was lent.
+#[derive(Debug)]
+#[allow(dead_code, reason = "as above")]
+pub(crate) struct Loan(#[allow(dead_code, reason = "it counts by being there")] Arc<()>);
+
+#[allow(dead_code, reason = "as above")]
+impl Lender {
+    pub fn lend(&self) -> Loan {
+        Loan(Arc::clone(&self.0))
+    }
+
+    /// Whether some client still uses what was lent.
+    pub fn is_lending(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
+    /// Refuses what would take from clients what they use.
+    ///
+    /// # Errors
+    /// When some client still uses what was lent.
+    pub fn refuse(&self, engine: &'static str, doing: &str) -> Result<()> {
+        match self.is_lending() {
+            true => Err(EngineError::failed(engine, doing, "another client has it open")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A handle of an engine's that its manual allows several threads to use.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "as above")]
+pub(crate) struct Shared<T>(pub T);
+
+#[allow(dead_code, reason = "as above")]
+impl<T> Shared<T> {
+    /// The handle. (A closure that takes the field instead would not be `Send`.)
+    pub fn take(self) -> T {
+        self.0
+    }
+}
+
+// SAFETY: made for handles alone that the engine's manual allows several threads to use; where one is
+// made, the passage is named.
+unsafe impl<T> Send for Shared<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_is_refused_is_done_again_and_any_other_error_is_told() {
+        let refused = |error: &EngineError| error.to_string().contains("conflict");
+        let mut calls = 0;
+        let done = again_if(refused, || {
+            calls += 1;
+            match calls {
+                1..=3 => Err(EngineError::failed("toy", "write", "conflict")),
+                _ => Ok(calls),
+            }
+        });
+        assert_eq!(done.unwrap(), 4);
+        let failed = again_if(refused, || -> Result<()> {
+            Err(EngineError::failed("toy", "write", "disk full"))
+        });
+        assert!(failed.is_err_and(|error| error.to_string().contains("disk full")));
+    }
+
+    #[test]
+    fn a_lender_knows_of_every_loan() {
+        let lender = Lender::default();
+        let (a, b) = (lender.lend(), lender.lend());
+        drop(a);
+        assert!(lender.is_lending());
+        drop(b);
+        assert!(!lender.is_lending());
+    }
+}

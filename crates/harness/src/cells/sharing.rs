@@ -1,0 +1,97 @@
+//! Plans in which several clients share operations, or operations are called for at a rate.
+
+use embermark_model::plan::Plan;
+use embermark_workloads::Info as WorkloadInfo;
+
+use super::distinct;
+use crate::{Catalog, HarnessError};
+
+/// Most clients of one cell.
+const MOST_CLIENTS: u32 = 256;
+
+/// Most operations a second that can be called for: the loop that calls for them takes some tens of
+/// nanoseconds for one.
+const MOST_ARRIVALS: u64 = 10_000_000;
+
+/// The variants that a workload runs where clients share operations, or are called for at a rate: with
+/// the phases of point operations, each in the first variant that has it.
+pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<String>)> {
+    let asked = |name: &str| match &plan.phases {
+        Some(phases) => phases.iter().any(|phase| phase == name),
+        None => true,
+    };
+    let of = |variant: &str| workload.points.iter().find(|(name, _)| *name == variant);
+    let mut variants: Vec<_> =
+        distinct(&plan.variants).iter().filter_map(|name| of(name)).collect();
+    if variants.is_empty() {
+        variants.extend(workload.points.first());
+    }
+    let mut planned: Vec<(&str, Vec<String>)> = Vec::new();
+    for (variant, phases) in variants {
+        let is_new = |name: &str| planned.iter().all(|(_, known)| known.iter().all(|k| k != name));
+        let mine = phases.iter().filter(|name| asked(name) && is_new(name));
+        let phases: Vec<String> = mine.map(|name| (*name).to_owned()).collect();
+        if !phases.is_empty() {
+            planned.push((variant, phases));
+        }
+    }
+    planned
+}
+
+fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
+    if !(1..=MOST_CLIENTS).contains(&plan.clients) {
+        return Err(HarnessError::Plan(format!(
+            "{} clients cannot be had: give 1 to {MOST_CLIENTS}",
+            plan.clients
+        )));
+    }
+    if plan.arrivals.is_some_and(|rate| !(1..=MOST_ARRIVALS).contains(&rate)) {
+        return Err(HarnessError::Plan(format!(
+            "no clock calls for so many operations a second: give a rate from 1 to {MOST_ARRIVALS}"
+        )));
+    }
+    Ok(())
+}
+
+/// Several clients need phases that they can share, in every workload of the plan.
+pub(super) fn check(
+    plan: &Plan,
+    catalog: &Catalog,
+    workloads: &[WorkloadInfo],
+) -> Result<(), HarnessError> {
+    check_numbers(plan)?;
+    let names = |some: &[WorkloadInfo]| {
+        let with = some.iter().filter(|info| !info.points.is_empty());
+        with.map(|info| info.id).collect::<Vec<_>>().join(", ")
+    };
+    let all: Vec<_> = catalog.workloads.iter().map(|workload| workload.info()).collect();
+    let without = workloads.iter().find(|info| info.points.is_empty());
+    let problem = match without {
+        Some(other) if plan.clients > 1 => format!(
+            "workload '{}' has no point operations that {} clients could share: leave out --clients, or \
+             run {}",
+            other.id,
+            plan.clients,
+            names(&all)
+        ),
+        _ if plan.arrivals.is_some() && names(workloads).is_empty() => format!(
+            "none of the workloads has point operations to call for at a rate: leave it out, or run {}",
+            names(&all)
+        ),
+        _ => {
+            let with = workloads.iter().filter(|info| !info.points.is_empty());
+            let mut bare = with.filter(|info| plan.is_shared() && variants(plan, info).is_empty());
+            let Some(info) = bare.next() else { return Ok(()) };
+            let phases: Vec<String> = (info.points.iter())
+                .map(|(variant, phases)| format!("{} in {variant}", phases.join(", ")))
+                .collect();
+            format!(
+                "of '{}' only point operations run by several clients or at a rate, and none is asked \
+                 for: {}",
+                info.id,
+                phases.join("; ")
+            )
+        }
+    };
+    Err(HarnessError::Plan(problem))
+}

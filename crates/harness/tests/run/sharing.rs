@@ -1,0 +1,263 @@
+//! Several clients, and operations that are called for at a rate, on an engine of known delay.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
+use embermark_engines::{
+    Access, Availability, Door, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site, Store,
+    Tier,
+};
+use embermark_harness::{Catalog, HarnessError, RunOptions, WorkerCommand};
+use embermark_model::plan::Plan;
+use embermark_model::result::{PhaseResult, ResultFile};
+use embermark_model::{Durability, Scale, Status};
+use embermark_workloads::WORKLOADS;
+
+use crate::cells::plan;
+use crate::trials::{Out, run};
+
+crate::tests!(
+    a_client_that_is_called_for_more_than_it_can_do_is_behind_and_its_response_times_tell,
+    a_client_that_keeps_up_answers_in_the_time_that_the_engine_takes,
+    several_clients_wait_for_the_engine_at_the_same_time_and_each_is_told_of,
+    an_engine_with_one_client_is_unsupported_with_its_reason,
+    a_plan_whose_clients_have_nothing_to_share_is_refused_with_what_they_could,
+    a_variant_of_a_shared_plan_runs_the_point_operations_that_it_has,
+);
+
+/// How long the engine takes for a read.
+const DELAY: Duration = Duration::from_millis(5);
+
+/// An engine that takes [`DELAY`] for every read, each client for itself; and one that has one client.
+pub static CATALOG: Catalog =
+    Catalog { engines: &[&Slow("slow", true), &Slow("lonely", false)], workloads: WORKLOADS };
+
+struct Slow(&'static str, bool);
+
+impl Engine for Slow {
+    fn info(&self) -> Info {
+        let (kind, family) = (Kind::Embedded, Family::KeyValue);
+        Info { id: self.0, name: self.0, kind, family, licence: "-" }
+    }
+
+    fn availability(&self) -> Availability {
+        Availability::Ready { version: "1".into() }
+    }
+
+    fn tier(&self, keeps: Durability) -> Tier {
+        Tier::Offered { keeps, setting: "in memory only" }
+    }
+
+    fn open(&self, _: &Site) -> Result<Opened> {
+        let map = Map { pairs: Arc::default(), several: self.1, value: Vec::new() };
+        let store = Store::Kv(Box::new(map));
+        Ok(Opened { store, version: "1".into(), settings: Vec::new(), server: None })
+    }
+}
+
+struct Map {
+    pairs: Arc<Mutex<BTreeMap<Vec<u8>, Vec<u8>>>>,
+    several: bool,
+    value: Vec<u8>,
+}
+
+impl Lifecycle for Map {
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn sibling(&mut self) -> Result<Door> {
+        if !self.several {
+            let what = "a second client: it is lonely";
+            return Err(embermark_engines::EngineError::unsupported("lonely", what));
+        }
+        let pairs = Arc::clone(&self.pairs);
+        Ok(Door::new(move || {
+            Ok(Store::Kv(Box::new(Self { pairs, several: true, value: Vec::new() })))
+        }))
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl KvStore for Map {
+    fn table(&mut self, _: &TableDef<'_>) -> Result<Table> {
+        Ok(Table(0))
+    }
+
+    fn clear(&mut self, _: Table) -> Result<()> {
+        self.pairs.lock().unwrap().clear();
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Access) -> Result<()> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn get(&mut self, _: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        std::thread::sleep(DELAY);
+        let Some(value) = self.pairs.lock().unwrap().get(key).cloned() else { return Ok(None) };
+        self.value = value;
+        Ok(Some(&self.value))
+    }
+
+    fn put(&mut self, _: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.pairs.lock().unwrap().insert(key.into(), value.into());
+        Ok(())
+    }
+
+    fn modify(&mut self, _: Table, key: &[u8], new: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
+        Ok(self.pairs.lock().unwrap().get_mut(key).map(|value| new(value)).is_some())
+    }
+
+    fn delete(&mut self, _: Table, key: &[u8]) -> Result<bool> {
+        Ok(self.pairs.lock().unwrap().remove(key).is_some())
+    }
+
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let mut rows = 0;
+        while let Some((key, value)) = pairs.next() {
+            self.put(table, key, value)?;
+            rows += 1;
+        }
+        Ok(rows)
+    }
+
+    fn scan(&mut self, _: Table, _: Range<'_>, _: Direction, visit: &mut Visit<'_>) -> Result<()> {
+        for (key, value) in self.pairs.lock().unwrap().iter() {
+            if visit(key, value).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn asked(engine: &str, clients: u32, arrivals: Option<u64>) -> Plan {
+    Plan {
+        workloads: vec!["sensors".to_owned()],
+        scales: vec![Scale::Rows(100)],
+        variants: Vec::new(),
+        phases: Some(vec!["read".to_owned()]),
+        runs: 2,
+        clients,
+        arrivals,
+        ..plan(&[engine])
+    }
+}
+
+fn measured(plan: &Plan) -> ResultFile {
+    let out = Out::new();
+    let options = RunOptions::new(out.path("")).unwrap();
+    let args = vec!["worker-of-sharing".to_owned()];
+    let worker = WorkerCommand { args, ..options.worker.clone() };
+    run(plan, &RunOptions { worker, catalog: CATALOG, ..options }).unwrap()
+}
+
+fn read(result: &ResultFile) -> &PhaseResult {
+    let cell = &result.cells[0];
+    assert_eq!((cell.status, cell.reason.as_deref()), (Status::Ok, None), "{}", cell.id);
+    &cell.trials[0].phases[0]
+}
+
+const MS: u64 = 1_000_000;
+
+fn a_client_that_is_called_for_more_than_it_can_do_is_behind_and_its_response_times_tell() {
+    let result = measured(&asked("slow", 1, Some(400)));
+    assert_eq!(result.schema, 2);
+    let read = read(&result);
+    let (service, response) = (read.latency.as_ref().unwrap(), read.response.as_ref().unwrap());
+    let arrivals = read.runs[1].arrivals.unwrap();
+    assert_eq!(arrivals.per_second, 400);
+    assert!(!arrivals.kept_up() && arrivals.reached < 205.0, "{arrivals:?}");
+    assert!((5 * MS..8 * MS).contains(&service.p50), "{service:?}");
+    // The n-th of 100 is called for after n x 2.5 ms and starts after n x 5 ms at the soonest.
+    assert!(response.p50 >= 50 * 5 * MS / 2 && response.max >= 99 * 5 * MS / 2, "{response:?}");
+    assert!(arrivals.response_ns >= 120.0 * MS as f64, "{arrivals:?}");
+    assert_eq!((service.samples, response.samples), (100, 100));
+}
+
+fn a_client_that_keeps_up_answers_in_the_time_that_the_engine_takes() {
+    let result = measured(&asked("slow", 1, Some(100)));
+    let read = read(&result);
+    let (service, response) = (read.latency.as_ref().unwrap(), read.response.as_ref().unwrap());
+    let run = &read.runs[1];
+    assert!(run.arrivals.unwrap().kept_up(), "{:?}", run.arrivals);
+    assert!((5 * MS..8 * MS).contains(&service.p50), "{service:?}");
+    assert!(
+        (5 * MS..8 * MS).contains(&response.p50) && response.p50 >= service.p50,
+        "{response:?}"
+    );
+    assert!(run.elapsed_ns >= 990 * MS && run.clients.is_empty(), "{run:?}");
+}
+
+fn several_clients_wait_for_the_engine_at_the_same_time_and_each_is_told_of() {
+    let alone = measured(&asked("slow", 1, None));
+    assert_eq!((alone.schema, &read(&alone).response), (1, &None));
+    let result = measured(&asked("slow", 4, None));
+    let (alone, run) = (&read(&alone).runs[1], &read(&result).runs[1]);
+    assert_eq!((run.ops, run.clients.len(), run.arrivals), (100, 4, None));
+    assert!(alone.elapsed_ns > 500 * MS && run.elapsed_ns < alone.elapsed_ns / 2, "{run:?}");
+    for client in &run.clients {
+        assert_eq!(client.ops, 25);
+        assert!((125 * MS..=run.elapsed_ns).contains(&client.elapsed_ns), "{client:?}");
+    }
+}
+
+fn an_engine_with_one_client_is_unsupported_with_its_reason() {
+    let result = measured(&asked("lonely", 2, None));
+    let cell = &result.cells[0];
+    assert_eq!(cell.status, Status::Unsupported);
+    let reason = cell.reason.as_deref().unwrap();
+    assert_eq!(reason, "lonely does not support a second client: it is lonely");
+    // By itself it has a rate like any other.
+    assert!(read(&measured(&asked("lonely", 1, Some(100)))).response.is_some());
+}
+
+fn a_plan_whose_clients_have_nothing_to_share_is_refused_with_what_they_could() {
+    let refused = |plan: &Plan| {
+        let error: HarnessError = embermark_harness::cells::check(plan, &CATALOG).unwrap_err();
+        assert!(error.is_usage(), "{error}");
+        error.to_string()
+    };
+    let other = Plan { workloads: vec!["contacts".to_owned()], ..asked("slow", 2, None) };
+    let text = refused(&Plan { phases: None, ..other.clone() });
+    assert!(text.contains("'contacts'") && text.contains("run sensors"), "{text}");
+    let text = refused(&Plan { phases: None, clients: 1, arrivals: Some(5), ..other });
+    assert!(text.contains("at a rate") && text.contains("run sensors"), "{text}");
+    let question = Some(vec!["avg_sensor".to_owned()]);
+    let text = refused(&Plan { phases: question, ..asked("slow", 2, None) });
+    assert!(text.contains("only point operations"), "{text}");
+    let bulk = vec!["bulk".to_owned()];
+    let update = Some(vec!["update".to_owned()]);
+    let text = refused(&Plan { variants: bulk, phases: update, ..asked("slow", 2, None) });
+    assert!(text.contains("load, read, update, delete in commit-each"), "{text}");
+    for clients in [0, 257] {
+        assert!(refused(&asked("slow", clients, None)).contains("1 to 256"));
+    }
+    assert!(refused(&asked("slow", 1, Some(0))).contains("1 to 10000000"));
+}
+
+fn a_variant_of_a_shared_plan_runs_the_point_operations_that_it_has() {
+    let of = |variants: &[&str], clients| {
+        let variants = variants.iter().map(|&name| name.to_owned()).collect();
+        let plan = Plan { variants, phases: None, ..asked("slow", clients, None) };
+        let cells = embermark_harness::cells::planned(&plan, &CATALOG).unwrap();
+        cells.into_iter().map(|cell| (cell.id.variant, cell.phases.join(" "))).collect::<Vec<_>>()
+    };
+    let cell = |variant: &str, phases: &str| (variant.to_owned(), phases.to_owned());
+    assert_eq!(of(&[], 2), [cell("commit-each", "load read update delete")]);
+    assert_eq!(
+        of(&["single", "commit-each"], 2),
+        [cell("single", "read"), cell("commit-each", "load update delete")]
+    );
+    assert_eq!(of(&["single"], 1)[0].1.split(' ').count(), 13);
+}

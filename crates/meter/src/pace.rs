@@ -1,0 +1,221 @@
+//! Open loops: operations that start when they are called for, whether or not those before have ended.
+//!
+//! An operation's response time counts from the time at which it was to start, so that one that waits
+//! for a slow one before it is seen to wait (G. Tene, *How NOT to Measure Latency*, 2013: leaving that
+//! out is "coordinated omission").
+
+use std::time::Duration;
+
+use nix::sys::prctl;
+
+use crate::clock::Clock;
+use crate::latency::{self, Histogram};
+
+/// How long before an operation's time the loop stops sleeping and looks at the clock instead: a sleep
+/// ends when the system finds the time.
+const WAKING_TAKES: Duration = Duration::from_micros(30);
+
+/// The kernel's leave to wake a sleeper later than asked, in ns: 50,000 by default
+/// (<https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html>).
+const TIMER_SLACK: u64 = 1;
+
+/// When the operations of one client are called for: at even intervals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// From the start to the first one, in ns.
+    first_ns: f64,
+    /// From one to the next, in ns.
+    every_ns: f64,
+}
+
+impl Pace {
+    /// The pace of client number `client` of `clients`, of whom all together are called for
+    /// `per_second` operations: each at even intervals, and the clients' intervals evenly shifted.
+    pub fn of(per_second: u64, clients: u32, client: u32) -> Self {
+        let between_ns = 1e9 / per_second.max(1) as f64;
+        let every_ns = between_ns * f64::from(clients.max(1));
+        Self { first_ns: between_ns * f64::from(client), every_ns }
+    }
+}
+
+/// An open loop, and what was measured of it.
+#[derive(Debug)]
+pub(crate) struct Paced {
+    /// In ticks of the clock.
+    first: f64,
+    every: f64,
+    margin: u64,
+    /// From the time an operation was to start to its end, in ns.
+    pub response: Histogram,
+    /// By how much operations were late that the loop waited for, in ns.
+    pub late: Histogram,
+    /// Operations started.
+    started: u64,
+    /// By how many ticks the last of them was late.
+    behind: u64,
+}
+
+impl Paced {
+    pub fn new(pace: Pace, ticks_of: impl Fn(Duration) -> u64) -> Self {
+        let ticks_of_second = ticks_of(Duration::from_secs(1)) as f64;
+        let ticks = |ns: f64| ns * ticks_of_second / 1e9;
+        Self {
+            first: ticks(pace.first_ns),
+            every: ticks(pace.every_ns),
+            margin: ticks_of(WAKING_TAKES),
+            response: latency::empty(),
+            late: latency::empty(),
+            started: 0,
+            behind: 0,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        self.response.reset();
+        self.late.reset();
+        (self.started, self.behind) = (0, 0);
+    }
+
+    /// The share of its rate that the loop reached: the time in which its operations were to start
+    /// over the time in which they did. `None` where it started none.
+    pub fn reached(&self) -> Option<f64> {
+        let planned = self.started as f64 * self.every;
+        (self.started > 0).then(|| planned / (planned + self.behind as f64))
+    }
+
+    /// Runs `op(0)` … `op(n - 1)`, each at its time or, where it is past, at once; no more after
+    /// `deadline`. Service times go to `service`. Returns the number of operations done.
+    ///
+    /// # Errors
+    /// The first error of `op`; the loop ends with it.
+    pub fn run<E>(
+        &mut self,
+        clock: &Clock,
+        service: &mut Histogram,
+        began: u64,
+        deadline: u64,
+        n: u64,
+        mut op: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let _punctual = Punctual::begin();
+        let mut done = 0;
+        while done < n {
+            let due = began + (self.first + done as f64 * self.every) as u64;
+            let mut now = clock.ticks();
+            if now < due {
+                now = wait_until(clock, due.min(deadline), self.margin);
+                if now >= due {
+                    self.late.saturating_record(clock.nanoseconds(due, now).max(1));
+                }
+            }
+            if now >= deadline && done > 0 {
+                break;
+            }
+            (self.started, self.behind) = (done + 1, now.saturating_sub(due));
+            op(done as usize)?;
+            let ended = clock.ticks();
+            service.saturating_record(clock.nanoseconds(now, ended).max(1));
+            self.response.saturating_record(clock.nanoseconds(due.min(now), ended).max(1));
+            done += 1;
+        }
+        Ok(done)
+    }
+}
+
+/// Sleeps, and then looks at the clock, until it shows `due`. What it shows then.
+fn wait_until(clock: &Clock, due: u64, margin: u64) -> u64 {
+    let now = clock.ticks();
+    if due > now + margin {
+        std::thread::sleep(Duration::from_nanos(clock.nanoseconds(now, due - margin)));
+    }
+    loop {
+        let now = clock.ticks();
+        if now >= due {
+            return now;
+        }
+        std::hint::spin_loop();
+    }
+}
+
+/// While it lives, the kernel wakes this thread as soon as it can.
+struct Punctual(Option<i32>);
+
+impl Punctual {
+    fn begin() -> Self {
+        // Without it the loop is later, and says so.
+        let before = prctl::get_timerslack().ok();
+        let _ = prctl::set_timerslack(TIMER_SLACK);
+        Self(before)
+    }
+}
+
+impl Drop for Punctual {
+    fn drop(&mut self) {
+        if let Some(before) = self.0.and_then(|before| u64::try_from(before).ok()) {
+            let _ = prctl::set_timerslack(before);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use embermark_model::result::Arrivals;
+
+    use super::*;
+    use crate::Meter;
+
+    fn paced(rate: u64, ops: u64, service: Duration) -> (Meter, Arrivals) {
+        let mut meter = Meter::new(None);
+        meter.set_pace(Some(Pace::of(rate, 1, 0)));
+        meter.start();
+        let done = meter.each::<Infallible>(ops, |_| {
+            std::thread::sleep(service);
+            Ok(())
+        });
+        meter.stop();
+        assert_eq!(done, Ok(ops));
+        let arrivals = meter.arrivals(rate).unwrap();
+        (meter, arrivals)
+    }
+
+    #[test]
+    fn a_loop_that_keeps_up_answers_in_its_service_time() {
+        let (meter, arrivals) = paced(100, 30, Duration::from_millis(2));
+        let (service, response) = (meter.latency().unwrap(), meter.response().unwrap());
+        assert!(arrivals.kept_up(), "{arrivals:?}");
+        assert_eq!((service.samples, response.samples, service.sampled_every), (30, 30, 1));
+        assert!(service.p50 >= 2_000_000 && response.p50 >= service.p50, "{service:?}");
+        assert!(response.p50 < service.p50 + 2_000_000, "{response:?}");
+        assert!(meter.measured().elapsed_ns >= 290_000_000);
+        assert!(arrivals.waited > 20, "{arrivals:?}");
+    }
+
+    #[test]
+    fn a_loop_that_is_called_for_more_than_it_can_falls_behind_and_its_response_times_grow() {
+        let (meter, arrivals) = paced(1_000, 50, Duration::from_millis(4));
+        let (service, response) = (meter.latency().unwrap(), meter.response().unwrap());
+        assert!(!arrivals.kept_up() && arrivals.reached < 300.0, "{arrivals:?}");
+        // The last one was to start after 49 ms, and 49 of 4 ms came before it.
+        assert!(response.max >= 49 * 3_000_000 && service.p50 < 20_000_000, "{response:?}");
+        assert!(arrivals.waited <= 2, "{arrivals:?}");
+    }
+
+    #[test]
+    fn the_cap_ends_an_open_loop_also_while_it_waits() {
+        let mut meter = Meter::new(Some(Duration::from_millis(50)));
+        meter.set_pace(Some(Pace::of(100, 1, 0)));
+        meter.start();
+        let done = meter.each::<Infallible>(1_000, |_| Ok(()));
+        meter.stop();
+        assert!(done.is_ok_and(|done| (4..=6).contains(&done)), "{done:?}");
+        assert!(meter.measured().capped && meter.measured().elapsed_ns < 500_000_000);
+    }
+
+    #[test]
+    fn clients_take_turns() {
+        assert_eq!(Pace::of(1_000, 4, 0), Pace { first_ns: 0.0, every_ns: 4e6 });
+        assert_eq!(Pace::of(1_000, 4, 3), Pace { first_ns: 3e6, every_ns: 4e6 });
+    }
+}

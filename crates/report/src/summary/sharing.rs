@@ -1,0 +1,86 @@
+//! What several clients did together, and how well a schedule of operations was kept.
+
+use embermark_model::result::Run;
+
+use crate::statistics::median;
+
+/// One phase by several clients, or called for at a rate: over the counted runs of a trial, and over the
+/// trials the median.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sharing {
+    /// Operations a second by all clients together.
+    pub per_second: f64,
+    /// Operations a second of the slowest and the fastest client; `None` where there was one.
+    pub clients: Option<[f64; 2]>,
+    /// How well the schedule was kept; `None` of a closed loop.
+    pub schedule: Option<Schedule>,
+}
+
+/// How well operations were started when they were called for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Schedule {
+    /// Operations a second that were called for.
+    pub called_for: u64,
+    /// Operations a second that were started.
+    pub reached: f64,
+    /// Whether every counted run kept up.
+    pub kept_up: bool,
+    /// By how much operations were late that a client waited for, in ns: the largest 99th percentile
+    /// of any run. That is the client's doing, and not the engine's.
+    pub late_p99_ns: Option<u64>,
+}
+
+impl Sharing {
+    /// Whether some counted run did not keep up with its schedule.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.schedule.is_some_and(|schedule| !schedule.kept_up)
+    }
+
+    /// Of the counted runs of each trial; `None` where one client did its operations one after the
+    /// other.
+    pub(super) fn of(trials: &[Vec<&Run>]) -> Option<Self> {
+        let runs = || trials.iter().flatten();
+        let shared = |run: &&&Run| !run.clients.is_empty() || run.arrivals.is_some();
+        runs().find(shared)?;
+        let middle = |of: &dyn Fn(&[&Run]) -> Option<f64>| {
+            median(&trials.iter().filter_map(|trial| of(trial)).collect::<Vec<f64>>())
+        };
+        let slowest = middle(&|trial| extreme(trial, f64::min));
+        let fastest = middle(&|trial| extreme(trial, f64::max));
+        let arrivals = || runs().filter_map(|run| run.arrivals);
+        let schedule = arrivals().next().and_then(|first| {
+            Some(Schedule {
+                called_for: first.per_second,
+                reached: middle(&reached)?,
+                kept_up: arrivals().all(|arrivals| arrivals.kept_up()),
+                late_p99_ns: arrivals().filter_map(|arrivals| arrivals.late_p99_ns).max(),
+            })
+        });
+        Some(Self {
+            per_second: middle(&|trial| per_second(trial.iter().map(|r| (r.ops, r.elapsed_ns))))?,
+            clients: slowest.zip(fastest).map(|(slowest, fastest)| [slowest, fastest]),
+            schedule,
+        })
+    }
+}
+
+/// Operations over time; `None` where no time passed.
+fn per_second(runs: impl Iterator<Item = (u64, u64)>) -> Option<f64> {
+    let (ops, ns) = runs.fold((0, 0), |(ops, ns), (more, longer)| (ops + more, ns + longer));
+    (ns > 0).then(|| ops as f64 * 1e9 / ns as f64)
+}
+
+/// The rate of the slowest or the fastest client of a trial.
+fn extreme(trial: &[&Run], which: fn(f64, f64) -> f64) -> Option<f64> {
+    let clients = trial.iter().map(|run| run.clients.len()).max()?;
+    let rate = |client: usize| {
+        let own = trial.iter().filter_map(move |run| run.clients.get(client));
+        per_second(own.map(|own| (own.ops, own.elapsed_ns)))
+    };
+    (0..clients).filter_map(rate).reduce(which)
+}
+
+fn reached(trial: &[&Run]) -> Option<f64> {
+    let all: Vec<f64> = trial.iter().filter_map(|run| Some(run.arrivals?.reached)).collect();
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+}

@@ -1,0 +1,109 @@
+//! One cell before it meets its engine: rows, operations, and what the oracle says of them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use embermark_data::staged::StagedRows;
+use embermark_model::Reading;
+use embermark_model::answer::Expected;
+
+use super::found;
+use super::oracle::Oracle;
+use super::port::SensorLog;
+use super::sequence::Sequences;
+use super::share::{Done, Share};
+use super::step::Step;
+use crate::{Phase, Strategy};
+
+/// Everything that exists before the engine does.
+pub(super) struct Cell {
+    pub rows: StagedRows,
+    pub oracle: Oracle,
+    pub sequences: Sequences,
+    pub strategy: Strategy,
+    pub load: Load,
+    /// What each of several clients does; none where there is one.
+    pub shares: Vec<Arc<Share>>,
+}
+
+/// By whom and when operations are called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Load {
+    /// Clients, at least one.
+    pub clients: u32,
+    /// Operations a second by all of them; `None` in a closed loop.
+    pub arrivals: Option<u64>,
+}
+
+impl Cell {
+    /// The phases, as a log does them.
+    pub(super) fn phases(&self, log: &dyn SensorLog) -> Vec<Phase> {
+        let phase = |step: Step| {
+            let ops = match step {
+                Step::Load => self.rows.len(),
+                Step::Read => self.sequences.reads.len(),
+                Step::LastReadings => self.sequences.newest.len(),
+                Step::Update => self.sequences.changes.len(),
+                Step::Delete => self.sequences.deletes.len(),
+                _ => 1,
+            };
+            Phase { name: step.name(), ops: ops as u64, how: log.how(step) }
+        };
+        Step::RUN_ORDER.into_iter().map(phase).collect()
+    }
+
+    /// What the oracle says to the step's operations that were done.
+    pub(super) fn expected(&self, step: Step, done: &Done) -> Expected {
+        match step {
+            Step::Read => {
+                let read = self.sequences.rows_read(done).map(|place| &self.rows[place]);
+                Expected::Checksum(read.collect())
+            }
+            Step::LastReadings => {
+                let asked = done.of(&self.sequences.newest);
+                let places = asked.filter_map(|&s| self.oracle.newest(&self.rows, s));
+                let rows = places.map(|place| found::reading(&self.rows[place as usize]));
+                Expected::Set { rows: rows.collect(), optional: Vec::new() }
+            }
+            // Loaded or changed: one row an operation.
+            _ => self.oracle.answer(step).cloned().unwrap_or(Expected::Count(done.ops())),
+        }
+    }
+
+    /// What the row at a place must be after the operations of a step that were done on the full
+    /// log, or while loading it; and how many rows of those may be absent.
+    pub(super) fn after<'a>(
+        &'a self,
+        step: Step,
+        done: &'a Done,
+    ) -> (Box<dyn Fn(u32) -> Option<Reading> + 'a>, u64) {
+        let rows = &*self.rows;
+        let row = |place: u32| rows[place as usize];
+        let (changed, deleted) = (&self.sequences.changed, &self.sequences.deleted);
+        match step {
+            // In whatever order the engine took them.
+            Step::Load if self.strategy == Strategy::Bulk => {
+                (Box::new(move |place| Some(row(place))), rows.len() as u64 - done.ops())
+            }
+            Step::Load => (Box::new(move |place| done.has(place as usize).then(|| row(place))), 0),
+            Step::Update => {
+                let changes = done.of(changed).zip(done.of(&self.sequences.changes));
+                let set: HashMap<u32, f64> =
+                    changes.map(|(place, change)| (*place, change.temperature)).collect();
+                let changed = move |place| {
+                    let mut row = row(place);
+                    if let Some(&temperature) = set.get(&place) {
+                        row.set(Reading::TEMPERATURE, Some(temperature));
+                    }
+                    Some(row)
+                };
+                (Box::new(changed), 0)
+            }
+            Step::Delete => {
+                let gone: HashSet<u32> = done.of(deleted).copied().collect();
+                (Box::new(move |place| (!gone.contains(&place)).then(|| row(place))), 0)
+            }
+            _ => (Box::new(move |place| Some(row(place))), 0),
+        }
+    }
+}
