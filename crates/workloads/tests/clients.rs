@@ -217,7 +217,9 @@ impl KvStore for Common {
 
     fn modify(&mut self, _: Table, key: &[u8], new: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
         if !self.tells(Lie::IgnoresUpdates) {
-            self.map.lock().unwrap().get_mut(key).map(|value| new(value));
+            if let Some(value) = self.map.lock().unwrap().get_mut(key) {
+                new(value);
+            }
         }
         Ok(true)
     }
