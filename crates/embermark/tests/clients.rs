@@ -74,7 +74,7 @@ fn a_run_that_is_gone_on_with_keeps_its_clients_and_its_rate() {
     run(&place, &words, "out").with(0);
     let resumed = |more: &[&str]| {
         let words = ["-e", "null", "--phases", "read", "--resume", "out"];
-        place.embermark(&[&SHORT[..], &words[..], more].concat())
+        place.embermark(&[&SHORT[..], &words, more].concat())
     };
     resumed(&["--clients", "2", "--rate", "3000"]).with(0);
     resumed(&["--clients", "3", "--rate", "3000"]).with(2).saying(&["clients 2 (now 3)"]);

@@ -216,10 +216,10 @@ impl KvStore for Common {
     }
 
     fn modify(&mut self, _: Table, key: &[u8], new: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
-        if !self.tells(Lie::IgnoresUpdates) {
-            if let Some(value) = self.map.lock().unwrap().get_mut(key) {
-                new(value);
-            }
+        if !self.tells(Lie::IgnoresUpdates)
+            && let Some(value) = self.map.lock().unwrap().get_mut(key)
+        {
+            new(value);
         }
         Ok(true)
     }
