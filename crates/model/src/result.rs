@@ -286,7 +286,7 @@ pub struct PhaseResult {
 }
 
 /// One execution of a phase.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Run {
     /// Elapsed time of the whole loop in ns.
     pub elapsed_ns: u64,

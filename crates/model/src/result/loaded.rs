@@ -108,16 +108,7 @@ mod tests {
             device_io: device(500),
         };
         let loaded = Loaded { user_bytes: 100, device_io: device(1_000), settling: Some(settling) };
-        Run {
-            elapsed_ns: 1,
-            ops: 1,
-            discarded: false,
-            capped: false,
-            engine: written(200),
-            client: None,
-            observed: None,
-            loaded: Some(loaded),
-        }
+        Run { elapsed_ns: 1, ops: 1, engine: written(200), loaded: Some(loaded), ..Run::default() }
     }
 
     fn amplifications(run: &Run) -> [Option<f64>; 3] {

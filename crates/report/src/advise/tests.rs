@@ -42,18 +42,12 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
             part.runs = vec![Run {
                 elapsed_ns: elapsed * percent,
                 ops: 10,
-                discarded: false,
-                capped: false,
                 engine: Resources {
                     cpu_ns: Some(elapsed * percent),
                     peak_bytes: Some(elapsed * 1_000_000),
                     ..Resources::default()
                 },
-                client: None,
-                observed: None,
-                loaded: None,
-                clients: Vec::new(),
-                arrivals: None,
+                ..Run::default()
             }];
             trial.phases.push(part);
         }

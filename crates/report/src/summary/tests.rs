@@ -63,11 +63,7 @@ fn run(elapsed_ns: u64, ops: u64) -> Run {
         discarded: false,
         capped: false,
         engine: Resources::default(),
-        client: None,
-        observed: None,
-        loaded: None,
-        clients: Vec::new(),
-        arrivals: None,
+        ..Run::default()
     }
 }
 
