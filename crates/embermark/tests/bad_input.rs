@@ -179,7 +179,9 @@ fn a_device_is_emulated_and_marked_as_an_emulation_or_refused_with_the_reason() 
     }
     let ended = ended.with(0);
     let machine = place.result("out").manifest.machine;
-    assert_eq!(machine.emulates.unwrap().limits["memory.max"], "536870912");
+    let limits = machine.emulates.unwrap().limits;
+    let memory = limits.get("memory.max").or_else(|| limits.get("memory.limit_in_bytes"));
+    assert_eq!(memory.map(String::as_str), Some("536870912"), "{limits:?}");
     assert!(ended.stdout.contains("an emulation of pi-zero, not the device"), "{}", ended.stdout);
 }
 

@@ -26,7 +26,7 @@ export function charts(state: State): void {
     fill("scale", scaleCharts(state.page, every, of, all), scaleHint(state, every));
     const entries = sliced(state, false);
     fill("latency", latencyCharts(state.page, entries, of, all),
-      "By percentile. A percentile is shown only where there are enough samples for it: 20 for p95, 100 for p99, 1,000 for p99.9.");
+      `By percentile${entries.some((entry) => entry.response) ? ", from when an operation was called for" : ""}. A percentile is shown only where there are enough samples for it: 20 for p95, 100 for p99, 1,000 for p99.9.`);
     fill("resources", resourceCharts(state.page, entries, of, all),
       "Of the engine's own processes: one counted run of every phase, summed, and the largest memory of any; medians over the trials. ^ less than the whole work was done.");
   };
@@ -124,12 +124,15 @@ function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, a
 
 const PERCENTILES: [string, keyof Latency][] = [["p50", "p50"], ["p95", "p95"], ["p99", "p99"], ["p99.9", "p99_9"], ["max", "max"]];
 
+/** Response times where operations were called for at a rate. */
+const shownOf = (entry: Entry): Latency | null => entry.response ?? entry.latency;
+
 /** Percentiles, a chart for each phase that recorded any. */
 function latencyCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
   return byPhase(entries).flatMap(([phase, parts]) => {
-    const known = parts.filter((entry) => entry.latency);
+    const known = parts.filter(shownOf);
     const points = known.flatMap((entry) => PERCENTILES.flatMap(([x, key]) => {
-      const y = entry.latency?.[key];
+      const y = shownOf(entry)?.[key];
       return y ? [{ x, y, z: of(cellOf(page, entry)).name }] : [];
     }));
     if (points.length === 0) return [];
@@ -146,7 +149,7 @@ function latencyCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series,
       ],
     };
     const rows = known.map((entry) => [
-      of(cellOf(page, entry)).name, ...PERCENTILES.map(([, key]) => orDash(entry.latency?.[key], duration)),
+      of(cellOf(page, entry)).name, ...PERCENTILES.map(([, key]) => orDash(shownOf(entry)?.[key], duration)),
     ]);
     return [figure(phase, options, ["engine", ...PERCENTILES.map(([name]) => name)], rows)];
   });

@@ -91,6 +91,9 @@ export interface Entry {
   client_side: boolean;
   figure: Figure | null;
   latency: Latency | null;
+  /** The same from when an operation was called for. */
+  response?: Latency;
+  sharing?: Sharing;
   usage: Usage;
   /** Bytes between client and server in a counted run. */
   network_bytes?: number;
@@ -115,6 +118,14 @@ export interface Loading {
   settle_written_bytes?: number;
   disk_before_bytes?: number;
   disk_after_bytes?: number;
+}
+
+/** What several clients did together, and how well a schedule was kept. */
+export interface Sharing {
+  per_second: number;
+  /** Of the slowest and the fastest client; null where there was one. */
+  clients: [number, number] | null;
+  schedule: { called_for: number; reached: number; kept_up: boolean; late_p99_ns: number | null } | null;
 }
 
 export interface Watched {

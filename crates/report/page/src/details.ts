@@ -1,6 +1,6 @@
 /** What is known of one box: the dialog that it opens. */
 
-import type { Cell, Entry, Loading, Page, Usage } from "./data";
+import type { Cell, Entry, Latency, Loading, Page, Usage } from "./data";
 import { h, list, table } from "./dom";
 import type { Box } from "./fitness";
 import { bytes, count, duration, orDash, ratio, significant } from "./format";
@@ -50,7 +50,7 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
       entry.client_side ? " by client code over scans and point operations" : " by the engine's own means"),
     entry.reason && h("p", { class: "reason" }, entry.reason),
     (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
-    time(box), trials(cell, entry), latency(entry), watched(entry.watched ?? []), resources(cell, entry), loading(entry), engine(cell),
+    time(box), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(cell, entry), loading(entry), engine(cell),
   ));
   dialog.onclick = (event) => {
     if (event.target === dialog) dialog.close();
@@ -101,15 +101,30 @@ function trials(cell: Cell, entry: Entry): Node[] {
 }
 
 function latency(entry: Entry): Node[] {
-  const { latency } = entry;
+  const { latency, response } = entry;
   if (!latency) return [];
-  const row = [latency.min, latency.p50, latency.mean, latency.p95, latency.p99, latency.p99_9, latency.max];
+  const row = (name: string, of: Latency) =>
+    [name, ...[of.min, of.p50, of.mean, of.p95, of.p99, of.p99_9, of.max].map((ns) => orDash(ns, duration))];
   const every = latency.sampled_every === 1 ? "every operation" : `one operation in ${count(latency.sampled_every)}`;
   return [
     h("h3", {}, "Latency of one operation"),
-    table(`${count(latency.samples)} samples, ${every}`, ["min", "p50", "mean", "p95", "p99", "p99.9", "max"],
-      [row.map((ns) => orDash(ns, duration))]),
+    table(`${count(latency.samples)} samples, ${every}`, ["", "min", "p50", "mean", "p95", "p99", "p99.9", "max"],
+      response ? [row("from when it was called for", response), row("from its start", latency)] : [row("from its start", latency)]),
   ];
+}
+
+/** Of several clients, or of operations called for at a rate. */
+function sharing({ sharing }: Entry): Node[] {
+  if (!sharing) return [];
+  const rate = (of: number) => `${significant(of)} a second`;
+  const { clients, schedule } = sharing;
+  const rows: [string, string][] = [["operations of all clients", rate(sharing.per_second)]];
+  if (clients) rows.push(["of the slowest and the fastest client", `${rate(clients[0])} and ${rate(clients[1])}`]);
+  if (schedule) {
+    rows.push(["called for", rate(schedule.called_for)], ["reached", rate(schedule.reached) + (schedule.kept_up ? "" : ": did not keep up")]);
+    rows.push(["how late the client itself was, p99", orDash(schedule.late_p99_ns, duration)]);
+  }
+  return [h("h3", {}, "Clients"), list(rows)];
 }
 
 function resources(cell: Cell, entry: Entry): Node[] {

@@ -29,8 +29,12 @@ export function engineMarks(cell: Cell): string {
 /** After a time. */
 export function marks(entry: Entry): string {
   const apart = (entry.figure?.outliers.length ?? 0) > 0;
-  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.tainted ? "!" : "") + (apart ? OUTLIER : "");
+  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.tainted ? "!" : "") + (apart ? OUTLIER : "") +
+    (entry.sharing?.schedule?.kept_up === false ? BEHIND : "");
 }
+
+/** After a time of what did not keep up with its schedule. */
+const BEHIND = "<";
 
 /** After a ratio whose interval includes 1. */
 export const UNDECIDED = " ≈";
@@ -45,6 +49,7 @@ export const MARKS: [string, string][] = [
   ["^", "capped: stopped at the time cap; its time per operation stands"],
   ["~", "done by client code over scans and point operations, for want of a query"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],
+  ["<", "did not keep up with the rate that was called for: its time says how long it ran"],
   ["+", "keeps a stronger tier than was asked for"],
   ["(weaker)", "keeps less than was asked for: not ranked"],
   ["(ref)", "for orientation, never ranked"],

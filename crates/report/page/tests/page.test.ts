@@ -243,6 +243,26 @@ seen("a kind of work to begin with moves the sliders of what was measured, and '
   assert.match(await tab.locator("#choose .answer").textContent() ?? "", /Move a slider/);
 });
 
+const behind = () => {
+  const page = golden();
+  for (const entry of page.entries) {
+    if (!entry.latency || !entry.figure) continue;
+    entry.response = { ...entry.latency, p50: 7_770_000 };
+    entry.sharing = { per_second: 196, clients: [48, 50], schedule: { called_for: 400, reached: 196, kept_up: false, late_p99_ns: null } };
+  }
+  return page;
+};
+
+seen("what did not keep up with its rate is marked, and its details tell response from service time", behind, {}, async ({ tab }) => {
+  assert.match(await tab.locator(box("sqlite", "read")).first().textContent() ?? "", /<$/);
+  assert.match(await tab.locator("#legend").textContent() ?? "", /< did not keep up/);
+  await tab.locator(box("sqlite", "read")).first().click();
+  const text = await tab.locator("dialog[open]").textContent() ?? "";
+  for (const part of ["reached196 a second: did not keep up", "48.0 a second and 50.0 a second", "p99-", "from when it was called for", "7.77 ms"]) {
+    assert.ok(text.includes(part), `${part} in ${text}`);
+  }
+});
+
 seen("the slice of the charts is chosen", golden, {}, async ({ tab }) => {
   const before = await tab.locator("#latency").textContent();
   await tab.locator("#slice select[name=scale]").selectOption("1k");

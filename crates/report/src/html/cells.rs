@@ -162,17 +162,9 @@ fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> En
         tainted,
         client_side,
         figure: figure.map(figure_data),
-        latency: figure.and_then(Figure::latency).map(|latency| LatencyData {
-            samples: latency.samples,
-            sampled_every: latency.sampled_every,
-            min: latency.min,
-            mean: latency.mean,
-            p50: latency.p50,
-            p95: latency.p95,
-            p99: latency.p99,
-            p99_9: latency.p99_9,
-            max: latency.max,
-        }),
+        latency: figure.and_then(Figure::latency).map(|latency| latency_data(&latency)),
+        response: figure.and_then(Figure::response).map(|response| latency_data(&response)),
+        sharing: figure.and_then(|figure| figure.sharing.clone()),
         usage: row
             .phase
             .map_or_else(UsageData::default, |phase| usage_data(&Usage::of_phase(cell, phase))),
@@ -232,6 +224,20 @@ fn watched_data(trial: usize, seen: &Observed) -> WatchedData {
         network_bytes: seen.network_bytes,
         counts: seen.counts.iter().map(|(name, n)| (text::plain(name), *n)).collect(),
         latencies: seen.latencies.iter().map(|(n, of)| (text::plain(n), latency(of))).collect(),
+    }
+}
+
+fn latency_data(latency: &Latency) -> LatencyData {
+    LatencyData {
+        samples: latency.samples,
+        sampled_every: latency.sampled_every,
+        min: latency.min,
+        mean: latency.mean,
+        p50: latency.p50,
+        p95: latency.p95,
+        p99: latency.p99,
+        p99_9: latency.p99_9,
+        max: latency.max,
     }
 }
 

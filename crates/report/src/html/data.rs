@@ -11,6 +11,7 @@ use embermark_model::{Durability, Status};
 use serde::Serialize;
 
 use crate::advise::AdviceTable;
+use crate::summary::Sharing;
 
 /// The version of this form.
 pub const VERSION: u32 = 1;
@@ -234,6 +235,12 @@ pub struct EntryData {
     pub figure: Option<FigureData>,
     /// The distribution of the latency of one operation.
     pub latency: Option<LatencyData>,
+    /// The same from when an operation was called for, where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<LatencyData>,
+    /// What several clients did together, and how well a schedule was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
     /// What the engine used for a counted run.
     pub usage: UsageData,
     /// Bytes between client and server in a counted run of a phase that is watched: the median over

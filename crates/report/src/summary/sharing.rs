@@ -1,12 +1,13 @@
 //! What several clients did together, and how well a schedule of operations was kept.
 
 use embermark_model::result::Run;
+use serde::Serialize;
 
 use crate::statistics::median;
 
 /// One phase by several clients, or called for at a rate: over the counted runs of a trial, and over the
 /// trials the median.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sharing {
     /// Operations a second by all clients together.
     pub per_second: f64,
@@ -17,7 +18,7 @@ pub struct Sharing {
 }
 
 /// How well operations were started when they were called for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Schedule {
     /// Operations a second that were called for.
     pub called_for: u64,
