@@ -217,6 +217,7 @@ impl Bench for SensorBench {
     }
 
     fn rest(&mut self) -> Result<(), EngineError> {
+        self.dismiss()?;
         self.log.settle()?;
         if self.state == State::Loaded {
             self.state = State::Settled;
