@@ -186,7 +186,11 @@ fn ctrl_c_leaves_a_run_that_can_be_gone_on_with_and_says_how() {
     assert!(after.manifest.finished.is_some());
     let first = |file: &ResultFile| serde_json::to_string(&file.cells).unwrap().len();
     assert!(first(&after) > first(&before));
+    // What stays of a run that is killed between its last line and its cleaning up.
+    let left = ["rows", "data", "logs"].map(|folder| place.path("out").join(folder));
+    left.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
     place.embermark(&["run", "--resume", "out"]).with(0).saying(&["was complete"]);
+    assert!(left.iter().all(|folder| !folder.exists()));
     place.embermark(&["run", "--resume", "out", "--out", "x"]).with(2);
     place.embermark(&["run", "--resume", "nowhere"]).with(2).saying(&["--resume"]);
 }

@@ -102,6 +102,14 @@ impl OutDir {
         Self { out, named, data, fresh, keep }
     }
 
+    /// Clears away what a complete run left that was killed before it had cleaned up: every trial's
+    /// database is gone by then, or was to be kept.
+    pub fn tidy(out: Locked, named: Option<PathBuf>, run_id: &str) {
+        let left = Self::new(out, named, run_id, false, true);
+        // Kept databases are not touched: empty folders only.
+        let _ = fs::remove_dir(&left.data);
+    }
+
     fn create(&self) -> Result<(), HarnessError> {
         let data = if self.named.is_some() { DIR } else { OUT };
         for (folder, option) in

@@ -49,6 +49,7 @@ pub fn resume(
         progress.note("the run was complete: nothing was left to do");
         let result = journal::assemble(&before);
         journal::write_result(&locked.result(), &result)?;
+        OutDir::tidy(locked, databases.clone(), run_id);
         return Ok(result);
     }
     let dirs = OutDir::reopen(locked, databases.clone(), run_id, options.keep)?;

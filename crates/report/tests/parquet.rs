@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use embermark_model::result::{Resources, ResultFile, Run};
+use embermark_model::result::{Arrivals, ClientRun, Latency, Resources, ResultFile, Run};
 use embermark_report::{Format, Options, load, parquet, render};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
@@ -136,4 +136,40 @@ fn a_result_without_runs_is_a_table_without_rows() {
 fn parquet_is_refused_as_text_with_what_to_do() {
     let error = render(&fixture(), Format::Parquet, &Options::default()).unwrap_err();
     assert!(error.to_string().contains("--out"), "{error}");
+}
+
+#[test]
+fn several_clients_and_a_schedule_stand_in_columns_of_their_own() {
+    let mut file = fixture();
+    let phases = file.cells.iter().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
+    let latency = phases.filter_map(|part| part.latency.clone()).next().unwrap();
+    let part = &mut file.cells[0].trials[0].phases[0];
+    part.response = Some(Latency { p50: 7_777, ..latency });
+    part.runs[0].clients =
+        [1_000_000, 4_000_000].map(|elapsed_ns| ClientRun { elapsed_ns, ops: 4 }).to_vec();
+    part.runs[0].arrivals = Some(Arrivals {
+        per_second: 400,
+        reached: 196.4,
+        response_ns: 5_000.6,
+        waited: 3,
+        late_p99_ns: None,
+    });
+    let rows = written(&file);
+    for (column, value) in [
+        ("clients", Field::Long(2)),
+        ("slowest_client_per_second", Field::Long(1_000)),
+        ("fastest_client_per_second", Field::Long(4_000)),
+        ("arrivals_per_second", Field::Long(400)),
+        ("reached_per_second", Field::Long(196)),
+        ("late_p99_ns", Field::Null),
+        ("response_mean_ns", Field::Long(5_001)),
+        ("response_p50_ns", Field::Long(7_777)),
+    ] {
+        assert_eq!(field(&rows[0], column), value, "{column}");
+    }
+    let other = &rows[rows.len() - 1];
+    assert_eq!(
+        (field(other, "clients"), field(other, "arrivals_per_second")),
+        (Field::Long(1), Field::Null)
+    );
 }

@@ -28,6 +28,7 @@ type Figure<T> = fn(&T) -> Option<u64>;
 enum Get {
     Trial(Figure<Trial>),
     Phase(Figure<Latency>),
+    Response(Figure<Latency>),
     Run(Figure<Run>),
     Growth,
     Process(String, Figure<Resources>),
@@ -76,6 +77,23 @@ const USAGE: [(&str, Figure<Run>); 8] = [
     ("client_written_bytes", |run| run.client?.written_bytes),
 ];
 
+/// Columns about clients and schedules, which the CSV has among its first too, some with decimals.
+const SHARED: [(&str, Figure<Run>); 7] = [
+    ("clients", |run| Some(run.clients.len().max(1) as u64)),
+    ("slowest_client_per_second", |run| rates(run).reduce(f64::min).map(whole)),
+    ("fastest_client_per_second", |run| rates(run).reduce(f64::max).map(whole)),
+    ("arrivals_per_second", |run| Some(run.arrivals?.per_second)),
+    ("reached_per_second", |run| Some(whole(run.arrivals?.reached))),
+    ("late_p99_ns", |run| run.arrivals?.late_p99_ns),
+    ("response_mean_ns", |run| Some(whole(run.arrivals?.response_ns))),
+];
+
+const RESPONSE: [(&str, Figure<Latency>); 3] = [
+    ("response_p50_ns", |latency| Some(latency.p50)),
+    ("response_p99_ns", |latency| latency.p99),
+    ("response_p99_9_ns", |latency| latency.p99_9),
+];
+
 const RUN: [(&str, Figure<Run>); 18] = [
     ("mean_bytes", |run| run.engine.mean_bytes),
     ("user_bytes", |run| Some(run.loaded?.user_bytes)),
@@ -116,6 +134,14 @@ const LATENCY: [(&str, Figure<Latency>); 8] = [
     ("max_ns", |latency| Some(latency.max)),
 ];
 
+fn rates(run: &Run) -> impl Iterator<Item = f64> {
+    run.clients.iter().filter_map(|client| client.ops_per_second())
+}
+
+fn whole(number: f64) -> u64 {
+    number.round() as u64
+}
+
 fn loaded(run: &Run) -> Option<Loaded> {
     run.loaded
 }
@@ -150,8 +176,10 @@ fn flushes(io: Option<DeviceIo>) -> Option<u64> {
 
 /// The same behind those that the CSV has among its first.
 pub(super) fn with_usage(file: &ResultFile) -> Vec<Column> {
-    let usage = USAGE.map(|(name, get)| Column { name: name.to_owned(), get: Get::Run(get) });
-    usage.into_iter().chain(of(file)).collect()
+    let column = |name: &str, get| Column { name: name.to_owned(), get };
+    let runs = USAGE.iter().chain(&SHARED).map(|(name, get)| column(name, Get::Run(*get)));
+    let response = RESPONSE.iter().map(|(name, get)| column(name, Get::Response(*get)));
+    runs.chain(response).chain(of(file)).collect()
 }
 
 /// Every column for a result.
@@ -209,6 +237,7 @@ impl Column {
             Get::Growth => return seen()?.disk_growth_bytes,
             Get::Trial(get) => get(at.trial?),
             Get::Phase(get) => get(at.phase?.latency.as_ref()?),
+            Get::Response(get) => get(at.phase?.response.as_ref()?),
             Get::Run(get) => get(at.run?),
             Get::Process(role, get) => get(seen()?.processes.get(role)?),
             Get::Count(name) => seen()?.counts.get(name).copied(),
