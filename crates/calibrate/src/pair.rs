@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_data::staged::StagedRows;
-use embermark_engines::{Link, Opened, Site, registry};
+use embermark_engines::{Opened, Site, registry};
 use embermark_meter::Meter;
 use embermark_model::Durability;
 use embermark_model::answer::Answer;
@@ -32,14 +32,7 @@ pub struct Pair {
 
 /// The tier that is compared.
 pub fn site(dir: PathBuf) -> Site {
-    Site {
-        dir,
-        durability: Durability::Process,
-        memory: MEMORY,
-        url: None,
-        link: Link::Socket,
-        clients: 1,
-    }
+    Site::new(dir, Durability::Process, MEMORY)
 }
 
 /// The place of a phase of that name.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use embermark_engines::sql::{Nullable, Param, Rows, SqlStore, SqlType, Step, TableDef};
-use embermark_engines::{Access, Availability, Family, Kind, Link, Site, Store, registry};
+use embermark_engines::{Access, Availability, Family, Kind, Site, Store, registry};
 use embermark_model::Durability;
 
 const TABLE: TableDef = TableDef {
@@ -61,14 +61,7 @@ fn points(criterion: &mut Criterion) {
             continue;
         }
         let folder = tempfile::tempdir().unwrap();
-        let site = Site {
-            dir: folder.path().to_owned(),
-            durability: Durability::Process,
-            memory: 64 << 20,
-            url: None,
-            link: Link::Socket,
-            clients: 1,
-        };
+        let site = Site::new(folder.path(), Durability::Process, 64 << 20);
         let Store::Sql(mut store) = engine.open(&site).unwrap().store else {
             continue;
         };

@@ -161,6 +161,13 @@ pub struct Site {
     pub clients: u32,
 }
 
+impl Site {
+    /// A private database of one client, a server's reached by a socket.
+    pub fn new(dir: impl Into<PathBuf>, durability: Durability, memory: u64) -> Self {
+        Self { dir: dir.into(), durability, memory, url: None, link: Link::Socket, clients: 1 }
+    }
+}
+
 /// How a client of ours reaches a private server. An embedded engine has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Link {

@@ -11,7 +11,7 @@ use embermark_engines::document::{
 };
 use embermark_engines::sql::ResultRow;
 use embermark_engines::{
-    Availability, Ending, Engine, Family, Link, Result, Site, Store, Tier, registry,
+    Availability, Ending, Engine, Family, Result, Site, Store, Tier, registry,
 };
 use embermark_model::Durability;
 
@@ -154,8 +154,7 @@ fn conform(engine: &'static dyn Engine, tier: Durability) {
         std::fs::set_permissions(folder.path(), open).unwrap();
     }
     let dir = folder.path().to_owned();
-    let site =
-        Site { dir, durability: tier, memory: 64 << 20, url: None, link: Link::Socket, clients: 1 };
+    let site = Site::new(dir, tier, 64 << 20);
     let opened = engine.open(&site).unwrap();
     assert!(!opened.version.is_empty() && !opened.settings.is_empty());
     let Store::Document(store) = opened.store else {

@@ -18,7 +18,7 @@ use embermark_engines::document::{
     Collection, CollectionDef, Document, DocumentStore, Filter, Find, Language, Order, Value,
 };
 use embermark_engines::{
-    Availability, Engine, EngineError, Link, Opened, Result, Site, Store, Tier, registry,
+    Availability, Engine, EngineError, Opened, Result, Site, Store, Tier, registry,
 };
 use embermark_model::Durability;
 use nix::unistd::geteuid;
@@ -56,14 +56,7 @@ fn installed() -> bool {
 }
 
 fn site(dir: &Path, durability: Durability) -> Site {
-    Site {
-        dir: dir.to_owned(),
-        durability,
-        memory: 32 << 20,
-        url: None,
-        link: Link::Socket,
-        clients: 1,
-    }
+    Site::new(dir, durability, 32 << 20)
 }
 
 fn open(dir: &TempDir, durability: Durability) -> Opened {

@@ -213,14 +213,7 @@ fn an_index_changes_with_its_table_or_not_at_all() {
             continue;
         }
         let dir = tempfile::tempdir().unwrap();
-        let site = Site {
-            dir: dir.path().into(),
-            durability,
-            memory: 16 << 20,
-            url: None,
-            link: Link::Socket,
-            clients: 1,
-        };
+        let site = Site::new(dir.path(), durability, 16 << 20);
         let open = || {
             let Store::Kv(store) = engine.open(&site).unwrap().store else { panic!("{id}") };
             let mut store = Indexed::new(store);

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue};
 use embermark_engines::sql::ResultRow;
 use embermark_engines::{
-    Availability, Ending, Engine, Link, Opened, Result, Site, Store, Tier, registry,
+    Availability, Ending, Engine, Opened, Result, Site, Store, Tier, registry,
 };
 use embermark_model::Durability;
 use nix::sys::signal::{Signal, kill};
@@ -40,14 +40,7 @@ fn installed() -> bool {
 }
 
 fn site(dir: &Path, durability: Durability) -> Site {
-    Site {
-        dir: dir.to_owned(),
-        durability,
-        memory: 32 << 20,
-        url: None,
-        link: Link::Socket,
-        clients: 1,
-    }
+    Site::new(dir, durability, 32 << 20)
 }
 
 fn open(dir: &TempDir, durability: Durability) -> Opened {

@@ -79,14 +79,7 @@ fn joins_and_counts() {
     let told = std::env::var(TOLD).unwrap();
     let [id, dir, tier, at] = told.splitn(4, '\n').collect::<Vec<_>>().try_into().unwrap();
     let tier = tier.parse().unwrap();
-    let site = Site {
-        dir: dir.into(),
-        durability: tier,
-        memory: 64 << 20,
-        url: None,
-        link: Link::Socket,
-        clients: 1,
-    };
+    let site = Site::new(dir, tier, 64 << 20);
     let mut store = registry::find(id).unwrap().join(&site, at).unwrap();
     println!("{ANSWER}{}", count(&mut store).unwrap());
     std::io::stdin().read_line(&mut String::new()).unwrap();

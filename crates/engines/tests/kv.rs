@@ -10,9 +10,7 @@ use std::process::Command;
 
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
 use embermark_engines::registry::ENGINES;
-use embermark_engines::{
-    Access, Availability, Ending, Engine, Family, Kind, Link, Site, Store, Tier,
-};
+use embermark_engines::{Access, Availability, Ending, Engine, Family, Kind, Site, Store, Tier};
 use embermark_model::Durability;
 
 type Bytes = Vec<u8>;
@@ -41,14 +39,7 @@ fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
 }
 
 fn open(engine: &dyn Engine, tier: Durability, dir: &Path) -> Box<dyn KvStore> {
-    let site = Site {
-        dir: dir.to_owned(),
-        durability: tier,
-        memory: 64 << 20,
-        url: None,
-        link: Link::Socket,
-        clients: 1,
-    };
+    let site = Site::new(dir, tier, 64 << 20);
     match engine.open(&site).unwrap().store {
         Store::Kv(store) => store,
         _ => panic!("{} is no key-value store", engine.info().id),
@@ -572,14 +563,7 @@ fn a_store_may_be_dropped_in_the_middle_of_a_transaction() {
 fn settings_are_read_back_from_every_candidate() {
     for (engine, tier, _) in offers() {
         let dir = tempfile::tempdir().unwrap();
-        let site = Site {
-            dir: dir.path().into(),
-            durability: tier,
-            memory: 64 << 20,
-            url: None,
-            link: Link::Socket,
-            clients: 1,
-        };
+        let site = Site::new(dir.path(), tier, 64 << 20);
         let opened = engine.open(&site).unwrap();
         let Availability::Ready { version } = engine.availability() else { panic!("not ready") };
         assert_eq!(opened.version, version);

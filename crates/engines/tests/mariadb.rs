@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use embermark_engines::sql::{Nullable, Param, ResultRow, Rows, SqlStore, SqlType, TableDef};
 use embermark_engines::{
-    Access, Availability, Engine, EngineError, Link, Opened, Result, Site, Store, registry,
+    Access, Availability, Engine, EngineError, Opened, Result, Site, Store, registry,
 };
 use embermark_model::Durability;
 use mysql::prelude::Queryable;
@@ -53,14 +53,7 @@ fn installed() -> bool {
 }
 
 fn site(dir: &Path, durability: Durability) -> Site {
-    Site {
-        dir: dir.to_owned(),
-        durability,
-        memory: 32 << 20,
-        url: None,
-        link: Link::Socket,
-        clients: 1,
-    }
+    Site::new(dir, durability, 32 << 20)
 }
 
 fn open(dir: &TempDir, durability: Durability) -> Opened {

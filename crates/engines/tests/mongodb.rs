@@ -16,7 +16,7 @@ use embermark_engines::document::{
     Collection, CollectionDef, Document, DocumentStore, Filter, Find, Order, Value,
 };
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{Availability, Engine, EngineError, Link, Opened, Site, Store, registry};
+use embermark_engines::{Availability, Engine, EngineError, Opened, Site, Store, registry};
 use embermark_model::Durability;
 use mongodb::bson::{Document as Bson, doc};
 use nix::sys::signal::{Signal, kill};
@@ -52,14 +52,7 @@ fn installed() -> bool {
 }
 
 fn site(dir: &Path, durability: Durability) -> Site {
-    Site {
-        dir: dir.to_owned(),
-        durability,
-        memory: 32 << 20,
-        url: None,
-        link: Link::Socket,
-        clients: 1,
-    }
+    Site::new(dir, durability, 32 << 20)
 }
 
 fn open(dir: &TempDir, durability: Durability) -> Opened {

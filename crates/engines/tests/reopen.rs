@@ -13,7 +13,7 @@ use embermark_engines::document::{
 use embermark_engines::kv::{Table, TableDef};
 use embermark_engines::registry::ENGINES;
 use embermark_engines::series::{FieldValue, Point, TagValue};
-use embermark_engines::{Availability, Ending, Link, Result, Site, Store, Tier};
+use embermark_engines::{Availability, Ending, Result, Site, Store, Tier};
 use embermark_model::Durability;
 
 const TIMES: usize = 50;
@@ -108,14 +108,7 @@ fn opening_again_fifty_times_leaves_no_file_and_no_thread_behind() {
                 fs::set_permissions(folder.path(), open).unwrap();
             }
             let dir = folder.path().to_owned();
-            let site = Site {
-                dir,
-                durability: tier,
-                memory: 64 << 20,
-                url: None,
-                link: Link::Socket,
-                clients: 1,
-            };
+            let site = Site::new(dir, tier, 64 << 20);
             let mut store = engine.open(&site).unwrap().store;
             fill(&mut store).unwrap();
             // What a library keeps for the whole process is there after a few.

@@ -9,8 +9,8 @@ use embermark_engines::sql::{
     Nullable, Param, ResultRow, Rows, SqlStore, SqlType, Statement, Step, TableDef,
 };
 use embermark_engines::{
-    Access, Availability, Ending, Engine, EngineError, Family, Kind, Link, Opened, Site, Store,
-    Tier, registry,
+    Access, Availability, Ending, Engine, EngineError, Family, Kind, Opened, Site, Store, Tier,
+    registry,
 };
 use embermark_model::Durability;
 
@@ -158,8 +158,7 @@ fn conform(engine: &'static dyn Engine, tier: Durability) {
         std::fs::set_permissions(folder.path(), open).unwrap();
     }
     let dir = folder.path().to_owned();
-    let site =
-        Site { dir, durability: tier, memory: 64 << 20, url: None, link: Link::Socket, clients: 1 };
+    let site = Site::new(dir, tier, 64 << 20);
     let opened = engine.open(&site).unwrap();
     assert!(!opened.version.is_empty() && !opened.settings.is_empty());
     let mut subject = Subject { engine, tier, store: sql(opened), site };

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use embermark_data::staged::StagedRows;
 use embermark_engines::kv::KvStore;
-use embermark_engines::{Availability, Link, Site, Store, registry};
+use embermark_engines::{Availability, Site, Store, registry};
 use embermark_meter::Meter;
 use embermark_model::plan::DataSource;
 use embermark_model::{Durability, Reading, Scale};
@@ -102,14 +102,7 @@ fn compare(c: &mut Criterion, id: &str, bare: fn(*mut c_void) -> Box<dyn Bare>) 
     let prepared = workload.prepare(&Spec::of(rows, "bulk", seed)).unwrap();
     let folder = dir.path().join("database");
     std::fs::create_dir(&folder).unwrap();
-    let site = Site {
-        dir: folder,
-        durability: Durability::Process,
-        memory: 128 << 20,
-        url: None,
-        link: Link::Socket,
-        clients: 1,
-    };
+    let site = Site::new(folder, Durability::Process, 128 << 20);
     let store = engine.open(&site).unwrap().store;
     let Store::Kv(kv) = &store else { panic!("{id}") };
     let environment = environment(kv.as_ref());

@@ -1,7 +1,6 @@
 //! What is DuckDB's own. What it shares with every SQL engine is in `tests/sql.rs`.
 
 use super::*;
-use crate::Link;
 use crate::sql::{Param, ResultRow};
 
 /// A connection in memory, or none where the library is not here.
@@ -109,8 +108,7 @@ fn only_the_tiers_that_keep_a_commit_write_a_log() {
     for durability in Durability::ALL {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().to_owned();
-        let site =
-            Site { dir, durability, memory: 64 << 20, url: None, link: Link::Socket, clients: 1 };
+        let site = Site::new(dir, durability, 64 << 20);
         let opened = DuckDb.open(&site).unwrap();
         let settings: Vec<&str> = opened.settings.iter().map(|(name, _)| &**name).collect();
         assert!(settings.contains(&"memory_limit") && settings.contains(&"threads"));

@@ -1,13 +1,12 @@
 //! What is SQLite's own. What it shares with every SQL engine is in `tests/sql.rs`.
 
 use super::*;
-use crate::Link;
 use crate::sql::{Dialect, Nullable, Param, SqlType, TableDef};
 
 fn site(durability: Durability) -> (tempfile::TempDir, Site) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().to_owned();
-    (folder, Site { dir, durability, memory: 8 << 20, url: None, link: Link::Socket, clients: 1 })
+    (folder, Site::new(dir, durability, 8 << 20))
 }
 
 #[test]

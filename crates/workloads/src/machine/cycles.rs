@@ -179,7 +179,7 @@ fn ends(log: &mut dyn MachineLog, at: Stamp) -> Result<Option<[Stamp; 2]>> {
 #[cfg(test)]
 mod tests {
     use embermark_engines::registry;
-    use embermark_engines::{Link, Site, Store};
+    use embermark_engines::{Site, Store};
     use embermark_model::Durability;
 
     use super::super::kv::KvLog;
@@ -195,14 +195,7 @@ mod tests {
 
     /// A log of the history in memory, after `change` has had its way with the samples.
     fn log(layout: Layout, change: impl Fn(&mut Vec<Sample>)) -> Box<dyn MachineLog> {
-        let site = Site {
-            dir: std::env::temp_dir(),
-            durability: Durability::None,
-            memory: 1 << 20,
-            url: None,
-            link: Link::Socket,
-            clients: 1,
-        };
+        let site = Site::new(std::env::temp_dir(), Durability::None, 1 << 20);
         let memory = registry::ENGINES.iter().find(|engine| engine.info().id == "memory").unwrap();
         let Store::Kv(store) = memory.open(&site).unwrap().store else { panic!("its family") };
         let mut log: Box<dyn MachineLog> = Box::new(KvLog::new(store, layout).unwrap());

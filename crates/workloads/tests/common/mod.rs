@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use embermark_engines::{Availability, Engine, Kind, Link, Site, Store, Tier, registry};
+use embermark_engines::{Availability, Engine, Kind, Site, Store, Tier, registry};
 use embermark_meter::{Measured, Meter};
 use embermark_model::plan::DataSource;
 use embermark_model::result::ClientRun;
@@ -65,17 +65,7 @@ pub fn candidates() -> impl Iterator<Item = &'static dyn Engine> {
 pub fn site() -> (TempDir, Site) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap();
-    (
-        dir,
-        Site {
-            dir: path,
-            durability: Durability::None,
-            memory: 64 << 20,
-            url: None,
-            link: Link::Socket,
-            clients: 1,
-        },
-    )
+    (dir, Site::new(path, Durability::None, 64 << 20))
 }
 
 /// Opens an engine in the weakest tier it makes.
