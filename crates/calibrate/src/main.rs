@@ -18,6 +18,8 @@ use std::process::ExitCode;
 
 use embermark_data::staged;
 use embermark_engines::{Availability, Engine, Kind, registry};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 
 use line::Line;
 
@@ -80,6 +82,7 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
     if cfg!(debug_assertions) {
         eprintln!("calibrate: a debug build: its figures mean nothing");
     }
+    stay_on_one_cpu()?;
     let folder = tempfile::tempdir()?;
     let readings = rows::grid(TIMES)?;
     let staged = folder.path().join("rows");
@@ -120,6 +123,21 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
     }
     left_out.iter().for_each(|line| println!("{line}"));
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n").into()) }
+}
+
+/// Keeps this process, and all that it starts, on the last CPU that it may use. Left to the scheduler,
+/// a client and its server come to lie on one CPU or on two, and an idle one has to be woken for every
+/// answer: more than the work that is compared, and by chance one's or the other's.
+fn stay_on_one_cpu() -> Result<(), Failure> {
+    let this = Pid::from_raw(0);
+    let allowed = sched_getaffinity(this)?;
+    let mut one = CpuSet::new();
+    if let Some(last) = (0..CpuSet::count()).rev().find(|&cpu| allowed.is_set(cpu).unwrap_or(false))
+    {
+        one.set(last)?;
+        sched_setaffinity(this, &one)?;
+    }
+    Ok(())
 }
 
 /// The version of an engine that can be compared here, or what is missing.
