@@ -88,7 +88,7 @@ function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, a
     const one: Plot.PlotOptions = {
       ...scales(all),
       ...byName(points.map(({ z }) => z)),
-      x: { ...time, label: null, ticks: 3 },
+      x: { ...time, label: null },
       marks: [
         Plot.ruleY(bars, { x1: "y1", x2: "y2", y: "z", stroke: "z", strokeWidth: 2, className: "m-interval" }),
         Plot.dot(alone, { x: "y", y: "z", fill: "z", r: 1.4, fillOpacity: 0.6, className: "m-trial" }),
