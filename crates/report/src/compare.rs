@@ -4,7 +4,7 @@
 mod manifests;
 mod words;
 
-use embermark_model::result::{Cell, PhaseResult, ResultFile};
+use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{CellId, Status};
 use serde::Serialize;
 
@@ -159,13 +159,8 @@ fn pair(changes: &mut Changes, before: &Cell, after: &Cell) {
 /// How a phase ended over all trials of a cell, and its figure. A phase that a cell never came to
 /// ended as the cell did.
 fn outcome<'a>(cell: &'a Cell, phase: &str) -> (Status, Option<Figure<'a>>) {
-    let parts: Vec<&PhaseResult> = cell
-        .trials
-        .iter()
-        .flat_map(|trial| &trial.phases)
-        .filter(|part| part.phase == phase)
-        .collect();
-    let status = parts.iter().map(|part| part.status).reduce(Status::worst);
+    let parts = crate::summary::parts(cell, phase);
+    let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
     let status = status.unwrap_or(cell.status);
     (status, Figure::of(&parts).filter(|_| status.has_figures()))
 }

@@ -11,11 +11,11 @@ mod usage;
 mod tests;
 
 use embermark_model::plan::Dataset;
-use embermark_model::result::{Cell, PhaseResult, ResultFile};
+use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{Durability, Scale, Status};
 
 pub use figure::{Figure, Stop};
-pub(crate) use figure::{counted, per_operation};
+pub(crate) use figure::{counted, parts, per_operation};
 pub use loading::Loading;
 pub use sharing::{Schedule, Sharing};
 pub use usage::{Resource, Usage};
@@ -204,13 +204,8 @@ fn entry<'a>(cell: Option<&'a Cell>, phase: Option<&str>) -> Entry<'a> {
         true => Entry::Absent,
         false => Entry::Ended(status),
     };
-    let parts: Vec<&PhaseResult> = cell
-        .trials
-        .iter()
-        .flat_map(|trial| &trial.phases)
-        .filter(|part| Some(part.phase.as_str()) == phase)
-        .collect();
-    let Some(status) = parts.iter().map(|part| part.status).reduce(Status::worst) else {
+    let parts = phase.map(|phase| parts(cell, phase)).unwrap_or_default();
+    let Some(status) = parts.iter().map(|(_, part)| part.status).reduce(Status::worst) else {
         return ended(cell.status);
     };
     if !status.has_figures() {

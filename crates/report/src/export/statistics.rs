@@ -57,7 +57,7 @@ pub(super) fn of<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
                     median_ns: figure.per_op_ns,
                     mean_ns: figure.mean_ns,
                     interval_ns: figure.interval_ns,
-                    outliers: figure.outliers.iter().map(|place| *place as u32).collect(),
+                    outliers: figure.outliers.iter().map(|place| figure.trials[*place]).collect(),
                     ratio: measured.ratio,
                     ratio_interval: measured.ratio_interval,
                     undecided: measured.undecided,

@@ -1,7 +1,7 @@
 //! One engine's time for one phase, over all trials of a cell.
 
 use embermark_meter::merge;
-use embermark_model::result::{How, Latency, Observed, PhaseResult, Run};
+use embermark_model::result::{Cell, How, Latency, Observed, PhaseResult, Run};
 
 use super::Sharing;
 use crate::statistics::{interval, is_measure, mean, median, outliers};
@@ -24,6 +24,8 @@ pub struct Figure<'a> {
     pub stop: Option<Stop>,
     /// Time per operation of each trial in ns, in the order the trials ran.
     pub per_trial_ns: Vec<f64>,
+    /// The index of the trial of each of these: one that counted nothing has none.
+    pub trials: Vec<u32>,
     /// Places in `per_trial_ns` of trials that stand apart from the others. They count all the same.
     pub outliers: Vec<usize>,
     /// Done by code in the client.
@@ -45,11 +47,15 @@ pub struct Stop {
 }
 
 impl<'a> Figure<'a> {
-    /// The figure of one phase from its part in each trial; `None` when nothing was counted.
-    pub fn of(parts: &[&'a PhaseResult]) -> Option<Self> {
-        let trials: Vec<Vec<&Run>> = parts.iter().map(|part| counted(part)).collect();
-        let per_trial_ns: Vec<f64> = trials.iter().filter_map(|runs| per_operation(runs)).collect();
-        let ops = parts.iter().map(|part| part.ops).max()?;
+    /// The figure of one phase from its [`parts`]; `None` when nothing was counted.
+    pub fn of(parts: &[(u32, &'a PhaseResult)]) -> Option<Self> {
+        let indices = parts.iter().map(|(trial, _)| *trial);
+        let parts = || parts.iter().map(|(_, part)| *part);
+        let trials: Vec<Vec<&Run>> = parts().map(counted).collect();
+        let (indices, per_trial_ns): (Vec<u32>, Vec<f64>) = (indices.zip(&trials))
+            .filter_map(|(index, runs)| Some((index, per_operation(runs)?)))
+            .unzip();
+        let ops = parts().map(|part| part.ops).max()?;
         // Of a closed loop for a time there is no whole.
         let short = |run: &&&Run| run.capped && ops > 0 || run.ops < ops;
         let done = trials.iter().flatten().filter(short).map(|run| run.ops).min();
@@ -67,10 +73,11 @@ impl<'a> Figure<'a> {
             stop,
             outliers: outliers(&per_trial_ns),
             per_trial_ns,
-            client_side: parts.iter().any(|part| part.how == How::ClientSide),
+            trials: indices,
+            client_side: parts().any(|part| part.how == How::ClientSide),
             sharing,
-            latencies: parts.iter().filter_map(|part| part.latency.as_ref()).collect(),
-            responses: parts.iter().filter_map(|part| part.response.as_ref()).collect(),
+            latencies: parts().filter_map(|part| part.latency.as_ref()).collect(),
+            responses: parts().filter_map(|part| part.response.as_ref()).collect(),
         })
     }
 
@@ -102,6 +109,13 @@ fn time_of_all(run: &Run) -> f64 {
         Some(arrivals) => arrivals.response_ns * run.ops as f64,
         None => run.elapsed_ns as f64,
     }
+}
+
+/// One phase in each trial of a cell that came to it, with the trial's index.
+pub(crate) fn parts<'a>(cell: &'a Cell, phase: &str) -> Vec<(u32, &'a PhaseResult)> {
+    let trials = cell.trials.iter();
+    let all = trials.flat_map(|trial| trial.phases.iter().map(|part| (trial.index, part)));
+    all.filter(|(_, part)| part.phase == phase).collect()
 }
 
 pub(crate) fn counted(part: &PhaseResult) -> Vec<&Run> {

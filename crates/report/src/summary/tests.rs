@@ -440,3 +440,11 @@ fn a_trial_that_stands_apart_is_marked_and_still_counts() {
     assert_eq!((figure.outliers.as_slice(), figure.per_trial_ns.len()), (&[2][..], 3));
     assert_eq!(figure.interval_ns, Some([10.0, 90.0]));
 }
+
+#[test]
+fn a_trial_keeps_its_index_where_one_before_it_counted_nothing() {
+    let file = file(vec![trials("a", &[0, 100, 101, 900])]);
+    let comparison = compare(&file, &[]);
+    let figure = &measured(&comparison.groups[0].rows[0], 0).figure;
+    assert_eq!((figure.trials.as_slice(), figure.outliers.as_slice()), (&[1, 2, 3][..], &[2][..]));
+}
