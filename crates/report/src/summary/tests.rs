@@ -389,8 +389,11 @@ fn mean_memory_is_by_the_time_of_the_runs_that_have_one() {
 
 /// A cell with a trial of one counted run for each time.
 fn trials(engine: &str, elapsed_ns: &[u64]) -> Cell {
-    let one = |elapsed: &u64| trial(vec![phase("load", vec![run(*elapsed, 10)])]);
-    cell(engine, "single", elapsed_ns.iter().map(one).collect())
+    let one = |(index, elapsed): (u32, &u64)| Trial {
+        index,
+        ..trial(vec![phase("load", vec![run(*elapsed, 10)])])
+    };
+    cell(engine, "single", (0..).zip(elapsed_ns).map(one).collect())
 }
 
 #[test]
