@@ -205,12 +205,8 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
     if plan.is_shared() && !workload.points.is_empty() {
         return sharing::variants(plan, workload);
     }
-    let asked = |name: &str| match &plan.phases {
-        Some(phases) => phases.iter().any(|phase| phase == name),
-        None => true,
-    };
     let searches = plan.rate == Rate::Max;
-    let runs = |name: &&str| asked(name) && workload.searches.contains(name) == searches;
+    let runs = |name: &&str| asked(plan, name) && workload.searches.contains(name) == searches;
     let all: Vec<&str> = workload.phases.iter().map(|p| p.name).filter(runs).collect();
     let known = |name: &str| workload.variants.iter().find(|v| v.name == name);
     let mut variants: Vec<_> =
@@ -228,6 +224,11 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
         }
     }
     planned
+}
+
+/// Whether a plan asks for the phase of that name.
+fn asked(plan: &Plan, name: &str) -> bool {
+    plan.phases.as_ref().is_none_or(|phases| phases.iter().any(|phase| phase == name))
 }
 
 fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {

@@ -45,9 +45,7 @@ impl Cgroup {
             Ok(created) => return Ok(created),
             Err(why) => why,
         };
-        let (dirs, emulated) = v1::create(system, superuser, run_id, asked)
-            .map_err(|v1| format!("{why}; {v1}; {REMEDY}"))?;
-        Ok(Self { dirs, parked: None, emulated })
+        v1::create(system, superuser, run_id, asked).map_err(|v1| format!("{why}; {v1}; {REMEDY}"))
     }
 
     fn version_2(
@@ -78,33 +76,49 @@ impl Cgroup {
         let has_io = offered.contains(&"io");
         let parked = (*base != mount)
             .then(|| (base.join(format!("embermark-{run_id}-parent")), base.clone()));
-        let mut this = Self {
-            dirs: vec![base.join(format!("embermark-{run_id}"))],
-            parked: None,
-            emulated: Emulated { device: asked.device.clone(), limits: Default::default() },
-        };
+        let mut this = Self::of(asked);
         if let Some((park, own)) = parked {
             make(&park).and_then(|()| enter(&park, std::process::id()))?;
             this.parked = Some((park, own));
         }
         let wanted = if has_io { "+cpu +memory +io" } else { "+cpu +memory" };
         write(&base.join("cgroup.subtree_control"), wanted)?;
-        let dir = this.dirs[0].clone();
-        make(&dir)?;
+        let dir = base.join(format!("embermark-{run_id}"));
+        this.make(&dir)?;
         for (name, limit) in &asked.limits {
             // Storage and swap are limited where the kernel can; what it took is told.
             let optional = !name.starts_with("cpu") && name != "memory.max";
-            let file = dir.join(name);
-            match write(&file, limit) {
-                Ok(()) => {
-                    let taken = machine::read(&file).unwrap_or_else(|| limit.clone());
-                    this.emulated.limits.insert(name.clone(), taken);
-                }
-                Err(_) if optional => {}
-                Err(why) => return Err(why),
-            }
+            this.limit(&dir, name, limit, optional)?;
         }
         Ok(this)
+    }
+
+    /// No group yet, of a device without limits.
+    fn of(asked: &Emulated) -> Self {
+        let emulated = Emulated { device: asked.device.clone(), limits: Default::default() };
+        Self { dirs: Vec::new(), parked: None, emulated }
+    }
+
+    /// Makes a group, which goes with this value.
+    fn make(&mut self, dir: &Path) -> Result<(), String> {
+        make(dir)?;
+        self.dirs.push(dir.to_owned());
+        Ok(())
+    }
+
+    /// Sets a limit of a group and keeps what the kernel took of it; one that is `optional` may be
+    /// refused, and is then not told.
+    fn limit(&mut self, dir: &Path, name: &str, limit: &str, optional: bool) -> Result<(), String> {
+        let file = dir.join(name);
+        match write(&file, limit) {
+            Ok(()) => {
+                let taken = machine::read(&file).unwrap_or_else(|| limit.to_owned());
+                self.emulated.limits.insert(name.to_owned(), taken);
+                Ok(())
+            }
+            Err(_) if optional => Ok(()),
+            refused => refused,
+        }
     }
 
     /// The device with the limits as they were read back.

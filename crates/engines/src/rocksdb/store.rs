@@ -47,16 +47,7 @@ pub(super) fn open(library: &'static RocksLib, site: &Site) -> Result<Opened> {
     let api = &library.api;
     let db = Db::open(api, site)?;
     let settings = settings(&db, site)?;
-    let families = Families {
-        site: site.clone(),
-        tables: Vec::new(),
-        access: None,
-        batch: Batch::new(api),
-        snapshot: ptr::null_mut(),
-        found: None,
-        value: Vec::new(),
-        db,
-    };
+    let families = Families::of(site.clone(), Vec::new(), db);
     let version = library.version.clone();
     Ok(Opened { store: Store::Kv(Box::new(families)), version, settings, server: None })
 }
@@ -80,6 +71,13 @@ fn settings(db: &Db<'_>, site: &Site) -> Result<Vec<(String, String)>> {
 }
 
 impl Families {
+    /// Outside of any transaction.
+    fn of(site: Site, tables: Vec<(CString, Handle)>, db: Db<'static>) -> Self {
+        let batch = Batch::new(db.api);
+        let (snapshot, value) = (ptr::null_mut(), Vec::new());
+        Self { site, tables, access: None, batch, snapshot, found: None, value, db }
+    }
+
     /// Refuses inside of a transaction what must stand alone.
     fn alone(&mut self, doing: &str) -> Result<()> {
         self.found = None;
@@ -222,16 +220,7 @@ impl Lifecycle for Families {
         Ok(Door::new(move || {
             let (raw, tables, loan) = shared.take();
             let db = Db::of(api, &site, raw, loan);
-            Ok(Store::Kv(Box::new(Self {
-                site,
-                tables,
-                access: None,
-                batch: Batch::new(api),
-                snapshot: ptr::null_mut(),
-                found: None,
-                value: Vec::new(),
-                db,
-            })))
+            Ok(Store::Kv(Box::new(Self::of(site, tables, db))))
         }))
     }
 

@@ -3,7 +3,7 @@
 use embermark_model::plan::Plan;
 use embermark_workloads::Info as WorkloadInfo;
 
-use super::distinct;
+use super::{asked, distinct};
 use crate::{Catalog, HarnessError};
 
 /// Most clients of one cell.
@@ -16,10 +16,6 @@ const MOST_ARRIVALS: u64 = 10_000_000;
 /// The variants that a workload runs where clients share operations, or are called for at a rate: with
 /// the phases of point operations, each in the first variant that has it.
 pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<String>)> {
-    let asked = |name: &str| match &plan.phases {
-        Some(phases) => phases.iter().any(|phase| phase == name),
-        None => true,
-    };
     let of = |variant: &str| workload.points.iter().find(|(name, _)| *name == variant);
     let mut variants: Vec<_> =
         distinct(&plan.variants).iter().filter_map(|name| of(name)).collect();
@@ -29,7 +25,7 @@ pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static st
     let mut planned: Vec<(&str, Vec<String>)> = Vec::new();
     for (variant, phases) in variants {
         let is_new = |name: &str| planned.iter().all(|(_, known)| known.iter().all(|k| k != name));
-        let mine = phases.iter().filter(|name| asked(name) && is_new(name));
+        let mine = phases.iter().filter(|name| asked(plan, name) && is_new(name));
         let phases: Vec<String> = mine.map(|name| (*name).to_owned()).collect();
         if !phases.is_empty() {
             planned.push((variant, phases));

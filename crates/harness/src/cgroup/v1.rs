@@ -8,13 +8,13 @@ use std::path::PathBuf;
 
 use embermark_model::result::Emulated;
 
-use super::{make, write};
-use crate::machine::{self, System};
+use super::Cgroup;
+use crate::machine::System;
 
 /// A file of a controller, and what is written to it.
 type Limit = (&'static str, String);
 
-/// Groups with the limits asked for, one of each controller, and the limits as read back.
+/// Groups with the limits asked for, one of each controller.
 ///
 /// # Errors
 /// Why not.
@@ -23,12 +23,10 @@ pub(super) fn create(
     superuser: bool,
     run_id: &str,
     asked: &Emulated,
-) -> Result<(Vec<PathBuf>, Emulated), String> {
+) -> Result<Cgroup, String> {
     let mounts = system.text("proc/self/mountinfo").unwrap_or_default();
     let groups = system.text("proc/self/cgroup").unwrap_or_default();
-    let mut emulated =
-        Emulated { device: asked.device.clone(), limits: std::collections::BTreeMap::new() };
-    let mut dirs: Vec<PathBuf> = Vec::new();
+    let mut this = Cgroup::of(asked);
     for (controller, limits) in [("memory", memory(asked)), ("cpu", cpu(asked)?)] {
         let mount = mounted(&mounts, controller)
             .ok_or_else(|| format!("no cgroup v1 hierarchy has the controller '{controller}'"))?;
@@ -36,24 +34,15 @@ pub(super) fn create(
         let dir = system.path(mount).join(own.trim_start_matches('/'));
         let dir = dir.join(format!("embermark-{run_id}"));
         // Two controllers may share a hierarchy.
-        if !dirs.contains(&dir) {
-            make(&dir)?;
-            dirs.push(dir.clone());
+        if !this.dirs.contains(&dir) {
+            this.make(&dir)?;
         }
         for (name, limit) in limits {
-            let file = dir.join(name);
-            match write(&file, &limit) {
-                Ok(()) => {
-                    let taken = machine::read(&file).unwrap_or(limit);
-                    emulated.limits.insert(name.to_owned(), taken);
-                }
-                // Swap is counted only where the kernel was told to.
-                Err(_) if name.contains("memsw") => {}
-                Err(why) => return Err(why),
-            }
+            // Swap is counted only where the kernel was told to.
+            this.limit(&dir, name, &limit, name.contains("memsw"))?;
         }
     }
-    Ok((dirs, emulated))
+    Ok(this)
 }
 
 /// In this order: memory with swap may not be less than memory.
@@ -124,15 +113,15 @@ mod tests {
     #[test]
     fn every_controller_has_a_group_of_its_own_with_its_limits() {
         let tree = tree(MOUNTS);
-        let (dirs, emulated) = create(&System::at(tree.path()), false, "id", &asked()).unwrap();
+        let created = create(&System::at(tree.path()), false, "id", &asked()).unwrap();
         let at = |path: &str| tree.path().join("sys/fs/cgroup").join(path);
-        assert_eq!(dirs, [at("memory/embermark-id"), at("cpu,cpuacct/mine/embermark-id")]);
+        assert_eq!(created.dirs, [at("memory/embermark-id"), at("cpu,cpuacct/mine/embermark-id")]);
         let read = |path: &str| fs::read_to_string(at(path)).unwrap();
         assert_eq!(read("memory/embermark-id/memory.limit_in_bytes"), "1000");
         assert_eq!(read("memory/embermark-id/memory.memsw.limit_in_bytes"), "1000");
         assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_quota_us"), "16000");
         assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_period_us"), "10000");
-        assert_eq!(emulated.limits.len(), 4);
+        assert_eq!(created.emulated().limits.len(), 4);
     }
 
     #[test]

@@ -154,7 +154,9 @@ export interface Figure {
   ops: number;
   done: number | null;
   per_trial_ns: number[];
-  /** Places in it of trials that stand apart from the others. */
+  /** The place in the cell's trials of each of these. */
+  trials: number[];
+  /** Places in `per_trial_ns` of trials that stand apart from the others. */
   outliers: number[];
 }
 

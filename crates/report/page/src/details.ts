@@ -84,9 +84,7 @@ function trials(cell: Cell, entry: Entry): Node[] {
   const most = Math.max(0, ...entry.runs.map((runs) => runs.length));
   const run = ([elapsed, , mark]: [number, number, number]) =>
     duration(elapsed) + (mark & 2 ? "^" : "") + (mark & 1 ? " (not counted)" : "");
-  // Trials that counted, to which the figure's times and outliers belong.
-  const counted = cell.trials.flatMap((_, index) => (entry.runs[index]?.some(([, , mark]) => !(mark & 1)) ? [index] : []));
-  const apart = new Set(entry.figure?.outliers.map((place) => counted[place]));
+  const apart = new Set(entry.figure?.outliers.map((place) => entry.figure?.trials[place]));
   const rows = cell.trials.map((trial, index) => {
     const runs = entry.runs[index] ?? [];
     const texts = Array.from({ length: most }, (_, at) => orDash(runs[at], run));

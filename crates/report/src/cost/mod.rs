@@ -11,6 +11,8 @@ use embermark_model::{Durability, Scale, Status};
 pub(crate) use grids::grids;
 use score::Resource;
 
+use crate::summary::parts;
+
 /// What one engine used in one phase that lasts by the clock: medians over the trials.
 #[derive(Clone, Debug)]
 pub struct Cost<'a> {
@@ -114,11 +116,9 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
     phases
         .into_iter()
         .map(|phase| {
-            let parts: Vec<_> = (cell.trials.iter().flat_map(|trial| &trial.phases))
-                .filter(|part| part.phase == phase)
-                .collect();
-            let status = parts.iter().map(|part| part.status).reduce(Status::worst);
-            let observed: Vec<&Observed> = (parts.iter().flat_map(|part| &part.runs))
+            let parts = parts(cell, phase);
+            let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
+            let observed: Vec<&Observed> = (parts.iter().flat_map(|(_, part)| &part.runs))
                 .filter_map(|run: &Run| run.observed.as_ref())
                 .collect();
             Cost {

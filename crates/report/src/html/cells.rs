@@ -161,7 +161,7 @@ fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> En
         reason: reason(why),
         tainted,
         client_side,
-        figure: figure.map(figure_data),
+        figure: figure.map(|figure| figure_data(cell, figure)),
         latency: figure.and_then(Figure::latency).map(|latency| latency_data(&latency)),
         response: figure.and_then(Figure::response).map(|response| latency_data(&response)),
         sharing: figure.and_then(|figure| figure.sharing.clone()),
@@ -241,7 +241,8 @@ fn latency_data(latency: &Latency) -> LatencyData {
     }
 }
 
-fn figure_data(figure: &Figure<'_>) -> FigureData {
+fn figure_data(cell: &Cell, figure: &Figure<'_>) -> FigureData {
+    let place = |index: &u32| cell.trials.iter().position(|trial| trial.index == *index);
     FigureData {
         per_op_ns: figure.per_op_ns,
         elapsed_ns: figure.elapsed_ns,
@@ -249,6 +250,7 @@ fn figure_data(figure: &Figure<'_>) -> FigureData {
         ops: figure.ops,
         done: figure.stop.map(|stop| stop.done),
         per_trial_ns: figure.per_trial_ns.clone(),
+        trials: figure.trials.iter().filter_map(place).collect(),
         outliers: figure.outliers.clone(),
     }
 }

@@ -307,7 +307,9 @@ pub struct FigureData {
     pub done: Option<u64>,
     /// Time per operation of each trial.
     pub per_trial_ns: Vec<f64>,
-    /// Places in it of trials that stand apart from the others.
+    /// The place in [`CellData::trials`] of each of these.
+    pub trials: Vec<usize>,
+    /// Places in `per_trial_ns` of trials that stand apart from the others.
     pub outliers: Vec<usize>,
 }
 

@@ -2,7 +2,7 @@
 
 use embermark_model::result::{Cell, DiskSize, Run, Settling};
 
-use super::figure::counted;
+use super::figure::{counted, parts};
 use crate::statistics::{mean, median};
 
 /// One load of one cell: in each trial the mean of the counted runs, or of those that have it, over
@@ -32,13 +32,8 @@ pub struct Loading {
 impl Loading {
     /// Of a phase of a cell; `None` where it puts no rows in, or nobody counted them.
     pub fn of(cell: &Cell, phase: &str) -> Option<Self> {
-        let trials: Vec<Vec<&Run>> = cell
-            .trials
-            .iter()
-            .flat_map(|trial| &trial.phases)
-            .filter(|part| part.phase == phase)
-            .map(counted)
-            .collect();
+        let parts = parts(cell, phase).into_iter();
+        let trials: Vec<Vec<&Run>> = parts.map(|(_, part)| counted(part)).collect();
         let over = |value: &dyn Fn(&Run) -> Option<f64>| {
             let of_trial = |runs: &Vec<&Run>| {
                 mean(&runs.iter().filter_map(|run| value(run)).collect::<Vec<f64>>())
