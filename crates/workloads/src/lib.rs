@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use embermark_contract::{EngineError, Store};
 use embermark_data::DataError;
-use embermark_engines::{EngineError, Store};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Scale;
 use embermark_model::answer::{Answer, Difference};

@@ -48,7 +48,7 @@ impl Watch for Blind {
 pub trait Companions {
     /// Starts one in a role with its task, its standard input and output piped. With `join` it opens
     /// the worker's database a second time, by what
-    /// [`Lifecycle::join`](embermark_engines::Lifecycle::join) said.
+    /// [`Lifecycle::join`](embermark_contract::Lifecycle::join) said.
     ///
     /// # Errors
     /// When the system starts none.

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use libloading::Library;
+use crate::library::functions;
 
 /// A `duckdb_database`, `duckdb_connection`, `duckdb_prepared_statement` and so on: pointers to
 /// things of DuckDB's own.
@@ -97,30 +97,10 @@ impl RawString {
     }
 }
 
-macro_rules! api {
-    ($($name:ident($($argument:ident: $of:ty),*) $(-> $result:ty)?;)*) => {
-        /// The functions, each without the `duckdb_` of its name.
-        pub(super) struct Api {
-            $(pub(super) $name: unsafe extern "C" fn($($argument: $of),*) $(-> $result)?,)*
-        }
+functions! {
+    /// The functions, each without the `duckdb_` of its name.
+    pub(super) struct Api of "duckdb_";
 
-        impl Api {
-            /// Looks all of them up.
-            ///
-            /// # Safety
-            /// The library must be DuckDB's and must never be unloaded.
-            pub(super) unsafe fn load(library: &Library) -> Result<Self, libloading::Error> {
-                // SAFETY: the types are those of the header; the functions have kept them since
-                // they were declared stable.
-                unsafe {
-                    Ok(Self { $($name: *library.get(concat!("duckdb_", stringify!($name)))?,)* })
-                }
-            }
-        }
-    };
-}
-
-api! {
     library_version() -> *const c_char;
     config_count() -> usize;
     get_config_flag(index: usize, name: *mut *const c_char, about: *mut *const c_char) -> State;

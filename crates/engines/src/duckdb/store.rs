@@ -7,7 +7,7 @@ use super::dialect::DuckDialect;
 use super::statement::Prepared;
 use super::tier::Tiering;
 use super::{NAME, Place, appender};
-use crate::door::{Shared, again_if};
+use crate::clients::{Shared, again_if};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, Step, TableDef, Visit};
 use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Result, Store};
 

@@ -9,7 +9,7 @@ use std::ptr;
 use embermark_model::Durability;
 
 use super::{ID, check, ffi};
-use crate::door::{Lender, Loan, Shared};
+use crate::clients::{Lender, Loan, Shared};
 use crate::{EngineError, Result, Site};
 
 /// Address space for the map, and with a write map the file's apparent size while it is open.

@@ -11,7 +11,7 @@ use super::param::values;
 use super::row::View;
 use super::session::Session;
 use super::{NAME, failed};
-use crate::door::again_if;
+use crate::clients::again_if;
 use crate::server::{self, Server};
 use crate::sql::{Dialect, Param, ResultRow, Rows, SqlStore, Statement, TableDef, Visit};
 use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Result};

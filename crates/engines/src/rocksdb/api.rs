@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use libloading::Library;
+use crate::library::functions;
 
 /// A `rocksdb_t`, `rocksdb_options_t`, `rocksdb_iterator_t` and so on: pointers to things of
 /// RocksDB's own.
@@ -12,31 +12,10 @@ pub(super) type Handle = *mut c_void;
 /// Where a function leaves its error, a text to be freed, or null.
 pub(super) type Failure = *mut *mut c_char;
 
-macro_rules! api {
-    ($($name:ident($($argument:ident: $of:ty),*) $(-> $result:ty)?;)*) => {
-        /// The functions, each without the `rocksdb_` of its name.
-        #[allow(non_snake_case, reason = "two names of the library's have WAL in them")]
-        pub(super) struct Api {
-            $(pub(super) $name: unsafe extern "C" fn($($argument: $of),*) $(-> $result)?,)*
-        }
+functions! {
+    /// The functions, each without the `rocksdb_` of its name.
+    pub(super) struct Api of "rocksdb_";
 
-        impl Api {
-            /// Looks all of them up.
-            ///
-            /// # Safety
-            /// The library must be RocksDB's and must never be unloaded.
-            pub(super) unsafe fn load(library: &Library) -> Result<Self, libloading::Error> {
-                // SAFETY: the types are those of the header, which has kept them from release to
-                // release.
-                unsafe {
-                    Ok(Self { $($name: *library.get(concat!("rocksdb_", stringify!($name)))?,)* })
-                }
-            }
-        }
-    };
-}
-
-api! {
     free(pointer: *mut c_void);
 
     options_create() -> Handle;

@@ -8,7 +8,7 @@ use std::{ptr, slice};
 use super::ID;
 use super::api::{Api, Failure, Handle};
 use super::options::Options;
-use crate::door::{Lender, Loan};
+use crate::clients::{Lender, Loan};
 use crate::{EngineError, Result, Site};
 
 /// The column family that is always there.

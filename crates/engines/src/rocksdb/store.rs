@@ -11,7 +11,7 @@ use super::db::{Db, Value, c_string};
 use super::library::RocksLib;
 use super::scan::Scan;
 use super::{ID, bulk, stored};
-use crate::door::Shared;
+use crate::clients::Shared;
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 

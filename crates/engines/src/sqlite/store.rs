@@ -9,7 +9,8 @@ use rusqlite::{Connection, ffi};
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
 use super::{Client, FILE, NAME, bulk, connect, tier};
-use crate::door::{Door, PATIENCE};
+use crate::Door;
+use crate::clients::PATIENCE;
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
 use crate::{Access, Ending, EngineError, Join, Lifecycle, Result, Site, Store};
 

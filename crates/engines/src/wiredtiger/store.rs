@@ -9,7 +9,7 @@ use embermark_model::Durability;
 use super::connection::{self, c_string, check};
 use super::cursor::Cursor;
 use super::{ID, ffi};
-use crate::door::{Lender, Loan, Shared, again_if};
+use crate::clients::{Lender, Loan, Shared, again_if};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 

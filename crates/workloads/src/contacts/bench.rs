@@ -1,7 +1,7 @@
 //! The workload on one database.
 
+use embermark_contract::{EngineError, Store};
 use embermark_data::contacts::Contact;
-use embermark_engines::{EngineError, Store};
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::Checksum;

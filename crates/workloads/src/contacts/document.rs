@@ -1,11 +1,11 @@
 //! Contacts in a document store.
 
-use embermark_data::contacts::Contact;
-use embermark_engines::document::{
+use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Order,
     Value,
 };
-use embermark_engines::{Ending, Result};
+use embermark_contract::{Ending, Result};
+use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;

@@ -3,11 +3,11 @@
 
 use std::ops::ControlFlow;
 
-use embermark_data::contacts::Contact;
-use embermark_engines::kv::{
+use embermark_contract::kv::{
     self, Direction, IndexDef, Indexed, KvStore, Pairs, Range, Table, TableDef, Visit,
 };
-use embermark_engines::{Access, Ending, EngineError, Result};
+use embermark_contract::{Access, Ending, EngineError, Result};
+use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;

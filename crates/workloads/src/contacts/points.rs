@@ -3,8 +3,8 @@
 
 use std::slice::Iter;
 
+use embermark_contract::series::{FieldValue, Point, Points, TagValue};
 use embermark_data::contacts::Contact;
-use embermark_engines::series::{FieldValue, Point, Points, TagValue};
 
 use super::port::Stored;
 use super::step::Column;

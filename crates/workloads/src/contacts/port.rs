@@ -1,9 +1,9 @@
 //! What the workload needs of a store, in its own words.
 
 use arrayvec::ArrayString;
+use embermark_contract::sql::ResultRow;
+use embermark_contract::{EngineError, Result};
 use embermark_data::contacts::Contact;
-use embermark_engines::sql::ResultRow;
-use embermark_engines::{EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::result::How;

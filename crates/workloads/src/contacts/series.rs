@@ -5,10 +5,10 @@
 use std::fmt::Write;
 
 use arrayvec::ArrayString;
+use embermark_contract::series::SeriesStore;
+use embermark_contract::sql::ResultRow;
+use embermark_contract::{Ending, EngineError, Result};
 use embermark_data::contacts::Contact;
-use embermark_engines::series::SeriesStore;
-use embermark_engines::sql::ResultRow;
-use embermark_engines::{Ending, EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;

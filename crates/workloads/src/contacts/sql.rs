@@ -1,8 +1,10 @@
 //! Contacts in an SQL database.
 
+use embermark_contract::sql::{
+    self, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
+};
+use embermark_contract::{Access, Ending, Result};
 use embermark_data::contacts::Contact;
-use embermark_engines::sql::{self, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef};
-use embermark_engines::{Access, Ending, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;

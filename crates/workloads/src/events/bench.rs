@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use embermark_engines::{Ending, EngineError};
+use embermark_contract::{Ending, EngineError};
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
 

@@ -1,13 +1,13 @@
 //! Events in a document store: a document each, what it tells in fields of its own.
 
 use arrayvec::ArrayVec;
-use embermark_data::events::Payload;
-use embermark_engines::document::{
+use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
-use embermark_engines::sql::{Dialect, ResultRow};
-use embermark_engines::{Ending, Result};
+use embermark_contract::sql::{Dialect, ResultRow};
+use embermark_contract::{Ending, Result};
+use embermark_data::events::Payload;
 use embermark_meter::Meter;
 use embermark_model::result::How;
 

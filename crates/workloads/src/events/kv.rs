@@ -5,8 +5,8 @@
 
 use std::ops::ControlFlow;
 
-use embermark_engines::kv::{self, Direction, IndexDef, Indexed, KvStore, Range, Table, TableDef};
-use embermark_engines::{Access, Ending, EngineError, Result};
+use embermark_contract::kv::{self, Direction, IndexDef, Indexed, KvStore, Range, Table, TableDef};
+use embermark_contract::{Access, Ending, EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::result::How;
 

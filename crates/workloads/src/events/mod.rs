@@ -17,8 +17,8 @@ mod variant;
 
 use std::time::Duration;
 
+use embermark_contract::{EngineError, Store};
 use embermark_data::events::{self, PUBLISHED_ROWS};
-use embermark_engines::{EngineError, Store};
 use embermark_model::plan::DataSource;
 
 use crate::made::{self, Made};

@@ -1,7 +1,7 @@
 //! The SQL texts, written once; a dialect gives the pieces that engines write differently.
 
-use embermark_engines::sql::{Dialect, Nullable, SqlType, TableDef};
-use embermark_engines::{EngineError, Result};
+use embermark_contract::sql::{Dialect, Nullable, SqlType, TableDef};
+use embermark_contract::{EngineError, Result};
 
 use super::found::{ERRORS_SINCE, WITHIN};
 use super::port::{NUMBERS, TEXTS};

@@ -4,9 +4,9 @@
 //! manual warns of. What is grouped by a field is grouped here.
 
 use arrayvec::ArrayVec;
+use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
+use embermark_contract::{Ending, EngineError, Result};
 use embermark_data::events::Payload;
-use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue};
-use embermark_engines::{Ending, EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::result::How;
 

@@ -1,9 +1,9 @@
 //! Events in an SQL database.
 
 use arrayvec::ArrayVec;
+use embermark_contract::sql::{self, Param, Rows, SqlStore, Statement};
+use embermark_contract::{Access, Ending, Result};
 use embermark_data::events::Payload;
-use embermark_engines::sql::{self, Param, Rows, SqlStore, Statement};
-use embermark_engines::{Access, Ending, Result};
 use embermark_meter::Meter;
 use embermark_model::result::How;
 

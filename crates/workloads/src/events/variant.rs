@@ -1,6 +1,6 @@
 //! The variants: how events are represented, and what is indexed.
 
-use embermark_engines::EngineError;
+use embermark_contract::EngineError;
 use embermark_model::choice;
 
 use crate::{VariantInfo, WorkloadError};

@@ -1,11 +1,11 @@
 //! Dogs in a document store.
 
-use embermark_data::dogs::Dog;
-use embermark_engines::Result;
-use embermark_engines::document::{
+use embermark_contract::Result;
+use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
+use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
 use embermark_model::result::How;
 

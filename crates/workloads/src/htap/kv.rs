@@ -4,9 +4,9 @@
 use std::ops::ControlFlow;
 
 use arrayvec::{ArrayString, ArrayVec};
+use embermark_contract::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
+use embermark_contract::{Access, EngineError, Result};
 use embermark_data::dogs::Dog;
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
-use embermark_engines::{Access, EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::result::How;
 

@@ -9,8 +9,8 @@ mod sql;
 
 use std::collections::HashMap;
 
+use embermark_contract::{EngineError, Store};
 use embermark_data::dogs::{self, Dog};
-use embermark_engines::{EngineError, Store};
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::plan::DataSource;

@@ -1,8 +1,8 @@
 //! What the workload needs of a store, in its own words.
 
+use embermark_contract::sql::ResultRow;
+use embermark_contract::{EngineError, Result};
 use embermark_data::dogs::Dog;
-use embermark_engines::sql::ResultRow;
-use embermark_engines::{EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::result::How;
 

@@ -2,9 +2,9 @@
 //! nanoseconds. A tag of as many values as there are rows is what its manual warns of, so the UUID
 //! is a field.
 
+use embermark_contract::Result;
+use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_data::dogs::Dog;
-use embermark_engines::Result;
-use embermark_engines::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_meter::Meter;
 use embermark_model::result::How;
 

@@ -1,8 +1,10 @@
 //! Dogs in an SQL database.
 
+use embermark_contract::sql::{
+    self, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
+};
+use embermark_contract::{Access, Result};
 use embermark_data::dogs::Dog;
-use embermark_engines::sql::{self, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef};
-use embermark_engines::{Access, Result};
 use embermark_meter::Meter;
 use embermark_model::result::How;
 

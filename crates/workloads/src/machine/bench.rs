@@ -5,8 +5,8 @@ use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use embermark_contract::{EngineError, Join, Result};
 use embermark_data::machine::{History, Sample, Signal};
-use embermark_engines::{EngineError, Join, Result};
 use embermark_meter::{Measured, Meter, Stopwatch};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::plan::Rate;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use embermark_contract::{EngineError, Result};
 use embermark_data::draw::Draw;
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp, cycle};
-use embermark_engines::{EngineError, Result};
 use embermark_model::fingerprint::Fingerprint;
 
 use super::port::{MachineLog, Seek, Sums, add};
@@ -178,8 +178,8 @@ fn ends(log: &mut dyn MachineLog, at: Stamp) -> Result<Option<[Stamp; 2]>> {
 
 #[cfg(test)]
 mod tests {
+    use embermark_contract::{Site, Store};
     use embermark_engines::registry;
-    use embermark_engines::{Site, Store};
     use embermark_model::Durability;
 
     use super::super::kv::KvLog;

@@ -4,13 +4,13 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp};
-use embermark_engines::Result;
-use embermark_engines::document::{
+use embermark_contract::Result;
+use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
-use embermark_engines::sql::ResultRow;
+use embermark_contract::sql::ResultRow;
+use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp};
 use embermark_model::result::How;
 
 use super::port::{Layout, MachineLog, Seek, Sums, Visit, add, broken, channel, one_value, stamp};

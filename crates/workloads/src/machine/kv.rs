@@ -3,9 +3,9 @@
 
 use std::ops::ControlFlow;
 
+use embermark_contract::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
+use embermark_contract::{Access, Result};
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
-use embermark_engines::{Access, Result};
 use embermark_model::result::How;
 
 use super::packed;

@@ -22,7 +22,7 @@ use std::error::Error;
 use std::io::Write;
 use std::time::Duration;
 
-use embermark_engines::{EngineError, Join, Store};
+use embermark_contract::{EngineError, Join, Store};
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
 

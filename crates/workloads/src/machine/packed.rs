@@ -1,7 +1,7 @@
 //! Samples as bytes, and as JSON text.
 
+use embermark_contract::Result;
 use embermark_data::machine::{CHANNELS, Sample, Stamp, Values};
-use embermark_engines::Result;
 
 use super::port::broken;
 

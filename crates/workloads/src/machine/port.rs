@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use embermark_contract::{EngineError, Result};
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
-use embermark_engines::{EngineError, Result};
 use embermark_model::result::How;
 
 /// How samples lie in a store.

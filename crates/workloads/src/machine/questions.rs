@@ -1,8 +1,8 @@
 //! The SQL texts. Columns of a time are compared one by one, `s` first and by itself, which every
 //! engine answers from the primary key; a comparison of rows, `(s, ns) > (?, ?)`, is not for all.
 
+use embermark_contract::sql::Dialect;
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF};
-use embermark_engines::sql::Dialect;
 
 use super::port::{Layout, Seek};
 

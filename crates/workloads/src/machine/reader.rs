@@ -5,8 +5,8 @@ use std::io::{self, BufRead, Write};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use embermark_contract::{EngineError, Result};
 use embermark_data::machine::{History, Sample, Stamp};
-use embermark_engines::{EngineError, Result};
 use embermark_meter::Stopwatch;
 use embermark_model::result::Latency;
 use serde::{Deserialize, Serialize};

@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
+use embermark_contract::Result;
+use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp, Values};
-use embermark_engines::Result;
-use embermark_engines::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_model::result::How;
 
 use super::port::{MachineLog, Seek, Sums, Visit, broken, channel, keep};

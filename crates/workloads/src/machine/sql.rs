@@ -3,11 +3,11 @@
 
 use std::ops::ControlFlow;
 
-use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
-use embermark_engines::Result;
-use embermark_engines::sql::{
+use embermark_contract::Result;
+use embermark_contract::sql::{
     Nullable, Param, ResultRow, Rows, SqlStore, SqlType, Statement, Step, TableDef,
 };
+use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
 use embermark_model::result::How;
 
 use super::packed;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use embermark_engines::Result;
+use embermark_contract::Result;
 use embermark_model::result::Latency;
 
 use super::writer::Written;

@@ -6,8 +6,8 @@ use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use embermark_contract::{EngineError, Result};
 use embermark_data::machine::{Sample, Signal};
-use embermark_engines::{EngineError, Result};
 use embermark_meter::Stopwatch;
 use embermark_model::fingerprint::Fingerprint;
 

@@ -1,6 +1,6 @@
 //! The workload on one database.
 
-use embermark_engines::{EngineError, Store};
+use embermark_contract::{EngineError, Store};
 use embermark_meter::{Measured, Meter, Pace};
 use embermark_model::Reading;
 use embermark_model::answer::{Answer, Difference};

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier};
 use std::thread::{Builder, JoinHandle};
 
-use embermark_engines::{Door, EngineError, Result};
+use embermark_contract::{Door, EngineError, Result};
 use embermark_meter::{Meter, Pace};
 use embermark_model::fingerprint::Checksum;
 

@@ -1,11 +1,11 @@
 //! The log in a document store.
 
-use embermark_engines::document::{
+use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
-use embermark_engines::sql::Visit;
-use embermark_engines::{Door, Result};
+use embermark_contract::sql::Visit;
+use embermark_contract::{Door, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;

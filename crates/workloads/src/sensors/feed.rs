@@ -1,7 +1,7 @@
 //! Rows on their way into a bulk load.
 
-use embermark_engines::kv::Pairs;
-use embermark_engines::sql::{Param, Rows};
+use embermark_contract::kv::Pairs;
+use embermark_contract::sql::{Param, Rows};
 use embermark_meter::Meter;
 use embermark_model::Reading;
 

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use embermark_engines::kv::{Direction, KvStore, Range, Table, TableDef};
-use embermark_engines::{Access, Door, Result};
+use embermark_contract::kv::{Direction, KvStore, Range, Table, TableDef};
+use embermark_contract::{Access, Door, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;

@@ -1,8 +1,8 @@
 //! The analytical questions in an engine's own language: which statements they are, and what their
 //! rows mean.
 
-use embermark_engines::sql::{ResultRow, Visit};
-use embermark_engines::{EngineError, Result};
+use embermark_contract::sql::{ResultRow, Visit};
+use embermark_contract::{EngineError, Result};
 use embermark_model::{Key, Reading};
 
 use super::found::Found;

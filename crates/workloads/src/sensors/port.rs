@@ -1,6 +1,6 @@
 //! What the workload needs of a store, in its own words.
 
-use embermark_engines::{Door, Result};
+use embermark_contract::{Door, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;

@@ -1,6 +1,6 @@
 //! The SQL texts, written once; a dialect gives the pieces that engines write differently.
 
-use embermark_engines::sql::{Dialect, Nullable, SqlType, TableDef};
+use embermark_contract::sql::{Dialect, Nullable, SqlType, TableDef};
 
 /// The table. A sensor number needs 16 bits without a sign, for which SQL has no narrower type.
 pub(super) static TABLE: TableDef = TableDef {

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use embermark_engines::Result;
+use embermark_contract::Result;
 use embermark_model::Key;
 
 use super::found::Found;

@@ -1,8 +1,8 @@
 //! The log in a series store.
 
-use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue};
-use embermark_engines::sql::{ResultRow, Visit};
-use embermark_engines::{Door, EngineError, Result};
+use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
+use embermark_contract::sql::{ResultRow, Visit};
+use embermark_contract::{Door, EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;

@@ -1,7 +1,7 @@
 //! The log in an SQL database.
 
-use embermark_engines::sql::{self, Param, SqlStore, Statement};
-use embermark_engines::{Access, Door, Result};
+use embermark_contract::sql::{self, Param, SqlStore, Statement};
+use embermark_contract::{Access, Door, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::How;

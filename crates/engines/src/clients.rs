@@ -1,29 +1,10 @@
-//! Further clients of a database that this process has open, each on a thread of its own.
+//! What adapters share for further clients of an open database: trying again what was refused, and
+//! handles that several clients use.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::{EngineError, Result, Store};
-
-/// The way in for one further client, made by
-/// [`Lifecycle::sibling`](crate::Lifecycle::sibling). It goes to the client's thread, and is entered
-/// there: a [`Store`] stays on the thread that opened it.
-pub struct Door(Box<dyn FnOnce() -> Result<Store> + Send>);
-
-impl Door {
-    /// A way in that opens the store when it is entered.
-    pub fn new(enter: impl FnOnce() -> Result<Store> + Send + 'static) -> Self {
-        Self(Box::new(enter))
-    }
-
-    /// Opens the client's store, on this thread.
-    ///
-    /// # Errors
-    /// When the engine reports one.
-    pub fn enter(self) -> Result<Store> {
-        (self.0)()
-    }
-}
+use crate::{EngineError, Result};
 
 /// How long a change may go on to be refused for the sake of others before that is an error.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);

@@ -175,9 +175,9 @@ pub enum Link {
     #[default]
     Socket,
     /// TCP on the loopback address, so that its traffic can be counted
-    /// ([`network::counters`](crate::network::counters)). Whoever can reach that address reaches the
+    /// (`embermark_engines::network::counters`). Whoever can reach that address reaches the
     /// server, most of which ask for no password: meant for a process that has
-    /// [entered](crate::network::enter) a network of its own.
+    /// entered (`embermark_engines::network::enter`) a network of its own.
     Loopback,
 }
 
