@@ -210,6 +210,7 @@ mod tests {
         // SAFETY: it was compiled above, with that function.
         assert_eq!(unsafe { (Api::load(library).unwrap().ve)() }, 42);
         functions! {
+            #[allow(dead_code, reason = "it is not there to be called")]
             struct Other of "abo";
             minable() -> i32;
         }
