@@ -15,7 +15,7 @@ run: build
 	$(TARGET)/release/embermark run
 
 build: deps
-	cargo build --release --locked
+	scripts/build.sh
 
 test: deps servers browser
 	cargo fmt --all --check

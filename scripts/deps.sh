@@ -6,8 +6,9 @@
 #   deps.sh tools      what calibration needs: engines with tools of their own, and these
 #   deps.sh servers    what the server engines need; HarperDB only with ACCEPT_LICENSE=harperdb, which says that
 #                      you have accepted its licence
-# Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on:
-# an engine whose part is missing is reported as unavailable, the others run.
+#   deps.sh packages embedded|browser|tools|servers   of these the Debian packages alone
+# Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on: libraries are
+# unpacked below .deps, an engine whose other parts are missing is reported as unavailable, the others run.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -16,28 +17,69 @@ say() { printf 'deps: %s\n' "$*" >&2; }
 # have_package NAME: whether a Debian package is installed.
 have_package() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# packages NAME…: installs the Debian packages that are missing.
+# missing NAME…: those of the Debian packages that are not installed.
+missing() { for name in "$@"; do have_package "$name" || printf ' %s' "$name"; done; }
+
+# as_root COMMAND…: runs it with root's rights, or fails where they are not to be had without a password.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+# packages NAME…: installs the Debian packages that are missing, or says which they are.
 packages() {
-    missing=
-    for name in "$@"; do have_package "$name" || missing="$missing $name"; done
+    missing=$(missing "$@")
     [ -n "$missing" ] || return 0
     if ! command -v apt-get >/dev/null; then
         say "this is no Debian-like system; please install the equivalent of:$missing"
         return 0
     fi
-    if [ "$(id -u)" = 0 ]; then as_root=; elif sudo -n true 2>/dev/null; then as_root='sudo -n'; else
+    if ! as_root true 2>/dev/null; then
         say "to have every engine, install as root:  apt-get install$missing"
         return 0
     fi
     say "installing$missing"
     log=$(mktemp)
-    # The variables are lists of words.
+    # The variable is a list of words.
     # shellcheck disable=SC2086
-    if ! { $as_root apt-get update && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+    if ! { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
         tail -n 5 "$log" >&2
         say "could not install$missing; going on without"
     fi
     rm -f "$log"
+}
+
+# libraries FOLDER NAME…: the Debian packages of libraries. Without root they are unpacked, with what they need and
+# the system lacks, into a folder below .deps: libraries and headers side by side.
+libraries() {
+    folder=.deps/$1
+    shift
+    missing=$(missing "$@")
+    if [ -z "$missing" ] || as_root true 2>/dev/null || ! command -v apt-get >/dev/null; then
+        packages "$@"
+        return 0
+    fi
+    [ "$(cat "$folder/packages" 2>/dev/null)" = "$missing" ] && return 0
+    say "unpacking$missing"
+    work=$(mktemp -d)
+    mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/unpacked"
+    # apt's own folders are root's: with folders of our own its lists can be read all the same.
+    apt() { apt-get -q -o Debug::NoLocking=1 -o Dir::State::lists="$work/lists" -o Dir::Cache="$work/cache" "$@"; }
+    # shellcheck disable=SC2086
+    if (cd "$work" && apt update \
+        && apt install --print-uris --no-install-recommends -y $missing >uris \
+        && apt download $(sed -n "s/^'[^']*' \([^_]*\)_.*/\1/p" uris) \
+        && for package in ./*.deb; do dpkg-deb -x "$package" unpacked; done) >"$work/log" 2>&1; then
+        mkdir -p "$folder"
+        for file in "$work"/unpacked/lib/*/lib*.so* "$work"/unpacked/usr/lib/*/lib*.so* "$work"/unpacked/usr/lib/*/lib*.a \
+            "$work"/unpacked/usr/include/*.h; do
+            [ ! -f "$file" ] || cp -P "$file" "$folder/"
+        done
+        printf '%s' "$missing" >"$folder/packages"
+    else
+        tail -n 3 "$work/log" >&2
+        say "could not unpack$missing; going on without"
+    fi
+    rm -rf "$work"
 }
 
 # duckdb: the official library, as its Node.js package carries it, pinned by version and digest.
@@ -180,11 +222,37 @@ browser() {
     command -v chromium >/dev/null || say "no chromium: the page's tests in a browser are skipped"
 }
 
+# What each part takes of Debian.
+berkeleydb=libdb5.3-dev
+wiredtiger=libwiredtiger-dev
+rocksdb=librocksdb-dev
+tools='rocksdb-tools postgresql mariadb-server-core mariadb-client-core sysbench'
+servers='postgresql mariadb-server-core mariadb-client-core'
+clients='libpq5 libmariadb3 libmongoc-1.0-0'
+
+# embedded: the libraries of embedded engines.
+embedded() {
+    # At once where they are installed.
+    if as_root true 2>/dev/null; then packages $berkeleydb $wiredtiger $rocksdb; fi
+    libraries berkeleydb $berkeleydb
+    libraries wiredtiger $wiredtiger
+    libraries rocksdb $rocksdb
+}
+
+# The variables are lists of words.
+# shellcheck disable=SC2086
 case "${1:-}" in
-    embedded) packages libdb5.3-dev librocksdb-dev libwiredtiger-dev; duckdb; page ;;
+    embedded) embedded; duckdb; page ;;
     browser) browser ;;
-    tools)
-        packages libdb5.3-dev librocksdb-dev rocksdb-tools postgresql mariadb-server-core mariadb-client-core sysbench ;;
-    servers) packages postgresql mariadb-server-core mariadb-client-core; influxdb; mongodb; harperdb ;;
-    *) echo "usage: $0 embedded|browser|tools|servers" >&2; exit 2 ;;
+    tools) embedded; packages $tools; libraries clients $clients ;;
+    servers) packages $servers; libraries clients $clients; influxdb; mongodb; harperdb ;;
+    packages)
+        case "${2:-}" in
+            embedded) packages $berkeleydb $wiredtiger $rocksdb nodejs npm ;;
+            browser) packages chromium ;;
+            tools) packages $berkeleydb $wiredtiger $rocksdb $tools $clients ;;
+            servers) packages $servers $clients python3-pip npm ;;
+            *) echo "usage: $0 packages embedded|browser|tools|servers" >&2; exit 2 ;;
+        esac ;;
+    *) echo "usage: $0 [packages] embedded|browser|tools|servers" >&2; exit 2 ;;
 esac

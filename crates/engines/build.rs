@@ -1,5 +1,5 @@
-//! Compiles the shims of the C libraries that are linked, each where its headers and library are;
-//! where they are not, the engine is built as one that says so.
+//! Compiles the shims of the C libraries that are linked: the system's where it has one, else one that
+//! `make deps` has unpacked; where there is neither, the engine is built as one that says so.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ mod lines;
 struct Linked {
     /// The engine's module and feature.
     name: &'static str,
-    /// What the linker calls the library.
+    /// What the linker calls the library, and its unpacked copy.
     library: &'static str,
     /// A program that compiles and links where the library can be used.
     probe: &'static str,
@@ -43,11 +43,14 @@ fn main() -> io::Result<()> {
     redb_version()?;
     adapter_lines(&package)?;
     let scratch = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    LINKED.iter().try_for_each(|linked| linked.build(&scratch))
+    let unpacked = package.join("../../.deps");
+    LINKED.iter().try_for_each(|linked| linked.build(&scratch, &unpacked.join(linked.name)))
 }
 
 impl Linked {
-    fn build(&self, scratch: &Path) -> io::Result<()> {
+    /// `unpacked` is the folder of its unpacked copy, whether it is there or not: headers, and a library
+    /// to be linked statically, so that the program does not depend on where it lies.
+    fn build(&self, scratch: &Path, unpacked: &Path) -> io::Result<()> {
         let Self { name, library, .. } = self;
         println!("cargo::rustc-check-cfg=cfg({name}_linked)");
         if env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_none() {
@@ -55,25 +58,39 @@ impl Linked {
         }
         let shim = format!("src/{name}/shim.c");
         println!("cargo::rerun-if-changed={shim}");
-        if !self.links(scratch)? {
+        let mut compiler = cc::Build::new();
+        if self.links(&compiler, scratch, None)? {
+            println!("cargo::rustc-link-lib={library}");
+        } else if self.links(compiler.include(unpacked), scratch, Some(unpacked))? {
+            println!("cargo::rustc-link-search=native={}", unpacked.display());
+            println!("cargo::rustc-link-lib=static={library}");
+        } else {
             // So that the next build after an installation looks again.
             println!("cargo::rerun-if-changed=/usr/include");
+            // A path that is missing would have this run every time.
+            if let Some(all) = unpacked.parent().filter(|all| all.exists()) {
+                println!("cargo::rerun-if-changed={}", all.display());
+            }
             return Ok(());
         }
-        let compiled = cc::Build::new().file(&shim).try_compile(&format!("embermark_{name}"));
+        let compiled = compiler.file(&shim).try_compile(&format!("embermark_{name}"));
         compiled.map_err(|error| io::Error::other(format!("compiling {shim}: {error}")))?;
-        println!("cargo::rustc-link-lib={library}");
         println!("cargo::rustc-cfg={name}_linked");
         Ok(())
     }
 
-    /// Whether the probe compiles and links.
-    fn links(&self, scratch: &Path) -> io::Result<bool> {
+    /// Whether the probe compiles and links, with the static library of a folder or the system's.
+    fn links(&self, cc: &cc::Build, scratch: &Path, folder: Option<&Path>) -> io::Result<bool> {
         let source = scratch.join(format!("probe-{}.c", self.name));
         fs::write(&source, self.probe)?;
-        let Ok(compiler) = cc::Build::new().try_get_compiler() else { return Ok(false) };
+        let Ok(compiler) = cc.try_get_compiler() else { return Ok(false) };
         let mut probe = compiler.to_command();
-        probe.arg(&source).arg(format!("-l{}", self.library)).arg("-o").arg(scratch.join("probe"));
+        probe.arg(&source);
+        match folder {
+            Some(folder) => probe.arg(folder.join(format!("lib{}.a", self.library))),
+            None => probe.arg(format!("-l{}", self.library)),
+        };
+        probe.arg("-o").arg(scratch.join("probe"));
         Ok(probe.output().is_ok_and(|output| output.status.success()))
     }
 }

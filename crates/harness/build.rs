@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// The crates whose code decides what is measured.
-const MEASURING: [&str; 6] = ["data", "engines", "harness", "meter", "model", "workloads"];
+const MEASURING: [&str; 7] =
+    ["contract", "data", "engines", "harness", "meter", "model", "workloads"];
 
 fn main() {
     println!("cargo::rerun-if-env-changed=EMBERMARK_COMMIT");
