@@ -48,6 +48,12 @@ packages() {
     rm -f "$log"
 }
 
+# apt_here ARGUMENT…: apt-get with its lists and its cache in the current folder, because its own are root's.
+apt_here() {
+    mkdir -p lists/partial cache/archives/partial
+    apt-get -q -o Debug::NoLocking=1 -o Dir::State::lists="$PWD/lists" -o Dir::Cache="$PWD/cache" "$@"
+}
+
 # libraries FOLDER NAME…: the Debian packages of libraries. Without root they are unpacked, with what they need and
 # the system lacks, into a folder below .deps: libraries and headers side by side.
 libraries() {
@@ -61,13 +67,11 @@ libraries() {
     [ "$(cat "$folder/packages" 2>/dev/null)" = "$missing" ] && return 0
     say "unpacking$missing"
     work=$(mktemp -d)
-    mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/unpacked"
-    # apt's own folders are root's: with folders of our own its lists can be read all the same.
-    apt() { apt-get -q -o Debug::NoLocking=1 -o Dir::State::lists="$work/lists" -o Dir::Cache="$work/cache" "$@"; }
+    mkdir "$work/unpacked"
     # shellcheck disable=SC2086
-    if (cd "$work" && apt update \
-        && apt install --print-uris --no-install-recommends -y $missing >uris \
-        && apt download $(sed -n "s/^'[^']*' \([^_]*\)_.*/\1/p" uris) \
+    if (cd "$work" && apt_here update \
+        && apt_here install --print-uris --no-install-recommends -y $missing >uris \
+        && apt_here download $(sed -n "s/^'[^']*' \([^_]*\)_.*/\1/p" uris) \
         && for package in ./*.deb; do dpkg-deb -x "$package" unpacked; done) >"$work/log" 2>&1; then
         mkdir -p "$folder"
         for file in "$work"/unpacked/lib/*/lib*.so* "$work"/unpacked/usr/lib/*/lib*.so* "$work"/unpacked/usr/lib/*/lib*.a \
@@ -82,6 +86,17 @@ libraries() {
     rm -rf "$work"
 }
 
+# fetch URL FILE: downloads a file by what is there. apt brings a program of its own for it.
+fetch() {
+    if command -v curl >/dev/null; then curl --fail --silent --show-error --location --output "$2" "$1"
+    elif command -v wget >/dev/null; then wget --quiet --output-document "$2" "$1"
+    else /usr/lib/apt/apt-helper download-file "$1" "$2"
+    fi
+}
+
+# is_file FILE DIGEST: whether a file is the one expected.
+is_file() { printf '%s  %s\n' "$2" "$1" | sha256sum --check --status; }
+
 # duckdb: the official library, as its Node.js package carries it, pinned by version and digest.
 duckdb() {
     # The newest version there is differs by architecture; a result names the one it measured.
@@ -92,19 +107,16 @@ duckdb() {
     esac
     folder=.deps/duckdb
     [ "$(cat "$folder/version" 2>/dev/null)" = "$version" ] && [ -f "$folder/libduckdb.so" ] && return 0
-    command -v npm >/dev/null || packages npm
-    if ! command -v npm >/dev/null; then
-        say 'DuckDB needs npm once, to fetch its prebuilt library; without it the engine is unavailable'
-        return 0
-    fi
     say "fetching DuckDB ${version%-*}"
     work=$(mktemp -d)
-    if (cd "$work" && npm pack --silent "@duckdb/node-bindings-linux-$arch@$version" >/dev/null && tar xzf ./*.tgz) \
-        && printf '%s  %s\n' "$digest" "$work/package/libduckdb.so" | sha256sum --check --status; then
+    package=node-bindings-linux-$arch
+    if fetch "https://registry.npmjs.org/@duckdb/$package/-/$package-$version.tgz" "$work/package.tgz" >"$work/log" 2>&1 \
+        && tar xzf "$work/package.tgz" -C "$work" && is_file "$work/package/libduckdb.so" "$digest"; then
         mkdir -p "$folder"
         mv "$work/package/libduckdb.so" "$work/package/LICENSE" "$folder/"
         echo "$version" >"$folder/version"
     else
+        tail -n 3 "$work/log" >&2
         say 'could not fetch the DuckDB library, or its digest is not the expected one; going on without'
     fi
     rm -rf "$work"
@@ -112,9 +124,6 @@ duckdb() {
 
 # unpacked FOLDER VERSION FILE: whether a folder below .deps holds that version, complete.
 unpacked() { [ "$(cat "$1/version" 2>/dev/null)" = "$2" ] && [ -e "$1/$3" ]; }
-
-# is_file FILE DIGEST: whether a file is the one expected.
-is_file() { printf '%s  %s\n' "$2" "$1" | sha256sum --check --status; }
 
 # influxdb: Debian's package, unpacked: installed, it would start a server of its own on every address.
 influxdb() {
@@ -126,7 +135,7 @@ influxdb() {
     work=$(mktemp -d)
     # apt's own download user must be able to write there.
     chmod 755 "$work"
-    if (cd "$work" && { apt-get download influxdb || { apt-get update && apt-get download influxdb; }; }) >"$work/log" 2>&1 \
+    if (cd "$work" && apt_here update && apt_here download influxdb) >"$work/log" 2>&1 \
         && mkdir -p "$folder" && dpkg-deb -x "$work"/influxdb_*.deb "$folder"; then :; else
         tail -n 3 "$work/log" >&2
         say 'could not fetch InfluxDB; going on without'
