@@ -74,22 +74,28 @@ impl Lender {
     }
 }
 
-/// A handle of an engine's that its manual allows several threads to use.
+/// A handle of an engine's on its way to another thread.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "as above")]
-pub(crate) struct Shared<T>(pub T);
+pub(crate) struct Moved<T>(T);
 
 #[allow(dead_code, reason = "as above")]
-impl<T> Shared<T> {
+impl<T> Moved<T> {
+    /// # Safety
+    /// The engine's manual allows the handle to be used on another thread than the one that made it,
+    /// in the way in which it will be; where one is made, the passage is named.
+    pub const unsafe fn new(handle: T) -> Self {
+        Self(handle)
+    }
+
     /// The handle. (A closure that takes the field instead would not be `Send`.)
     pub fn take(self) -> T {
         self.0
     }
 }
 
-// SAFETY: made for handles alone that the engine's manual allows several threads to use; where one is
-// made, the passage is named.
-unsafe impl<T> Send for Shared<T> {}
+// SAFETY: who makes one has promised it.
+unsafe impl<T> Send for Moved<T> {}
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use super::dialect::DuckDialect;
 use super::statement::Prepared;
 use super::tier::Tiering;
 use super::{NAME, Place, appender};
-use crate::clients::{Shared, again_if};
+use crate::clients::{Moved, again_if};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, Step, TableDef, Visit};
 use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Result, Store};
 
@@ -145,10 +145,12 @@ impl Lifecycle for DuckStore {
         )
     }
 
-    /// Another connection to the database in this process.
+    /// Another connection to the database in this process; each is used by one thread at a time
+    /// (<https://duckdb.org/docs/stable/connect/concurrency>).
     fn sibling(&mut self) -> Result<Door> {
         let place = self.place.clone();
-        let connection = Shared(self.open()?.connection.another()?);
+        // SAFETY: a connection of its own, which the other thread alone will use.
+        let connection = unsafe { Moved::new(self.open()?.connection.another()?) };
         Ok(Door::new(move || {
             let connection = connection.take();
             if place.tiering == Tiering::NoLog {

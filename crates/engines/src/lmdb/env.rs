@@ -9,7 +9,7 @@ use std::ptr;
 use embermark_model::Durability;
 
 use super::{ID, check, ffi};
-use crate::clients::{Lender, Loan, Shared};
+use crate::clients::{Lender, Loan, Moved};
 use crate::{EngineError, Result, Site};
 
 /// Address space for the map, and with a write map the file's apparent size while it is open.
@@ -92,8 +92,9 @@ impl Env {
 
     /// The handle for a further client. Threads may share an environment, each with transactions of
     /// its own (<http://www.lmdb.tech/doc/starting.html>).
-    pub(super) fn lend(&self) -> Shared<(*mut ffi::MDB_env, Loan)> {
-        Shared((self.raw, self.lender.lend()))
+    pub(super) fn lend(&self) -> Moved<(*mut ffi::MDB_env, Loan)> {
+        // SAFETY: threads share an environment, as the page above has it.
+        unsafe { Moved::new((self.raw, self.lender.lend())) }
     }
 
     /// Opens it once more.

@@ -11,7 +11,7 @@ use super::db::{Db, Value, c_string};
 use super::library::RocksLib;
 use super::scan::Scan;
 use super::{ID, bulk, stored};
-use crate::clients::Shared;
+use crate::clients::Moved;
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
@@ -212,10 +212,13 @@ impl Lifecycle for Families {
         )
     }
 
-    /// The same database and column families, with reads and writes of its own.
+    /// The same database and column families, with reads and writes of its own: threads share a
+    /// database without more ado (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
     fn sibling(&mut self) -> Result<Door> {
         self.alone("let a further client in")?;
-        let shared = Shared((self.db.raw, self.tables.clone(), self.db.lender.lend()));
+        // SAFETY: threads share a database, as the page above has it.
+        let shared =
+            unsafe { Moved::new((self.db.raw, self.tables.clone(), self.db.lender.lend())) };
         let (api, site) = (self.db.api, self.site.clone());
         Ok(Door::new(move || {
             let (raw, tables, loan) = shared.take();

@@ -9,7 +9,7 @@ use embermark_model::Durability;
 use super::connection::{self, c_string, check};
 use super::cursor::Cursor;
 use super::{ID, ffi};
-use crate::clients::{Lender, Loan, Shared, again_if};
+use crate::clients::{Lender, Loan, Moved, again_if};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
 
@@ -241,7 +241,8 @@ impl Lifecycle for Trees {
     /// session belongs to one).
     fn sibling(&mut self) -> Result<Door> {
         self.alone("let a further client in")?;
-        let shared = Shared((self.connection, self.lender.lend()));
+        // SAFETY: threads share a connection, as the page above has it.
+        let shared = unsafe { Moved::new((self.connection, self.lender.lend())) };
         let (site, logged) = (self.site.clone(), self.logged);
         Ok(Door::new(move || {
             let (connection, loan) = shared.take();
