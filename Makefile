@@ -18,11 +18,7 @@ build: deps
 	scripts/build.sh
 
 test: deps servers browser
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo test --workspace --locked
-	scripts/page-test.sh
-	cargo run --locked -- verify --durability process $(addprefix --accept-license=,$(ACCEPT_LICENSE))
+	@scripts/test.sh
 
 bench: deps
 	cargo bench --workspace --locked

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Checks the types of the HTML report's page and runs its tests in a real browser.
-# Without Node.js there is no page to test, which it says; without a Chromium the tests say themselves
-# that they are skipped.
+# Without Node.js there is no page to test, and without a Chromium not all of it: skips, as scripts/test.sh has them.
 set -eu
 cd "$(dirname "$0")/../crates/report/page"
 if ! command -v npm >/dev/null || [ ! -d node_modules ]; then
-    echo "page: not tested: Node.js and npm, and what the page is built with, could not be had here" >&2
+    why='it and npm, and what the page is built with, could not be had here'
+    echo "skipped: Node.js: $why" >&2
+    [ -z "${EMBERMARK_SKIPPED:-}" ] || printf 'page\tNode.js\t%s\n' "$why" >>"$EMBERMARK_SKIPPED"
     exit 0
 fi
 exec npm test --silent

@@ -28,7 +28,7 @@ pub fn compare(
     let mut load = Line::new(engine, version, "load, one transaction", LOOP);
     let mut read = Line::new(engine, version, "read, one transaction", LOOP);
     let mut own = Line::new(engine, version, "read, one transaction", "db_bench");
-    let db_bench = tools::program("db_bench").filter(|_| engine == "rocksdb");
+    let db_bench = tools::program(engine, "db_bench").filter(|_| engine == "rocksdb");
     for _ in 0..count {
         let pair = pair(engine, staged, &fresh(folder)?)?;
         load.push(pair.load);

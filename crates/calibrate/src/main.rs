@@ -97,7 +97,7 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
                 continue;
             }
         };
-        if *id == "rocksdb" && tools::program("db_bench").is_none() {
+        if *id == "rocksdb" && tools::program(id, "db_bench").is_none() {
             left_out.push(format!("{id}: not calibrated with db_bench: {}", absent("db_bench")));
         }
         eprintln!("{id} {version}: {pairs} pairs");
@@ -152,8 +152,8 @@ fn ready(engine: &dyn Engine) -> Result<String, String> {
             "its header was not there when this was built; run make deps, then make calibrate";
         return if linked { Ok(version) } else { Err(why.to_owned()) };
     }
-    let tools = servers::tools_of(engine.info().id);
-    match tools.into_iter().find(|tool| tools::program(tool).is_none()) {
+    let id = engine.info().id;
+    match servers::tools_of(id).into_iter().find(|tool| tools::program(id, tool).is_none()) {
         None => Ok(version),
         Some(tool) => Err(absent(tool)),
     }

@@ -149,7 +149,7 @@ impl Server {
 
     /// ns a read of the tool.
     fn theirs(&self, engine: &str, way: &Way) -> Result<f64, Failure> {
-        let program = tools::program(way.tool).ok_or("its tool is gone")?;
+        let program = tools::program(engine, way.tool).ok_or("its tool is gone")?;
         let reads = self.alone.keys.len();
         let (said, ns) = if way.tool == "pgbench" {
             let said = tools::said_by(tools::pgbench(&program, &self.place, TIMES, reads)?)?;

@@ -1,14 +1,12 @@
 //! The engines' own tools: how each is called, and what it says.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use embermark_engines::{on_search_path, registry};
+
 use crate::Failure;
 use crate::rows::{SENSORS, START, STEP};
-
-/// Where Debian and its kin put PostgreSQL's programs, by version, away from the search path.
-const BY_VERSION: &str = "/usr/lib/postgresql";
 
 /// A server of ours, as its tools are told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,14 +36,12 @@ impl Place {
     }
 }
 
-/// The program of that name on the search path, or among PostgreSQL's of the newest version.
-pub fn program(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let versions = std::fs::read_dir(BY_VERSION).into_iter().flatten().flatten();
-    let mut versions: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
-    versions.sort();
-    let folders = env::split_paths(&path).chain(versions.into_iter().rev());
-    folders.map(|folder| folder.join(name)).find(|file| file.is_file())
+/// A tool of an engine: beside its programs, so that it is of their version, else on the search
+/// path.
+pub fn program(engine: &str, name: &str) -> Option<PathBuf> {
+    let programs = registry::find(engine).ok()?.programs();
+    let mut beside = programs.iter().map(|(_, program)| program.with_file_name(name));
+    beside.find(|tool| tool.is_file()).or_else(|| on_search_path(name))
 }
 
 /// pgbench with prepared statements on a server: so many reads, a transaction each.
@@ -187,6 +183,18 @@ pub fn db_bench_ns(said: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_that_is_not_beside_an_engines_programs_is_one_of_the_search_path() {
+        assert_eq!(program("sqlite", "sh"), on_search_path("sh"));
+        assert!(program("postgres", "sh").is_some());
+        assert_eq!(program("postgres", "no-program-has-this-name"), None);
+        assert_eq!(program("oracle", "sh"), None);
+        for (_, postgres) in registry::find("postgres").unwrap().programs() {
+            let name = postgres.file_name().unwrap().to_str().unwrap();
+            assert_eq!(program("postgres", name), Some(postgres.clone()));
+        }
+    }
 
     const PGBENCH: &str = "pgbench (15.18 (Debian 15.18-0+deb12u1))\ntransaction type: points.pgbench\n\
         scaling factor: 1\nquery mode: prepared\nnumber of clients: 1\nnumber of threads: 1\n\

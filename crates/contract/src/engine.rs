@@ -15,6 +15,12 @@ pub trait Engine: Sync {
     /// Whether it can run here, found out without starting it for long.
     fn availability(&self) -> Availability;
 
+    /// The programs that it starts, by name, and where they are found. None where it starts none or
+    /// cannot run here.
+    fn programs(&self) -> Vec<(&'static str, PathBuf)> {
+        Vec::new()
+    }
+
     /// How it makes a durability tier: the cheapest setting that keeps at least that promise.
     fn tier(&self, durability: Durability) -> Tier;
 

@@ -14,7 +14,7 @@ use embermark_model::{Key, Reading};
 fn real_rows() -> Option<PathBuf> {
     let path = PathBuf::from("../../../shared/data/intel-lab/data-motes-55-58.txt");
     if !path.exists() {
-        eprintln!("skipped: {} is not there", path.display());
+        embermark_skips::skipped("sensor log", format!("{} is not there", path.display()));
     }
     path.exists().then_some(path)
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, name_absent};
 use embermark_model::Status;
 
 const SHORT: [&str; 8] = ["run", "sensors", "-s", "300", "--runs", "2", "--trials", "1"];
@@ -18,6 +18,7 @@ fn every_embedded_engine_has_several_clients_with_right_answers_or_says_why_not(
     let place = Place::new();
     let ended = run(&place, &["-e", "embedded,null", "--clients", "3"], "out").with(0);
     let result = place.result("out");
+    name_absent(&result);
     assert_eq!((result.schema, result.plan.clients, result.plan.arrivals), (2, 3, None));
     for cell in &result.cells {
         let (id, reason) = (&cell.id, &cell.reason);

@@ -8,7 +8,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Ended, Mounted, Place, left_in, processes, read_result, wait_for};
+use common::{Ended, Mounted, Place, is_here, left_in, processes, read_result, wait_for};
 use embermark_model::Status;
 
 fn stat(pid: u32) -> Option<(String, u32)> {
@@ -78,21 +78,16 @@ const SERVERS: [&str; 5] = ["postgres", "mariadb", "mongodb", "influxdb", "harpe
 /// A run of one engine that goes on for long enough to be disturbed, and its worker in the middle
 /// of its turn: a server engine's server runs. `None` where the engine is not here.
 fn in_the_middle(place: &Place, engine: &str) -> Option<(Child, u32)> {
+    if !is_here(engine) {
+        return None;
+    }
     let mut words = vec!["run", "sensors", "-e", engine, "--scale", "100k", "--variant", "single"];
     words.extend(["--out", "out"]);
     if engine == "harperdb" {
         words.extend(["--accept-license", engine]);
     }
-    let mut run = start(place, &words);
-    let worker = wait_for("a worker or the end", || {
-        let ended = place.path("out/result.json").exists();
-        if ended { Some(None) } else { worker_of(run.id(), engine).map(Some) }
-    });
-    let Some(worker) = worker else {
-        run.wait().unwrap();
-        println!("skipped: {engine} is not here");
-        return None;
-    };
+    let run = start(place, &words);
+    let worker = wait_for("a worker", || worker_of(run.id(), engine));
     if SERVERS.contains(&engine) {
         wait_for("its server", || processes().into_iter().find(|pid| is_child(*pid, worker)));
     }

@@ -9,6 +9,7 @@ use std::process::Stdio;
 
 use common::{Place, left_in, wait_for};
 use embermark_model::result::Trial;
+use embermark_skips::skipped;
 
 const RUN: [&str; 14] = [
     "run",
@@ -32,7 +33,7 @@ fn run(place: &Place, out: &str, words: &[&str]) -> Option<Trial> {
     let ended = place.embermark(&[&RUN[..], &[out], words].concat());
     if ended.status == 2 && ended.stderr.contains("--isolate-disk: ") {
         assert!(!place.path(out).exists());
-        println!("skipped: {}", ended.stderr);
+        skipped("loop devices", ended.stderr);
         return None;
     }
     ended.with(0);
@@ -88,8 +89,7 @@ fn a_run_that_is_killed_leaves_no_mount_and_no_loop_device_and_can_be_gone_on_wi
         .then_some(true),
     });
     if !up {
-        println!("skipped: no disks of one's own here");
-        return;
+        return skipped("loop devices", "the run ended before it had a disk of its own");
     }
     run.kill().unwrap();
     run.wait().unwrap();

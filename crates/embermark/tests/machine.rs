@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use common::{Ended, Place, processes, wait_for};
+use common::{Ended, Place, is_here, processes, wait_for};
 use embermark_model::Status;
 use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile};
 
@@ -165,17 +165,11 @@ fn a_server_that_dies_fails_the_cell_and_tells_what_was_lost() {
     let place = Place::new();
     let words = ["run", "machine", "-e", "mariadb", "--variant", "individual", "--phases", "write"];
     let words = [&words[..], &["-s", "1k", "--window", "60s", "--out", "out"]].concat();
-    let mut run =
-        place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let sensor = wait_for("the sensor or the end", || {
-        let ended = place.path("out/result.json").exists();
-        if ended { Some(None) } else { companions(run.id()).first().copied().map(Some) }
-    });
-    if sensor.is_none() {
-        run.wait().unwrap();
-        println!("skipped: mariadb is not here");
+    if !is_here("mariadb") {
         return;
     }
+    let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("the sensor", || companions(run.id()).first().copied());
     std::thread::sleep(std::time::Duration::from_millis(500));
     let site = place.path("out/data");
     let server = processes().into_iter().find(|pid| {

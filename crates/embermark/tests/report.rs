@@ -6,6 +6,7 @@ mod common;
 
 use common::Place;
 use embermark_report::html;
+use embermark_skips::skipped;
 
 /// A place with two real results, `a` and `b`.
 fn measured() -> Place {
@@ -29,6 +30,7 @@ fn a_run_leaves_a_page_beside_its_result_or_a_note_that_this_build_has_none() {
         assert!(page.contains(&place.result("out").manifest.run_id));
         assert!(!page.contains("EMBERMARK-DATA"));
     } else {
+        skipped("page", "this build has none; make build");
         ended.saying(&["no report.html", "make build"]);
     }
 }
@@ -48,6 +50,7 @@ fn several_results_make_one_page_and_nothing_else() {
             assert!(page.contains(&place.result(out).manifest.run_id));
         }
     } else {
+        skipped("page", "this build has none; make build");
         place.embermark(&["report", a, b, "-o", "x.html"]).with(1).saying(&["make build"]);
     }
 }

@@ -6,8 +6,9 @@ mod common;
 
 use std::path::Path;
 
-use common::Place;
+use common::{Place, name_absent};
 use embermark_model::{Durability, Status};
+use embermark_skips::skipped;
 
 const QUICK: [&str; 6] = ["--runs", "2", "--trials", "1", "--out", "out"];
 
@@ -24,6 +25,7 @@ fn every_embedded_engine_answers_every_phase_as_the_oracle_does() {
     )
     .with(0);
     let result = place.result("out");
+    name_absent(&result);
     for cell in &result.cells {
         let expected = [Status::Ok, Status::Unavailable];
         assert!(expected.contains(&cell.status), "{}: {:?}", cell.id, cell.reason);
@@ -60,6 +62,7 @@ fn every_tier_an_engine_offers_is_measured_and_read_back() {
     )
     .with(0);
     let result = place.result("out");
+    name_absent(&result);
     assert_eq!(result.cells.len(), result.plan.engines.len() * 3 * 2);
     let measured: Vec<_> = result.cells.iter().filter(|cell| cell.status == Status::Ok).collect();
     assert!(measured.iter().any(|cell| cell.id.durability == Durability::Power));
@@ -72,8 +75,7 @@ fn every_tier_an_engine_offers_is_measured_and_read_back() {
 fn real_rows_are_read_plain_and_their_account_is_kept() {
     let Ok(log) = Path::new("../../../shared/data/intel-lab/data-motes-55-58.txt").canonicalize()
     else {
-        println!("skipped: no sensor log beside the project");
-        return;
+        return skipped("sensor log", "none lies beside the project");
     };
     let place = Place::new();
     let log = log.to_str().unwrap();

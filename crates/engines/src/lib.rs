@@ -50,6 +50,9 @@ mod wiredtiger;
 #[cfg(feature = "zen")]
 mod zen;
 
+#[cfg(feature = "server")]
+pub use server::program::on_search_path;
+
 pub use embermark_contract::{
     Access, Availability, Door, Ending, Engine, EngineError, Family, Info, Join, Kind, Lifecycle,
     Link, Opened, Result, Site, Store, Tier, document, kv, row, series, sql,

@@ -1,5 +1,5 @@
 //! What every document engine must do, in every tier it offers. An engine that is not here is
-//! named and left out.
+//! skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
@@ -10,10 +10,9 @@ use embermark_engines::document::{
     Order, Value,
 };
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{
-    Availability, Ending, Engine, Family, Result, Site, Store, Tier, registry,
-};
+use embermark_engines::{Ending, Engine, Family, Result, Site, Store, Tier, registry};
 use embermark_model::Durability;
+use embermark_skips::is_here;
 
 /// A collection whose documents are found by place and stamp.
 const fn pairs(name: &'static str) -> CollectionDef {
@@ -132,8 +131,7 @@ fn every_document_engine_conforms(tier: Durability) {
         if engine.info().family != Family::Document {
             continue;
         }
-        if let Availability::Missing { why, remedy } = engine.availability() {
-            eprintln!("{id} is left out: {why}; {remedy}");
+        if !is_here(*engine) {
             continue;
         }
         if let Tier::Unsupported { why } = engine.tier(tier) {

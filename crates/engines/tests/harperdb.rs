@@ -21,6 +21,7 @@ use embermark_engines::{
     Availability, Engine, EngineError, Opened, Result, Site, Store, Tier, registry,
 };
 use embermark_model::Durability;
+use embermark_skips::{is_here, skipped};
 use nix::unistd::geteuid;
 use tempfile::TempDir;
 
@@ -44,15 +45,9 @@ fn engine() -> &'static dyn Engine {
     registry::find("harperdb").unwrap()
 }
 
-/// Whether a test can run; says so when not.
+/// Whether a test can run.
 fn installed() -> bool {
-    match engine().availability() {
-        Availability::Ready { .. } => true,
-        Availability::Missing { why, remedy } => {
-            println!("skipped: {why}; {remedy}");
-            false
-        }
-    }
+    is_here(engine())
 }
 
 fn site(dir: &Path, durability: Durability) -> Site {
@@ -276,7 +271,7 @@ fn numbers_are_exact_or_refused() {
 #[test]
 fn a_database_on_a_given_server_is_made_and_dropped() {
     let Ok(url) = std::env::var(GIVEN) else {
-        return println!("skipped: {GIVEN} names no server");
+        return skipped("given server", format!("{GIVEN} names none"));
     };
     let dir = tempfile::tempdir().unwrap();
     let given = Site { url: Some(url), ..site(dir.path(), Durability::Power) };
@@ -363,7 +358,7 @@ fn an_ordinary_user_runs_it_as_himself() {
         return;
     }
     if !geteuid().is_root() {
-        return println!("skipped: only root can try another user; the other tests try this one");
+        return skipped("root", "only root can try another user; other tests try this one");
     }
     let dir = tempfile::tempdir().unwrap();
     let helper = run_helper(&dir, "site", Some(NOBODY));
@@ -408,9 +403,11 @@ fn what_is_missing_is_said_with_what_gets_it() {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(program);
     command.args(["two_servers", "--nocapture"]).env("EMBERMARK_HARPERDB", "/nowhere");
-    let output = command.output().unwrap();
+    // It is meant to be skipped.
+    let output = command.env_remove(embermark_skips::FILE).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("skipped: no HarperDB package in /nowhere"), "{said}");
-    assert!(said.contains("EMBERMARK_HARPERDB"), "{said}");
+    let why = "skipped: harperdb: no bin/harperdb.js and package.json at /nowhere";
+    assert!(said.contains(why), "{said}");
+    assert!(said.contains("name the folder of the package in EMBERMARK_HARPERDB"), "{said}");
 }

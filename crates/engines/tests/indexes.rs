@@ -7,8 +7,9 @@ use std::ops::ControlFlow;
 
 use embermark_engines::kv::{IndexDef, Indexed, KvStore, Pairs, Range, Table, TableDef};
 use embermark_engines::registry::ENGINES;
-use embermark_engines::{Access, Availability, Ending, Family, Kind, Link, Site, Store, Tier};
+use embermark_engines::{Access, Ending, Family, Kind, Link, Site, Store, Tier};
 use embermark_model::Durability;
+use embermark_skips::is_here;
 
 type Bytes = Vec<u8>;
 type Model = BTreeMap<Bytes, Bytes>;
@@ -22,8 +23,7 @@ const TABLE: TableDef<'_> = TableDef { name: "people", key_length: Some(8), inde
 fn on_each(check: impl Fn(&mut dyn KvStore, Table, &str)) {
     let kv = ENGINES.iter().filter(|engine| engine.info().family == Family::KeyValue);
     for engine in kv.filter(|engine| engine.info().id != "null") {
-        if let Availability::Missing { why, remedy } = engine.availability() {
-            println!("{} is left out: {why}; {remedy}", engine.info().id);
+        if !is_here(*engine) {
             continue;
         }
         for tier in Durability::ALL {
@@ -205,7 +205,7 @@ fn an_index_changes_with_its_table_or_not_at_all() {
         let info = engine.info();
         info.family == Family::KeyValue && info.kind == Kind::Embedded
     }) {
-        if let Availability::Missing { .. } = engine.availability() {
+        if !is_here(*engine) {
             continue;
         }
         let (id, durability) = (engine.info().id, Durability::Power);

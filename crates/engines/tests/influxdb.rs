@@ -17,6 +17,7 @@ use embermark_engines::{
     Availability, Ending, Engine, Opened, Result, Site, Store, Tier, registry,
 };
 use embermark_model::Durability;
+use embermark_skips::{is_here, skipped};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::TempDir;
@@ -28,15 +29,15 @@ fn engine() -> &'static dyn Engine {
     registry::find("influxdb").unwrap()
 }
 
-/// Whether a test can run; says so when not.
+/// Whether a test can run.
 fn installed() -> bool {
-    match engine().availability() {
-        Availability::Ready { version } => version.starts_with("1."),
-        Availability::Missing { why, remedy } => {
-            println!("skipped: {why}; {remedy}");
-            false
-        }
-    }
+    is_here(engine())
+}
+
+/// The program that the engine starts.
+fn influxd() -> PathBuf {
+    let [("influxd", path)] = &engine().programs()[..] else { panic!("not one program") };
+    path.clone()
 }
 
 fn site(dir: &Path, durability: Durability) -> Site {
@@ -445,7 +446,7 @@ fn count_after_restart(dir: &Path) -> i64 {
          [http]\nbind-address = \"127.0.0.1:0\"\n"
     );
     fs::write(dir.join("again.conf"), config).unwrap();
-    let mut command = Command::new("influxd");
+    let mut command = Command::new(influxd());
     command.args(["run", "-config"]).arg(dir.join("again.conf")).stderr(Stdio::null());
     let mut server = command.spawn().unwrap();
     let site = site(dir, Durability::Power);
@@ -516,18 +517,12 @@ fn a_server_that_refuses_to_start_is_reported_with_the_last_lines_of_its_log() {
     if !installed() {
         return;
     }
-    let Some(influxd) = std::env::split_paths(&std::env::var_os("PATH").unwrap())
-        .map(|folder| folder.join("influxd"))
-        .find(|program| program.is_file())
-    else {
-        return;
-    };
     // The real program, given a configuration that is not there.
     let dir = tempfile::tempdir().unwrap();
     let program = dir.path().join("influxd");
     let script = format!(
         "#!/bin/sh\n[ \"$1\" = version ] && exec {0} version\nexec {0} run -config /nowhere.conf\n",
-        influxd.display()
+        influxd().display()
     );
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -647,7 +642,11 @@ fn a_server_runs_as_its_owner_and_dies_with_one_that_is_killed() {
     if !installed() {
         return;
     }
-    for uid in [None, geteuid().is_root().then_some(NOBODY)] {
+    let others = geteuid().is_root().then_some(NOBODY);
+    if others.is_none() {
+        skipped("root", "only root can try another user as well");
+    }
+    for uid in [None].into_iter().chain(others.map(Some)) {
         let dir = tempfile::tempdir().unwrap();
         let (mut owner, pid) = run_helper(&dir, uid);
         let runs_as = fs::metadata(format!("/proc/{pid}")).unwrap().uid();

@@ -12,6 +12,7 @@ use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
 use embermark_engines::registry::ENGINES;
 use embermark_engines::{Access, Availability, Ending, Engine, Family, Kind, Site, Store, Tier};
 use embermark_model::Durability;
+use embermark_skips::is_here;
 
 type Bytes = Vec<u8>;
 type Model = BTreeMap<Bytes, Bytes>;
@@ -24,8 +25,7 @@ fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
         if info.family != Family::KeyValue || info.id == "null" {
             continue;
         }
-        if let Availability::Missing { why, remedy } = engine.availability() {
-            println!("{} is left out: {why}; {remedy}", info.id);
+        if !is_here(engine) {
             continue;
         }
         for tier in Durability::ALL {

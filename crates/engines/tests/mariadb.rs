@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,6 +17,7 @@ use embermark_engines::{
     Access, Availability, Engine, EngineError, Opened, Result, Site, Store, registry,
 };
 use embermark_model::Durability;
+use embermark_skips::{is_here, skipped};
 use mysql::prelude::Queryable;
 use mysql::{Conn, Opts, OptsBuilder};
 use nix::sys::signal::{Signal, kill};
@@ -41,15 +42,9 @@ fn engine() -> &'static dyn Engine {
     registry::find("mariadb").unwrap()
 }
 
-/// Whether a test can run; says so when not.
+/// Whether a test can run.
 fn installed() -> bool {
-    match engine().availability() {
-        Availability::Ready { .. } => true,
-        Availability::Missing { why, remedy } => {
-            println!("skipped: {why}; {remedy}");
-            false
-        }
-    }
+    is_here(engine())
 }
 
 fn site(dir: &Path, durability: Durability) -> Site {
@@ -685,6 +680,16 @@ fn helper() {
 /// Starts the helper in a copy of this program that anybody may run; `cache` is its cache folder,
 /// or it knows none.
 fn start_helper(dir: &TempDir, uid: Option<u32>, cache: Option<&Path>) -> Child {
+    start_helper_with(dir, uid, cache, None)
+}
+
+/// The same with the programs of an installation.
+fn start_helper_with(
+    dir: &TempDir,
+    uid: Option<u32>,
+    cache: Option<&Path>,
+    installation: Option<&Path>,
+) -> Child {
     let program = dir.path().join("program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -698,6 +703,7 @@ fn start_helper(dir: &TempDir, uid: Option<u32>, cache: Option<&Path>) -> Child 
         Some(cache) => command.env("XDG_CACHE_HOME", cache),
         None => command.env_remove("XDG_CACHE_HOME"),
     };
+    command.envs(installation.map(|folder| ("EMBERMARK_MARIADB_DIR", folder)));
     if let Some(uid) = uid {
         chown(&site, Some(uid), Some(uid)).unwrap();
         command.uid(uid).gid(uid);
@@ -770,8 +776,7 @@ fn an_ordinary_user_runs_it_as_himself() {
         return;
     }
     if !geteuid().is_root() {
-        println!("only root can try another user");
-        return;
+        return skipped("root", "only root can try another user; other tests try this one");
     }
     let dir = tempfile::tempdir().unwrap();
     let mut owner = start_helper(&dir, Some(NOBODY), None);
@@ -782,15 +787,39 @@ fn an_ordinary_user_runs_it_as_himself() {
 
 #[test]
 fn the_installation_is_left_as_it_is() {
+    const NOBODY: u32 = 65534;
     if !installed() {
         return;
     }
-    // mariadb-install-db, told a user, would make him the owner of this.
-    let Ok(before) = fs::metadata("/usr/lib/mysql/plugin/auth_pam_tool_dir") else { return };
+    // mariadb-install-db, told a user, would make him the owner of this, which not every package has:
+    // one of its own, in an installation of links to the one that is here.
+    let base = tempfile::tempdir().unwrap();
+    fs::set_permissions(base.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let tool = base.path().join("lib/mysql/plugin/auth_pam_tool_dir");
+    fs::create_dir_all(&tool).unwrap();
+    fs::write(tool.join("auth_pam_tool"), "").unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o750)).unwrap();
+    if geteuid().is_root() {
+        chown(&tool, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let state = || fs::metadata(&tool).map(|m| (m.uid(), m.gid(), m.mode())).unwrap();
+    let before = state();
+    let [(_, install_db), (_, mariadbd)] = &engine().programs()[..] else { panic!("not two") };
+    let print_defaults = install_db.with_file_name("my_print_defaults");
+    let share = install_db.parent().and_then(Path::parent).unwrap().join("share");
+    for (name, target) in [
+        ("bin/mariadb-install-db", install_db),
+        ("bin/my_print_defaults", &print_defaults),
+        ("sbin/mariadbd", mariadbd),
+        ("share", &share),
+    ] {
+        let link = base.path().join(name);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(target, link).unwrap();
+    }
     let (dir, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let mut owner = start_helper(&dir, None, Some(cache.path()));
+    let mut owner = start_helper_with(&dir, None, Some(cache.path()), Some(base.path()));
     server_of(&mut owner);
     end(owner, &dir);
-    let after = fs::metadata("/usr/lib/mysql/plugin/auth_pam_tool_dir").unwrap();
-    assert_eq!((before.uid(), before.mode()), (after.uid(), after.mode()));
+    assert_eq!(state(), before);
 }

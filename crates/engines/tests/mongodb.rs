@@ -18,6 +18,7 @@ use embermark_engines::document::{
 use embermark_engines::sql::ResultRow;
 use embermark_engines::{Availability, Engine, EngineError, Opened, Site, Store, registry};
 use embermark_model::Durability;
+use embermark_skips::{is_here, skipped};
 use mongodb::bson::{Document as Bson, doc};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
@@ -40,15 +41,9 @@ fn engine() -> &'static dyn Engine {
     registry::find("mongodb").unwrap()
 }
 
-/// Whether a test can run; says so when not.
+/// Whether a test can run.
 fn installed() -> bool {
-    match engine().availability() {
-        Availability::Ready { .. } => true,
-        Availability::Missing { why, remedy } => {
-            println!("skipped: {why}; {remedy}");
-            false
-        }
-    }
+    is_here(engine())
 }
 
 fn site(dir: &Path, durability: Durability) -> Site {
@@ -440,8 +435,7 @@ fn an_ordinary_user_runs_it_as_himself() {
         return;
     }
     if !geteuid().is_root() {
-        println!("only root can try another user");
-        return;
+        return skipped("root", "only root can try another user; other tests try this one");
     }
     let dir = tempfile::tempdir().unwrap();
     let (mut owner, pid) = run_helper(&dir, Some(NOBODY));

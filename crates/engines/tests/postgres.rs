@@ -17,6 +17,7 @@ use embermark_engines::{
     Access, Availability, Engine, EngineError, Opened, Result, Site, Store, registry,
 };
 use embermark_model::Durability;
+use embermark_skips::{is_here, skipped};
 use nix::unistd::geteuid;
 use postgres::{Client, NoTls};
 use tempfile::TempDir;
@@ -39,15 +40,9 @@ fn engine() -> &'static dyn Engine {
     registry::find("postgres").unwrap()
 }
 
-/// Whether a test can run; says so when not.
+/// Whether a test can run.
 fn installed() -> bool {
-    match engine().availability() {
-        Availability::Ready { .. } => true,
-        Availability::Missing { why, remedy } => {
-            println!("skipped: {why}; {remedy}");
-            false
-        }
-    }
+    is_here(engine())
 }
 
 fn site(dir: &Path, durability: Durability) -> Site {
@@ -485,8 +480,7 @@ fn root_runs_it_as_another_user_and_an_ordinary_user_as_himself() {
     assert_ne!(uid, 0);
     store(opened).close().unwrap();
     if !geteuid().is_root() {
-        println!("only root can try another user");
-        return;
+        return skipped("root", "only root can try another user; other tests try this one");
     }
     let dir = tempfile::tempdir().unwrap();
     let (mut owner, pid) = run_helper(&dir, Some(NOBODY));

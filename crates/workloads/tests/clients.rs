@@ -12,10 +12,9 @@ use std::time::Duration;
 
 use common::{Outcome, Staged, candidates, drive_phases, site};
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use embermark_engines::{
-    Access, Availability, Door, Engine, EngineError, Lifecycle, Result, Store, Tier,
-};
+use embermark_engines::{Access, Door, Engine, EngineError, Lifecycle, Result, Store, Tier};
 use embermark_model::Durability;
+use embermark_skips::is_here;
 use embermark_workloads::{Spec, find};
 
 const CLIENTS: u32 = 3;
@@ -38,12 +37,7 @@ fn shared(
 
 /// Opens an engine in a tier, unless it is not here or does not make it.
 fn opened(engine: &dyn Engine, tier: Durability) -> Option<(tempfile::TempDir, Store)> {
-    let id = engine.info().id;
-    if let Availability::Missing { why, .. } = engine.availability() {
-        eprintln!("{id} not tested: {why}");
-        return None;
-    }
-    if !matches!(engine.tier(tier), Tier::Offered { .. }) {
+    if !is_here(engine) || !matches!(engine.tier(tier), Tier::Offered { .. }) {
         return None;
     }
     let (dir, mut site) = site();

@@ -25,6 +25,9 @@ pub fn list() -> Result<ExitCode, Failure> {
                 "missing".to_owned()
             }
         };
+        for (name, path) in engine.programs() {
+            notes.push(format!("{}, program {name}: {}", info.id, path.display()));
+        }
         let mut row =
             vec![info.id.to_owned(), info.kind.to_string(), info.family.to_string(), version];
         row.extend(Durability::ALL.map(|durability| tier(*engine, durability, &mut notes)));

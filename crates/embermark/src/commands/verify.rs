@@ -85,7 +85,7 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
     for cell in result.cells.iter().filter(absent) {
         if !said.contains(&&*cell.id.engine) {
             said.push(&cell.id.engine);
-            shown.push_str(&format!("\n{}: {}", cell.id.engine, reason(cell)));
+            shown.push_str(&format!("\n{}: not verified: {}", cell.id.engine, reason(cell)));
         }
     }
     if !bad.is_empty() {

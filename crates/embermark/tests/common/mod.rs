@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use embermark_engines::registry;
+use embermark_model::Status;
 use embermark_model::result::ResultFile;
+use embermark_skips::skipped;
 use tempfile::TempDir;
 
 /// A folder of its own to run in.
@@ -51,6 +54,18 @@ impl Place {
 
 pub fn read_result(out: &Path) -> ResultFile {
     serde_json::from_slice(&fs::read(out.join("result.json")).unwrap()).unwrap()
+}
+
+/// Whether an engine is in this build and can run here.
+pub fn is_here(engine: &str) -> bool {
+    registry::find(engine).is_ok_and(embermark_skips::is_here)
+}
+
+/// Names the engines that a run left out because they are not here.
+pub fn name_absent(result: &ResultFile) {
+    for cell in result.cells.iter().filter(|cell| cell.status == Status::Unavailable) {
+        skipped(&cell.id.engine, cell.reason.as_deref().unwrap_or_default());
+    }
 }
 
 /// How the program ended.
@@ -136,7 +151,7 @@ impl Mounted {
         if mount.status().is_ok_and(|status| status.success()) {
             return Some(Self(at));
         }
-        println!("skipped: mounting a small file system takes root");
+        skipped("root", "mounting a small file system takes it");
         None
     }
 }

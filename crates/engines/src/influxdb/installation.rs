@@ -1,16 +1,14 @@
 //! Finding InfluxDB's program.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::NAME;
 use crate::deps;
+use crate::server::program::{Missing, Search, Variable, search_path};
 
-/// Names the program.
-const VARIABLE: &str = "EMBERMARK_INFLUXD";
-
-const INSTALL: &str = "make servers";
+const VARIABLE: Variable =
+    Variable { name: "EMBERMARK_INFLUXD", of: "the program `influxd`", below: &[] };
 
 /// The program.
 pub(super) struct Installation {
@@ -19,57 +17,39 @@ pub(super) struct Installation {
     pub version: String,
 }
 
-/// It cannot run here.
-pub(super) struct Missing {
-    pub why: String,
-    pub remedy: String,
-}
-
-/// Finds the program: that of the variable, else of the search path, else our own copy. Version 1 alone will do: the
-/// later ones have another way of asking and other settings.
+/// Finds the program: that of the variable, else of the search path, else of the package that
+/// `make servers` has unpacked. Version 1 alone will do: the later ones have another way of asking
+/// and other settings.
 pub(super) fn find() -> Result<Installation, Missing> {
-    let missing = |why: String, remedy: &str| Missing { why, remedy: remedy.to_owned() };
-    let influxd = match env::var_os(VARIABLE).map(PathBuf::from) {
-        Some(set) if set.is_absolute() && set.is_file() => set,
-        Some(set) => {
-            let why = format!("no program {}, which {VARIABLE} names", set.display());
-            let remedy = "name influxd by its absolute path, or unset the variable";
-            return Err(missing(why, remedy));
-        }
-        None => (on_search_path().or_else(unpacked))
-            .ok_or_else(|| missing("no influxd found".to_owned(), INSTALL))?,
-    };
-    let version = version(&influxd).map_err(|why| missing(why, INSTALL))?;
+    let mut folders = search_path();
+    folders.push(deps::folder(NAME).join("usr/bin"));
+    let search = Search { variable: VARIABLE, folders, install: "make servers".to_owned() };
+    let [influxd] = search.find(["influxd"])?;
+    let version = search.version(Command::new(&influxd).arg("version"), number)?;
     if version.starts_with("1.") {
         return Ok(Installation { influxd, version });
     }
-    let why = format!("{} is version {version}, and 1.x is needed", influxd.display());
-    Err(missing(why, &format!("name a 1.x by {VARIABLE}, or {INSTALL}")))
-}
-
-/// The package's program where `make servers` has unpacked it.
-fn unpacked() -> Option<PathBuf> {
-    let program = deps::folder(NAME).join("usr/bin/influxd");
-    program.is_file().then_some(program)
-}
-
-fn on_search_path() -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    // Absolute, because the server is not started in this process's directory.
-    let programs = env::split_paths(&path).map(|folder| folder.join("influxd"));
-    programs.into_iter().find(|program| program.is_absolute() && program.is_file())
+    Err(Missing {
+        why: format!("{} is version {version}, and 1.x is needed", influxd.display()),
+        remedy: format!("name a 1.x by {}, or {}", search.variable.name, search.install),
+    })
 }
 
 /// `InfluxDB v1.6.7~rc0 (git: unknown unknown)` gives `1.6.7~rc0`.
-fn version(influxd: &Path) -> Result<String, String> {
-    let failed = |why: String| format!("`{} version` failed: {why}", influxd.display());
-    let output = Command::new(influxd).arg("version").output();
-    let output = output.map_err(|e| failed(e.to_string()))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    match text.split_whitespace().nth(1) {
-        Some(version) if output.status.success() => {
-            Ok(version.strip_prefix('v').unwrap_or(version).to_owned())
-        }
-        _ => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+fn number(said: &str) -> Option<String> {
+    let version = said.split_whitespace().nth(1)?;
+    Some(version.strip_prefix('v').unwrap_or(version).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_second_word_without_its_letter() {
+        let said = "InfluxDB v1.6.7~rc0 (git: unknown unknown)";
+        assert_eq!(number(said).as_deref(), Some("1.6.7~rc0"));
+        assert_eq!(number("InfluxDB 2.7.1 (git: x)").as_deref(), Some("2.7.1"));
+        assert_eq!(number("InfluxDB"), None);
     }
 }

@@ -18,8 +18,11 @@ mod settings;
 mod store;
 mod udp;
 
+use std::path::PathBuf;
+
 use embermark_model::Durability;
 
+use crate::server::program;
 use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Store, Tier};
 use session::Session;
 use store::InfluxStore;
@@ -42,10 +45,12 @@ impl Engine for InfluxDb {
     }
 
     fn availability(&self) -> Availability {
-        match installation::find() {
-            Ok(found) => Availability::Ready { version: found.version },
-            Err(missing) => Availability::Missing { why: missing.why, remedy: missing.remedy },
-        }
+        program::availability(installation::find().map(|found| found.version))
+    }
+
+    fn programs(&self) -> Vec<(&'static str, PathBuf)> {
+        let found = installation::find().ok();
+        found.map_or_else(Vec::new, |found| [("influxd", found.influxd)].to_vec())
     }
 
     /// A write is acknowledged over HTTP after its log was synced, whatever `wal-fsync-delay`

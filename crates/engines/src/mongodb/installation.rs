@@ -1,17 +1,16 @@
 //! Finding MongoDB's server.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
+use super::NAME;
 use crate::deps;
+use crate::server::program::{Missing, Search, Variable, search_path};
 
-/// Names the program.
-const VARIABLE: &str = "EMBERMARK_MONGOD";
-
-/// What fetches the one that needs nothing of the system.
-const INSTALL: &str = "make servers";
+const VARIABLE: Variable =
+    Variable { name: "EMBERMARK_MONGOD", of: "the program `mongod`", below: &[] };
 
 /// A server program that runs here.
 pub(super) struct Installation {
@@ -29,36 +28,20 @@ impl Installation {
     }
 }
 
-/// It cannot run here.
-pub(super) struct Missing {
-    pub why: String,
-    pub remedy: String,
-}
-
-/// Finds the program: that of the variable, else of the search path, else our own copy.
+/// Finds the program: that of the variable, else of the search path, else our own copy, which
+/// needs nothing of the system.
 pub(super) fn find() -> Result<Installation, Missing> {
-    let missing = |why, remedy: &str| Missing { why, remedy: remedy.to_owned() };
-    let (mongod, libraries) = match env::var_os(VARIABLE).map(PathBuf::from) {
-        // Absolute, because the server is not started in this process's directory.
-        Some(set) if set.is_absolute() && set.is_file() => (set, None),
-        Some(set) => {
-            let why = format!("{VARIABLE} names {}, no absolute path of a file", set.display());
-            return Err(missing(why, "name the program `mongod`, or unset the variable"));
-        }
-        None => match on_search_path() {
-            Some(found) => (found, None),
-            None => {
-                let folder = deps::folder("mongodb");
-                // The server is told absolute paths only.
-                let folder = fs::canonicalize(&folder).unwrap_or(folder);
-                (folder.join("bin/mongod"), Some(folder.join("lib")))
-            }
-        },
-    };
-    if !mongod.is_file() {
-        return Err(missing("no mongod found".to_owned(), INSTALL));
-    }
-    let version = version(&mongod, libraries.as_deref()).map_err(|why| missing(why, INSTALL))?;
+    let ours = deps::folder(NAME);
+    // The server is told absolute paths only.
+    let ours = fs::canonicalize(&ours).unwrap_or(ours);
+    let mut folders = search_path();
+    folders.push(ours.join("bin"));
+    let search = Search { variable: VARIABLE, folders, install: "make servers".to_owned() };
+    let [mongod] = search.find(["mongod"])?;
+    let libraries = mongod.starts_with(&ours).then(|| ours.join("lib"));
+    let asked = &mut Command::new(&mongod);
+    let asked = asked.arg("--version").envs(environment(libraries.as_deref()));
+    let version = search.version(asked, number)?;
     Ok(Installation { mongod, libraries, version })
 }
 
@@ -69,21 +52,18 @@ fn environment(libraries: Option<&Path>) -> Vec<(OsString, OsString)> {
     set
 }
 
-fn on_search_path() -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path)
-        .map(|folder| folder.join("mongod"))
-        .find(|mongod| mongod.is_absolute() && mongod.is_file())
+/// The first line, `db version v6.0.27`, gives `6.0.27`.
+fn number(said: &str) -> Option<String> {
+    Some(said.lines().next()?.strip_prefix("db version v")?.trim().to_owned())
 }
 
-/// The first line, `db version v6.0.27`, gives `6.0.27`.
-fn version(mongod: &Path, libraries: Option<&Path>) -> Result<String, String> {
-    let failed = |why: String| format!("{} --version failed: {why}", mongod.display());
-    let output = Command::new(mongod).arg("--version").envs(environment(libraries)).output();
-    let output = output.map_err(|e| failed(e.to_string()))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    match text.lines().next().and_then(|line| line.strip_prefix("db version v")) {
-        Some(version) if output.status.success() => Ok(version.trim().to_owned()),
-        _ => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_that_of_the_first_line() {
+        assert_eq!(number("db version v6.0.27\nBuild Info: {}").as_deref(), Some("6.0.27"));
+        assert_eq!(number("version 6.0.27"), None);
     }
 }

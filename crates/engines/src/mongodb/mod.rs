@@ -17,8 +17,11 @@ mod settings;
 mod store;
 mod tier;
 
+use std::path::PathBuf;
+
 use embermark_model::Durability;
 
+use crate::server::program;
 use crate::{
     Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
 };
@@ -43,10 +46,12 @@ impl Engine for MongoDb {
     }
 
     fn availability(&self) -> Availability {
-        match installation::find() {
-            Ok(found) => Availability::Ready { version: found.version },
-            Err(missing) => Availability::Missing { why: missing.why, remedy: missing.remedy },
-        }
+        program::availability(installation::find().map(|found| found.version))
+    }
+
+    fn programs(&self) -> Vec<(&'static str, PathBuf)> {
+        let found = installation::find().ok();
+        found.map_or_else(Vec::new, |found| [("mongod", found.mongod)].to_vec())
     }
 
     fn tier(&self, durability: Durability) -> Tier {

@@ -1,19 +1,17 @@
 //! Finding PostgreSQL's programs.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::server::Account;
+use crate::server::program::{Missing, Search, Variable, search_path};
 
-/// Names a folder that holds the programs.
-const VARIABLE: &str = "EMBERMARK_POSTGRES_BIN";
+const VARIABLE: Variable =
+    Variable { name: "EMBERMARK_POSTGRES_BIN", of: "the folder that holds them", below: &[""] };
 
 /// Where Debian and its kin put them, by version, away from the search path.
 const BY_VERSION: &str = "/usr/lib/postgresql";
-
-const INSTALL: &str = "apt-get install postgresql";
 
 /// The user Debian's package creates; root has to run the server as somebody else.
 const USER: &str = "postgres";
@@ -27,44 +25,19 @@ pub(super) struct Installation {
     pub account: Account,
 }
 
-/// It cannot run here.
-pub(super) struct Missing {
-    pub why: String,
-    pub remedy: String,
-}
-
 /// Finds the programs: those of the variable, else of the search path, else the newest.
 pub(super) fn find() -> Result<Installation, Missing> {
-    let missing = |why: String, remedy: &str| Missing { why, remedy: remedy.to_owned() };
-    let set = env::var_os(VARIABLE).map(PathBuf::from);
-    let folders = match &set {
-        Some(folder) => vec![folder.clone()],
-        None => search_path().chain(by_version(Path::new(BY_VERSION))).collect(),
-    };
-    let Some(folder) = folders.iter().find(|folder| holds_programs(folder)) else {
-        return Err(match set {
-            Some(set) => missing(
-                format!("no initdb/postgres in {}, which {VARIABLE} names", set.display()),
-                "name the folder that holds them, or unset the variable",
-            ),
-            None => missing("no initdb/postgres found".to_owned(), INSTALL),
-        });
-    };
-    let postgres = folder.join("postgres");
-    let version = version(&postgres).map_err(|why| missing(why, INSTALL))?;
-    let account = Account::unprivileged(USER)
-        .map_err(|no| missing(no.to_string(), "useradd --system --no-create-home postgres"))?;
-    Ok(Installation { initdb: folder.join("initdb"), postgres, version, account })
-}
-
-fn holds_programs(folder: &Path) -> bool {
-    // Absolute, because the server is not started in this process's directory.
-    folder.is_absolute() && ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file())
-}
-
-fn search_path() -> impl Iterator<Item = PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).collect::<Vec<_>>().into_iter()
+    let mut folders = search_path();
+    folders.extend(by_version(Path::new(BY_VERSION)));
+    let install = "apt-get install postgresql".to_owned();
+    let search = Search { variable: VARIABLE, folders, install };
+    let [initdb, postgres] = search.find(["initdb", "postgres"])?;
+    let version = search.version(Command::new(&postgres).arg("--version"), number)?;
+    let account = Account::unprivileged(USER).map_err(|no| Missing {
+        why: no.to_string(),
+        remedy: "useradd --system --no-create-home postgres".to_owned(),
+    })?;
+    Ok(Installation { initdb, postgres, version, account })
 }
 
 /// The `bin` of every version below `root`, newest first.
@@ -78,15 +51,8 @@ fn by_version(root: &Path) -> Vec<PathBuf> {
 }
 
 /// `postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)` gives `15.14`.
-fn version(postgres: &Path) -> Result<String, String> {
-    let failed = |why: String| format!("{} --version failed: {why}", postgres.display());
-    let output = Command::new(postgres).arg("--version").output();
-    let output = output.map_err(|e| failed(e.to_string()))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    match text.split_whitespace().nth(2) {
-        Some(version) if output.status.success() => Ok(version.to_owned()),
-        _ => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
-    }
+fn number(said: &str) -> Option<String> {
+    said.split_whitespace().nth(2).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -102,5 +68,12 @@ mod tests {
         let expected = ["16", "15", "9"].map(|v| root.path().join(v).join("bin"));
         assert_eq!(by_version(root.path()), expected);
         assert_eq!(by_version(Path::new("/nowhere")), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn the_version_is_the_number_after_the_name() {
+        let said = "postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)";
+        assert_eq!(number(said).as_deref(), Some("15.14"));
+        assert_eq!(number("postgres"), None);
     }
 }

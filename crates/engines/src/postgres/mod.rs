@@ -15,8 +15,11 @@ mod store;
 mod tier;
 mod value;
 
+use std::path::PathBuf;
+
 use embermark_model::Durability;
 
+use crate::server::program;
 use crate::{
     Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
 };
@@ -40,10 +43,14 @@ impl Engine for Postgres {
     }
 
     fn availability(&self) -> Availability {
-        match installation::find() {
-            Ok(found) => Availability::Ready { version: found.version },
-            Err(missing) => Availability::Missing { why: missing.why, remedy: missing.remedy },
-        }
+        program::availability(installation::find().map(|found| found.version))
+    }
+
+    fn programs(&self) -> Vec<(&'static str, PathBuf)> {
+        let found = installation::find().ok();
+        found.map_or_else(Vec::new, |found| {
+            [("initdb", found.initdb), ("postgres", found.postgres)].to_vec()
+        })
     }
 
     fn tier(&self, durability: Durability) -> Tier {

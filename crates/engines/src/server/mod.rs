@@ -14,6 +14,7 @@ pub(crate) mod address;
 mod home;
 mod log;
 mod network;
+pub(crate) mod program;
 mod spawn;
 pub(crate) mod template;
 #[cfg(test)]

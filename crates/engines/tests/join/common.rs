@@ -11,8 +11,9 @@ use embermark_engines::kv::TableDef;
 use embermark_engines::registry::ENGINES;
 use embermark_engines::series::{FieldValue, Point, TagValue};
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{Access, Availability, Engine, Join, Link, Result, Site, Store};
+use embermark_engines::{Access, Engine, Join, Link, Result, Site, Store};
 use embermark_model::Durability;
+use embermark_skips::is_here;
 
 /// What a helper process is told, a line each, by this variable.
 pub const TOLD: &str = "EMBERMARK_TEST_JOIN";
@@ -26,15 +27,9 @@ static NOTES: CollectionDef = CollectionDef {
 
 const TABLE: TableDef<'_> = TableDef { key_length: Some(8), ..TableDef::named("t") };
 
-/// The engines that can run here; the others are named.
+/// The engines that can run here.
 pub fn engines() -> impl Iterator<Item = &'static dyn Engine> {
-    ENGINES.iter().copied().filter(|engine| match engine.availability() {
-        Availability::Ready { .. } => true,
-        Availability::Missing { why, remedy } => {
-            println!("{} is left out: {why}; {remedy}", engine.info().id);
-            false
-        }
-    })
+    ENGINES.iter().copied().filter(|engine| is_here(*engine))
 }
 
 pub fn site(dir: &Path, durability: Durability, link: Link) -> Site {

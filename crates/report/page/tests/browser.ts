@@ -7,8 +7,9 @@ import { pathToFileURL } from "node:url";
 import { type Browser, chromium, type Page as Tab } from "playwright-core";
 import type { AdviceTable, Cell, Entry, Page } from "../src/data";
 
-const BROWSERS = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const browser = BROWSERS.find((path) => path && existsSync(path));
+const KNOWN = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const named = process.env.CHROMIUM;
+const browser = (named ? [named] : KNOWN).find((path) => existsSync(path));
 
 /** Why the browser's tests do not run; false where they do. */
 export const skip = browser ? false : "no chromium here: `scripts/deps.sh browser` installs it, or name one in CHROMIUM";

@@ -6,11 +6,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use embermark_engines::{Availability, Engine, Kind, Site, Store, Tier, registry};
+use embermark_engines::{Engine, Kind, Site, Store, Tier, registry};
 use embermark_meter::{Measured, Meter};
 use embermark_model::plan::DataSource;
 use embermark_model::result::ClientRun;
 use embermark_model::{Durability, Scale};
+use embermark_skips::is_here;
 use embermark_workloads::{Bench, Phase, Spec, find};
 use tempfile::TempDir;
 
@@ -24,7 +25,7 @@ pub struct Staged {
 pub fn real_rows() -> Option<PathBuf> {
     let path = PathBuf::from("../../../shared/data/intel-lab/data-motes-55-58.txt");
     if !path.exists() {
-        eprintln!("not tested on real rows: {} is absent", path.display());
+        embermark_skips::skipped("sensor log", format!("{} is not there", path.display()));
     }
     path.exists().then_some(path)
 }
@@ -70,9 +71,7 @@ pub fn site() -> (TempDir, Site) {
 
 /// Opens an engine in the weakest tier it makes.
 pub fn store(engine: &dyn Engine, site: &mut Site) -> Option<Store> {
-    let id = engine.info().id;
-    if let Availability::Missing { why, .. } = engine.availability() {
-        eprintln!("{id} not tested: {why}");
+    if !is_here(engine) {
         return None;
     }
     let tiers = [Durability::None, Durability::Process, Durability::Power];
