@@ -13,12 +13,7 @@ mod clients;
     feature = "harperdb"
 ))]
 mod deps;
-#[cfg(any(
-    feature = "duckdb",
-    feature = "rocksdb",
-    feature = "zen",
-    feature = "postgres"
-))]
+#[cfg(any(feature = "duckdb", feature = "rocksdb", feature = "zen", feature = "postgres"))]
 mod library;
 pub mod network;
 pub mod registry;

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use super::api::{Api, COPY_IN, DONE, Handle, Oid, SOME_ROWS, field};
+use super::api::{Api, COPY, DONE, Handle, Oid, SOME_ROWS, field};
 use super::{NAME, tidy};
 use crate::EngineError;
 
@@ -49,9 +49,14 @@ impl Answer {
         }
     }
 
-    /// Whether the server waits for rows of a COPY.
+    /// Whether the server waits for the rows of a COPY.
     pub fn wants_rows(&self) -> bool {
-        self.status() == COPY_IN
+        self.status() == COPY[0]
+    }
+
+    /// Whether a COPY is under way.
+    pub fn is_copy(&self) -> bool {
+        COPY.contains(&self.status())
     }
 
     fn status(&self) -> c_int {

@@ -34,8 +34,8 @@ pub(super) const CONNECTION_OK: c_int = 0;
 /// `PQresultStatus`: no statement, one that gives no rows, and the end of rows.
 pub(super) const DONE: [c_int; 3] = [0, 1, 2];
 
-/// The server waits for the rows of a COPY.
-pub(super) const COPY_IN: c_int = 4;
+/// The server waits for the rows of a COPY, has some for us, or both.
+pub(super) const COPY: [c_int; 3] = [4, 3, 8];
 
 /// Rows, and more to come: one at a time, and by chunks.
 pub(super) const SOME_ROWS: [c_int; 2] = [9, 12];
@@ -77,12 +77,12 @@ functions! {
     ) -> Option<NoticeProcessor>;
     finish(connection: Handle);
 
-    exec(connection: Handle, sql: *const c_char) -> Handle;
-    prepare(
+    sendQuery(connection: Handle, sql: *const c_char) -> c_int;
+    sendPrepare(
         connection: Handle, name: *const c_char, sql: *const c_char, count: c_int,
         types: *const Oid
-    ) -> Handle;
-    describePrepared(connection: Handle, name: *const c_char) -> Handle;
+    ) -> c_int;
+    sendDescribePrepared(connection: Handle, name: *const c_char) -> c_int;
     sendQueryPrepared(
         connection: Handle, name: *const c_char, count: c_int, values: *const *const c_char,
         lengths: *const c_int, formats: *const c_int, result_format: c_int

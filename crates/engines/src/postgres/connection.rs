@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 
 use super::answer::{Answer, ServerError, text};
-use super::api::{BINARY, CONNECTION_OK, Handle};
+use super::api::{BINARY, CONNECTION_OK, Handle, Oid};
 use super::library::Libpq;
 use super::tidy;
 use super::value::Encoded;
@@ -72,7 +72,7 @@ impl Connection {
     /// # Errors
     /// The server's.
     pub fn exec(&mut self, sql: &CStr) -> Result<Answer, ServerError> {
-        let answer = self.send(sql)?;
+        let answer = self.send(sql)?.last()?;
         answer.is_last()?;
         Ok(answer)
     }
@@ -90,37 +90,34 @@ impl Connection {
     /// # Errors
     /// The server's.
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, ServerError> {
-        let answer = self.send(&terminated(sql)?)?;
-        if answer.wants_rows() {
-            return Ok(CopyIn { connection: self, is_open: true });
+        let answer = self.send(&terminated(sql)?)?.last()?;
+        match answer.wants_rows() {
+            true => Ok(CopyIn { connection: self, is_open: true }),
+            false => Err(ServerError::without_state("it is no COPY of rows")),
         }
-        answer.is_last()?;
-        Err(ServerError::without_state("it is no COPY of rows"))
     }
 
-    fn send(&mut self, sql: &CStr) -> Result<Answer, ServerError> {
-        // SAFETY: the connection is alive, the text is terminated; nothing else is under way, since
+    fn send(&mut self, sql: &CStr) -> Result<Results<'_>, ServerError> {
+        // SAFETY: the connection is alive and the text terminated. Nothing else is under way, since
         // what is borrows the connection.
-        let raw = unsafe { (self.library.api.exec)(self.raw, sql.as_ptr()) };
-        self.answer(raw)
+        let is_sent = unsafe { (self.library.api.sendQuery)(self.raw, sql.as_ptr()) };
+        self.results(is_sent)
     }
 
-    /// Prepares a statement under a name; what the server says of its parameters.
+    /// Prepares a statement under a name; the types of its parameters.
     ///
     /// # Errors
     /// The server's, and when there is a zero byte in it.
-    pub fn prepare(&mut self, name: &CStr, sql: &str) -> Result<Answer, ServerError> {
+    pub fn prepare(&mut self, name: &CStr, sql: &str) -> Result<Vec<Oid>, ServerError> {
         let (api, sql) = (&self.library.api, terminated(sql)?);
-        // SAFETY: the connection is alive, with nothing under way; the texts are terminated, and of
-        // the parameters' types none is given.
-        let raw = unsafe {
-            (api.prepare)(self.raw, name.as_ptr(), sql.as_ptr(), 0, ptr::null())
-        };
-        self.answer(raw)?.is_last()?;
+        let (name, sql) = (name.as_ptr(), sql.as_ptr());
+        // SAFETY: the connection is alive, with nothing under way; the texts are terminated and
+        // live beyond the call, and of the parameters' types none is given.
+        let is_sent = unsafe { (api.sendPrepare)(self.raw, name, sql, 0, ptr::null()) };
+        self.results(is_sent)?.last()?;
         // SAFETY: as above.
-        let described = self.answer(unsafe { (api.describePrepared)(self.raw, name.as_ptr()) })?;
-        described.is_last()?;
-        Ok(described)
+        let is_sent = unsafe { (api.sendDescribePrepared)(self.raw, name) };
+        Ok(self.results(is_sent)?.last()?.parameters())
     }
 
     /// Runs a prepared statement.
@@ -147,10 +144,7 @@ impl Connection {
                 BINARY,
             )
         };
-        if is_sent == 0 {
-            return Err(self.error());
-        }
-        if reading == Reading::Streamed {
+        if is_sent != 0 && reading == Reading::Streamed {
             // SAFETY: a statement was sent and nothing of its result was asked for. Where it is
             // refused, all rows come at once.
             unsafe {
@@ -160,13 +154,13 @@ impl Connection {
                 };
             }
         }
-        Ok(Results { connection: self, has_ended: false })
+        self.results(is_sent)
     }
 
-    fn answer(&self, raw: Handle) -> Result<Answer, ServerError> {
-        match raw.is_null() {
-            true => Err(self.error()),
-            false => Ok(Answer { api: &self.library.api, raw }),
+    fn results(&mut self, is_sent: c_int) -> Result<Results<'_>, ServerError> {
+        match is_sent {
+            0 => Err(self.error()),
+            _ => Ok(Results { connection: self, has_ended: false }),
         }
     }
 
@@ -204,8 +198,23 @@ impl Results<'_> {
         let raw = unsafe { (api.getResult)(self.connection.raw) };
         let answer = (!raw.is_null()).then_some(Answer { api, raw });
         // Of a COPY there would be no end.
-        self.has_ended = answer.as_ref().is_none_or(Answer::wants_rows);
+        self.has_ended = answer.as_ref().is_none_or(Answer::is_copy);
         answer
+    }
+
+    /// The last one, of statements that give no rows or few; a COPY that has begun is one.
+    ///
+    /// # Errors
+    /// The first of the server's: what follows a lost connection says less.
+    fn last(mut self) -> Result<Answer, ServerError> {
+        let mut last = None;
+        while let Some(answer) = self.next() {
+            if !answer.is_copy() {
+                answer.is_last()?;
+            }
+            last = Some(answer);
+        }
+        last.ok_or_else(|| ServerError::without_state("the server gave no answer"))
     }
 }
 
@@ -250,17 +259,13 @@ impl CopyIn<'_> {
         self.is_open = false;
         let Connection { library, raw } = *self.connection;
         // SAFETY: the connection is alive; the reason is null or a terminated text.
-        let is_sent = unsafe { (library.api.putCopyEnd)(raw, why.map_or(ptr::null(), CStr::as_ptr)) };
+        let is_sent =
+            unsafe { (library.api.putCopyEnd)(raw, why.map_or(ptr::null(), CStr::as_ptr)) };
         if is_sent != 1 {
             return Err(self.connection.error());
         }
-        let mut results = Results { connection: self.connection, has_ended: false };
-        let mut count = 0;
-        while let Some(answer) = results.next() {
-            answer.is_last()?;
-            count = answer.count();
-        }
-        Ok(count)
+        let results = Results { connection: self.connection, has_ended: false };
+        Ok(results.last()?.count())
     }
 }
 

@@ -48,9 +48,7 @@ impl Engine for Postgres {
 
     fn availability(&self) -> Availability {
         match (installation::find(), library::found()) {
-            (Err(missing), _) => {
-                Availability::Missing { why: missing.why, remedy: missing.remedy }
-            }
+            (Err(missing), _) => Availability::Missing { why: missing.why, remedy: missing.remedy },
             (_, Err(why)) => {
                 Availability::Missing { why: why.to_owned(), remedy: library::REMEDY.to_owned() }
             }

@@ -61,7 +61,7 @@ impl Prepared {
         sql: &str,
     ) -> std::result::Result<Self, ServerError> {
         let name = CString::new(format!("s{number}")).unwrap_or_default();
-        let types = connection.prepare(&name, sql)?.parameters();
+        let types = connection.prepare(&name, sql)?;
         Ok(Self { name, sql: sql.to_owned(), values: Values::new(types), few: 0 })
     }
 

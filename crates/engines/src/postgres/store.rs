@@ -205,7 +205,7 @@ impl SqlStore for PostgresStore {
 
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let mut rows = Copy::new(table, rows);
-        if rows.fill(LARGE)? {
+        if rows.fill(LARGE).map_err(|e| self.after_error(e))? {
             let sent = rows.send(&mut self.session.connection, "");
             return sent.map_err(|e| self.after_error(e));
         }

@@ -102,7 +102,8 @@ impl Values {
             }
             (Param::Text(value), Form::Text) => {
                 let length = c_int::try_from(value.len());
-                self.lengths[index] = length.map_err(|e| format!("parameter {}: {e}", index + 1))?;
+                self.lengths[index] =
+                    length.map_err(|e| format!("parameter {}: {e}", index + 1))?;
                 self.pointers[index] = value.as_ptr().cast();
             }
             (value, Form::Other) => self.text(index, value)?,
