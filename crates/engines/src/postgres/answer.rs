@@ -72,7 +72,7 @@ impl Answer {
             let message = unsafe { text((self.api.resultErrorMessage)(self.raw)) };
             let message = tidy(&message);
             return ServerError::without_state(match message.is_empty() {
-                true => "the server wants something else first".to_owned(),
+                true => "the server gave an answer of another kind".to_owned(),
                 false => message,
             });
         };
