@@ -2,6 +2,17 @@
 #![cfg(feature = "postgres")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+#[path = "postgres/client.rs"]
+mod client;
+#[path = "postgres/common.rs"]
+mod common;
+#[path = "postgres/given.rs"]
+mod given;
+#[path = "postgres/load.rs"]
+mod load;
+#[path = "postgres/values.rs"]
+mod values;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -12,83 +23,19 @@ use std::sync::Barrier;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use embermark_engines::sql::{Nullable, Param, Rows, SqlStore, SqlType, TableDef};
-use embermark_engines::{
-    Access, Availability, Engine, EngineError, Opened, Result, Site, Store, registry,
-};
+use embermark_engines::sql::Param;
+use embermark_engines::{Access, Availability};
 use embermark_model::Durability;
-use embermark_skips::{is_here, skipped};
+use embermark_skips::skipped;
 use nix::unistd::geteuid;
-use postgres::{Client, NoTls};
 use tempfile::TempDir;
+
+use common::{
+    TABLE, engine, installed, made, one_int, open, refused, setting, site, store, with_table,
+};
 
 /// The folder in which a helper process opens its server.
 const HELPER_DIR: &str = "EMBERMARK_TEST_POSTGRES_DIR";
-
-const TABLE: TableDef = TableDef {
-    name: "readings",
-    columns: &[
-        ("sensor", SqlType::Int, Nullable::No),
-        ("ts", SqlType::Big, Nullable::No),
-        ("value", SqlType::Double, Nullable::Yes),
-        ("note", SqlType::Text, Nullable::Yes),
-    ],
-    key: &["sensor", "ts"],
-};
-
-fn engine() -> &'static dyn Engine {
-    registry::find("postgres").unwrap()
-}
-
-/// Whether a test can run.
-fn installed() -> bool {
-    is_here(engine())
-}
-
-fn site(dir: &Path, durability: Durability) -> Site {
-    Site::new(dir, durability, 32 << 20)
-}
-
-fn open(dir: &TempDir, durability: Durability) -> Opened {
-    engine().open(&site(dir.path(), durability)).unwrap()
-}
-
-fn store(opened: Opened) -> Box<dyn SqlStore> {
-    match opened.store {
-        Store::Sql(store) => store,
-        _ => panic!("no SQL store"),
-    }
-}
-
-/// A store on a server of its own, with the table in it.
-fn with_table(dir: &TempDir, durability: Durability) -> Box<dyn SqlStore> {
-    let mut store = store(open(dir, durability));
-    let create = store.dialect().create_table(&TABLE);
-    store.batch(&create).unwrap();
-    store
-}
-
-fn one_int(store: &mut dyn SqlStore, sql: &str) -> Result<Option<i64>> {
-    let statement = store.prepare(sql)?;
-    let mut found = None;
-    store.query(statement, &[], &mut |row| {
-        found = row.int(0)?;
-        Ok(())
-    })?;
-    Ok(found)
-}
-
-fn setting<'a>(opened: &'a Opened, name: &str) -> &'a str {
-    &opened.settings.iter().find(|(known, _)| known == name).unwrap().1
-}
-
-/// The error of an open that has to fail.
-fn refused(site: &Site) -> EngineError {
-    match engine().open(site) {
-        Ok(_) => panic!("opened"),
-        Err(error) => error,
-    }
-}
 
 /// The directory in which a process of PostgreSQL works.
 fn working_directory(pid: u32) -> Option<PathBuf> {
@@ -111,37 +58,6 @@ fn all_gone(data: &Path) -> bool {
         sleep(Duration::from_millis(10));
     }
     true
-}
-
-/// Rows (0, 0), (0, 1) …, with a NULL in every third.
-struct Made {
-    next: i64,
-    end: i64,
-    row: [Param<'static>; 4],
-}
-
-fn made(rows: std::ops::Range<i64>) -> Made {
-    Made { next: rows.start, end: rows.end, row: [Param::Null; 4] }
-}
-
-impl Rows for Made {
-    fn next(&mut self) -> Option<&[Param<'_>]> {
-        (self.next < self.end).then(|| {
-            let n = self.next;
-            self.next += 1;
-            let value = if n % 3 == 0 { Param::Null } else { Param::Float(n as f64 / 4.0) };
-            self.row = [Param::Int(n / 1000), Param::Int(n), value, Param::Text("grün")];
-            &self.row[..]
-        })
-    }
-}
-
-struct Twice(Made, Made);
-
-impl Rows for Twice {
-    fn next(&mut self) -> Option<&[Param<'_>]> {
-        if self.0.next < self.0.end { self.0.next() } else { self.1.next() }
-    }
 }
 
 #[test]
@@ -258,35 +174,6 @@ fn a_server_that_refuses_to_start_is_reported_with_the_end_of_its_log() {
 }
 
 #[test]
-fn numbers_of_any_width_and_json_are_read_and_others_are_refused_by_name() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
-    let sql = "SELECT 7::smallint, 7, sum(n), avg(n), 1.5::real, '{\"a\": 1}'::jsonb, \
-               NULL::bigint, true FROM generate_series(1, 4) n WHERE n > $1 AND n::numeric < $2";
-    let statement = store.prepare(sql).unwrap();
-    let params = [Param::Int(0), Param::Float(3.5)];
-    let mut rows = 0;
-    let mut look = |row: &dyn embermark_engines::sql::ResultRow| {
-        rows += 1;
-        let ints: Vec<_> = (0..3).map(|column| row.int(column).unwrap()).collect();
-        assert_eq!(ints, [Some(7), Some(7), Some(6)]);
-        assert_eq!((row.float(3)?, row.float(4)?), (Some(2.0), Some(1.5)));
-        assert_eq!((row.float(0)?, row.int(3)?), (Some(7.0), Some(2)));
-        assert_eq!((row.text(5)?, row.int(6)?), (Some("{\"a\": 1}"), None));
-        let error = row.float(7).unwrap_err().to_string();
-        assert!(error.contains("bool") && error.contains("cast it"), "{error}");
-        assert!(row.int(4).is_err() && row.text(0).is_err() && row.int(8).is_err());
-        Ok(())
-    };
-    store.query(statement, &params, &mut look).unwrap();
-    assert_eq!(rows, 1);
-    store.close().unwrap();
-}
-
-#[test]
 fn an_error_ends_its_transaction_and_the_store_goes_on() {
     if !installed() {
         return;
@@ -308,109 +195,6 @@ fn an_error_ends_its_transaction_and_the_store_goes_on() {
     store.commit().unwrap();
     assert_eq!(one_int(&mut *store, "SELECT count(*) FROM readings").unwrap(), Some(1));
     store.close().unwrap();
-}
-
-#[test]
-fn a_bulk_load_is_one_commit_that_writes_next_to_no_log() {
-    if !installed() {
-        return;
-    }
-    // Enough for the table and its index to be above wal_skip_threshold, 2 MB each.
-    const ROWS: i64 = 99_999;
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = with_table(&dir, Durability::Process);
-    let log = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint";
-    let before = one_int(&mut *store, log).unwrap().unwrap();
-    assert_eq!(store.bulk_insert(&TABLE, &mut made(0..ROWS)).unwrap(), ROWS as u64);
-    let written = one_int(&mut *store, log).unwrap().unwrap() - before;
-    let size = one_int(&mut *store, "SELECT pg_table_size('readings')").unwrap().unwrap();
-    assert!(size > 4_000_000 && written < size / 10, "{written} bytes of log for {size}");
-    let whole = "SELECT (count(*) + sum(ts) + count(value) * 1000 + sum(value * 4))::bigint \
-                 FROM readings WHERE note = 'grün' AND sensor = ts / 1000";
-    let values = (0..ROWS).filter(|n| n % 3 != 0);
-    let expected = ROWS + (0..ROWS).sum::<i64>() + values.map(|n| n + 1000).sum::<i64>();
-    assert_eq!(one_int(&mut *store, whole).unwrap(), Some(expected));
-
-    let by_key = "SELECT ts FROM readings WHERE sensor = 7 AND ts = 7007";
-    assert_eq!(one_int(&mut *store, by_key).unwrap(), Some(7007));
-    // Into a table that is not empty nothing is lost; a key that is there already undoes the load.
-    assert_eq!(store.bulk_insert(&TABLE, &mut made(ROWS..ROWS + 10)).unwrap(), 10);
-    let error = store.bulk_insert(&TABLE, &mut made(ROWS + 5..ROWS + 20)).unwrap_err().to_string();
-    assert!(error.contains("COPY readings") && error.contains("readings_pkey"), "{error}");
-    let error = store.bulk_insert(&TABLE, &mut made(i64::MAX - 5..i64::MAX)).unwrap_err();
-    assert!(error.to_string().contains("does not fit column sensor"), "{error}");
-    let count = "SELECT count(*) FROM readings";
-    assert_eq!(one_int(&mut *store, count).unwrap(), Some(ROWS + 10));
-    let mut twice = Twice(made(0..ROWS), made(0..10));
-    store.batch("TRUNCATE readings").unwrap();
-    let error = store.bulk_insert(&TABLE, &mut twice).unwrap_err().to_string();
-    assert!(error.contains("readings_pkey") && error.contains("23505"), "{error}");
-    assert_eq!(one_int(&mut *store, count).unwrap(), Some(0));
-    // The key, taken off for the load, is on again.
-    let keys =
-        "SELECT count(*) FROM pg_index WHERE indrelid = 'readings'::regclass AND indisprimary";
-    assert_eq!(one_int(&mut *store, keys).unwrap(), Some(1));
-    store.settle().unwrap();
-    store.close().unwrap();
-}
-
-/// The URL of a private server, which stands for somebody's own.
-fn url_of(dir: &TempDir) -> String {
-    let socket = dir.path().join("server/run").to_str().unwrap().replace('/', "%2F");
-    format!("postgres://postgres@{socket}/postgres")
-}
-
-fn schemas(url: &str) -> Vec<String> {
-    let mut client = Client::connect(url, NoTls).unwrap();
-    let sql = "SELECT nspname::text FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1";
-    client.query(sql, &[]).unwrap().iter().map(|row| row.get(0)).collect()
-}
-
-#[test]
-fn a_given_server_gets_one_schema_and_loses_it_again() {
-    if !installed() {
-        return;
-    }
-    let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let mut owner = with_table(&server_dir, Durability::Process);
-    let url = url_of(&server_dir);
-    let at_first = schemas(&url);
-    let mut given = site(dir.path(), Durability::None);
-    given.url = Some(url.clone());
-    let opened = engine().open(&given).unwrap();
-    assert_eq!(opened.server, None);
-    assert_eq!((setting(&opened, "synchronous_commit"), setting(&opened, "fsync")), ("off", "off"));
-    let mut ours = store(opened);
-    ours.batch(&ours.dialect().create_table(&TABLE)).unwrap();
-    assert_eq!(ours.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
-    ours.settle().unwrap();
-    assert_eq!(one_int(&mut *owner, "SELECT count(*) FROM readings").unwrap(), Some(0));
-    let added: Vec<_> = schemas(&url).into_iter().filter(|s| !at_first.contains(s)).collect();
-    assert!(matches!(&added[..], [one] if one.starts_with("embermark_")), "{added:?}");
-    // Even when it is dropped in the middle of a transaction.
-    ours.begin(Access::Write).unwrap();
-    drop(ours);
-    assert_eq!(schemas(&url), at_first);
-
-    let power = Site { durability: Durability::Power, ..given };
-    let error = refused(&power).to_string();
-    assert!(error.contains("fsync=off") && error.contains("--durability"), "{error}");
-    assert_eq!(schemas(&url), at_first);
-    owner.close().unwrap();
-}
-
-#[test]
-fn a_server_that_is_not_reached_is_an_error_that_names_it_and_keeps_the_password() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut given = site(dir.path(), Durability::Process);
-    given.url = Some("postgres://me:hunter2@127.0.0.1:1/db".to_owned());
-    let error = refused(&given).to_string();
-    assert!(
-        error.contains("connect to 127.0.0.1, port 1") && !error.contains("hunter2"),
-        "{error}"
-    );
-    given.url = Some("mysql//nonsense".to_owned());
-    assert!(refused(&given).to_string().contains("postgres://user:password@host"));
 }
 
 /// Not a test of its own: run in a process of its own by the two below.

@@ -1,10 +1,8 @@
 //! COPY in its binary form (<https://www.postgresql.org/docs/15/sql-copy.html>, "Binary Format").
 
-use std::io::Write;
-
-use postgres::Client;
-
-use super::{NAME, failed};
+use super::NAME;
+use super::answer::ServerError;
+use super::connection::Connection;
 use crate::sql::{Param, Rows, SqlType, TableDef};
 use crate::{EngineError, Result};
 
@@ -19,7 +17,7 @@ const END: i16 = -1;
 /// In place of a value's length.
 const NULL: i32 = -1;
 
-/// Rows are handed to the driver in pieces of this size, so that its work per piece vanishes.
+/// Rows are handed to libpq in pieces of this size, so that its work per piece vanishes.
 const PIECE: usize = 64 * 1024;
 
 /// Rows on their way into a table, encoded as far as `out` goes.
@@ -59,18 +57,18 @@ impl<'a> Copy<'a> {
     ///
     /// # Errors
     /// When a value does not fit its column, or the server reports one: then nothing is stored.
-    pub fn send(mut self, client: &mut Client, options: &str) -> Result<u64> {
+    pub fn send(mut self, connection: &mut Connection, options: &str) -> Result<u64> {
         let names: Vec<&str> = self.table.columns.iter().map(|(name, ..)| *name).collect();
         let (name, names) = (self.table.name, names.join(", "));
         let sql = format!("COPY {name} ({names}) FROM STDIN (FORMAT binary{options})");
-        let doing = || format!("run `{sql}`");
-        let mut writer = client.copy_in(&sql).map_err(|e| failed(doing(), &e))?;
+        let failed = |e: ServerError| e.while_doing(format!("run `{sql}`"));
+        let mut copying = connection.copy_in(&sql).map_err(failed)?;
         loop {
             let last = self.fill(PIECE)?;
-            // What the server has against a row may show here, as a closed channel: `finish`
-            // tells the reason.
-            if writer.write_all(&self.out).is_err() || last {
-                return writer.finish().map_err(|e| failed(doing(), &e));
+            copying.put(&self.out).map_err(failed)?;
+            if last {
+                // What the server has against a row shows here.
+                return copying.finish().map_err(failed);
             }
             self.out.clear();
         }

@@ -1,47 +1,40 @@
 //! A schema of a server that is given by URL.
 
+use std::ffi::{CStr, CString};
 use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
+use std::ptr;
 
 use embermark_model::Durability;
-use postgres::config::Host;
-use postgres::{Config, NoTls};
 
-use super::store::Session;
+use super::answer::text;
+use super::connection::Connection;
+use super::library::Libpq;
+use super::session::Session;
 use super::tier::{self, on_off};
-use super::{NAME, failed, message};
+use super::{NAME, tidy};
 use crate::{EngineError, Result};
-
-const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
 /// Connects and makes a schema of our own the only one that is seen; nothing else of the server
 /// is touched. The tier's settings that a session may set are set.
 ///
 /// # Errors
 /// When the URL is none, the server is not reached, or the user may create no schema.
-pub(super) fn connect(url: &str, durability: Durability) -> Result<Session> {
-    let mut config: Config = url.parse().map_err(|e| {
-        let why = message(&e);
+pub(super) fn connect(
+    library: &'static Libpq,
+    url: &str,
+    durability: Durability,
+) -> Result<Session> {
+    let place = place(library, url).map_err(|why| {
         let wanted = "give it as postgres://user:password@host:port/database";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(CONNECT_WITHIN);
-    }
-    config.application_name("embermark");
-    let mut client = config.connect(NoTls).map_err(|e| {
-        let advice = "is it running, and does its pg_hba.conf let this user in without TLS?";
-        EngineError::failed(
-            NAME,
-            format!("connect to {}", place(&config)),
-            message(&e) + "; " + advice,
-        )
-    })?;
+    let mut connection = Connection::open(library, url)
+        .map_err(|why| EngineError::failed(NAME, format!("connect to {place}"), why))?;
     let schema = format!("embermark_{:016x}", RandomState::new().hash_one(()));
     let sql = format!("CREATE SCHEMA {schema}");
-    client.batch_execute(&sql).map_err(|e| failed(format!("run `{sql}`"), &e))?;
+    connection.run(&sql).map_err(|e| e.while_doing(format!("run `{sql}`")))?;
     // From here on, dropping the session drops the schema.
-    let mut session = Session::with_schema(client, config, schema.clone(), url.to_owned());
+    let mut session = Session::with_schema(connection, schema.clone(), url);
     session.set(settings(&schema, durability))?;
     Ok(session)
 }
@@ -52,15 +45,57 @@ pub(super) fn settings(schema: &str, durability: Durability) -> String {
     format!("SET search_path = {schema}; SET synchronous_commit = {commit}; SET timezone = 'UTC'")
 }
 
-/// Where the server is, without the user's password.
-fn place(config: &Config) -> String {
-    let host = config.get_hosts().first().map_or_else(
-        || "?".to_owned(),
-        |host| match host {
-            Host::Tcp(name) => name.clone(),
-            Host::Unix(path) => path.display().to_string(),
-        },
-    );
-    let port = config.get_ports().first().copied().unwrap_or(5432);
-    format!("{host}, port {port}")
+/// Where the server of a URL is, without the user's password.
+///
+/// # Errors
+/// When it is no URL, or part of a password could be taken for something else and be shown.
+fn place(library: &Libpq, url: &str) -> std::result::Result<String, String> {
+    if let Some((_, rest)) = url.split_once("://")
+        && let Some(end) = rest.rfind('@')
+        && rest[..end].contains(['@', '/', '?'])
+    {
+        return Err("in a user's name and password an @ is written %40, a / %2F and a ? %3F".into());
+    }
+    let url = CString::new(url).map_err(|e| e.to_string())?;
+    let api = &library.api;
+    let (mut host, mut port) = (String::new(), String::new());
+    let mut error = ptr::null_mut();
+    // SAFETY: the text is terminated and the out-pointer valid; either the options are a list that
+    // ends with one without a name, whose texts are terminated, or there is an error, null or a
+    // terminated text. Each is freed once.
+    unsafe {
+        let options = (api.conninfoParse)(url.as_ptr(), &raw mut error);
+        if options.is_null() {
+            let why = if error.is_null() { String::new() } else { text(error) };
+            (api.freemem)(error.cast());
+            return Err(unquoted(&tidy(&why)));
+        }
+        let mut option = options;
+        while !(*option).keyword.is_null() {
+            let name = CStr::from_ptr((*option).keyword).to_bytes();
+            if !(*option).value.is_null() {
+                let value = text((*option).value);
+                match name {
+                    b"host" | b"hostaddr" if !value.is_empty() => host = value,
+                    b"port" => port = value,
+                    _ => {}
+                }
+            }
+            option = option.add(1);
+        }
+        (api.conninfoFree)(options);
+    }
+    if !port.bytes().all(|byte| byte.is_ascii_digit() || byte == b',') {
+        return Err("its port is no number".to_owned());
+    }
+    let or = |given: String, usual: &str| if given.is_empty() { usual.to_owned() } else { given };
+    Ok(format!("{}, port {}", or(host, "this machine"), or(port, "5432")))
+}
+
+/// A message without what it quotes of a URL, which may be a password.
+fn unquoted(message: &str) -> String {
+    match (message.find('"'), message.rfind('"')) {
+        (Some(first), Some(last)) => format!("{}…{}", &message[..first], &message[last + 1..]),
+        _ => message.to_owned(),
+    }
 }

@@ -1,29 +1,36 @@
 //! `postgres`: PostgreSQL, a private server on a Unix socket, or a schema of one given by URL.
+//! Reached through its own client library, libpq, which is opened at run time.
 //!
 //! A statement that fails inside a transaction ends it: the transaction is rolled back, so that
 //! the connection can be used again.
 
+mod answer;
+mod api;
+mod connection;
 mod copy;
 mod dialect;
 mod given;
 mod installation;
+mod library;
 mod numeric;
 mod private;
 mod row;
+mod session;
 mod settings;
+mod statement;
 mod store;
 mod tier;
+mod types;
 mod value;
 
 use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::server::program;
-use crate::{
-    Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
-};
-use store::{PostgresStore, Session};
+use crate::server::program::{self, Missing};
+use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Store, Tier};
+use session::Session;
+use store::PostgresStore;
 
 /// Its name in errors.
 const NAME: &str = "postgres";
@@ -43,7 +50,10 @@ impl Engine for Postgres {
     }
 
     fn availability(&self) -> Availability {
-        program::availability(installation::find().map(|found| found.version))
+        let client = library::found()
+            .map_err(|why| Missing { why: why.to_owned(), remedy: library::REMEDY.to_owned() });
+        let found = installation::find();
+        program::availability(found.and_then(|found| client.map(|_| found.version)))
     }
 
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
@@ -58,10 +68,11 @@ impl Engine for Postgres {
     }
 
     fn open(&self, site: &Site) -> Result<Opened> {
+        let library = library::library()?;
         let (mut session, server) = match &site.url {
-            Some(url) => (given::connect(url, site.durability)?, None),
+            Some(url) => (given::connect(library, url, site.durability)?, None),
             None => {
-                let (server, session) = private::start(site)?;
+                let (server, session) = private::start(library, site)?;
                 (session, Some(server))
             }
         };
@@ -73,27 +84,13 @@ impl Engine for Postgres {
     }
 
     fn join(&self, site: &Site, at: &str) -> Result<Store> {
-        let session = Session::join(at, site.durability)?;
+        let session = Session::join(library::library()?, at, site.durability)?;
         Ok(Store::Sql(Box::new(PostgresStore::new(session, None, site.durability))))
     }
 }
 
-/// What the driver says, in full: its own text alone is only "db error".
-fn message(error: &postgres::Error) -> String {
-    if let Some(db) = error.as_db_error() {
-        let mut text = format!("{} {}: {}", db.severity(), db.code().code(), db.message());
-        for more in [db.detail(), db.hint()].into_iter().flatten() {
-            text.push_str("; ");
-            text.push_str(more);
-        }
-        return text;
-    }
-    match std::error::Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
-}
-
-fn failed(doing: impl Into<String>, error: &postgres::Error) -> EngineError {
-    EngineError::failed(NAME, doing, message(error))
+/// A message of libpq's, whose lines are many, on one.
+fn tidy(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join("; ")
 }

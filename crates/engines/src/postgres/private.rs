@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use embermark_model::Durability;
 use nix::sys::signal::Signal;
-use postgres::{Config, NoTls};
 
+use super::NAME;
+use super::connection::Connection;
 use super::installation::{self, Installation};
-use super::store::Session;
+use super::library::Libpq;
+use super::session::Session;
 use super::tier::{self, Setting, on_off};
-use super::{NAME, message};
 use crate::server::{Home, Server, ServerSpec, address, run_to_end};
 use crate::{EngineError, Link, Result, Site};
 
@@ -22,7 +23,7 @@ const USER: &str = "postgres";
 ///
 /// # Errors
 /// When PostgreSQL is not installed, or does not start: with the last lines of its log.
-pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
+pub(super) fn start(library: &'static Libpq, site: &Site) -> Result<(Server, Session)> {
     let Installation { initdb, postgres, account, .. } = installation::find()
         .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
     let home = Home::create(NAME, &site.dir, account)?;
@@ -35,31 +36,24 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
         args.push("--no-sync".into());
     }
     run_to_end(spec(&initdb, args), &home)?;
-    let mut args = vec!["-D".into(), data.into(), "-k".into(), sockets.clone().into()];
-    let mut config = Config::new();
-    config.user(USER).dbname("postgres").application_name("embermark");
-    // With how another process reaches it.
-    let (listen, place) = match site.link {
-        Link::Socket => {
-            config.host_path(&sockets);
-            // Nothing listens but the Unix socket in the server's own directory.
-            let listen = ["listen_addresses=".to_owned(), "port=5432".to_owned()];
-            (listen, format!("host={}", home.path_elsewhere().join("run").display()))
-        }
-        Link::Loopback => {
-            let port = address::free_port(NAME)?;
-            config.host("127.0.0.1").port(port);
-            let listen = ["listen_addresses=127.0.0.1".to_owned(), format!("port={port}")];
-            (listen, format!("host=127.0.0.1 port={port}"))
-        }
+    let mut args = vec!["-D".into(), data.into(), "-k".into(), sockets.into()];
+    let (listen, host, port) = match site.link {
+        // Nothing listens but the Unix socket in the server's own directory.
+        Link::Socket => ("", home.path_elsewhere().join("run").display().to_string(), 5432),
+        Link::Loopback => ("127.0.0.1", "127.0.0.1".to_owned(), address::free_port(NAME)?),
     };
+    let listen = [format!("listen_addresses={listen}"), format!("port={port}")];
     for setting in configuration(site).into_iter().chain(listen) {
         args.extend(["-c".into(), setting.into()]);
     }
-    let connect = |_: &Home| config.connect(NoTls).map_err(|error| message(&error));
-    let (server, client) = Server::start(spec(&postgres, args), &home, connect)?;
-    let place = format!("{place} user={USER} dbname=postgres application_name=embermark");
-    Ok((server, Session::new(client, config, place)))
+    // Where this process reaches it, and any other one. The last three are empty so that libpq does
+    // not ask the environment for them.
+    let place = format!(
+        "host={host} port={port} user={USER} dbname=postgres sslmode=disable hostaddr='' options=''"
+    );
+    let connect = |_: &Home| Connection::open(library, &place);
+    let (server, connection) = Server::start(spec(&postgres, args), &home, connect)?;
+    Ok((server, Session::new(connection, &place)))
 }
 
 fn words(line: &str) -> Vec<OsString> {

@@ -2,8 +2,8 @@
 
 use embermark_model::Durability;
 
-use super::store::Session;
-use super::{dialect, failed};
+use super::dialect;
+use super::session::Session;
 use crate::Result;
 use crate::sql::{Nullable, SqlType, TableDef};
 
@@ -40,7 +40,8 @@ const PROBE: TableDef = TableDef {
 
 type Settings = Vec<(String, String)>;
 
-/// The version, and the settings by their own names; one that this version lacks is left out.
+/// The version, and the settings by their own names; one that this version lacks is left out. Last
+/// the version of libpq.
 ///
 /// # Errors
 /// When the server reports one.
@@ -48,31 +49,29 @@ pub(super) fn read_back(
     session: &mut Session,
     durability: Durability,
 ) -> Result<(String, Settings)> {
-    let client = &mut session.client;
-    let doing = "read its settings back";
-    let mut settings = Settings::new();
-    for name in NAMES {
-        let row = client.query_one("SELECT current_setting($1, true)", &[&name]);
-        let value: Option<String> =
-            row.and_then(|row| row.try_get(0)).map_err(|e| failed(doing, &e))?;
-        settings.extend(value.map(|value| (name.to_owned(), value)));
-    }
-    let mut probe = || -> std::result::Result<(String, String), postgres::Error> {
-        let mut transaction = client.transaction()?;
-        transaction.batch_execute(&dialect::of(durability).create_table(&PROBE))?;
-        let kept =
-            "SELECT relpersistence::text FROM pg_class WHERE oid = 'embermark_probe'::regclass";
-        let kept: String = transaction.query_one(kept, &[])?.try_get(0)?;
-        let version: String = transaction.query_one("SHOW server_version", &[])?.try_get(0)?;
-        // Dropped without a commit: rolled back, the table is gone.
-        Ok((version, kept))
-    };
-    let (version, kept) = probe().map_err(|e| failed(doing, &e))?;
-    let kept = match kept.as_str() {
+    let list = NAMES.map(|name| format!("current_setting('{name}', true)")).join(", ");
+    let found = session.batch(&format!("SELECT {list}, current_setting('server_version')"))?;
+    let mut values = found.texts().into_iter().flatten();
+    let mut settings: Settings = NAMES
+        .iter()
+        .zip(&mut values)
+        .filter_map(|(name, value)| Some(((*name).to_owned(), value?)))
+        .collect();
+    let version = values.next().flatten().unwrap_or_default();
+    settings.push(("relpersistence".to_owned(), persistence(session, durability)?));
+    settings.push(("libpq".to_owned(), session.connection.library().version.clone()));
+    Ok((version, settings))
+}
+
+/// How a table is kept, found out by making one.
+fn persistence(session: &mut Session, durability: Durability) -> Result<String> {
+    session.batch(&format!("BEGIN; {}", dialect::of(durability).create_table(&PROBE)))?;
+    let sql = "SELECT relpersistence FROM pg_class WHERE oid = 'embermark_probe'::regclass";
+    let kept = session.batch(sql)?.texts().into_iter().flatten().flatten().next();
+    session.exec(c"ROLLBACK")?;
+    Ok(match kept.as_deref().unwrap_or_default() {
         "p" => "permanent".to_owned(),
         "u" => "unlogged".to_owned(),
         other => other.to_owned(),
-    };
-    settings.push(("relpersistence".to_owned(), kept));
-    Ok((version, settings))
+    })
 }

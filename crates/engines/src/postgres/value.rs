@@ -1,110 +1,227 @@
 //! Parameters on their way to the server.
 
-use std::error::Error;
+use std::ffi::{c_char, c_int};
+use std::io::Write;
+use std::ptr;
 
-use bytes::{BufMut, BytesMut};
-use postgres::types::{Format, IsNull, ToSql, Type};
-
+use super::api::{BINARY, Oid};
+use super::types;
 use crate::sql::Param;
 
-/// A parameter, encoded as the statement expects it: in the binary form of the common types, and
-/// as text, which the server reads itself, for every other (NUMERIC, JSON, TIMESTAMP, UUID …).
-#[derive(Debug)]
-pub(super) struct Value<'a>(pub Param<'a>);
+/// The parameters of a statement in the form that libpq takes them, which is three lists: where
+/// each value is, how long it is, and whether it is binary. Kept with the statement and filled
+/// again for every execution.
+///
+/// A value is encoded as the statement expects it: in the binary form of the common types, and as
+/// text, which the server reads itself, for every other (NUMERIC, JSONB, TIMESTAMP, UUID …).
+pub(super) struct Values {
+    types: Vec<Oid>,
+    pointers: Vec<*const c_char>,
+    lengths: Vec<c_int>,
+    formats: Vec<c_int>,
+    /// What `pointers` point to of numbers in binary form.
+    numbers: Vec<[u8; 8]>,
+    /// What they point to of texts that have to end with a zero byte.
+    texts: Vec<Vec<u8>>,
+}
 
-/// The types that are sent in their binary form.
+/// How the values of a type are sent.
 #[derive(Clone, Copy, PartialEq)]
-enum Binary {
+enum Form {
     Int2,
     Int4,
     Int8,
     Float4,
     Float8,
+    /// A type whose binary form is its text.
     Text,
+    /// Any other, as a text that the server reads.
+    Other,
 }
 
-fn binary(of: &Type) -> Option<Binary> {
-    Some(match *of {
-        Type::INT8 => Binary::Int8,
-        Type::INT2 => Binary::Int2,
-        Type::FLOAT8 => Binary::Float8,
-        Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN => Binary::Text,
-        Type::INT4 => Binary::Int4,
-        Type::FLOAT4 => Binary::Float4,
-        _ => return None,
-    })
+fn form(of: Oid) -> Form {
+    match of {
+        types::INT8 => Form::Int8,
+        types::INT4 => Form::Int4,
+        types::FLOAT8 => Form::Float8,
+        types::INT2 => Form::Int2,
+        types::FLOAT4 => Form::Float4,
+        of if types::is_text(of) => Form::Text,
+        _ => Form::Other,
+    }
 }
 
-type Encoded = Result<IsNull, Box<dyn Error + Sync + Send>>;
-
-impl ToSql for Value<'_> {
-    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Encoded {
-        let Some(binary) = binary(ty) else { return as_text(self.0, out) };
-        #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
-        match (self.0, binary) {
-            (Param::Null, _) => return Ok(IsNull::Yes),
-            (Param::Int(value), Binary::Int8) => out.put_i64(value),
-            (Param::Int(value), Binary::Int4) => out.put_i32(value.try_into()?),
-            (Param::Int(value), Binary::Int2) => out.put_i16(value.try_into()?),
-            (Param::Int(value), Binary::Float8) => out.put_f64(value as f64),
-            (Param::Int(value), Binary::Float4) => out.put_f32(value as f32),
-            (Param::Float(value), Binary::Float8) => out.put_f64(value),
-            (Param::Float(value), Binary::Float4) => out.put_f32(value as f32),
-            (Param::Text(value), Binary::Text) => out.put_slice(value.as_bytes()),
-            (other, _) => return Err(format!("{other:?} where the statement wants {ty}").into()),
+impl Values {
+    /// Parameters of these types, NULL all of them.
+    pub fn new(types: Vec<Oid>) -> Self {
+        let count = types.len();
+        let format = |of: &Oid| if form(*of) == Form::Other { 0 } else { BINARY };
+        Self {
+            formats: types.iter().map(format).collect(),
+            types,
+            pointers: vec![ptr::null(); count],
+            lengths: vec![0; count],
+            numbers: vec![[0; 8]; count],
+            texts: vec![Vec::new(); count],
         }
-        Ok(IsNull::No)
     }
 
-    fn accepts(_: &Type) -> bool {
-        // Every type: what does not fit is refused above, by value and type.
-        true
+    /// Encodes them.
+    ///
+    /// # Errors
+    /// When there are more or fewer than the statement has, or one is none of its type.
+    pub fn encode<'a>(&'a mut self, params: &'a [Param<'a>]) -> Result<Encoded<'a>, String> {
+        let count = self.types.len();
+        if params.len() != count {
+            return Err(format!("{} parameters where the statement has {count}", params.len()));
+        }
+        for (index, param) in params.iter().enumerate() {
+            self.set(index, *param)?;
+        }
+        Ok(Encoded(self))
     }
 
-    fn encode_format(&self, ty: &Type) -> Format {
-        if binary(ty).is_some() { Format::Binary } else { Format::Text }
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
+    fn set(&mut self, index: usize, param: Param<'_>) -> Result<(), String> {
+        match (param, form(self.types[index])) {
+            (Param::Null, _) => self.pointers[index] = ptr::null(),
+            (Param::Int(value), Form::Int8) => self.number(index, value.to_be_bytes()),
+            (Param::Int(value), Form::Int4) => match i32::try_from(value) {
+                Ok(value) => self.number(index, value.to_be_bytes()),
+                Err(_) => return Err(self.misfit(index, param)),
+            },
+            (Param::Int(value), Form::Int2) => match i16::try_from(value) {
+                Ok(value) => self.number(index, value.to_be_bytes()),
+                Err(_) => return Err(self.misfit(index, param)),
+            },
+            (Param::Int(value), Form::Float8) => self.number(index, (value as f64).to_be_bytes()),
+            (Param::Int(value), Form::Float4) => self.number(index, (value as f32).to_be_bytes()),
+            (Param::Float(value), Form::Float8) => self.number(index, value.to_be_bytes()),
+            (Param::Float(value), Form::Float4) => {
+                self.number(index, (value as f32).to_be_bytes());
+            }
+            (Param::Text(value), Form::Text) => {
+                let length = c_int::try_from(value.len());
+                self.lengths[index] =
+                    length.map_err(|e| format!("parameter {}: {e}", index + 1))?;
+                self.pointers[index] = value.as_ptr().cast();
+            }
+            (value, Form::Other) => self.text(index, value)?,
+            _ => return Err(self.misfit(index, param)),
+        }
+        Ok(())
     }
 
-    fn to_sql_checked(&self, ty: &Type, out: &mut BytesMut) -> Encoded {
-        self.to_sql(ty, out)
+    fn number<const N: usize>(&mut self, index: usize, bytes: [u8; N]) {
+        let place = &mut self.numbers[index];
+        place[..N].copy_from_slice(&bytes);
+        self.pointers[index] = place.as_ptr().cast();
+        self.lengths[index] = N as c_int;
+    }
+
+    fn text(&mut self, index: usize, value: Param<'_>) -> Result<(), String> {
+        let place = &mut self.texts[index];
+        place.clear();
+        let written = match value {
+            Param::Null => Ok(()),
+            Param::Int(value) => write!(place, "{value}"),
+            Param::Float(value) => write!(place, "{value}"),
+            Param::Text(value) if value.contains('\0') => {
+                return Err(format!("parameter {} has a zero byte in it", index + 1));
+            }
+            Param::Text(value) => place.write_all(value.as_bytes()),
+        };
+        written.map_err(|e| e.to_string())?;
+        place.push(0);
+        self.pointers[index] = place.as_ptr().cast();
+        Ok(())
+    }
+
+    #[cold]
+    fn misfit(&self, index: usize, value: Param<'_>) -> String {
+        let wanted = types::name(self.types[index]);
+        format!("parameter {}: {value:?} where the statement wants {wanted}", index + 1)
     }
 }
 
-fn as_text(param: Param<'_>, out: &mut BytesMut) -> Encoded {
-    use std::fmt::Write;
-    match param {
-        Param::Null => return Ok(IsNull::Yes),
-        Param::Int(value) => write!(out, "{value}")?,
-        Param::Float(value) => write!(out, "{value}")?,
-        Param::Text(value) => out.put_slice(value.as_bytes()),
+/// Values that were encoded. What they point to is borrowed as long as this is there.
+#[derive(Clone, Copy)]
+pub(super) struct Encoded<'a>(&'a Values);
+
+impl<'a> Encoded<'a> {
+    pub fn count(self) -> c_int {
+        // A statement has 65,535 at most.
+        c_int::try_from(self.0.types.len()).unwrap_or(c_int::MAX)
     }
-    Ok(IsNull::No)
+
+    /// Where each value is, null of NULL.
+    pub fn pointers(self) -> &'a [*const c_char] {
+        &self.0.pointers
+    }
+
+    /// The lengths of the binary ones in bytes.
+    pub fn lengths(self) -> &'a [c_int] {
+        &self.0.lengths
+    }
+
+    /// Whether each one is binary.
+    pub fn formats(self) -> &'a [c_int] {
+        &self.0.formats
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn encoded(param: Param<'_>, ty: &Type) -> Result<Vec<u8>, String> {
-        let mut out = BytesMut::new();
-        Value(param).to_sql(ty, &mut out).map(|_| out.to_vec()).map_err(|e| e.to_string())
+    /// What libpq would send of one parameter.
+    fn encoded(param: Param<'_>, of: Oid) -> Result<Option<Vec<u8>>, String> {
+        let (mut values, params) = (Values::new(vec![of]), [param]);
+        let values = values.encode(&params)?;
+        let pointer = values.pointers()[0].cast::<u8>();
+        if pointer.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: the value is alive, and has that many bytes or ends with a zero byte.
+        let bytes = unsafe {
+            if values.formats()[0] == BINARY {
+                std::slice::from_raw_parts(pointer, values.lengths()[0].try_into().unwrap())
+            } else {
+                std::ffi::CStr::from_ptr(pointer.cast()).to_bytes()
+            }
+        };
+        Ok(Some(bytes.to_vec()))
     }
 
     #[test]
     fn an_integer_takes_the_width_the_statement_expects_or_is_refused() {
-        assert_eq!(encoded(Param::Int(-2), &Type::INT2), Ok(vec![255, 254]));
-        assert_eq!(encoded(Param::Int(1), &Type::INT8), Ok(vec![0, 0, 0, 0, 0, 0, 0, 1]));
-        assert_eq!(encoded(Param::Int(2), &Type::FLOAT8), Ok(2f64.to_be_bytes().to_vec()));
-        assert!(encoded(Param::Int(40_000), &Type::INT2).is_err());
-        assert!(encoded(Param::Text("x"), &Type::INT8).unwrap_err().contains("int8"));
-        assert!(encoded(Param::Float(1.5), &Type::INT8).is_err());
+        assert_eq!(encoded(Param::Int(-2), types::INT2), Ok(Some(vec![255, 254])));
+        assert_eq!(encoded(Param::Int(1), types::INT8), Ok(Some(vec![0, 0, 0, 0, 0, 0, 0, 1])));
+        assert_eq!(encoded(Param::Int(2), types::FLOAT8), Ok(Some(2f64.to_be_bytes().to_vec())));
+        assert!(encoded(Param::Int(40_000), types::INT2).unwrap_err().contains("int2"));
+        assert!(encoded(Param::Int(1 << 31), types::INT4).unwrap_err().contains("int4"));
+        assert!(encoded(Param::Text("x"), types::INT8).unwrap_err().contains("int8"));
+        assert!(encoded(Param::Float(1.5), types::INT8).is_err());
     }
 
     #[test]
     fn other_types_are_sent_as_text_for_the_server_to_read() {
-        assert_eq!(encoded(Param::Float(1.25), &Type::NUMERIC), Ok(b"1.25".to_vec()));
-        assert_eq!(encoded(Param::Text("{}"), &Type::JSONB), Ok(b"{}".to_vec()));
-        assert!(matches!(Value(Param::Int(1)).encode_format(&Type::NUMERIC), Format::Text));
-        assert!(matches!(Value(Param::Int(1)).encode_format(&Type::INT8), Format::Binary));
+        assert_eq!(encoded(Param::Float(1.25), types::NUMERIC), Ok(Some(b"1.25".to_vec())));
+        assert_eq!(encoded(Param::Text("{}"), types::JSONB), Ok(Some(b"{}".to_vec())));
+        let mut both = Values::new(vec![types::NUMERIC, types::INT8]);
+        assert_eq!(both.encode(&[Param::Null; 2]).unwrap().formats(), [0, BINARY]);
+        assert!(encoded(Param::Text("{\0}"), types::JSONB).unwrap_err().contains("zero byte"));
+    }
+
+    #[test]
+    fn values_are_set_anew_each_time_and_their_number_is_checked() {
+        let mut values = Values::new(vec![types::TEXT, types::NUMERIC]);
+        values.encode(&[Param::Text("long ago"), Param::Int(12_345)]).unwrap();
+        let encoded = values.encode(&[Param::Text(""), Param::Null]).unwrap();
+        assert_eq!((encoded.lengths()[0], encoded.pointers()[1].is_null()), (0, true));
+        assert!(!encoded.pointers()[0].is_null(), "an empty text is no NULL");
+        assert_eq!(self::encoded(Param::Null, types::INT8), Ok(None));
+        let error = values.encode(&[Param::Null]).err().unwrap();
+        assert!(error.contains("1 parameters") && error.contains('2'), "{error}");
     }
 }

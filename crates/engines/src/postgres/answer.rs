@@ -1,0 +1,162 @@
+//! What the server answers.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use super::api::{Api, COPY, DONE, Handle, Oid, SOME_ROWS, field};
+use super::{NAME, tidy};
+use crate::EngineError;
+
+/// A result of libpq's, freed when dropped.
+pub(super) struct Answer {
+    pub(super) api: &'static Api,
+    /// A `PGresult`, never null.
+    pub(super) raw: Handle,
+}
+
+/// What went wrong at the server, or on the way to it.
+#[derive(Debug)]
+pub(super) struct ServerError {
+    /// SQLSTATE (<https://www.postgresql.org/docs/15/errcodes-appendix.html>); none where the
+    /// server has not said anything.
+    pub state: Option<String>,
+    /// For a person: state, message, detail and hint.
+    pub message: String,
+}
+
+impl ServerError {
+    /// An error that is no answer of the server's.
+    pub fn without_state(message: impl Into<String>) -> Self {
+        Self { state: None, message: message.into() }
+    }
+
+    /// The error of the engine that could not do something.
+    #[cold]
+    pub fn while_doing(self, doing: impl Into<String>) -> EngineError {
+        EngineError::failed(NAME, doing, self.message)
+    }
+}
+
+impl Answer {
+    /// Whether it is the last one of a statement, without an error.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn is_last(&self) -> Result<bool, ServerError> {
+        match self.status() {
+            status if DONE.contains(&status) => Ok(true),
+            status if SOME_ROWS.contains(&status) => Ok(false),
+            _ => Err(self.error()),
+        }
+    }
+
+    /// Whether the server waits for the rows of a COPY.
+    pub fn wants_rows(&self) -> bool {
+        self.status() == COPY[0]
+    }
+
+    /// Whether a COPY is under way.
+    pub fn is_copy(&self) -> bool {
+        COPY.contains(&self.status())
+    }
+
+    fn status(&self) -> c_int {
+        // SAFETY: the result is alive.
+        unsafe { (self.api.resultStatus)(self.raw) }
+    }
+
+    #[cold]
+    fn error(&self) -> ServerError {
+        let part = |which| self.field(which);
+        let (Some(severity), Some(state)) = (part(field::SEVERITY), part(field::SQLSTATE)) else {
+            // SAFETY: the result is alive; its message is a terminated text.
+            let message = unsafe { text((self.api.resultErrorMessage)(self.raw)) };
+            let message = tidy(&message);
+            return ServerError::without_state(match message.is_empty() {
+                true => "the server gave an answer of another kind".to_owned(),
+                false => message,
+            });
+        };
+        let mut message = format!("{severity} {state}: ");
+        message.push_str(&part(field::MESSAGE).unwrap_or_default());
+        for more in [part(field::DETAIL), part(field::HINT)].into_iter().flatten() {
+            message.push_str("; ");
+            message.push_str(&more);
+        }
+        ServerError { state: Some(state), message }
+    }
+
+    fn field(&self, which: c_int) -> Option<String> {
+        // SAFETY: the result is alive; a part is null or a terminated text.
+        unsafe {
+            let part = (self.api.resultErrorField)(self.raw, which);
+            (!part.is_null()).then(|| text(part))
+        }
+    }
+
+    /// How many rows the statement changed or gave, as the server counted.
+    pub fn count(&self) -> u64 {
+        // SAFETY: the result is alive; the text is terminated, and empty where nothing is counted.
+        let count = unsafe { CStr::from_ptr((self.api.cmdTuples)(self.raw)) };
+        let digits = count.to_bytes().iter();
+        digits.fold(0, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')))
+    }
+
+    /// The types of a statement's parameters, where it describes one.
+    pub fn parameters(&self) -> Vec<Oid> {
+        // SAFETY: the result is alive, and the numbers are below the count.
+        unsafe {
+            let count = (self.api.nparams)(self.raw);
+            (0..count).map(|number| (self.api.paramtype)(self.raw, number)).collect()
+        }
+    }
+
+    /// The number of its rows.
+    pub fn rows(&self) -> c_int {
+        // SAFETY: the result is alive.
+        unsafe { (self.api.ntuples)(self.raw) }
+    }
+
+    /// The number of its columns.
+    pub fn columns(&self) -> c_int {
+        // SAFETY: the result is alive.
+        unsafe { (self.api.nfields)(self.raw) }
+    }
+
+    /// The bytes of a value, none of NULL. Row and column must be there: libpq checks them, warns
+    /// and takes another for NULL.
+    pub fn value(&self, row: c_int, column: c_int) -> Option<&[u8]> {
+        let Self { api, raw } = *self;
+        // SAFETY: the result is alive; the value has that many bytes, and lives as long.
+        unsafe {
+            let length = (api.getlength)(raw, row, column);
+            if length == 0 && (api.getisnull)(raw, row, column) != 0 {
+                return None;
+            }
+            let bytes = (api.getvalue)(raw, row, column).cast();
+            Some(std::slice::from_raw_parts(bytes, usize::try_from(length).unwrap_or_default()))
+        }
+    }
+
+    /// All rows of a result whose values are texts.
+    pub fn texts(&self) -> Vec<Vec<Option<String>>> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let row = |row| (0..self.columns()).map(move |column| self.value(row, column).map(text));
+        (0..self.rows()).map(|number| row(number).collect()).collect()
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        // SAFETY: it is freed once.
+        unsafe { (self.api.clear)(self.raw) };
+    }
+}
+
+/// A text of libpq's, copied.
+///
+/// # Safety
+/// It must be a terminated text.
+pub(super) unsafe fn text(text: *const c_char) -> String {
+    // SAFETY: it is one, says the caller.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

@@ -1,0 +1,109 @@
+//! The part of libpq that is used here, as its header `libpq-fe.h` declares it:
+//! <https://www.postgresql.org/docs/15/libpq.html>.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use crate::library::functions;
+
+/// A `PGconn` or a `PGresult`: pointers to things of libpq's own.
+pub(super) type Handle = *mut c_void;
+
+/// The number of a type, `pg_type.oid`.
+pub(super) type Oid = c_uint;
+
+/// Takes a notice or a warning of the server.
+pub(super) type NoticeProcessor = unsafe extern "C" fn(of: *mut c_void, message: *const c_char);
+
+/// A `PQconninfoOption`: an option of a connection, of which only the name and the value are used.
+#[repr(C)]
+pub(super) struct ConninfoOption {
+    /// Null after the last one.
+    pub keyword: *const c_char,
+    environment: *const c_char,
+    compiled: *const c_char,
+    /// Null where it is not given.
+    pub value: *const c_char,
+    label: *const c_char,
+    display: *const c_char,
+    size: c_int,
+}
+
+/// `PQstatus` of a connection that can be used.
+pub(super) const CONNECTION_OK: c_int = 0;
+
+/// `PQresultStatus`: no statement, one that gives no rows, and the end of rows.
+pub(super) const DONE: [c_int; 3] = [0, 1, 2];
+
+/// The server waits for the rows of a COPY, has some for us, or both.
+pub(super) const COPY: [c_int; 3] = [4, 3, 8];
+
+/// Rows, and more to come: one at a time, and by chunks.
+pub(super) const SOME_ROWS: [c_int; 2] = [9, 12];
+
+/// `PQresultErrorField` of an error: its parts, each named by a letter.
+pub(super) mod field {
+    use std::ffi::c_int;
+
+    pub const SEVERITY: c_int = b'S' as c_int;
+    pub const SQLSTATE: c_int = b'C' as c_int;
+    pub const MESSAGE: c_int = b'M' as c_int;
+    pub const DETAIL: c_int = b'D' as c_int;
+    pub const HINT: c_int = b'H' as c_int;
+}
+
+/// Of parameters and results: a value's binary form. The other one, 0, is its text.
+pub(super) const BINARY: c_int = 1;
+
+/// `PQsetChunkedRowsMode`, which libpq has since version 17.
+pub(super) type SetChunkedRowsMode = unsafe extern "C" fn(connection: Handle, rows: c_int) -> c_int;
+
+functions! {
+    /// The functions, each without the `PQ` of its name.
+    pub(super) struct Api of "PQ";
+
+    libVersion() -> c_int;
+    isthreadsafe() -> c_int;
+
+    conninfoParse(text: *const c_char, error: *mut *mut c_char) -> *mut ConninfoOption;
+    conninfoFree(options: *mut ConninfoOption);
+    freemem(pointer: *mut c_void);
+    connectdbParams(
+        keywords: *const *const c_char, values: *const *const c_char, expand: c_int
+    ) -> Handle;
+    status(connection: Handle) -> c_int;
+    errorMessage(connection: Handle) -> *const c_char;
+    setNoticeProcessor(
+        connection: Handle, processor: NoticeProcessor, of: *mut c_void
+    ) -> Option<NoticeProcessor>;
+    finish(connection: Handle);
+
+    sendQuery(connection: Handle, sql: *const c_char) -> c_int;
+    sendPrepare(
+        connection: Handle, name: *const c_char, sql: *const c_char, count: c_int,
+        types: *const Oid
+    ) -> c_int;
+    sendDescribePrepared(connection: Handle, name: *const c_char) -> c_int;
+    sendQueryPrepared(
+        connection: Handle, name: *const c_char, count: c_int, values: *const *const c_char,
+        lengths: *const c_int, formats: *const c_int, result_format: c_int
+    ) -> c_int;
+    setSingleRowMode(connection: Handle) -> c_int;
+    getResult(connection: Handle) -> Handle;
+    putCopyData(connection: Handle, bytes: *const c_char, count: c_int) -> c_int;
+    putCopyEnd(connection: Handle, error: *const c_char) -> c_int;
+
+    resultStatus(result: Handle) -> c_int;
+    resultErrorField(result: Handle, field: c_int) -> *const c_char;
+    resultErrorMessage(result: Handle) -> *const c_char;
+    cmdTuples(result: Handle) -> *const c_char;
+    nparams(result: Handle) -> c_int;
+    paramtype(result: Handle, number: c_int) -> Oid;
+    ntuples(result: Handle) -> c_int;
+    nfields(result: Handle) -> c_int;
+    fname(result: Handle, column: c_int) -> *const c_char;
+    ftype(result: Handle, column: c_int) -> Oid;
+    getisnull(result: Handle, row: c_int, column: c_int) -> c_int;
+    getlength(result: Handle, row: c_int, column: c_int) -> c_int;
+    getvalue(result: Handle, row: c_int, column: c_int) -> *const c_char;
+    clear(result: Handle);
+}

@@ -1,0 +1,286 @@
+//! A connection to a server.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr;
+
+use super::answer::{Answer, ServerError, text};
+use super::api::{BINARY, CONNECTION_OK, Handle, Oid};
+use super::library::Libpq;
+use super::tidy;
+use super::value::Encoded;
+
+/// Rows of a chunk: enough for the cost of one to vanish, few enough for the CPU's caches.
+const CHUNK: c_int = 256;
+
+/// A connection, ended when dropped. It is used by one thread, as libpq wants it
+/// (<https://www.postgresql.org/docs/15/libpq-threading.html>): nothing here is `Send`.
+pub(super) struct Connection {
+    library: &'static Libpq,
+    raw: Handle,
+}
+
+/// How a statement's rows are given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Reading {
+    /// All at once: takes memory for all of them.
+    Whole,
+    /// As they come, by chunks where libpq has that, else one at a time.
+    Streamed,
+}
+
+impl Connection {
+    /// Connects to `place`, a URL or a list of options as libpq takes them, within ten seconds
+    /// unless it says something else.
+    ///
+    /// # Errors
+    /// Why not, for a person: without the password.
+    pub fn open(library: &'static Libpq, place: &str) -> Result<Self, String> {
+        let place = CString::new(place).map_err(|e| e.to_string())?;
+        // The later ones win.
+        let options = [
+            (c"connect_timeout", c"10"),
+            (c"dbname", &*place),
+            (c"application_name", c"embermark"),
+            (c"client_encoding", c"UTF8"),
+        ];
+        let mut keywords = [ptr::null(); 5];
+        let mut values = keywords;
+        for (index, (keyword, value)) in options.into_iter().enumerate() {
+            (keywords[index], values[index]) = (keyword.as_ptr(), value.as_ptr());
+        }
+        let api = &library.api;
+        // SAFETY: both lists end with a null, and their texts live beyond the call.
+        let raw = unsafe { (api.connectdbParams)(keywords.as_ptr(), values.as_ptr(), 1) };
+        // From here on a return ends what is open; libpq takes a null for a failed connection.
+        let connection = Self { library, raw };
+        // SAFETY: it is null or a connection.
+        if unsafe { (api.status)(raw) } != CONNECTION_OK {
+            return Err(connection.error().message);
+        }
+        // SAFETY: the connection is alive; the function stays.
+        unsafe { (api.setNoticeProcessor)(raw, ignore, ptr::null_mut()) };
+        Ok(connection)
+    }
+
+    /// The library that made it.
+    pub fn library(&self) -> &'static Libpq {
+        self.library
+    }
+
+    /// Runs statements without parameters; what the last one gave, as text.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn exec(&mut self, sql: &CStr) -> Result<Answer, ServerError> {
+        let answer = self.send(sql)?.last()?;
+        answer.is_last()?;
+        Ok(answer)
+    }
+
+    /// Runs statements that are not in C's form yet.
+    ///
+    /// # Errors
+    /// The server's, and when there is a zero byte in them.
+    pub fn run(&mut self, sql: &str) -> Result<Answer, ServerError> {
+        self.exec(&terminated(sql)?)
+    }
+
+    /// Begins a COPY into a table.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, ServerError> {
+        let answer = self.send(&terminated(sql)?)?.last()?;
+        match answer.wants_rows() {
+            true => Ok(CopyIn { connection: self, is_open: true }),
+            false => Err(ServerError::without_state("it is no COPY of rows")),
+        }
+    }
+
+    fn send(&mut self, sql: &CStr) -> Result<Results<'_>, ServerError> {
+        // SAFETY: the connection is alive and the text terminated. Nothing else is under way, since
+        // what is borrows the connection.
+        let is_sent = unsafe { (self.library.api.sendQuery)(self.raw, sql.as_ptr()) };
+        self.results(is_sent)
+    }
+
+    /// Prepares a statement under a name; the types of its parameters.
+    ///
+    /// # Errors
+    /// The server's, and when there is a zero byte in it.
+    pub fn prepare(&mut self, name: &CStr, sql: &str) -> Result<Vec<Oid>, ServerError> {
+        let (api, sql) = (&self.library.api, terminated(sql)?);
+        let (name, sql) = (name.as_ptr(), sql.as_ptr());
+        // SAFETY: the connection is alive, with nothing under way; the texts are terminated and
+        // live beyond the call, and of the parameters' types none is given.
+        let is_sent = unsafe { (api.sendPrepare)(self.raw, name, sql, 0, ptr::null()) };
+        self.results(is_sent)?.last()?;
+        // SAFETY: as above.
+        let is_sent = unsafe { (api.sendDescribePrepared)(self.raw, name) };
+        Ok(self.results(is_sent)?.last()?.parameters())
+    }
+
+    /// Runs a prepared statement.
+    ///
+    /// # Errors
+    /// When it could not be sent.
+    pub fn execute(
+        &mut self,
+        name: &CStr,
+        values: Encoded<'_>,
+        reading: Reading,
+    ) -> Result<Results<'_>, ServerError> {
+        let Libpq { api, set_chunked_rows_mode, .. } = self.library;
+        // SAFETY: the connection is alive, with nothing under way; the three lists have as many
+        // entries as are said, and what the first points to is borrowed. libpq keeps none of it.
+        let is_sent = unsafe {
+            (api.sendQueryPrepared)(
+                self.raw,
+                name.as_ptr(),
+                values.count(),
+                values.pointers().as_ptr(),
+                values.lengths().as_ptr(),
+                values.formats().as_ptr(),
+                BINARY,
+            )
+        };
+        if is_sent != 0 && reading == Reading::Streamed {
+            // SAFETY: a statement was sent and nothing of its result was asked for. Where it is
+            // refused, all rows come at once.
+            unsafe {
+                match set_chunked_rows_mode {
+                    Some(set) => set(self.raw, CHUNK),
+                    None => (api.setSingleRowMode)(self.raw),
+                };
+            }
+        }
+        self.results(is_sent)
+    }
+
+    fn results(&mut self, is_sent: c_int) -> Result<Results<'_>, ServerError> {
+        match is_sent {
+            0 => Err(self.error()),
+            _ => Ok(Results { connection: self, has_ended: false }),
+        }
+    }
+
+    /// The last error of the connection itself.
+    #[cold]
+    fn error(&self) -> ServerError {
+        // SAFETY: libpq has a text for a null too.
+        let message = unsafe { text((self.library.api.errorMessage)(self.raw)) };
+        ServerError::without_state(tidy(&message))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: it is ended once.
+        unsafe { (self.library.api.finish)(self.raw) };
+    }
+}
+
+/// The results of a statement. What is not taken is read and dropped, so that the connection can
+/// be used again.
+pub(super) struct Results<'a> {
+    connection: &'a mut Connection,
+    has_ended: bool,
+}
+
+impl Results<'_> {
+    /// The next one; none after the last.
+    pub fn next(&mut self) -> Option<Answer> {
+        if self.has_ended {
+            return None;
+        }
+        let api = &self.connection.library.api;
+        // SAFETY: the connection is alive.
+        let raw = unsafe { (api.getResult)(self.connection.raw) };
+        let answer = (!raw.is_null()).then_some(Answer { api, raw });
+        // Of a COPY there would be no end.
+        self.has_ended = answer.as_ref().is_none_or(Answer::is_copy);
+        answer
+    }
+
+    /// The last one, of statements that give no rows or few; a COPY that has begun is one.
+    ///
+    /// # Errors
+    /// The first of the server's: what follows a lost connection says less.
+    fn last(mut self) -> Result<Answer, ServerError> {
+        let mut last = None;
+        while let Some(answer) = self.next() {
+            if !answer.is_copy() {
+                answer.is_last()?;
+            }
+            last = Some(answer);
+        }
+        last.ok_or_else(|| ServerError::without_state("the server gave no answer"))
+    }
+}
+
+impl Drop for Results<'_> {
+    fn drop(&mut self) {
+        while self.next().is_some() {}
+    }
+}
+
+/// A COPY that is under way; given up when dropped, and nothing is stored then.
+pub(super) struct CopyIn<'a> {
+    connection: &'a mut Connection,
+    is_open: bool,
+}
+
+impl CopyIn<'_> {
+    /// Sends bytes.
+    ///
+    /// # Errors
+    /// When the server is not reached.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<(), ServerError> {
+        let Connection { library, raw } = *self.connection;
+        for piece in bytes.chunks(c_int::MAX as usize) {
+            let count = c_int::try_from(piece.len()).unwrap_or(c_int::MAX);
+            // SAFETY: the connection is alive and waits for rows; libpq copies the bytes.
+            if unsafe { (library.api.putCopyData)(raw, piece.as_ptr().cast(), count) } != 1 {
+                return Err(self.connection.error());
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends it, and gives how many rows the server stored.
+    ///
+    /// # Errors
+    /// The server's: then nothing is stored.
+    pub fn finish(mut self) -> Result<u64, ServerError> {
+        self.end(None)
+    }
+
+    fn end(&mut self, why: Option<&CStr>) -> Result<u64, ServerError> {
+        self.is_open = false;
+        let Connection { library, raw } = *self.connection;
+        // SAFETY: the connection is alive; the reason is null or a terminated text.
+        let is_sent =
+            unsafe { (library.api.putCopyEnd)(raw, why.map_or(ptr::null(), CStr::as_ptr)) };
+        if is_sent != 1 {
+            return Err(self.connection.error());
+        }
+        let results = Results { connection: self.connection, has_ended: false };
+        Ok(results.last()?.count())
+    }
+}
+
+impl Drop for CopyIn<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            // Who gave it up tells why.
+            let _ = self.end(Some(c"given up"));
+        }
+    }
+}
+
+/// Notices and warnings, which libpq would write to the program's standard error.
+unsafe extern "C" fn ignore(_: *mut c_void, _: *const c_char) {}
+
+fn terminated(sql: &str) -> Result<CString, ServerError> {
+    CString::new(sql).map_err(|e| ServerError::without_state(e.to_string()))
+}

@@ -1,0 +1,75 @@
+//! libpq, PostgreSQL's own client library, opened once in a process.
+
+use std::ffi::c_int;
+use std::sync::OnceLock;
+
+use super::NAME;
+use super::api::{Api, SetChunkedRowsMode};
+use crate::library::Search;
+use crate::{EngineError, Result};
+
+/// What gets the library.
+pub(super) const REMEDY: &str =
+    "run `make servers`, or set LIBPQ_LIB_DIR to a folder that holds libpq.so";
+
+/// The library, loaded.
+pub(super) struct Libpq {
+    pub api: Api,
+    /// Gives rows by chunks; since 17.
+    pub set_chunked_rows_mode: Option<SetChunkedRowsMode>,
+    /// Its version, for example `15.18`.
+    pub version: String,
+}
+
+/// The library.
+///
+/// # Errors
+/// Why it is not available.
+pub(super) fn library() -> Result<&'static Libpq> {
+    found().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))
+}
+
+/// The library, or why there is none.
+pub(super) fn found() -> std::result::Result<&'static Libpq, &'static str> {
+    static LIBRARY: OnceLock<std::result::Result<Libpq, String>> = OnceLock::new();
+    LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
+}
+
+fn load() -> std::result::Result<Libpq, String> {
+    let folders = [crate::deps::folder("clients")];
+    let search = Search { variable: "LIBPQ_LIB_DIR", file: "libpq.so", folders: &folders };
+    let library = search.open()?;
+    // SAFETY: it is PostgreSQL's, by its name; libpq.so.5 has kept these functions from release to
+    // release.
+    let api = unsafe { Api::load(library) }?;
+    // SAFETY: as above; the type is that of the header of 17, the first that has it.
+    let set_chunked_rows_mode =
+        unsafe { library.get(c"PQsetChunkedRowsMode").ok().map(|function| *function) };
+    // SAFETY: it asks for nothing.
+    if unsafe { (api.isthreadsafe)() } == 0 {
+        return Err("its library was built for programs of one thread".to_owned());
+    }
+    // SAFETY: as above.
+    let version = version(unsafe { (api.libVersion)() });
+    Ok(Libpq { api, set_chunked_rows_mode, version })
+}
+
+/// 150018 is 15.18, and before 10 there were three numbers: 90624 is 9.6.24.
+fn version(number: c_int) -> String {
+    let (major, minor) = (number / 10_000, number % 10_000);
+    if major >= 10 {
+        format!("{major}.{minor}")
+    } else {
+        format!("{major}.{}.{}", minor / 100, minor % 100)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_two_numbers_and_was_three() {
+        assert_eq!([150_018, 180_000, 90_624].map(version), ["15.18", "18.0", "9.6.24"]);
+    }
+}

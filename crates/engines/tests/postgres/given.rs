@@ -1,0 +1,197 @@
+//! A server that is given by URL.
+
+use std::fs;
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+use embermark_engines::sql::Param;
+use embermark_engines::{Access, Site};
+use embermark_model::Durability;
+
+use crate::common::{
+    TABLE, engine, installed, made, one_int, psql, refused, schemas, setting, site, store, url_of,
+    with_table,
+};
+
+#[test]
+fn a_given_server_gets_one_schema_and_loses_it_again() {
+    if !installed() {
+        return;
+    }
+    let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut owner = with_table(&server_dir, Durability::Process);
+    let url = url_of(&server_dir);
+    let at_first = schemas(&url);
+    let mut given = site(dir.path(), Durability::None);
+    given.url = Some(url.clone());
+    let opened = engine().open(&given).unwrap();
+    assert_eq!(opened.server, None);
+    assert_eq!((setting(&opened, "synchronous_commit"), setting(&opened, "fsync")), ("off", "off"));
+    let mut ours = store(opened);
+    ours.batch(&ours.dialect().create_table(&TABLE)).unwrap();
+    assert_eq!(ours.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
+    ours.settle().unwrap();
+    assert_eq!(one_int(&mut *owner, "SELECT count(*) FROM readings").unwrap(), Some(0));
+    let added: Vec<_> = schemas(&url).into_iter().filter(|s| !at_first.contains(s)).collect();
+    assert!(matches!(&added[..], [one] if one.starts_with("embermark_")), "{added:?}");
+    // Even when it is dropped in the middle of a transaction.
+    ours.begin(Access::Write).unwrap();
+    drop(ours);
+    assert_eq!(schemas(&url), at_first);
+
+    let power = Site { durability: Durability::Power, ..given };
+    let error = refused(&power).to_string();
+    assert!(error.contains("fsync=off") && error.contains("--durability"), "{error}");
+    assert_eq!(schemas(&url), at_first);
+    owner.close().unwrap();
+}
+
+#[test]
+fn a_server_that_is_not_reached_is_an_error_that_names_it_and_keeps_the_password() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut given = site(dir.path(), Durability::Process);
+    given.url = Some("postgres://me:hunter2@127.0.0.1:1/db".to_owned());
+    let error = refused(&given).to_string();
+    assert!(
+        error.contains("connect to 127.0.0.1, port 1") && !error.contains("hunter2"),
+        "{error}"
+    );
+    given.url = Some("mysql//nonsense".to_owned());
+    assert!(refused(&given).to_string().contains("postgres://user:password@host"));
+}
+
+#[test]
+fn no_part_of_a_password_is_in_an_error_however_the_url_is_written() {
+    if !installed() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let urls = [
+        ("postgres://me:hunter2@127.0.0.1:1/db", "connect to 127.0.0.1, port 1"),
+        ("postgresql://me:hunter2@127.0.0.1:1/db?sslmode=nonsense", "connect to"),
+        ("host=127.0.0.1 port=1 password=hunter2 user=me", "connect to 127.0.0.1, port 1"),
+        // What ends the password here, for libpq, is in it.
+        ("postgres://me:hunter2/hunter2@127.0.0.1:1/db", "%2F"),
+        ("postgres://me:1/hunter2@127.0.0.1:1/db", "%2F"),
+        ("postgres://me:hunter2@hunter2@127.0.0.1:1/db", "%40"),
+        ("postgres://me:hunter2?hunter2@127.0.0.1:1/db", "%3F"),
+        // No host.
+        ("postgres://me:hunter2", "port is no number"),
+        ("postgres://me:hunter2/db", "port is no number"),
+        // Nothing that libpq reads.
+        ("postgres://me:%zzhunter2@127.0.0.1:1/db", "invalid percent-encoded token"),
+        ("postgres://me:hunter2@[::1/db", "\"]\""),
+        ("postgres://me:hunter2@[::1]x/db", "unexpected character"),
+        ("postgres://127.0.0.1:1/db?password=hunter2=hunter2", "separator"),
+        ("postgres://127.0.0.1:1/db?hunter2=x", "invalid URI query parameter"),
+        ("mysql://me:hunter2@127.0.0.1:1/db", "missing"),
+        ("me:hunter2@127.0.0.1", "missing"),
+        ("user=me password=hun hunter2", "missing"),
+        ("user=me password='hunter2", "unterminated"),
+        ("postgres://me:hunter2\0@127.0.0.1/db", "nul byte"),
+    ];
+    for (url, expected) in urls {
+        let mut given = site(dir.path(), Durability::Process);
+        given.url = Some(url.to_owned());
+        let error = refused(&given).to_string();
+        assert!(!error.contains("hunter2"), "{url}: {error}");
+        assert!(error.contains(expected) || expected == "\"]\"", "{url}: {error}");
+        let is_read = error.contains("connect to");
+        assert!(is_read || error.contains("postgres://user:password@host"), "{url}: {error}");
+    }
+}
+
+#[test]
+fn a_user_with_a_password_and_few_rights_is_let_in_by_it_alone() {
+    if !installed() {
+        return;
+    }
+    let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let owner = with_table(&server_dir, Durability::Process);
+    let url = url_of(&server_dir);
+    psql(
+        &url,
+        "CREATE ROLE me LOGIN PASSWORD 'hun%ter/2@x'; GRANT CREATE ON DATABASE postgres TO me",
+    );
+    let rules = server_dir.path().join("server/data/pg_hba.conf");
+    fs::write(rules, "local all me scram-sha-256\nlocal all all trust\n").unwrap();
+    psql(&url, "SELECT pg_reload_conf()");
+    let by = |password: &str| {
+        let mut given = site(dir.path(), Durability::None);
+        let user = url.replace("postgres@", &format!("me:{password}@"));
+        given.url = Some(user);
+        given
+    };
+    // The server reads its rules anew when it comes to that.
+    let deadline = Instant::now() + Duration::from_secs(15);
+    let error = loop {
+        match engine().open(&by("hunter2")) {
+            Err(error) => break error.to_string(),
+            Ok(_) if Instant::now() < deadline => sleep(Duration::from_millis(10)),
+            Ok(_) => panic!("let in by a wrong password"),
+        }
+    };
+    assert!(error.contains("password authentication failed"), "{error}");
+    assert!(!error.contains("hunter2"), "{error}");
+    let mut ours = store(engine().open(&by("hun%25ter%2F2%40x")).unwrap());
+    ours.batch(&ours.dialect().create_table(&TABLE)).unwrap();
+    assert_eq!(ours.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
+    // It may not ask for a checkpoint, and that is no error of ours.
+    ours.settle().unwrap();
+    let mut second = match ours.sibling().unwrap().enter().unwrap() {
+        embermark_engines::Store::Sql(second) => second,
+        _ => panic!("no SQL store"),
+    };
+    assert_eq!(one_int(&mut *second, "SELECT count(*) FROM readings").unwrap(), Some(100));
+    second.close().unwrap();
+    ours.close().unwrap();
+    owner.close().unwrap();
+}
+
+const ADD: &str = "UPDATE public.readings SET value = value + $1 WHERE sensor = 1 AND ts = 1";
+
+#[test]
+fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_told_inside() {
+    if !installed() {
+        return;
+    }
+    let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut owner = with_table(&server_dir, Durability::Process);
+    owner.batch("INSERT INTO readings VALUES (1, 1, 0, NULL)").unwrap();
+    let add = owner.prepare(ADD).unwrap();
+    let url = url_of(&server_dir);
+    let isolation = "?options=-c%20default_transaction_isolation%3Dserializable";
+    let strict =
+        Site { url: Some(format!("{url}{isolation}")), ..site(dir.path(), Durability::Process) };
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    owner.begin(Access::Write).unwrap();
+    owner.run(add, &[Param::Float(1.0)]).unwrap();
+    thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let mut other = store(engine().open(&strict).unwrap());
+            let add = other.prepare(ADD).unwrap();
+            // It waits for the other's end, and then may not change what that has changed.
+            let changed = other.run(add, &[Param::Float(10.0)]);
+            other.close().unwrap();
+            changed
+        });
+        while psql(&url, waiting) != ["1"] {
+            assert!(!other.is_finished(), "it did not wait");
+        }
+        owner.commit().unwrap();
+        assert_eq!(other.join().unwrap().unwrap(), 1);
+    });
+    let value = "SELECT value::bigint FROM public.readings";
+    assert_eq!(one_int(&mut *owner, value).unwrap(), Some(11));
+
+    let mut other = store(engine().open(&strict).unwrap());
+    let their_add = other.prepare(ADD).unwrap();
+    other.begin(Access::Write).unwrap();
+    assert_eq!(one_int(&mut *other, value).unwrap(), Some(11));
+    owner.run(add, &[Param::Float(100.0)]).unwrap();
+    let error = other.run(their_add, &[Param::Float(1000.0)]).unwrap_err().to_string();
+    assert!(error.contains("40001") && error.contains("could not serialize"), "{error}");
+    assert_eq!(one_int(&mut *other, value).unwrap(), Some(111));
+    other.close().unwrap();
+    owner.close().unwrap();
+}
