@@ -5,8 +5,9 @@
 mod common;
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use common::family::{companions, nothing_is_left_behind, signal};
 use common::{Ended, Place, is_here, processes, wait_for};
 use embermark_model::Status;
 use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile};
@@ -28,32 +29,6 @@ fn observed<'a>(cell: &'a Cell, name: &str) -> &'a Observed {
 fn only(result: &ResultFile) -> &Cell {
     assert_eq!(result.cells.len(), 1);
     &result.cells[0]
-}
-
-/// Waits until no message queue of the machine is left behind by a sender that is gone; other tests
-/// have queues of their own at the same time.
-fn no_queue_is_left_behind() {
-    wait_for("the last queue to go", || {
-        let queues = fs::read_to_string("/proc/sysvipc/msg").unwrap();
-        let sender = |line: &str| line.split_whitespace().nth(5).unwrap().to_owned();
-        let gone = |pid: &String| pid != "0" && fs::metadata(format!("/proc/{pid}")).is_err();
-        queues.lines().skip(1).map(sender).all(|pid| !gone(&pid)).then_some(())
-    });
-}
-
-/// Processes that run the hidden command below `parent`.
-fn companions(parent: u32) -> Vec<u32> {
-    let command = |pid: &u32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let parents = |pid: u32| {
-        std::iter::successors(Some(pid), |pid| {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
-        })
-        .take(5)
-        .any(|ancestor| ancestor == parent)
-    };
-    let ours = |pid: &u32| command(pid).ends_with(b"\0companion\0") && parents(*pid);
-    processes().into_iter().filter(ours).collect()
 }
 
 #[test]
@@ -83,7 +58,7 @@ fn each_process_is_measured_apart_and_nothing_is_lost_at_a_kilohertz() {
     for words in ["writing, ", "three cycles a second", "writing and reading at once", "score"] {
         assert!(ended.stdout.contains(words), "no {words} in:\n{}", ended.stdout);
     }
-    no_queue_is_left_behind();
+    nothing_is_left_behind(&place);
 }
 
 #[test]
@@ -127,37 +102,35 @@ fn the_highest_rate_is_found_and_is_kept() {
 }
 
 #[test]
-fn a_sensor_that_dies_fails_the_cell_with_its_reason_and_leaves_no_queue() {
+fn a_sensor_that_dies_fails_the_cell_with_its_reason_and_leaves_nothing() {
     let place = Place::new();
     let words = ["run", "machine", "-e", "sqlite", "--variant", "individual", "--phases", "write"];
     let words = [&words[..], &["-s", "1k", "--window", "60s", "--out", "out"]].concat();
     let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let sensor = wait_for("the sensor", || companions(run.id()).first().copied());
+    let sensor = wait_for("the sensor", || companions(&place).first().copied());
     std::thread::sleep(std::time::Duration::from_millis(300));
-    let killed = Command::new("kill").args(["-KILL", &sensor.to_string()]).status().unwrap();
-    assert!(killed.success());
+    signal(sensor, "KILL");
     Ended::from(run.wait_with_output().unwrap()).with(1);
     let result = place.result("out");
     let reason = only(&result).reason.as_ref().unwrap();
     assert!(reason.contains("the sensor") && reason.contains("signal: 9"), "{reason}");
     assert!(reason.contains("samples had been stored"), "{reason}");
-    no_queue_is_left_behind();
+    nothing_is_left_behind(&place);
 }
 
 #[test]
-fn a_worker_that_dies_leaves_neither_sensor_nor_queue() {
+fn a_worker_that_dies_leaves_nothing() {
     let place = Place::new();
     let words = ["run", "machine", "-e", "sqlite", "--variant", "bulk", "--phases", "write"];
     let words = [&words[..], &["-s", "1k", "--window", "60s", "--out", "out"]].concat();
     let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let sensor = wait_for("the sensor", || companions(run.id()).first().copied());
+    let sensor = wait_for("the sensor", || companions(&place).first().copied());
     let stat = fs::read_to_string(format!("/proc/{sensor}/stat")).unwrap();
     let worker = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().to_owned();
-    let killed = Command::new("kill").args(["-KILL", &worker]).status().unwrap();
-    assert!(killed.success());
+    signal(worker.parse().unwrap(), "KILL");
     Ended::from(run.wait_with_output().unwrap()).with(1);
     assert!(fs::metadata(format!("/proc/{sensor}")).is_err(), "the sensor still runs");
-    no_queue_is_left_behind();
+    nothing_is_left_behind(&place);
 }
 
 #[test]
@@ -169,7 +142,7 @@ fn a_server_that_dies_fails_the_cell_and_tells_what_was_lost() {
         return;
     }
     let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for("the sensor", || companions(run.id()).first().copied());
+    wait_for("the sensor", || companions(&place).first().copied());
     std::thread::sleep(std::time::Duration::from_millis(500));
     let site = place.path("out/data");
     let server = processes().into_iter().find(|pid| {
@@ -190,16 +163,14 @@ fn a_server_that_dies_fails_the_cell_and_tells_what_was_lost() {
             name.starts_with("mariadbd") && has
         })
     });
-    let killed =
-        Command::new("kill").args(["-KILL", &server.unwrap().to_string()]).status().unwrap();
-    assert!(killed.success());
+    signal(server.unwrap(), "KILL");
     Ended::from(run.wait_with_output().unwrap()).with(1);
     let result = place.result("out");
     let cell = only(&result);
     let reason = cell.reason.as_ref().unwrap();
     assert_eq!(cell.status, Status::Failed);
     assert!(reason.contains("samples had been stored") && reason.contains("are lost"), "{reason}");
-    no_queue_is_left_behind();
+    nothing_is_left_behind(&place);
 }
 
 #[test]

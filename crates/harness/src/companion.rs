@@ -112,18 +112,17 @@ pub fn serve_companion(catalog: &Catalog) -> ExitCode {
 }
 
 fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
-    let mut out = private_stdout()?;
+    let out = private_stdout()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let Task { parent, workload, role, task, database } = serde_json::from_str(&line)?;
     let workload = catalog.workload(&workload)?;
-    let Some(Database { engine, site, durability, memory, url, loopback, at }) = database else {
-        // Without a database it sees by itself that its parent has gone, and leaves nothing.
-        return workload.companion(&role, &task, None, &mut out);
-    };
     die_with(parent)?;
+    let Some(Database { engine, site, durability, memory, url, loopback, at }) = database else {
+        return workload.companion(&role, &task, None, out);
+    };
     let link = if loopback { Link::Loopback } else { Link::Socket };
     let site = Site { dir: site, durability, memory, url, link, clients: 1 };
     let store = catalog.engine(&engine)?.join(&site, &at)?;
-    workload.companion(&role, &task, Some(store), &mut out)
+    workload.companion(&role, &task, Some(store), out)
 }

@@ -4,7 +4,7 @@
 //! module here, a line in [`WORKLOADS`].
 
 use std::error::Error;
-use std::io::Write;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -138,7 +138,8 @@ pub trait Workload: Sync {
 
     /// What a process does that takes part beside the worker, in `role`; `task` is what it was
     /// [started](Companions::start) with, `store` the worker's database, opened a second time, where
-    /// it was to have it. Standard input is its parent's to close, `out` what its parent hears.
+    /// it was to have it. Standard input is its parent's to close, `out` the pipe that its parent
+    /// reads. The kernel ends it with its parent.
     ///
     /// # Errors
     /// Whatever keeps it from its task; a workload that starts none has no roles.
@@ -147,7 +148,7 @@ pub trait Workload: Sync {
         role: &str,
         _task: &str,
         _store: Option<Store>,
-        _out: &mut dyn Write,
+        _out: File,
     ) -> Result<(), Box<dyn Error>> {
         Err(format!("this workload has no process in the role of '{role}'").into())
     }

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod family;
+pub mod message_queue;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -38,6 +41,7 @@ impl Place {
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_embermark"));
         command.args(words).current_dir(self.dir.path()).stdin(Stdio::null());
+        command.env(family::MARK, self.path(""));
         command
     }
 

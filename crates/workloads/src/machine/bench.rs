@@ -76,7 +76,7 @@ impl MachineBench {
             Layout::Seconds => window.max(Duration::from_secs(2)),
         };
         let first = samples(warm_up);
-        Task { queue: 0, rate, seed: self.cell.seed, first, end: first + samples(window).max(1) }
+        Task { rate, seed: self.cell.seed, first, end: first + samples(window).max(1) }
     }
 
     fn writing(
@@ -86,13 +86,13 @@ impl MachineBench {
         aside: &mut dyn Aside,
     ) -> Result<(Written, Stopwatch)> {
         self.holds_history = false;
-        let sensor = Sensor::start(self.companions()?, task)?;
-        watch.process("sensor", sensor.pid);
+        let (sensor, queue) = Sensor::start(self.companions()?, task)?;
+        watch.process("sensor", sensor.pid());
         let mut commits = Stopwatch::new();
         let log = self.log.as_mut();
         let layout = self.cell.layout;
         let writer = Writer { log, layout, sensor, task, commits: &mut commits, watch, aside };
-        let written = writer.run()?;
+        let written = writer.run(queue)?;
         Ok((written, commits))
     }
 

@@ -19,7 +19,7 @@ mod sustained;
 mod writer;
 
 use std::error::Error;
-use std::io::Write;
+use std::fs::File;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Join, Store};
@@ -114,14 +114,14 @@ impl Workload for Machine {
         role: &str,
         task: &str,
         store: Option<Store>,
-        out: &mut dyn Write,
+        mut out: File,
     ) -> Result<(), Box<dyn Error>> {
         match (role, store) {
             ("sensor", None) => sensor::run(serde_json::from_str(task)?, out),
             ("reader", Some(store)) => {
                 let task: reader::Task = serde_json::from_str(task)?;
                 let layout = if task.seconds { Layout::Seconds } else { Layout::Samples };
-                reader::serve(task, log(store, layout), out)
+                reader::serve(task, log(store, layout), &mut out)
             }
             _ => Err(format!("the machine has no process in the role of '{role}'").into()),
         }

@@ -1,16 +1,17 @@
 //! The sensor process: one sample each period by absolute time, offered to the queue and forgotten.
 
 use std::error::Error;
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, PipeWriter, Read};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use embermark_data::machine::Signal as MachineSignal;
-use nix::sys::signal::{SigHandler, Signal, signal};
 use serde::{Deserialize, Serialize};
 
-use super::queue::Queue;
+use super::queue::Sender;
 
 /// Samples above this rate are not slept for one by one: each wake-up brings those that are due.
 /// Lateness up to its period is then no missed deadline.
@@ -21,8 +22,6 @@ const SECOND: u64 = 1_000_000_000;
 /// What a sensor is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// Id of the queue.
-    pub queue: i32,
     /// Samples a second.
     pub rate: u64,
     /// Seed of the signal.
@@ -34,7 +33,7 @@ pub(super) struct Task {
 }
 
 /// What a sensor has to tell at its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Account {
     /// Samples made.
     pub made: u64,
@@ -47,13 +46,9 @@ pub(super) struct Account {
     pub latest_ns: u64,
 }
 
-/// Runs until standard input ends: its parent closes it, in good order or by dying. Nothing of the
-/// queue is left when the parent has died.
-pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
-    let queue = Queue::of(task.queue);
-    // Whoever asks it to end ends its parent too, and then it ends by itself, leaving no queue.
-    // SAFETY: it installs no handler.
-    unsafe { signal(Signal::SIGTERM, SigHandler::SigIgn) }?;
+/// Emits samples into the queue that is `out` until standard input ends, which its parent closes.
+pub(super) fn run(task: Task, out: File) -> Result<(), Box<dyn Error>> {
+    let mut queue = Sender::over(PipeWriter::from(OwnedFd::from(out)))?;
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
     std::thread::spawn(move || {
@@ -61,21 +56,6 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<(), Box<dyn Error>>
         let _ = io::stdin().lock().read_to_end(&mut Vec::new());
         told.store(true, Ordering::Release);
     });
-    let done = emit(task, queue, &stop, out);
-    if done.is_err() {
-        // The parent has died: nobody hears the account, and nobody else removes the queue.
-        queue.remove();
-    }
-    done
-}
-
-/// Emits samples until it is told to stop, and gives its account.
-fn emit(
-    task: Task,
-    queue: Queue,
-    stop: &AtomicBool,
-    out: &mut dyn Write,
-) -> Result<(), Box<dyn Error>> {
     // A millisecond is to be a millisecond: not as late as the kernel likes, which is 50 µs.
     let _ = nix::sys::prctl::set_timerslack(1);
     let mut sensor = Sensor::new(task, now()?);
@@ -84,14 +64,10 @@ fn emit(
         sensor.emit(now()?, |number, values| queue.offer(number, values))?;
     }
     // The last message has to get through; the writer makes room.
-    let patience = now()? + 10 * SECOND;
-    let parent = nix::unistd::getppid();
-    while !queue.end()? && now()? < patience && nix::unistd::getppid() == parent {
+    while !queue.end(&sensor.account)? {
         std::thread::sleep(Duration::from_millis(1));
     }
-    serde_json::to_writer(&mut *out, &sensor.account)?;
-    writeln!(out)?;
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// The sensor without its clock and its queue.
@@ -175,7 +151,7 @@ mod tests {
     use super::*;
 
     fn sensor(rate: u64) -> Sensor {
-        Sensor::new(Task { queue: 0, rate, seed: 1, first: 0, end: u64::MAX }, 5 * SECOND)
+        Sensor::new(Task { rate, seed: 1, first: 0, end: u64::MAX }, 5 * SECOND)
     }
 
     #[test]

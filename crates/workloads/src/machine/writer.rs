@@ -1,8 +1,9 @@
 //! The writer: takes samples from the queue, stamps them and stores them, in the process that has the
 //! database open.
 
-use std::io;
-use std::process::{Child, ChildStdin};
+use std::io::{self, PipeReader};
+use std::os::fd::OwnedFd;
+use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -14,89 +15,68 @@ use embermark_model::fingerprint::Fingerprint;
 use super::clock::Stamper;
 use super::cycles::with;
 use super::port::{Layout, MachineLog};
-use super::queue::{Queue, Received};
+use super::queue::{self, Received};
 use super::sensor::{Account, Task};
 use crate::{Companions, Watch};
 
 /// How long a sensor may take to say its last word.
 const LAST_WORD: Duration = Duration::from_secs(15);
 
-/// A sensor process and the queue it fills.
-pub(super) struct Sensor {
-    queue: Queue,
-    /// Open as long as it is to go on.
-    stop: Option<ChildStdin>,
-    account: Receiver<io::Result<Account>>,
-    pub pid: u32,
-}
+/// A sensor process. It is over when this is dropped.
+pub(super) struct Sensor(Child);
 
 fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
     move |error| EngineError::failed("the sensor", doing, error)
 }
 
 impl Sensor {
-    /// Starts one. `task` is told the queue's id.
-    pub(super) fn start(companions: &dyn Companions, task: Task) -> Result<Self> {
-        let queue = Queue::create().map_err(failed("make a message queue"))?;
-        let task = Task { queue: queue.id(), ..task };
-        let started = serde_json::to_string(&task)
+    /// Starts one, and gives the queue that it fills: its standard output.
+    pub(super) fn start(
+        companions: &dyn Companions,
+        task: Task,
+    ) -> Result<(Self, queue::Receiver)> {
+        let mut child = serde_json::to_string(&task)
             .map_err(io::Error::other)
-            .and_then(|task| companions.start("sensor", &task, None));
-        let mut child = match started {
-            Ok(child) => child,
-            Err(error) => {
-                queue.remove();
-                return Err(failed("start")(error));
-            }
-        };
-        let (stop, pid) = (child.stdin.take(), child.id());
-        let (tell, account) = sync_channel(1);
-        std::thread::spawn(move || {
-            let account = last_word(child);
-            if account.is_err() {
-                // So that the writer does not wait for a sensor that is gone.
-                queue.remove();
-            }
-            let _ = tell.send(account);
-        });
-        Ok(Self { queue, stop, account, pid })
+            .and_then(|task| companions.start("sensor", &task, None))
+            .map_err(failed("start"))?;
+        let out = child.stdout.take();
+        let sensor = Self(child);
+        let out = out.ok_or_else(|| failed("start")(io::Error::other("it has no output")))?;
+        Ok((sensor, queue::Receiver::of(PipeReader::from(OwnedFd::from(out)))))
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.0.id()
     }
 
     /// Has it stop; what it sent is still in the queue, and its end behind it.
     pub(super) fn stop(&mut self) {
-        self.stop = None;
+        self.0.stdin = None;
     }
 
-    /// What it tells of itself, when the queue's end has been seen.
-    pub(super) fn account(&self) -> Result<Account> {
-        match self.account.recv_timeout(LAST_WORD) {
-            Ok(account) => account.map_err(failed("run to its end")),
-            Err(_) => Err(EngineError::failed("the sensor", "run to its end", "it does not end")),
-        }
-    }
-
-    /// Why the queue is gone: because the sensor is.
-    fn explain(&self, error: io::Error) -> EngineError {
-        match self.account.recv_timeout(Duration::from_secs(1)) {
-            Ok(Err(death)) => failed("run to its end")(death),
-            _ => failed("receive a sample")(error),
+    /// What it tells of itself at the queue's end, or why it tells nothing.
+    fn account(&mut self, told: &Receiver<io::Result<Account>>) -> Result<Account> {
+        let died = failed("run to its end");
+        match told.recv_timeout(LAST_WORD) {
+            Ok(Ok(account)) => Ok(account),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Err(died(match self.0.wait() {
+                    Ok(status) => io::Error::other(format!("it ended with {status}")),
+                    Err(error) => error,
+                }))
+            }
+            Ok(Err(error)) => Err(failed("receive a sample")(error)),
+            Err(_) => Err(died(io::Error::other("it does not end"))),
         }
     }
 }
 
 impl Drop for Sensor {
     fn drop(&mut self) {
-        self.queue.remove();
+        // It has said all that it will be asked; one that has ended is not hit.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
-}
-
-/// Waits for a sensor's end; what it told.
-fn last_word(child: Child) -> io::Result<Account> {
-    let ended = child.wait_with_output()?;
-    if !ended.status.success() {
-        return Err(io::Error::other(format!("it ended with {}", ended.status)));
-    }
-    Ok(serde_json::from_slice(&ended.stdout)?)
 }
 
 /// What a writer has done.
@@ -181,7 +161,7 @@ impl Tally {
 
 impl Writer<'_> {
     /// Writes until the window is over, then what is still in the queue.
-    pub(super) fn run(mut self) -> Result<Written> {
+    pub(super) fn run(mut self, queue: queue::Receiver) -> Result<Written> {
         let mut tally = Tally {
             first: self.task.first,
             end: self.task.end,
@@ -193,15 +173,17 @@ impl Writer<'_> {
             opened: None,
             closed: None,
         };
+        let (tell, told) = sync_channel(1);
         let written = match self.layout {
-            Layout::Samples => self.singly(&mut tally),
-            Layout::Seconds => self.by_seconds(&mut tally),
+            Layout::Samples => self.singly(queue, tell, &mut tally),
+            Layout::Seconds => self.by_seconds(queue, tell, &mut tally),
         };
         self.close(&mut tally);
-        if let Err(error) = written.and_then(|()| self.log.flush()) {
-            return Err(self.given_up(error, &tally));
-        }
-        let account = self.sensor.account()?;
+        let flushed = written.and_then(|()| self.log.flush());
+        let account = match flushed.and_then(|()| self.sensor.account(&told)) {
+            Ok(account) => account,
+            Err(error) => return Err(self.given_up(error, &told, &tally)),
+        };
         let Tally { first, end, samples, stored, fingerprint, runs, closed, .. } = tally;
         Ok(Written {
             stored,
@@ -229,17 +211,19 @@ impl Writer<'_> {
     }
 
     /// An error that ended the writing, with what is lost by it: the sensor goes on, and nobody
-    /// takes what it makes.
-    fn given_up(mut self, error: EngineError, tally: &Tally) -> EngineError {
+    /// stores what it makes.
+    fn given_up(
+        mut self,
+        error: EngineError,
+        told: &Receiver<io::Result<Account>>,
+        tally: &Tally,
+    ) -> EngineError {
         if error.is_unsupported() {
             return error;
         }
         let stored = tally.stored;
         self.sensor.stop();
-        // So that its end finds room.
-        let queue = self.sensor.queue;
-        std::thread::spawn(move || while matches!(queue.receive(), Ok(Received::Sample(..))) {});
-        let lost = match self.sensor.account() {
+        let lost = match self.sensor.account(told) {
             Ok(account) => format!("{} more were made and are lost", account.made - stored),
             Err(_) => "how many more were made is not known".to_owned(),
         };
@@ -262,31 +246,46 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// One commit a sample.
-    fn singly(&mut self, tally: &mut Tally) -> Result<()> {
+    /// One commit a sample, until the queue has ended in one way or the other.
+    fn singly(
+        &mut self,
+        mut queue: queue::Receiver,
+        tell: SyncSender<io::Result<Account>>,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let written = self.each(&mut queue, tally);
+        // What is left of the queue after an error is in nobody's way then.
+        std::thread::spawn(move || tell.send(queue.rest()));
+        written
+    }
+
+    fn each(&mut self, queue: &mut queue::Receiver, tally: &mut Tally) -> Result<()> {
         let mut stamper = Stamper::new();
-        loop {
-            match self.sensor.queue.receive().map_err(|error| self.sensor.explain(error))? {
-                Received::End => return Ok(()),
-                Received::Sample(number, values) => {
-                    let sample = Sample { at: stamper.stamp(), values };
-                    let Self { log, commits, .. } = self;
-                    commits.time(|| log.write(&sample))?;
-                    tally.take(number, &sample);
-                    self.look(number, tally);
-                }
-            }
+        while let Ok(Received::Sample(number, values)) = queue.receive() {
+            let sample = Sample { at: stamper.stamp(), values };
+            let Self { log, commits, .. } = self;
+            commits.time(|| log.write(&sample))?;
+            tally.take(number, &sample);
+            self.look(number, tally);
             self.aside(&stamper)?;
         }
+        Ok(())
     }
 
     /// One commit a second. Another thread collects the samples of the next one meanwhile; when it
     /// has one waiting and another full it waits too, and the queue fills.
-    fn by_seconds(&mut self, tally: &mut Tally) -> Result<()> {
-        let queue = self.sensor.queue;
-        let (give, take) = sync_channel::<io::Result<Second>>(1);
+    fn by_seconds(
+        &mut self,
+        mut queue: queue::Receiver,
+        tell: SyncSender<io::Result<Account>>,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let (give, take) = sync_channel::<Second>(1);
         let (give_back, empty) = sync_channel::<Second>(4);
-        std::thread::spawn(move || collect(queue, &give, &empty));
+        std::thread::spawn(move || {
+            collect(&mut queue, give, &empty);
+            tell.send(queue.rest())
+        });
         let stamper = Stamper::new();
         loop {
             let wait = self.aside.due().map(|due| due.saturating_duration_since(Instant::now()));
@@ -295,7 +294,7 @@ impl Writer<'_> {
                 Some(wait) => take.recv_timeout(wait),
             };
             match second {
-                Ok(Ok(second)) => {
+                Ok(second) => {
                     let Self { log, commits, .. } = self;
                     commits.time(|| log.write_second(&second.samples))?;
                     for (number, sample) in second.numbers.iter().zip(&second.samples) {
@@ -306,7 +305,6 @@ impl Writer<'_> {
                     }
                     let _ = give_back.try_send(second);
                 }
-                Ok(Err(error)) => return Err(self.sensor.explain(error)),
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -322,35 +320,28 @@ struct Second {
     numbers: Vec<u64>,
 }
 
-fn collect(queue: Queue, give: &SyncSender<io::Result<Second>>, empty: &Receiver<Second>) {
+/// Gives second after second, until the queue has ended or nobody takes them.
+fn collect(queue: &mut queue::Receiver, give: SyncSender<Second>, empty: &Receiver<Second>) {
     let mut stamper = Stamper::new();
     let mut second = Second::default();
-    loop {
-        match queue.receive() {
-            Ok(Received::Sample(number, values)) => {
-                let at = stamper.stamp();
-                if second.samples.first().is_some_and(|first| first.at.s != at.s) {
-                    let mut next = empty.try_recv().unwrap_or_default();
-                    next.samples.clear();
-                    next.numbers.clear();
-                    if give.send(Ok(std::mem::replace(&mut second, next))).is_err() {
-                        return;
-                    }
-                }
-                second.samples.push(Sample { at, values });
-                second.numbers.push(number);
+    while let Ok(received) = queue.receive() {
+        let Received::Sample(number, values) = received else {
+            if !second.samples.is_empty() {
+                let _ = give.send(second);
             }
-            Ok(Received::End) => {
-                if !second.samples.is_empty() {
-                    let _ = give.send(Ok(second));
-                }
-                return;
-            }
-            Err(error) => {
-                let _ = give.send(Err(error));
+            return;
+        };
+        let at = stamper.stamp();
+        if second.samples.first().is_some_and(|first| first.at.s != at.s) {
+            let mut next = empty.try_recv().unwrap_or_default();
+            next.samples.clear();
+            next.numbers.clear();
+            if give.send(std::mem::replace(&mut second, next)).is_err() {
                 return;
             }
         }
+        second.samples.push(Sample { at, values });
+        second.numbers.push(number);
     }
 }
 
