@@ -7,12 +7,13 @@ mod clients;
 #[cfg(any(
     feature = "duckdb",
     feature = "rocksdb",
+    feature = "mariadb",
     feature = "influxdb",
     feature = "mongodb",
     feature = "harperdb"
 ))]
 mod deps;
-#[cfg(any(feature = "duckdb", feature = "rocksdb", feature = "zen"))]
+#[cfg(any(feature = "duckdb", feature = "rocksdb", feature = "zen", feature = "mariadb"))]
 mod library;
 pub mod network;
 pub mod registry;

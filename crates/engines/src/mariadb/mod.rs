@@ -1,19 +1,28 @@
 //! `mariadb`: MariaDB with InnoDB, a private server on a Unix socket, or a database of one given
-//! by URL.
+//! by URL, by its own C client, MariaDB Connector/C, from a library that is opened at run time.
 //!
 //! A statement that fails inside a transaction ends it: the transaction is rolled back, so that no
 //! half of one is ever kept.
 
+mod api;
+mod batch;
+mod column;
+mod connection;
 mod dialect;
+mod failure;
 mod given;
+mod handle;
 mod installation;
+mod library;
 mod load;
 mod param;
 mod private;
-mod row;
+mod query;
 mod session;
 mod settings;
+mod statement;
 mod store;
+mod target;
 mod tier;
 
 use embermark_model::Durability;
@@ -22,8 +31,11 @@ use crate::server::address::{self, Address};
 use crate::{
     Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
 };
+use failure::Failure;
+use library::{Connector, REMEDY};
 use session::Session;
 use store::MariaDbStore;
+use target::Target;
 
 /// Its name in errors.
 const NAME: &str = "mariadb";
@@ -43,9 +55,12 @@ impl Engine for MariaDb {
     }
 
     fn availability(&self) -> Availability {
-        match installation::find() {
-            Ok(found) => Availability::Ready { version: found.version },
-            Err(missing) => Availability::Missing { why: missing.why, remedy: missing.remedy },
+        match (installation::find(), library::library()) {
+            (Ok(found), Ok(_)) => Availability::Ready { version: found.version },
+            (Err(missing), _) => Availability::Missing { why: missing.why, remedy: missing.remedy },
+            (_, Err(why)) => {
+                Availability::Missing { why: why.to_owned(), remedy: REMEDY.to_owned() }
+            }
         }
     }
 
@@ -54,14 +69,14 @@ impl Engine for MariaDb {
     }
 
     fn open(&self, site: &Site) -> Result<Opened> {
-        let (mut session, server) = match &site.url {
-            Some(url) => (given::connect(url)?, None),
+        let (session, server) = match &site.url {
+            Some(url) => (given::connect(library()?, url)?, None),
             None => {
-                let (server, session) = private::start(site)?;
+                let (server, session) = private::start(library()?, site)?;
                 (session, Some(server))
             }
         };
-        let (version, settings) = settings::read_back(&mut session)?;
+        let (version, settings) = settings::read_back(&session)?;
         tier::check(site.durability, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = MariaDbStore::new(session, server);
@@ -78,15 +93,19 @@ fn client(at: &str) -> Result<Store> {
     let [database, address] = address::parts(NAME, at)?;
     let could_not = |why: String| EngineError::failed(NAME, "join a database", why);
     let address = Address::from(address);
-    let options = match &address {
-        Address::Socket(path) => private::options(path),
-        Address::Url(url) => given::options(url).map_err(|e| could_not(e.to_string()))?,
+    let target = match &address {
+        Address::Socket(path) => Target::socket(path),
+        Address::Url(url) => Target::of_url(url).map_err(could_not)?,
     };
-    let conn = mysql::Conn::new(options.clone()).map_err(|e| could_not(e.to_string()))?;
-    let session = Session::join(conn, &options, database, address)?;
+    let session = Session::connect(library()?, target, address);
+    let session = session.map_err(|failure| could_not(failure.to_string()))?.enter(database)?;
     Ok(Store::Sql(Box::new(MariaDbStore::new(session, None))))
 }
 
-fn failed(doing: impl Into<String>, error: &mysql::Error) -> EngineError {
-    EngineError::failed(NAME, doing, error)
+fn library() -> Result<&'static Connector> {
+    library::library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))
+}
+
+fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {
+    EngineError::failed(NAME, doing, failure)
 }
