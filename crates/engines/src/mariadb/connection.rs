@@ -13,8 +13,8 @@ use super::target::{Place, Target};
 const AUTHENTICATION: &CStr = c"mysql_native_password,client_ed25519,parsec,caching_sha2_password,\
                                 sha256_password,auth_gssapi_client";
 
-/// A connection. It stays on the thread that made it, as its pointer is not [`Send`]; the library
-/// keeps nothing of a thread's own, so that there is nothing to be done for threads.
+/// A connection. It stays on the thread that made it, as its pointer is not [`Send`]. Threads are
+/// not made known to the library: its `mysql_thread_init` does nothing.
 pub(super) struct Connection {
     pub library: &'static Connector,
     raw: NonNull<c_void>,
