@@ -8,12 +8,19 @@ mod clients;
     feature = "duckdb",
     feature = "rocksdb",
     feature = "postgres",
+    feature = "mariadb",
     feature = "influxdb",
     feature = "mongodb",
     feature = "harperdb"
 ))]
 mod deps;
-#[cfg(any(feature = "duckdb", feature = "rocksdb", feature = "zen", feature = "postgres"))]
+#[cfg(any(
+    feature = "duckdb",
+    feature = "rocksdb",
+    feature = "zen",
+    feature = "postgres",
+    feature = "mariadb"
+))]
 mod library;
 pub mod network;
 pub mod registry;

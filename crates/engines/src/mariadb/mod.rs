@@ -1,19 +1,28 @@
 //! `mariadb`: MariaDB with InnoDB, a private server on a Unix socket, or a database of one given
-//! by URL.
+//! by URL, by its own C client, MariaDB Connector/C, from a library that is opened at run time.
 //!
 //! A statement that fails inside a transaction ends it: the transaction is rolled back, so that no
 //! half of one is ever kept.
 
+mod api;
+mod batch;
+mod column;
+mod connection;
 mod dialect;
+mod failure;
 mod given;
+mod handle;
 mod installation;
+mod library;
 mod load;
 mod param;
 mod private;
-mod row;
+mod query;
 mod session;
 mod settings;
+mod statement;
 mod store;
+mod target;
 mod tier;
 
 use std::path::PathBuf;
@@ -25,8 +34,11 @@ use crate::server::program;
 use crate::{
     Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
 };
+use failure::Failure;
+use library::{Connector, REMEDY};
 use session::Session;
 use store::MariaDbStore;
+use target::Target;
 
 /// Its name in errors.
 const NAME: &str = "mariadb";
@@ -46,7 +58,8 @@ impl Engine for MariaDb {
     }
 
     fn availability(&self) -> Availability {
-        program::availability(installation::find().map(|found| found.version))
+        let version = installation::find().map(|found| found.version);
+        program::availability_with(version, library::library(), REMEDY)
     }
 
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
@@ -61,14 +74,14 @@ impl Engine for MariaDb {
     }
 
     fn open(&self, site: &Site) -> Result<Opened> {
-        let (mut session, server) = match &site.url {
-            Some(url) => (given::connect(url)?, None),
+        let (session, server) = match &site.url {
+            Some(url) => (given::connect(library()?, url)?, None),
             None => {
-                let (server, session) = private::start(site)?;
+                let (server, session) = private::start(library()?, site)?;
                 (session, Some(server))
             }
         };
-        let (version, settings) = settings::read_back(&mut session)?;
+        let (version, settings) = settings::read_back(&session)?;
         tier::check(site.durability, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = MariaDbStore::new(session, server);
@@ -85,15 +98,19 @@ fn client(at: &str) -> Result<Store> {
     let [database, address] = address::parts(NAME, at)?;
     let could_not = |why: String| EngineError::failed(NAME, "join a database", why);
     let address = Address::from(address);
-    let options = match &address {
-        Address::Socket(path) => private::options(path),
-        Address::Url(url) => given::options(url).map_err(|e| could_not(e.to_string()))?,
+    let target = match &address {
+        Address::Socket(path) => Target::socket(path),
+        Address::Url(url) => Target::of_url(url).map_err(could_not)?,
     };
-    let conn = mysql::Conn::new(options.clone()).map_err(|e| could_not(e.to_string()))?;
-    let session = Session::join(conn, &options, database, address)?;
+    let session = Session::connect(library()?, target, address);
+    let session = session.map_err(|failure| could_not(failure.to_string()))?.enter(database)?;
     Ok(Store::Sql(Box::new(MariaDbStore::new(session, None))))
 }
 
-fn failed(doing: impl Into<String>, error: &mysql::Error) -> EngineError {
-    EngineError::failed(NAME, doing, error)
+fn library() -> Result<&'static Connector> {
+    library::library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))
+}
+
+fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {
+    EngineError::failed(NAME, doing, failure)
 }

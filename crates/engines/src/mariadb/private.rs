@@ -6,14 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use embermark_model::Durability;
-use mysql::{Conn, OptsBuilder};
 use nix::sys::signal::Signal;
 use nix::unistd::{geteuid, syncfs};
 
+use super::NAME;
 use super::installation::{self, Installation};
-use super::session::{self, Session};
+use super::library::Connector;
+use super::session::Session;
+use super::target::Target;
 use super::tier::{self, Setting};
-use super::{NAME, given};
 use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec, run_to_end, template};
 use crate::{EngineError, Link, Result, Site};
@@ -32,7 +33,7 @@ const TEMPLATE_LOG: &str = "--innodb-log-file-size=4M";
 ///
 /// # Errors
 /// When MariaDB is not installed, or does not start: with the last lines of its log.
-pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
+pub(super) fn start(library: &'static Connector, site: &Site) -> Result<(Server, Session)> {
     let found = installation::find()
         .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
     let home = Home::create(NAME, &site.dir, Account::ourselves())?;
@@ -52,30 +53,28 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
     args.push(path_argument("--socket=", &socket));
     args.push(path_argument("--pid-file=", &run.join("pid")));
     args.extend(configuration(site).into_iter().map(OsString::from));
-    let (options, elsewhere) = match site.link {
+    let (target, elsewhere) = match site.link {
         Link::Socket => {
             // Nothing listens but the Unix socket in the server's own directory.
             args.push("--skip-networking".into());
             let elsewhere = home.path_elsewhere().join("run/socket");
-            (options(&socket), Address::Socket(elsewhere))
+            (Target::socket(&socket), Address::Socket(elsewhere))
         }
         Link::Loopback => {
             let port = address::free_port(NAME)?;
             args.extend(["--bind-address=127.0.0.1".into(), format!("--port={port}").into()]);
             let url = format!("mysql://root@127.0.0.1:{port}/");
-            let could_not = |e| EngineError::failed(NAME, "read its URL", e);
-            (given::options(&url).map_err(could_not)?, Address::Url(url))
+            let target = Target::of_url(&url);
+            let could_not = |why| EngineError::failed(NAME, "read its URL", why);
+            (target.map_err(could_not)?, Address::Url(url))
         }
     };
-    let connect = |_: &Home| Conn::new(options.clone()).map_err(|error| error.to_string());
-    let (server, conn) = Server::start(spec(&found.mariadbd, args), &home, connect)?;
-    Ok((server, Session::create(conn, &options, "embermark", elsewhere, false)?))
-}
-
-/// The options of a connection to the Unix socket of a private server.
-pub(super) fn options(socket: &Path) -> OptsBuilder {
-    let options = OptsBuilder::new().socket(Some(socket.to_string_lossy())).user(Some("root"));
-    session::options(options)
+    let connect = |_: &Home| {
+        let session = Session::connect(library, target.clone(), elsewhere.clone());
+        session.map_err(|failure| failure.to_string())
+    };
+    let (server, session) = Server::start(spec(&found.mariadbd, args), &home, connect)?;
+    Ok((server, session.create("embermark", false)?))
 }
 
 /// Everything the system tables depend on. The user is part of it, because the files are his, and

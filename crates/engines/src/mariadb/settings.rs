@@ -1,7 +1,5 @@
 //! What the server really runs with.
 
-use mysql::prelude::Queryable;
-
 use super::session::Session;
 use super::{NAME, failed};
 use crate::{EngineError, Result};
@@ -36,16 +34,17 @@ const NAMES: [&str; 24] = [
 
 type Settings = Vec<(String, String)>;
 
-/// The version, and the settings by their own names as this session sees them; one that this
-/// version lacks is left out.
+/// The version, and the settings by their own names as this session sees them, one that this
+/// version lacks left out; then the client library, with its version.
 ///
 /// # Errors
 /// When the server reports one, or is no MariaDB.
-pub(super) fn read_back(session: &mut Session) -> Result<(String, Settings)> {
+pub(super) fn read_back(session: &Session) -> Result<(String, Settings)> {
     let doing = "read its settings back";
     let names = NAMES.map(|name| format!("'{name}'")).join(", ");
     let sql = format!("SHOW VARIABLES WHERE Variable_name IN ('version', {names})");
-    let mut found: Settings = session.conn.query(sql).map_err(|e| failed(doing, &e))?;
+    let rows = session.connection.rows(&sql).map_err(|e| failed(doing, &e))?;
+    let mut found: Settings = rows.into_iter().map(<[String; 2]>::into).collect();
     let place = |name: &str| NAMES.iter().position(|known| *known == name);
     let version = found.iter().position(|(name, _)| name == "version");
     let version = version.map(|at| found.swap_remove(at).1).unwrap_or_default();
@@ -54,5 +53,7 @@ pub(super) fn read_back(session: &mut Session) -> Result<(String, Settings)> {
         return Err(EngineError::failed(NAME, doing, why));
     }
     found.sort_by_key(|(name, _)| place(name));
+    let library = &session.connection.library.version;
+    found.push(("client library".to_owned(), format!("MariaDB Connector/C {library}")));
     Ok((version, found))
 }

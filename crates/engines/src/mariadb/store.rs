@@ -2,14 +2,10 @@
 
 use std::mem;
 
-use mysql::Error;
-use mysql::prelude::Queryable;
-
 use super::dialect::MariaSql;
 use super::load::load;
-use super::param::values;
-use super::row::View;
 use super::session::Session;
+use super::statement::{Prepared, Stopped};
 use super::{NAME, failed};
 use crate::clients::again_if;
 use crate::server::{self, Server};
@@ -18,17 +14,14 @@ use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Result};
 
 /// A user of a server that is given may lack the right to a statement
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
-const ACCESS_DENIED: [u16; 3] = [1044, 1142, 1227];
+const ACCESS_DENIED: [u32; 3] = [1044, 1142, 1227];
 
-/// A deadlock, and a record that another transaction has changed meanwhile.
-const CONFLICTS: [u16; 2] = [1213, 1020];
+/// A deadlock, a lock that was waited for in vain, and a record that another transaction has
+/// changed meanwhile.
+const CONFLICTS: [u32; 3] = [1213, 1205, 1020];
 
-struct Prepared {
-    statement: mysql::Statement,
-    sql: String,
-}
-
-/// A database of MariaDB. Fields are dropped in order: the connection before its server.
+/// A database of MariaDB. Fields are dropped in order: statements before their connection, that
+/// before its server.
 pub(super) struct MariaDbStore {
     prepared: Vec<Prepared>,
     session: Session,
@@ -57,26 +50,16 @@ impl MariaDbStore {
         params: &[Param<'_>],
         mut visit: impl FnMut(&dyn ResultRow) -> Result<()>,
     ) -> Result<u64> {
-        let Some(Prepared { statement, sql }) = self.prepared.get(statement.0) else {
+        let Some(prepared) = self.prepared.get_mut(statement.0) else {
             let why = format!("{statement:?} was never prepared");
             return Err(EngineError::failed(NAME, "run a statement", why));
         };
-        let conn = &mut self.session.conn;
-        let run = || -> std::result::Result<u64, Stopped> {
-            let params = values(params).map_err(Stopped::Caller)?;
-            let mut result = conn.exec_iter(statement, params)?;
-            let changed = result.affected_rows();
-            // A visitor that stops leaves rows behind: dropped, the result reads them.
-            for row in &mut result {
-                visit(&View(&row?)).map_err(Stopped::Caller)?;
-            }
-            Ok(changed)
-        };
         let alone = !self.in_transaction;
-        match again_if(|stopped| alone && stopped.is_conflict(), run) {
+        let run = || prepared.run(params, &mut visit);
+        match again_if(|stopped| alone && is_conflict(stopped), run) {
             Ok(changed) => Ok(changed),
             Err(Stopped::Server(e)) => {
-                let error = failed(format!("run `{sql}`"), &e);
+                let error = failed(format!("run `{}`", prepared.sql()), &e);
                 Err(self.after_error(error))
             }
             // The server did nothing wrong: a transaction goes on.
@@ -93,21 +76,20 @@ impl MariaDbStore {
     fn tables(&mut self) -> Result<Vec<String>> {
         let sql = "SELECT table_name FROM information_schema.tables \
                    WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'";
-        let names: std::result::Result<Vec<String>, _> = self.session.conn.query(sql);
-        let names = names.map_err(|e| failed("list its tables", &e))?;
-        Ok(names.iter().map(|name| format!("`{}`", name.replace('`', "``"))).collect())
+        let rows: std::result::Result<Vec<[String; 1]>, _> = self.session.connection.rows(sql);
+        let rows = rows.map_err(|e| failed("list its tables", &e))?;
+        Ok(rows.iter().map(|[name]| format!("`{}`", name.replace('`', "``"))).collect())
     }
 
     /// Fresh statistics, of every column as well, for the planner
     /// (<https://mariadb.com/kb/en/engine-independent-table-statistics/>).
     fn analyze(&mut self, tables: &str) -> Result<()> {
         let sql = format!("ANALYZE TABLE {tables} PERSISTENT FOR ALL");
-        let could_not = |e| failed(format!("run `{sql}`"), &e);
+        let rows = self.session.connection.rows(&sql);
+        let rows = rows.map_err(|e| failed(format!("run `{sql}`"), &e))?;
         // Table, what was done, kind of message, message: an error is a row, too.
-        let rows: Vec<(String, String, String, String)> =
-            self.session.conn.query(&sql).map_err(could_not)?;
-        match rows.into_iter().find(|(_, _, kind, _)| kind.eq_ignore_ascii_case("error")) {
-            Some((table, _, _, why)) => {
+        match rows.iter().find(|[_, _, kind, _]| kind.eq_ignore_ascii_case("error")) {
+            Some([table, _, _, why]) => {
                 Err(EngineError::failed(NAME, format!("analyze {table}"), why))
             }
             None => Ok(()),
@@ -118,14 +100,10 @@ impl MariaDbStore {
     /// (<https://mariadb.com/kb/en/flush-tables-for-export/>).
     fn flush(&mut self, tables: &str) -> Result<()> {
         let sql = format!("FLUSH TABLES {tables} FOR EXPORT");
-        match self.session.conn.query_drop(&sql) {
+        match self.session.connection.run(&sql) {
             Ok(()) => self.session.run("UNLOCK TABLES"),
             // On somebody's server only some users may; there it is not ours to insist.
-            Err(Error::MySqlError(e))
-                if self.server.is_none() && ACCESS_DENIED.contains(&e.code) =>
-            {
-                Ok(())
-            }
+            Err(e) if self.server.is_none() && ACCESS_DENIED.contains(&e.code) => Ok(()),
             Err(e) => Err(failed(format!("run `{sql}`"), &e)),
         }
     }
@@ -188,9 +166,9 @@ impl SqlStore for MariaDbStore {
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        match self.session.conn.prep(sql) {
-            Ok(statement) => {
-                self.prepared.push(Prepared { statement, sql: sql.to_owned() });
+        match Prepared::new(&self.session.connection, sql) {
+            Ok(prepared) => {
+                self.prepared.push(prepared);
                 Ok(Statement(self.prepared.len() - 1))
             }
             Err(e) => Err(self.after_error(failed(format!("prepare `{sql}`"), &e))),
@@ -229,8 +207,8 @@ impl SqlStore for MariaDbStore {
         if alone {
             self.begin(Access::Write)?;
         }
-        let Session { conn, largest_packet, .. } = &mut self.session;
-        let loaded = load(conn, *largest_packet, table, rows);
+        let Session { connection, largest_packet, .. } = &self.session;
+        let loaded = load(connection, *largest_packet, table, rows);
         let count = loaded.map_err(|e| self.after_error(e))?;
         if alone {
             self.commit()?;
@@ -244,23 +222,9 @@ impl SqlStore for MariaDbStore {
     }
 }
 
-/// Why a result was not read to its end.
-enum Stopped {
-    Server(Error),
-    Caller(EngineError),
-}
-
-impl Stopped {
-    /// Whether a statement was undone for the sake of another client's, of which the server says "try
-    /// restarting transaction"
-    /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>).
-    fn is_conflict(&self) -> bool {
-        matches!(self, Self::Server(Error::MySqlError(e)) if CONFLICTS.contains(&e.code))
-    }
-}
-
-impl From<Error> for Stopped {
-    fn from(error: Error) -> Self {
-        Self::Server(error)
-    }
+/// Whether a statement was undone for the sake of another client's, of which the server says "try
+/// restarting transaction"
+/// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>).
+fn is_conflict(stopped: &Stopped) -> bool {
+    matches!(stopped, Stopped::Server(failure) if CONFLICTS.contains(&failure.code))
 }

@@ -27,7 +27,7 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::server::program::{self, Missing};
+use crate::server::program;
 use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Store, Tier};
 use session::Session;
 use store::PostgresStore;
@@ -50,10 +50,8 @@ impl Engine for Postgres {
     }
 
     fn availability(&self) -> Availability {
-        let client = library::found()
-            .map_err(|why| Missing { why: why.to_owned(), remedy: library::REMEDY.to_owned() });
-        let found = installation::find();
-        program::availability(found.and_then(|found| client.map(|_| found.version)))
+        let version = installation::find().map(|found| found.version);
+        program::availability_with(version, library::found(), library::REMEDY)
     }
 
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {

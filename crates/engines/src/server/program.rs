@@ -22,6 +22,17 @@ pub(crate) fn availability(version: Result<String, Missing>) -> Availability {
     }
 }
 
+/// As [`availability`], of an engine whose client is a library that is opened at run time.
+#[allow(dead_code, reason = "used by engines with such a client; a build may have none")]
+pub(crate) fn availability_with<T>(
+    version: Result<String, Missing>,
+    client: Result<T, &str>,
+    remedy: &str,
+) -> Availability {
+    let missing = |why: &str| Missing { why: why.to_owned(), remedy: remedy.to_owned() };
+    availability(version.and_then(|version| client.map(|_| version).map_err(missing)))
+}
+
 /// The environment variable by which a user says where an engine's programs are.
 pub(crate) struct Variable {
     pub name: &'static str,

@@ -1,0 +1,238 @@
+//! The part of MariaDB Connector/C's interface that is used here, as its headers `mysql.h`,
+//! `mariadb_com.h` and `mariadb_stmt.h` of version 3 declare it:
+//! <https://github.com/mariadb-corporation/mariadb-connector-c/tree/3.3/include>.
+
+use std::ffi::{c_char, c_int, c_uint, c_ulong, c_ulonglong, c_void};
+
+use crate::library::functions;
+
+/// A `MYSQL`, `MYSQL_STMT` or `MYSQL_RES`: pointers to things of the library's own.
+pub(super) type Raw = *mut c_void;
+
+/// A `my_bool`: 0, or true.
+pub(super) type Flag = c_char;
+
+functions! {
+    /// The functions, each without the `mysql_` of its name.
+    pub(super) struct Api of "mysql_";
+
+    server_init(count: c_int, arguments: *mut *mut c_char, groups: *mut *mut c_char) -> c_int;
+    get_client_info() -> *const c_char;
+
+    init(connection: Raw) -> Raw;
+    options(connection: Raw, option: c_uint, value: *const c_void) -> c_int;
+    real_connect(
+        connection: Raw, host: *const c_char, user: *const c_char, password: *const c_char,
+        database: *const c_char, port: c_uint, socket: *const c_char, flags: c_ulong
+    ) -> Raw;
+    close(connection: Raw);
+    errno(connection: Raw) -> c_uint;
+    sqlstate(connection: Raw) -> *const c_char;
+    error(connection: Raw) -> *const c_char;
+
+    real_query(connection: Raw, sql: *const c_char, bytes: c_ulong) -> c_int;
+    field_count(connection: Raw) -> c_uint;
+    store_result(connection: Raw) -> Raw;
+    next_result(connection: Raw) -> c_int;
+    num_fields(result: Raw) -> c_uint;
+    fetch_row(result: Raw) -> *mut *mut c_char;
+    fetch_lengths(result: Raw) -> *mut c_ulong;
+    free_result(result: Raw);
+
+    stmt_init(connection: Raw) -> Raw;
+    stmt_prepare(statement: Raw, sql: *const c_char, bytes: c_ulong) -> c_int;
+    stmt_param_count(statement: Raw) -> c_ulong;
+    stmt_attr_set(statement: Raw, attribute: c_uint, value: *const c_void) -> Flag;
+    stmt_bind_param(statement: Raw, binds: *mut Bind) -> Flag;
+    stmt_bind_result(statement: Raw, binds: *mut Bind) -> Flag;
+    stmt_execute(statement: Raw) -> c_int;
+    stmt_field_count(statement: Raw) -> c_uint;
+    stmt_affected_rows(statement: Raw) -> c_ulonglong;
+    stmt_fetch(statement: Raw) -> c_int;
+    stmt_fetch_column(statement: Raw, bind: *mut Bind, column: c_uint, from: c_ulong) -> c_int;
+    stmt_more_results(statement: Raw) -> Flag;
+    stmt_next_result(statement: Raw) -> c_int;
+    stmt_free_result(statement: Raw) -> Flag;
+    stmt_close(statement: Raw) -> Flag;
+    stmt_errno(statement: Raw) -> c_uint;
+    stmt_sqlstate(statement: Raw) -> *const c_char;
+    stmt_error(statement: Raw) -> *const c_char;
+}
+
+functions! {
+    /// The functions that are MariaDB's own, each without the `mariadb_` of its name.
+    pub(super) struct OwnApi of "mariadb_";
+
+    stmt_fetch_fields(statement: Raw) -> *const Field;
+}
+
+/// A `MYSQL_BIND`: where the value of a parameter, or of a column of a result, lies.
+#[repr(C)]
+pub(super) struct Bind {
+    /// Of the value, in bytes.
+    pub length: *mut c_ulong,
+    pub is_null: *mut Flag,
+    pub buffer: *mut c_void,
+    /// Whether the value was cut to fit; null where nobody asks.
+    pub error: *mut Flag,
+    /// For bulk execution: one of [`indicator`] a row. For a result it is the library's own.
+    pub indicator: *mut c_char,
+    store: *mut c_void,
+    fetch: *mut c_void,
+    skip: *mut c_void,
+    /// Of the buffer, in bytes.
+    pub buffer_length: c_ulong,
+    offset: c_ulong,
+    length_value: c_ulong,
+    flags: c_uint,
+    pack_length: c_uint,
+    /// One of [`types`].
+    pub buffer_type: c_uint,
+    error_value: Flag,
+    pub is_unsigned: Flag,
+    long_data_used: Flag,
+    is_null_value: Flag,
+    extension: *mut c_void,
+}
+
+impl Bind {
+    /// Memory of the library's caller that holds values of a type, one of [`types`].
+    pub const fn new(buffer_type: c_uint, buffer: *mut c_void) -> Self {
+        Self { buffer_type, buffer, ..NOWHERE }
+    }
+}
+
+const NOWHERE: Bind = {
+    use std::ptr::null_mut;
+    Bind {
+        length: null_mut(),
+        is_null: null_mut(),
+        buffer: null_mut(),
+        error: null_mut(),
+        indicator: null_mut(),
+        store: null_mut(),
+        fetch: null_mut(),
+        skip: null_mut(),
+        buffer_length: 0,
+        offset: 0,
+        length_value: 0,
+        flags: 0,
+        pack_length: 0,
+        buffer_type: 0,
+        error_value: 0,
+        is_unsigned: 0,
+        long_data_used: 0,
+        is_null_value: 0,
+        extension: null_mut(),
+    }
+};
+
+/// A `MYSQL_FIELD`: what a column of a result is.
+#[repr(C)]
+pub(super) struct Field {
+    pub name: *const c_char,
+    original_name: *const c_char,
+    table: *const c_char,
+    original_table: *const c_char,
+    database: *const c_char,
+    catalog: *const c_char,
+    default: *const c_char,
+    /// Its width, in bytes at most.
+    pub length: c_ulong,
+    max_length: c_ulong,
+    pub name_length: c_uint,
+    lengths_of_names: [c_uint; 6],
+    pub flags: c_uint,
+    decimals: c_uint,
+    character_set: c_uint,
+    /// One of [`types`].
+    pub field_type: c_uint,
+    extension: *const c_void,
+}
+
+/// Of a field's flags: its integers have no sign.
+pub(super) const UNSIGNED: c_uint = 32;
+
+/// What a fetch answers, beside 0.
+pub(super) const NO_DATA: c_int = 100;
+pub(super) const DATA_TRUNCATED: c_int = 101;
+
+/// Flags of a connection.
+pub(super) const FOUND_ROWS: c_ulong = 1 << 1;
+pub(super) const MULTI_STATEMENTS: c_ulong = 1 << 16;
+
+/// `STMT_ATTR_ARRAY_SIZE`: how many rows an execution sends, an `unsigned int`.
+pub(super) const ARRAY_SIZE: c_uint = 201;
+
+/// `enum mysql_option`.
+pub(super) mod option {
+    use std::ffi::c_uint;
+
+    pub(in super::super) const CONNECT_TIMEOUT: c_uint = 0;
+    pub(in super::super) const CHARACTER_SET: c_uint = 7;
+    pub(in super::super) const LOCAL_INFILE: c_uint = 8;
+    pub(in super::super) const PROTOCOL: c_uint = 9;
+    pub(in super::super) const RECONNECT: c_uint = 20;
+    pub(in super::super) const VERIFY_CERTIFICATE: c_uint = 21;
+    pub(in super::super) const PLUGIN_DIR: c_uint = 22;
+    pub(in super::super) const RESTRICTED_AUTH: c_uint = 7026;
+}
+
+/// `enum mysql_protocol_type`.
+pub(super) mod protocol {
+    use std::ffi::c_uint;
+
+    pub(in super::super) const TCP: c_uint = 1;
+    pub(in super::super) const SOCKET: c_uint = 2;
+}
+
+/// `enum enum_indicator_type`.
+pub(super) mod indicator {
+    use std::ffi::c_char;
+
+    pub(in super::super) const NONE: c_char = 0;
+    pub(in super::super) const NULL: c_char = 1;
+}
+
+/// `enum enum_field_types`: those that are told apart here.
+pub(super) mod types {
+    use std::ffi::c_uint;
+
+    pub(in super::super) const DECIMAL: c_uint = 0;
+    pub(in super::super) const TINY: c_uint = 1;
+    pub(in super::super) const SHORT: c_uint = 2;
+    pub(in super::super) const LONG: c_uint = 3;
+    pub(in super::super) const FLOAT: c_uint = 4;
+    pub(in super::super) const DOUBLE: c_uint = 5;
+    pub(in super::super) const TIMESTAMP: c_uint = 7;
+    pub(in super::super) const LONGLONG: c_uint = 8;
+    pub(in super::super) const INT24: c_uint = 9;
+    pub(in super::super) const DATE: c_uint = 10;
+    pub(in super::super) const TIME: c_uint = 11;
+    pub(in super::super) const DATETIME: c_uint = 12;
+    pub(in super::super) const YEAR: c_uint = 13;
+    pub(in super::super) const NEWDECIMAL: c_uint = 246;
+    pub(in super::super) const STRING: c_uint = 254;
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use std::mem::{offset_of, size_of};
+
+    use super::*;
+
+    #[test]
+    fn structures_lie_as_the_headers_declare_them() {
+        assert_eq!(size_of::<Bind>(), 112);
+        assert_eq!(offset_of!(Bind, indicator), 32);
+        assert_eq!(offset_of!(Bind, buffer_length), 64);
+        assert_eq!(offset_of!(Bind, buffer_type), 96);
+        assert_eq!(offset_of!(Bind, is_unsigned), 101);
+        assert_eq!(offset_of!(Bind, extension), 104);
+        assert_eq!(size_of::<Field>(), 128);
+        assert_eq!(offset_of!(Field, length), 56);
+        assert_eq!(offset_of!(Field, name_length), 72);
+        assert_eq!(offset_of!(Field, flags), 100);
+        assert_eq!(offset_of!(Field, field_type), 112);
+    }
+}

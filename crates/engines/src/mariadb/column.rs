@@ -1,0 +1,251 @@
+//! Columns of a result: where the library puts the values of a row, and how they are read there.
+
+use std::cell::Cell;
+use std::ffi::{c_uint, c_ulong};
+use std::{slice, str};
+
+use super::NAME;
+use super::api::{Bind, Field, Flag, UNSIGNED, types};
+use crate::sql::ResultRow;
+use crate::{EngineError, Result};
+
+/// A column, and its value in the row that was fetched last. What the library writes lies in cells,
+/// or in memory of cells, so that a reference to a column takes nothing from its pointers.
+pub(super) struct Column {
+    name: Box<str>,
+    /// What it is on the server, one of [`types`].
+    of: c_uint,
+    is_unsigned: bool,
+    is_null: Cell<Flag>,
+    /// The bits of an integer or a double.
+    number: Cell<u64>,
+    /// Of a text, in bytes: more than were there room for when it was cut.
+    length: Cell<c_ulong>,
+    text: Vec<Cell<u8>>,
+}
+
+/// How values of a type come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Integer,
+    Float,
+    Double,
+    /// As a text of digits.
+    Decimal,
+    /// As a text that is not read: times are asked for as numbers.
+    Time,
+    Text,
+}
+
+/// The room for texts of a column at first, at most, in bytes.
+const FIRST_ROOM: c_ulong = 1024;
+
+impl Column {
+    /// # Safety
+    /// The field's name must be as long as it says.
+    pub unsafe fn new(field: &Field) -> Self {
+        // SAFETY: as the caller promises.
+        let name = unsafe { slice::from_raw_parts(field.name.cast(), field.name_length as usize) };
+        let mut column = Self {
+            name: String::from_utf8_lossy(name).into(),
+            of: field.field_type,
+            is_unsigned: is_unsigned(field),
+            is_null: Cell::new(1),
+            number: Cell::new(0),
+            length: Cell::new(0),
+            text: Vec::new(),
+        };
+        if column.is_textual() {
+            column.make_room(field.length.clamp(1, FIRST_ROOM) as usize);
+        }
+        column
+    }
+
+    /// Whether it was made for such a field.
+    pub fn is_of(&self, field: &Field) -> bool {
+        self.of == field.field_type && self.is_unsigned == is_unsigned(field)
+    }
+
+    /// Whether its text did not fit.
+    pub fn is_cut(&self) -> bool {
+        let is_longer = self.length.get() > self.text.len() as c_ulong;
+        self.is_textual() && self.is_null.get() == 0 && is_longer
+    }
+
+    /// Makes room for the text that did not fit. The column has to be bound again after that.
+    pub fn grow(&mut self) {
+        self.make_room((self.length.get() as usize).next_power_of_two());
+    }
+
+    fn make_room(&mut self, bytes: usize) {
+        self.text = vec![Cell::new(0); bytes];
+    }
+
+    /// Where its values are put, as long as it is neither moved nor grown.
+    pub fn bind(&self) -> Bind {
+        let mut bind = match form(self.of) {
+            Form::Integer => Bind::new(types::LONGLONG, self.number.as_ptr().cast()),
+            Form::Float => Bind::new(types::FLOAT, self.number.as_ptr().cast()),
+            Form::Double => Bind::new(types::DOUBLE, self.number.as_ptr().cast()),
+            Form::Decimal | Form::Time | Form::Text => {
+                Bind::new(types::STRING, self.text.as_ptr().cast_mut().cast())
+            }
+        };
+        bind.buffer_length = self.text.len() as c_ulong;
+        bind.is_unsigned = self.is_unsigned.into();
+        bind.is_null = self.is_null.as_ptr();
+        bind.length = self.length.as_ptr();
+        bind
+    }
+
+    fn is_textual(&self) -> bool {
+        matches!(form(self.of), Form::Decimal | Form::Time | Form::Text)
+    }
+
+    fn integer(&self) -> Option<i64> {
+        let bits = self.number.get();
+        if self.is_unsigned { i64::try_from(bits).ok() } else { Some(bits.cast_signed()) }
+    }
+
+    #[expect(clippy::cast_precision_loss)]
+    fn number(&self, form: Form) -> Option<f64> {
+        let bits = self.number.get();
+        match form {
+            Form::Double => Some(f64::from_bits(bits)),
+            Form::Float => {
+                let [a, b, c, d, ..] = bits.to_ne_bytes();
+                Some(f32::from_ne_bytes([a, b, c, d]).into())
+            }
+            Form::Integer if self.is_unsigned => Some(bits as f64),
+            Form::Integer => Some(bits.cast_signed() as f64),
+            // What AVG of integers gives.
+            Form::Decimal => self.text()?.parse().ok(),
+            Form::Time | Form::Text => None,
+        }
+    }
+
+    fn text(&self) -> Option<&str> {
+        let length = (self.length.get() as usize).min(self.text.len());
+        // SAFETY: of the memory so much is there, and the library writes to it in a fetch alone,
+        // which needs the statement for itself, while this borrows from a column of it.
+        let bytes = unsafe { slice::from_raw_parts(self.text.as_ptr().cast::<u8>(), length) };
+        str::from_utf8(bytes).ok()
+    }
+}
+
+/// The row that was fetched last.
+pub(super) struct Row<'a>(pub &'a [Column]);
+
+impl Row<'_> {
+    /// Reads a value by its form; `None` of `read` is a value that is not `wanted`.
+    #[inline]
+    fn read<'a, T>(
+        &'a self,
+        column: usize,
+        wanted: &str,
+        read: impl FnOnce(&'a Column, Form) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(found) = self.0.get(column) else {
+            let why = format!("it has {} columns", self.0.len());
+            return Err(EngineError::failed(NAME, format!("read column {column} of a row"), why));
+        };
+        if found.is_null.get() != 0 {
+            return Ok(None);
+        }
+        match read(found, form(found.of)) {
+            Some(value) => Ok(Some(value)),
+            None => Err(unwanted(found, column, wanted)),
+        }
+    }
+}
+
+#[cold]
+fn unwanted(found: &Column, column: usize, wanted: &str) -> EngineError {
+    let doing = format!("read column {column} (`{}`)", found.name);
+    let of = type_name(found.of);
+    let why = format!("it is {of}, and this value of it no {wanted}: cast it in the statement");
+    EngineError::failed(NAME, doing, why)
+}
+
+impl ResultRow for Row<'_> {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
+        self.read(column, "integer", |found, form| match form {
+            Form::Integer => found.integer(),
+            // What SUM of integers gives.
+            Form::Decimal => whole(found.text()?),
+            _ => None,
+        })
+    }
+
+    fn float(&self, column: usize) -> Result<Option<f64>> {
+        self.read(column, "number", Column::number)
+    }
+
+    fn text(&self, column: usize) -> Result<Option<&str>> {
+        self.read(
+            column,
+            "text",
+            |found, form| {
+                if form == Form::Text { found.text() } else { None }
+            },
+        )
+    }
+}
+
+fn is_unsigned(field: &Field) -> bool {
+    field.flags & UNSIGNED != 0
+}
+
+fn form(of: c_uint) -> Form {
+    use types::{
+        DATE, DATETIME, DECIMAL, DOUBLE, FLOAT, INT24, LONG, LONGLONG, NEWDECIMAL, SHORT, TIME,
+        TIMESTAMP, TINY, YEAR,
+    };
+    match of {
+        TINY | SHORT | INT24 | LONG | LONGLONG | YEAR => Form::Integer,
+        FLOAT => Form::Float,
+        DOUBLE => Form::Double,
+        DECIMAL | NEWDECIMAL => Form::Decimal,
+        DATE | TIME | DATETIME | TIMESTAMP => Form::Time,
+        _ => Form::Text,
+    }
+}
+
+/// A type's name in SQL.
+fn type_name(of: c_uint) -> &'static str {
+    match of {
+        types::TINY => "TINYINT",
+        types::SHORT => "SMALLINT",
+        types::INT24 => "MEDIUMINT",
+        types::LONG => "INT",
+        types::LONGLONG => "BIGINT",
+        types::YEAR => "YEAR",
+        types::FLOAT => "FLOAT",
+        types::DOUBLE => "DOUBLE",
+        types::DECIMAL | types::NEWDECIMAL => "DECIMAL",
+        types::DATE => "DATE",
+        types::TIME => "TIME",
+        types::DATETIME => "DATETIME",
+        types::TIMESTAMP => "TIMESTAMP",
+        _ => "a string",
+    }
+}
+
+/// The integer that a decimal is, if it is one.
+fn whole(decimal: &str) -> Option<i64> {
+    let (integer, fraction) = decimal.split_once('.').unwrap_or((decimal, ""));
+    fraction.bytes().all(|digit| digit == b'0').then(|| integer.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_is_an_integer_when_nothing_is_behind_its_point() {
+        assert_eq!(whole("-42"), Some(-42));
+        assert_eq!(whole("6.0000"), Some(6));
+        assert_eq!(whole("6.5000"), None);
+        assert_eq!(whole("9223372036854775808"), None);
+    }
+}

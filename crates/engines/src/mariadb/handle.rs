@@ -1,0 +1,106 @@
+//! A prepared statement, as the library has it.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use super::api::{Api, Bind, Raw};
+use super::connection::Connection;
+use super::failure::Failure;
+
+/// A statement that the server has prepared. Closed when dropped, before its connection.
+pub(super) struct Handle {
+    raw: NonNull<c_void>,
+    connection: Rc<Connection>,
+}
+
+impl Handle {
+    /// Prepares the one statement of `sql`.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn prepare(connection: &Rc<Connection>, sql: &str) -> Result<Self, Failure> {
+        let api = connection.api();
+        // SAFETY: the connection is open, and kept so by the handle.
+        let raw = unsafe { (api.stmt_init)(connection.raw()) };
+        let raw = NonNull::new(raw).ok_or_else(|| connection.failure())?;
+        let handle = Self { raw, connection: Rc::clone(connection) };
+        // SAFETY: the text is as long as is said.
+        let code = unsafe { (api.stmt_prepare)(handle.raw(), sql.as_ptr().cast(), sql.len() as _) };
+        if code == 0 { Ok(handle) } else { Err(handle.failure()) }
+    }
+
+    pub fn api(&self) -> &'static Api {
+        self.connection.api()
+    }
+
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub fn raw(&self) -> Raw {
+        self.raw.as_ptr()
+    }
+
+    /// How many parameters it has.
+    pub fn parameters(&self) -> usize {
+        // SAFETY: the statement is alive.
+        unsafe { (self.api().stmt_param_count)(self.raw()) as usize }
+    }
+
+    /// Says where the parameters of executions to come lie.
+    ///
+    /// # Safety
+    /// There is one for each parameter, and what they point to is alive in every execution.
+    ///
+    /// # Errors
+    /// The library's.
+    pub unsafe fn bind(&self, binds: &mut [Bind]) -> Result<(), Failure> {
+        // SAFETY: the library copies the structures; the rest is the caller's promise.
+        match unsafe { (self.api().stmt_bind_param)(self.raw(), binds.as_mut_ptr()) } {
+            0 => Ok(()),
+            _ => Err(self.failure()),
+        }
+    }
+
+    /// Executes it. What it returns has to be read before anything else runs.
+    ///
+    /// # Safety
+    /// What its parameters were bound to is alive.
+    ///
+    /// # Errors
+    /// The server's.
+    pub unsafe fn execute(&self) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        match unsafe { (self.api().stmt_execute)(self.raw()) } {
+            0 => Ok(()),
+            _ => Err(self.failure()),
+        }
+    }
+
+    /// How many rows the last execution changed.
+    pub fn changed(&self) -> u64 {
+        // SAFETY: the statement is alive.
+        unsafe { (self.api().stmt_affected_rows)(self.raw()) }
+    }
+
+    /// The error of the last call. One that comes among rows is told of the connection alone.
+    pub fn failure(&self) -> Failure {
+        let (api, raw) = (self.api(), self.raw());
+        // SAFETY: of a statement the library keeps both texts until the next call.
+        unsafe {
+            match (api.stmt_errno)(raw) {
+                0 => self.connection.failure(),
+                code => Failure::read(code, (api.stmt_sqlstate)(raw), (api.stmt_error)(raw)),
+            }
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses it any more. That the server could not be told is no matter: it
+        // forgets statements with their connection.
+        unsafe { (self.api().stmt_close)(self.raw()) };
+    }
+}

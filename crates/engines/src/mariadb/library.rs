@@ -1,0 +1,67 @@
+//! MariaDB Connector/C, opened once in a process.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+use std::sync::OnceLock;
+
+use super::api::{Api, OwnApi};
+use crate::library::Search;
+
+/// What gets the library.
+pub(super) const REMEDY: &str =
+    "run `make servers`, or set MARIADB_LIB_DIR to a folder that holds libmariadb.so";
+
+/// Where its package has the plugins for ways to log in, from the library's own folder.
+const PLUGINS: &str = "libmariadb3/plugin";
+
+/// The library, loaded.
+pub(super) struct Connector {
+    pub api: Api,
+    pub own: OwnApi,
+    /// Its version as it says itself, for example `3.3.20`.
+    pub version: String,
+    /// The folder of its plugins, where that lies beside it; else it knows one of its own.
+    pub plugins: Option<CString>,
+}
+
+/// The library, or why there is none.
+pub(super) fn library() -> Result<&'static Connector, &'static str> {
+    static LIBRARY: OnceLock<Result<Connector, String>> = OnceLock::new();
+    LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
+}
+
+fn load() -> Result<Connector, String> {
+    let folders = [crate::deps::folder("clients")];
+    let search = Search { variable: "MARIADB_LIB_DIR", file: "libmariadb.so", folders: &folders };
+    let library = search.open()?;
+    // SAFETY: it is Connector/C, by its name; the functions have kept their types since version
+    // 3.0, the first of that name.
+    let (api, own) = unsafe { (Api::load(library)?, OwnApi::load(library)?) };
+    // SAFETY: no arguments are given, and none are read.
+    if unsafe { (api.server_init)(0, ptr::null_mut(), ptr::null_mut()) } != 0 {
+        return Err("its library could not be initialised".to_owned());
+    }
+    // SAFETY: the version is a constant text.
+    let version = unsafe { CStr::from_ptr((api.get_client_info)()) }.to_string_lossy().into();
+    let plugins = plugins(&api);
+    Ok(Connector { api, own, version, plugins })
+}
+
+fn plugins(api: &Api) -> Option<CString> {
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: the address is only looked up, and zeros are a valid value of what is filled in.
+    let found = unsafe {
+        libc::dladdr(api.init as *const libc::c_void, found.as_mut_ptr());
+        found.assume_init()
+    };
+    if found.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the loader keeps the name of a library as long as that is loaded.
+    let file = unsafe { CStr::from_ptr(found.dli_fname) };
+    let folder = Path::new(OsStr::from_bytes(file.to_bytes())).parent()?.join(PLUGINS);
+    folder.is_dir().then(|| CString::new(folder.as_os_str().as_bytes()).ok())?
+}

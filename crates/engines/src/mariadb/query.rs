@@ -1,0 +1,107 @@
+//! Statements that are sent as text, once, and what they return.
+
+use std::slice;
+
+use super::api::{Api, Raw};
+use super::connection::Connection;
+use super::failure::Failure;
+
+impl Connection {
+    /// Runs statements, and drops what they return.
+    ///
+    /// # Errors
+    /// The server's; it runs none after the one that failed.
+    pub fn run(&self, sql: &str) -> Result<(), Failure> {
+        self.send(sql)?;
+        loop {
+            drop(self.answer()?);
+            if !self.next()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs one statement; its rows, as texts, of which a NULL is empty.
+    ///
+    /// # Errors
+    /// The server's, or that its rows have not so many columns.
+    pub fn rows<const N: usize>(&self, sql: &str) -> Result<Vec<[String; N]>, Failure> {
+        self.send(sql)?;
+        let answer = self.answer()?.ok_or_else(|| Failure::own("it returned no rows"))?;
+        answer.rows()
+    }
+
+    fn send(&self, sql: &str) -> Result<(), Failure> {
+        // SAFETY: the connection is open, and the text as long as is said.
+        let code =
+            unsafe { (self.api().real_query)(self.raw(), sql.as_ptr().cast(), sql.len() as _) };
+        if code == 0 { Ok(()) } else { Err(self.failure()) }
+    }
+
+    /// Reads all rows that a statement returned, if it was one that returns some.
+    fn answer(&self) -> Result<Option<Answer>, Failure> {
+        let api = self.api();
+        // SAFETY: a statement has been run, and its result not been read.
+        let (raw, columns) =
+            unsafe { ((api.store_result)(self.raw()), (api.field_count)(self.raw())) };
+        match (raw.is_null(), columns) {
+            (false, _) => Ok(Some(Answer { api, raw })),
+            (true, 0) => Ok(None),
+            (true, _) => Err(self.failure()),
+        }
+    }
+
+    /// Goes on to the next statement of those that were sent.
+    fn next(&self) -> Result<bool, Failure> {
+        // SAFETY: the result before has been read.
+        match unsafe { (self.api().next_result)(self.raw()) } {
+            0 => Ok(true),
+            -1 => Ok(false),
+            _ => Err(self.failure()),
+        }
+    }
+}
+
+/// Rows that were read. Freed when dropped.
+struct Answer {
+    api: &'static Api,
+    raw: Raw,
+}
+
+impl Answer {
+    fn rows<const N: usize>(&self) -> Result<Vec<[String; N]>, Failure> {
+        // SAFETY: the result is alive.
+        if unsafe { (self.api.num_fields)(self.raw) } as usize != N {
+            return Err(Failure::own("its rows have another number of columns"));
+        }
+        let mut rows = Vec::new();
+        loop {
+            // SAFETY: a row that is not null has a value for each column, null or as long as its
+            // length says, until the next one is asked for.
+            unsafe {
+                let row = (self.api.fetch_row)(self.raw);
+                if row.is_null() {
+                    return Ok(rows);
+                }
+                let lengths = (self.api.fetch_lengths)(self.raw);
+                rows.push(std::array::from_fn(|column| {
+                    let (value, length) = (*row.add(column), *lengths.add(column));
+                    match value.is_null() {
+                        true => String::new(),
+                        false => {
+                            let bytes = slice::from_raw_parts(value.cast(), length as usize);
+                            String::from_utf8_lossy(bytes).into_owned()
+                        }
+                    }
+                }));
+            }
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses it any more.
+        unsafe { (self.api.free_result)(self.raw) }
+    }
+}

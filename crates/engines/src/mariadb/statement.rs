@@ -1,0 +1,214 @@
+//! A prepared statement that lives as long as its store.
+
+use std::ffi::c_uint;
+use std::rc::Rc;
+use std::{ptr, slice};
+
+use super::NAME;
+use super::api::{Bind, DATA_TRUNCATED, NO_DATA};
+use super::column::{Column, Row};
+use super::connection::Connection;
+use super::failure::Failure;
+use super::handle::Handle;
+use super::param::Slot;
+use crate::sql::{Param, ResultRow};
+use crate::{EngineError, Result};
+
+/// A prepared statement, with the memory of its parameters and of its result's columns, which is
+/// bound once, and again only when a value comes that it does not suit.
+pub(super) struct Prepared {
+    handle: Handle,
+    slots: Vec<Slot>,
+    slots_are_bound: bool,
+    /// Empty until rows come.
+    columns: Vec<Column>,
+    sql: Box<str>,
+}
+
+/// Why a statement, or its result, was not run to its end.
+pub(super) enum Stopped {
+    Server(Failure),
+    Caller(EngineError),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Server(failure)
+    }
+}
+
+impl Prepared {
+    /// Prepares the one statement of `sql`.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn new(connection: &Rc<Connection>, sql: &str) -> std::result::Result<Self, Failure> {
+        let handle = Handle::prepare(connection, sql)?;
+        let slots = (0..handle.parameters()).map(|_| Slot::new()).collect();
+        let columns = Vec::new();
+        Ok(Self { handle, slots, slots_are_bound: false, columns, sql: sql.into() })
+    }
+
+    /// Its text.
+    pub const fn sql(&self) -> &str {
+        &self.sql
+    }
+
+    /// Runs it, visits its rows as they come, and gives the number of rows that it changed.
+    ///
+    /// # Errors
+    /// The server's, the visitor's, or that a parameter cannot be given.
+    pub fn run(
+        &mut self,
+        params: &[Param<'_>],
+        mut visit: impl FnMut(&dyn ResultRow) -> Result<()>,
+    ) -> std::result::Result<u64, Stopped> {
+        self.put(params)?;
+        // SAFETY: the slots that are bound are the statement's own.
+        unsafe { self.handle.execute() }?;
+        let (api, raw) = (self.handle.api(), self.handle.raw());
+        // SAFETY: the statement is alive.
+        let count = unsafe { (api.stmt_field_count)(raw) };
+        if count == 0 {
+            return Ok(self.handle.changed());
+        }
+        let mut rest = Rest { handle: &self.handle, is_read: false };
+        if rest.are_several_results() {
+            self.columns.clear();
+            let why = "it returns several results, of which one would be read";
+            let doing = format!("run `{}`", self.sql);
+            return Err(Stopped::Caller(EngineError::failed(NAME, doing, why)));
+        }
+        bind_columns(&self.handle, &mut self.columns, count)?;
+        loop {
+            // SAFETY: the columns that are bound are the statement's own, and no row of theirs is
+            // borrowed.
+            match unsafe { (api.stmt_fetch)(raw) } {
+                0 => {}
+                DATA_TRUNCATED => complete(&self.handle, &mut self.columns)?,
+                NO_DATA => {
+                    rest.is_read = true;
+                    return Ok(0);
+                }
+                _ => return Err(self.handle.failure().into()),
+            }
+            visit(&Row(&self.columns)).map_err(Stopped::Caller)?;
+        }
+    }
+
+    /// Puts the parameters where the library finds them.
+    #[inline]
+    fn put(&mut self, params: &[Param<'_>]) -> std::result::Result<(), Stopped> {
+        if params.len() != self.slots.len() {
+            return Err(Stopped::Caller(self.has_other_parameters(params.len())));
+        }
+        let mut suit = self.slots_are_bound;
+        for (slot, param) in self.slots.iter().zip(params) {
+            suit &= slot.put(*param).map_err(Stopped::Caller)?;
+        }
+        if suit { Ok(()) } else { self.bind(params) }
+    }
+
+    #[cold]
+    fn bind(&mut self, params: &[Param<'_>]) -> std::result::Result<(), Stopped> {
+        self.slots_are_bound = false;
+        for (slot, param) in self.slots.iter_mut().zip(params) {
+            slot.suit(*param);
+            slot.put(*param).map_err(Stopped::Caller)?;
+        }
+        let mut binds: Vec<Bind> = self.slots.iter().map(Slot::bind).collect();
+        // SAFETY: there is a slot for each parameter. They are neither moved nor changed before
+        // they are bound again, and are dropped with the statement.
+        unsafe { self.handle.bind(&mut binds) }?;
+        self.slots_are_bound = true;
+        Ok(())
+    }
+
+    #[cold]
+    fn has_other_parameters(&self, given: usize) -> EngineError {
+        let why = format!("it has {} parameters, {given} are given", self.slots.len());
+        EngineError::failed(NAME, format!("run `{}`", self.sql), why)
+    }
+}
+
+/// What the server still sends of a result. Dropped before it is read, also by a panic, it is read
+/// and forgotten, because nothing else can be asked before.
+struct Rest<'a> {
+    handle: &'a Handle,
+    is_read: bool,
+}
+
+impl Rest<'_> {
+    /// Whether there are several results, as a procedure may return them; they are read then. The
+    /// library has forgotten where columns are bound.
+    fn are_several_results(&self) -> bool {
+        let (api, raw) = (self.handle.api(), self.handle.raw());
+        // SAFETY: the statement is alive and was executed.
+        unsafe {
+            let several = (api.stmt_more_results)(raw) != 0;
+            while several && (api.stmt_next_result)(raw) == 0 {}
+            several
+        }
+    }
+}
+
+impl Drop for Rest<'_> {
+    fn drop(&mut self) {
+        if !self.is_read {
+            // SAFETY: the statement is alive and was executed.
+            unsafe { (self.handle.api().stmt_free_result)(self.handle.raw()) };
+        }
+    }
+}
+
+/// Makes columns for what was returned and binds them, unless they are there: the types of a result
+/// may change with those of parameters.
+fn bind_columns(
+    handle: &Handle,
+    columns: &mut Vec<Column>,
+    count: c_uint,
+) -> std::result::Result<(), Failure> {
+    // SAFETY: the library has so many fields of the result, and keeps them until the next call.
+    let fields = unsafe {
+        let fields = (handle.connection().library.own.stmt_fetch_fields)(handle.raw());
+        slice::from_raw_parts(fields, count as usize)
+    };
+    let are_there = columns.len() == fields.len()
+        && columns.iter().zip(fields).all(|(column, field)| column.is_of(field));
+    if are_there {
+        return Ok(());
+    }
+    // SAFETY: the names of fields are as long as they say.
+    *columns = fields.iter().map(|field| unsafe { Column::new(field) }).collect();
+    bind(handle, columns)
+}
+
+/// Fetches what did not fit into its column, for which that is made to.
+#[cold]
+fn complete(handle: &Handle, columns: &mut [Column]) -> std::result::Result<(), Failure> {
+    for (place, column) in (0..).zip(columns.iter_mut()) {
+        if column.is_cut() {
+            column.grow();
+            let mut bind = column.bind();
+            // SAFETY: the column is there and not null, and its new memory as large as the bind
+            // says. The old one, which was bound, is written to by a fetch of a row alone.
+            let code = unsafe {
+                (handle.api().stmt_fetch_column)(handle.raw(), ptr::from_mut(&mut bind), place, 0)
+            };
+            if code != 0 {
+                return Err(handle.failure());
+            }
+        }
+    }
+    bind(handle, columns)
+}
+
+fn bind(handle: &Handle, columns: &[Column]) -> std::result::Result<(), Failure> {
+    let mut binds: Vec<Bind> = columns.iter().map(Column::bind).collect();
+    // SAFETY: there is a column for each of the result, with memory of its own. They are neither
+    // moved nor grown before they are bound again, and are dropped with the statement.
+    match unsafe { (handle.api().stmt_bind_result)(handle.raw(), binds.as_mut_ptr()) } {
+        0 => Ok(()),
+        _ => Err(handle.failure()),
+    }
+}

@@ -1,0 +1,201 @@
+//! Where a server is, and who connects to it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+
+/// How a connection is made. Not `Debug`, because of the password.
+#[derive(Clone)]
+pub(super) struct Target {
+    pub place: Place,
+    pub user: Option<String>,
+    pub password: Option<String>,
+    /// The current one from the start.
+    pub database: Option<String>,
+    /// In whole seconds.
+    pub connect_within: Duration,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Socket(PathBuf),
+    Tcp { host: String, port: u16 },
+}
+
+const PORT: u16 = 3306;
+
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+
+impl Target {
+    /// A Unix socket, as `root` without a password.
+    pub fn socket(path: &Path) -> Self {
+        Self {
+            place: Place::Socket(path.to_owned()),
+            user: Some("root".to_owned()),
+            password: None,
+            database: None,
+            connect_within: CONNECT_WITHIN,
+        }
+    }
+
+    /// What a URL says, `mysql://user:password@host:port/database?socket=path`; all but the host
+    /// may be left out. `tcp_connect_timeout_ms` is the other parameter that it may have.
+    ///
+    /// # Errors
+    /// Why it is none. No part of the URL is in the words: a password may stand where it should
+    /// not.
+    pub fn of_url(url: &str) -> Result<Self, String> {
+        let rest = url.strip_prefix("mysql://").ok_or("it does not begin with mysql://")?;
+        let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        if rest.contains('@') {
+            return Err(
+                "an @ stands after the host: what is no letter and no digit in the user's \
+                        name and password is to be given as %XX"
+                    .to_owned(),
+            );
+        }
+        let (user, address) = authority.rsplit_once('@').unwrap_or(("", authority));
+        let (user, password) = match user.split_once(':') {
+            Some((user, password)) => (user, Some(decoded(password)?)),
+            None => (user, None),
+        };
+        let (host, port) = host_and_port(address)?;
+        let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
+        let (path, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+        let mut target = Self {
+            place: Place::Tcp { host, port },
+            user: some(decoded(user)?),
+            password,
+            database: some(decoded(path.trim_start_matches('/'))?),
+            connect_within: CONNECT_WITHIN,
+        };
+        for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            target.set(name, decoded(value)?)?;
+        }
+        Ok(target)
+    }
+
+    fn set(&mut self, name: &str, value: String) -> Result<(), String> {
+        match name {
+            "socket" => self.place = Place::Socket(value.into()),
+            "tcp_connect_timeout_ms" => {
+                let within: u32 =
+                    value.parse().map_err(|_| "its tcp_connect_timeout_ms is no number")?;
+                self.connect_within = Duration::from_secs(within.div_ceil(1000).max(1).into());
+            }
+            _ => return Err("its parameters can be socket and tcp_connect_timeout_ms".to_owned()),
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(path) => write!(f, "{}", path.display()),
+            Self::Tcp { host, port } => write!(f, "{host}, port {port}"),
+        }
+    }
+}
+
+/// A host, of which an IPv6 address stands in brackets, and its port.
+fn host_and_port(address: &str) -> Result<(String, u16), String> {
+    let bracketed = address.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let (host, port) = match bracketed {
+        Some((host, "")) => (host, None),
+        Some((host, port)) => (host, Some(port.strip_prefix(':').unwrap_or("none"))),
+        None => match address.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (address, None),
+        },
+    };
+    // The library takes some other signs in a host's name for more than a name.
+    let of_a_host = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    if host.is_empty() || !host.chars().all(|c| of_a_host(c) || bracketed.is_some() && c == ':') {
+        return Err("it names no host".to_owned());
+    }
+    let port = port.map_or(Ok(PORT), str::parse);
+    Ok((host.to_owned(), port.map_err(|_| "its port is no number up to 65535")?))
+}
+
+fn decoded(text: &str) -> Result<String, String> {
+    let decoded = percent_decode_str(text).decode_utf8();
+    Ok(decoded.map_err(|_| "what it gives as %XX is not UTF-8")?.into_owned())
+}
+
+fn some(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tcp(host: &str, port: u16) -> Place {
+        Place::Tcp { host: host.to_owned(), port }
+    }
+
+    fn target(url: &str) -> Target {
+        Target::of_url(url).unwrap()
+    }
+
+    fn error(url: &str) -> String {
+        Target::of_url(url).err().unwrap()
+    }
+
+    #[test]
+    fn every_part_of_a_url_is_read() {
+        let all = target("mysql://me:secret@db.example:3307/shop");
+        assert_eq!(all.place, tcp("db.example", 3307));
+        let texts = [all.user, all.password, all.database].map(Option::unwrap);
+        assert_eq!(texts, ["me", "secret", "shop"]);
+        assert_eq!(all.connect_within, Duration::from_secs(10));
+        let least = target("mysql://127.0.0.1");
+        assert_eq!(least.place, tcp("127.0.0.1", 3306));
+        assert_eq!([least.user, least.password, least.database], [const { None }; 3]);
+        assert_eq!(target("mysql://root@localhost:1/").place, tcp("localhost", 1));
+        assert_eq!(target("mysql://a@[fe80::1]:9/").place, tcp("fe80::1", 9));
+        assert_eq!(target("mysql://[::1]").place, tcp("::1", 3306));
+    }
+
+    #[test]
+    fn what_is_given_as_percent_and_digits_is_decoded() {
+        let hard = target("mysql://m%40e:p%3A%2f%40%25%C3%9F:x@host/a%20b");
+        let texts = [hard.user, hard.password, hard.database].map(Option::unwrap);
+        assert_eq!(texts, ["m@e", "p:/@%ß:x", "a b"]);
+        assert!(error("mysql://me:%ff@host/").contains("not UTF-8"));
+    }
+
+    #[test]
+    fn parameters_say_the_socket_and_how_long_connecting_may_take() {
+        let url = "mysql://root@localhost/mysql?socket=/run/a%20b/s&tcp_connect_timeout_ms=1500#x";
+        let target = target(url);
+        assert_eq!(target.place, Place::Socket("/run/a b/s".into()));
+        assert_eq!(target.connect_within, Duration::from_secs(2));
+        assert!(error("mysql://host/?tcp_connect_timeout_ms=soon").contains("no number"));
+        assert!(error("mysql://host/?compress=true").contains("socket and tcp_connect_timeout_ms"));
+    }
+
+    #[test]
+    fn what_is_no_url_is_refused_and_nothing_of_it_repeated() {
+        for url in [
+            "hunter2",
+            "postgres://me:hunter2@host/",
+            "mysql://me:hunter2@/db",
+            "mysql://me:hunter2@host:x/",
+            "mysql://me:hunter2@host:65536/",
+            "mysql://me:hunter2@[::1]3306/",
+            "mysql://me:hunter2@host=a;b/",
+            "mysql://me:hun/ter2@host/",
+            "mysql://me:12#hunter2@host/",
+            "mysql://me@host/?password=hunter2",
+        ] {
+            let error = error(url);
+            assert!(!error.contains("ter2") && !error.contains("me:"), "{error}");
+        }
+    }
+}
