@@ -12,7 +12,7 @@ mod clients;
     feature = "harperdb"
 ))]
 mod deps;
-#[cfg(any(feature = "duckdb", feature = "rocksdb", feature = "zen"))]
+#[cfg(any(feature = "duckdb", feature = "rocksdb", feature = "mongodb", feature = "zen"))]
 mod library;
 pub mod network;
 pub mod registry;

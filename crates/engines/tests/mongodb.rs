@@ -18,10 +18,18 @@ use embermark_engines::document::{
 use embermark_engines::sql::ResultRow;
 use embermark_engines::{Availability, Engine, EngineError, Opened, Site, Store, registry};
 use embermark_model::Durability;
-use mongodb::bson::{Document as Bson, doc};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::TempDir;
+
+use client::Client;
+
+#[path = "mongodb/client.rs"]
+mod client;
+#[path = "mongodb/refusals.rs"]
+mod refusals;
+#[path = "mongodb/values.rs"]
+mod values;
 
 #[path = "../../workloads/src/sensors/pipelines.rs"]
 mod pipelines;
@@ -186,6 +194,7 @@ fn each_tier_is_set_and_read_back() {
         let cache = setting(&opened, "wiredTiger.cache.maximum bytes configured");
         assert_eq!(cache, (32 << 20).to_string());
         assert_eq!(setting(&opened, "storage.engine"), "wiredTiger");
+        assert!(setting(&opened, "libmongoc").starts_with("1."));
         store(opened).close().unwrap();
     }
 }
@@ -290,8 +299,10 @@ fn url_of(dir: &TempDir) -> String {
 }
 
 fn databases(url: &str) -> Vec<String> {
-    let client = mongodb::sync::Client::with_uri_str(url).unwrap();
-    let mut names = client.list_database_names().run().unwrap();
+    let answer = Client::new(url).run("admin", r#"{"listDatabases": 1, "nameOnly": true}"#);
+    let named = |database: &serde_json::Value| database["name"].as_str().unwrap().to_owned();
+    let mut names: Vec<String> =
+        answer["databases"].as_array().unwrap().iter().map(named).collect();
     names.sort();
     names
 }
@@ -361,20 +372,20 @@ fn point_reads_and_ranges_of_keys_use_the_index_of_the_keys() {
     let mut store = store(open(&dir, Durability::None));
     let readings = store.create(&READINGS).unwrap();
     (0..500).for_each(|n| insert(&mut *store, readings, n % 5, n, 1.0));
-    let client = mongodb::sync::Client::with_uri_str(url_of(&dir)).unwrap();
-    let database = client.database("embermark");
-    let examined = |filter: Bson, sort: Bson| {
-        let find = doc! { "find": "readings", "filter": filter, "sort": sort };
-        let explain = doc! { "explain": find, "verbosity": "executionStats" };
-        let answer = database.run_command(explain).run().unwrap();
-        let stats = answer.get_document("executionStats").unwrap();
-        (stats.get_i32("totalKeysExamined").unwrap(), stats.get_i32("totalDocsExamined").unwrap())
+    let client = Client::new(&url_of(&dir));
+    let examined = |filter: &str, sort: &str| {
+        let find = format!(r#"{{"find": "readings", "filter": {filter}, "sort": {sort}}}"#);
+        let explain = format!(r#"{{"explain": {find}, "verbosity": "executionStats"}}"#);
+        let answer = client.run("embermark", &explain);
+        let stat = |name: &str| answer["executionStats"][name].as_i64().unwrap();
+        (stat("totalKeysExamined"), stat("totalDocsExamined"))
     };
-    let one = doc! { "_id": { "sensor": 3_i64, "ts": 33_i64 } };
-    assert_eq!(examined(one, doc! {}), (1, 1));
-    let (from, to) = (doc! { "sensor": 3_i64 }, doc! { "sensor": 4_i64 });
-    let range = doc! { "_id": { "$gte": from, "$lt": to } };
-    assert_eq!(examined(range, doc! { "_id": -1 }), (100, 100));
+    let one = r#"{"_id": {"sensor": {"$numberLong": "3"}, "ts": {"$numberLong": "33"}}}"#;
+    assert_eq!(examined(one, "{}"), (1, 1));
+    let range = r#"{"_id": {
+        "$gte": {"sensor": {"$numberLong": "3"}}, "$lt": {"sensor": {"$numberLong": "4"}}
+    }}"#;
+    assert_eq!(examined(range, r#"{"_id": -1}"#), (100, 100));
     drop(client);
     store.close().unwrap();
 }
