@@ -23,6 +23,7 @@ use nix::unistd::{Pid, geteuid};
 use tempfile::TempDir;
 
 use client::Client;
+use values::Readings;
 
 #[path = "mongodb/client.rs"]
 mod client;
@@ -196,6 +197,40 @@ fn each_tier_is_set_and_read_back() {
         assert_eq!(setting(&opened, "storage.engine"), "wiredTiger");
         assert!(setting(&opened, "libmongoc").starts_with("1."));
         store(opened).close().unwrap();
+    }
+}
+
+#[test]
+fn an_insert_reaches_the_server_once_as_its_tier_wants_it_and_in_one_session() {
+    if !installed() {
+        return;
+    }
+    let tiers =
+        [(Durability::None, false), (Durability::Process, false), (Durability::Power, true)];
+    for (tier, waits) in tiers {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = store(open(&dir, tier));
+        let readings = store.create(&READINGS).unwrap();
+        let client = Client::new(&url_of(&dir));
+        // The server writes down what it is asked.
+        client.run("embermark", r#"{"profile": 2}"#);
+        insert(&mut *store, readings, 1, 1, 1.0);
+        insert(&mut *store, readings, 1, 2, 1.0);
+        assert_eq!(store.bulk(readings, &mut Readings(3, 6)).unwrap(), 3);
+        client.run("embermark", r#"{"profile": 0}"#);
+        let asked = r#"{"find": "system.profile", "filter": {"op": "insert"}}"#;
+        let asked = client.run("embermark", asked);
+        let asked = asked["cursor"]["firstBatch"].as_array().unwrap();
+        assert_eq!(asked.len(), 3, "{tier}");
+        for one in asked {
+            let command = &one["command"];
+            assert_eq!(command["writeConcern"], serde_json::json!({"w": 1, "j": waits}), "{tier}");
+            assert!(command["lsid"].is_object(), "{command}");
+            assert_eq!(command["lsid"], asked[0]["command"]["lsid"]);
+            // A number is what a write has that may be sent again.
+            assert!(command.get("txnNumber").is_none(), "{command}");
+        }
+        store.close().unwrap();
     }
 }
 

@@ -104,8 +104,8 @@ fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
     }
 }
 
-/// Readings of one sensor.
-struct Readings(i64, i64);
+/// Readings of one sensor, of the stamps from the first up to but without the second.
+pub struct Readings(pub i64, pub i64);
 
 impl Documents for Readings {
     fn next(&mut self) -> Option<Document<'_>> {
