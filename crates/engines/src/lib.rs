@@ -19,7 +19,8 @@ mod deps;
     feature = "rocksdb",
     feature = "zen",
     feature = "postgres",
-    feature = "mariadb"
+    feature = "mariadb",
+    feature = "mongodb"
 ))]
 mod library;
 pub mod network;

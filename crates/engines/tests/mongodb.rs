@@ -19,10 +19,19 @@ use embermark_engines::sql::ResultRow;
 use embermark_engines::{Availability, Engine, EngineError, Opened, Site, Store, registry};
 use embermark_model::Durability;
 use embermark_skips::{is_here, skipped};
-use mongodb::bson::{Document as Bson, doc};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::TempDir;
+
+use client::Client;
+use values::Readings;
+
+#[path = "mongodb/client.rs"]
+mod client;
+#[path = "mongodb/refusals.rs"]
+mod refusals;
+#[path = "mongodb/values.rs"]
+mod values;
 
 #[path = "../../workloads/src/sensors/pipelines.rs"]
 mod pipelines;
@@ -181,7 +190,42 @@ fn each_tier_is_set_and_read_back() {
         let cache = setting(&opened, "wiredTiger.cache.maximum bytes configured");
         assert_eq!(cache, (32 << 20).to_string());
         assert_eq!(setting(&opened, "storage.engine"), "wiredTiger");
+        assert!(setting(&opened, "libmongoc").starts_with("1."));
         store(opened).close().unwrap();
+    }
+}
+
+#[test]
+fn an_insert_reaches_the_server_once_as_its_tier_wants_it_and_in_one_session() {
+    if !installed() {
+        return;
+    }
+    let tiers =
+        [(Durability::None, false), (Durability::Process, false), (Durability::Power, true)];
+    for (tier, waits) in tiers {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = store(open(&dir, tier));
+        let readings = store.create(&READINGS).unwrap();
+        let client = Client::new(&url_of(&dir));
+        // The server writes down what it is asked.
+        client.run("embermark", r#"{"profile": 2}"#);
+        insert(&mut *store, readings, 1, 1, 1.0);
+        insert(&mut *store, readings, 1, 2, 1.0);
+        assert_eq!(store.bulk(readings, &mut Readings(3, 6)).unwrap(), 3);
+        client.run("embermark", r#"{"profile": 0}"#);
+        let asked = r#"{"find": "system.profile", "filter": {"op": "insert"}}"#;
+        let asked = client.run("embermark", asked);
+        let asked = asked["cursor"]["firstBatch"].as_array().unwrap();
+        assert_eq!(asked.len(), 3, "{tier}");
+        for one in asked {
+            let command = &one["command"];
+            assert_eq!(command["writeConcern"], serde_json::json!({"w": 1, "j": waits}), "{tier}");
+            assert!(command["lsid"].is_object(), "{command}");
+            assert_eq!(command["lsid"], asked[0]["command"]["lsid"]);
+            // A number is what a write has that may be sent again.
+            assert!(command.get("txnNumber").is_none(), "{command}");
+        }
+        store.close().unwrap();
     }
 }
 
@@ -285,10 +329,24 @@ fn url_of(dir: &TempDir) -> String {
 }
 
 fn databases(url: &str) -> Vec<String> {
-    let client = mongodb::sync::Client::with_uri_str(url).unwrap();
-    let mut names = client.list_database_names().run().unwrap();
+    let answer = Client::new(url).run("admin", r#"{"listDatabases": 1, "nameOnly": true}"#);
+    let named = |database: &serde_json::Value| database["name"].as_str().unwrap().to_owned();
+    let mut names: Vec<String> =
+        answer["databases"].as_array().unwrap().iter().map(named).collect();
     names.sort();
     names
+}
+
+/// A server makes `config` on its own, a moment after its start.
+fn databases_of_a_new_server(url: &str) -> Vec<String> {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    loop {
+        let names = databases(url);
+        if names.iter().any(|name| name == "config") || Instant::now() > deadline {
+            return names;
+        }
+        sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
@@ -301,7 +359,7 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
     let theirs = owner.create(&READINGS).unwrap();
     insert(&mut *owner, theirs, 1, 1, 1.0);
     let url = url_of(&server_dir);
-    let at_first = databases(&url);
+    let at_first = databases_of_a_new_server(&url);
     let mut given = site(dir.path(), Durability::None);
     given.url = Some(url.clone());
     for is_closed in [true, false] {
@@ -356,20 +414,20 @@ fn point_reads_and_ranges_of_keys_use_the_index_of_the_keys() {
     let mut store = store(open(&dir, Durability::None));
     let readings = store.create(&READINGS).unwrap();
     (0..500).for_each(|n| insert(&mut *store, readings, n % 5, n, 1.0));
-    let client = mongodb::sync::Client::with_uri_str(url_of(&dir)).unwrap();
-    let database = client.database("embermark");
-    let examined = |filter: Bson, sort: Bson| {
-        let find = doc! { "find": "readings", "filter": filter, "sort": sort };
-        let explain = doc! { "explain": find, "verbosity": "executionStats" };
-        let answer = database.run_command(explain).run().unwrap();
-        let stats = answer.get_document("executionStats").unwrap();
-        (stats.get_i32("totalKeysExamined").unwrap(), stats.get_i32("totalDocsExamined").unwrap())
+    let client = Client::new(&url_of(&dir));
+    let examined = |filter: &str, sort: &str| {
+        let find = format!(r#"{{"find": "readings", "filter": {filter}, "sort": {sort}}}"#);
+        let explain = format!(r#"{{"explain": {find}, "verbosity": "executionStats"}}"#);
+        let answer = client.run("embermark", &explain);
+        let stat = |name: &str| answer["executionStats"][name].as_i64().unwrap();
+        (stat("totalKeysExamined"), stat("totalDocsExamined"))
     };
-    let one = doc! { "_id": { "sensor": 3_i64, "ts": 33_i64 } };
-    assert_eq!(examined(one, doc! {}), (1, 1));
-    let (from, to) = (doc! { "sensor": 3_i64 }, doc! { "sensor": 4_i64 });
-    let range = doc! { "_id": { "$gte": from, "$lt": to } };
-    assert_eq!(examined(range, doc! { "_id": -1 }), (100, 100));
+    let one = r#"{"_id": {"sensor": {"$numberLong": "3"}, "ts": {"$numberLong": "33"}}}"#;
+    assert_eq!(examined(one, "{}"), (1, 1));
+    let range = r#"{"_id": {
+        "$gte": {"sensor": {"$numberLong": "3"}}, "$lt": {"sensor": {"$numberLong": "4"}}
+    }}"#;
+    assert_eq!(examined(range, r#"{"_id": -1}"#), (100, 100));
     drop(client);
     store.close().unwrap();
 }

@@ -2,11 +2,10 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use mongodb::options::ClientOptions;
-
-use super::bson::Writer;
+use super::NAME;
+use super::failure::Failure;
 use super::session::{self, Session};
-use super::{NAME, message};
+use super::uri::Uri;
 use crate::server::address::Address;
 use crate::{EngineError, Result};
 
@@ -16,28 +15,18 @@ use crate::{EngineError, Result};
 /// # Errors
 /// When the URL is none, or the server is not reached.
 pub(super) fn connect(url: &str) -> Result<Session> {
-    let runtime = session::runtime()?;
-    let options = session::of_url(&runtime, url).map_err(|e| {
-        let why = message(&e);
+    let (library, address) = (session::driver()?, Address::Url(url.to_owned()));
+    let uri = Uri::new(library, &address).map_err(|why| {
         let wanted = "give it as mongodb://user:password@host:port/?authSource=admin";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;
-    let place = place(&options);
-    let could_not = |e: mongodb::error::Error| {
+    let place = uri.place();
+    let could_not = |e: Failure| {
         let advice = "is it running, and may this user read and write any database there?";
-        EngineError::failed(NAME, format!("connect to {place}"), message(&e) + "; " + advice)
+        EngineError::failed(NAME, format!("connect to {place}"), format!("{e}; {advice}"))
     };
     let name = format!("embermark_{:016x}", RandomState::new().hash_one(()));
-    let address = Address::Url(url.to_owned());
-    let session = Session::new(runtime, options, &name, address, true).map_err(could_not)?;
-    let mut ping = Writer::new(32);
-    ping.int32("ping", 1);
-    session.run(ping).map_err(could_not)?;
+    let mut session = Session::new(library, uri, &name, address, true).map_err(could_not)?;
+    session.ping().map_err(could_not)?;
     Ok(session)
-}
-
-/// Where the server is, without the user's password.
-fn place(options: &ClientOptions) -> String {
-    let hosts: Vec<String> = options.hosts.iter().map(ToString::to_string).collect();
-    hosts.join(", ")
 }

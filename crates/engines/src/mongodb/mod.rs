@@ -5,10 +5,18 @@
 //! (<https://www.mongodb.com/docs/v6.0/reference/bson-type-comparison-order/>), so that its own
 //! index serves single keys and ranges of them.
 
+mod answer;
+mod api;
+mod batch;
 mod bson;
+mod client;
 mod command;
+mod elements;
+mod failure;
 mod given;
 mod installation;
+mod library;
+mod owned;
 mod pipeline;
 mod private;
 mod row;
@@ -16,6 +24,7 @@ mod session;
 mod settings;
 mod store;
 mod tier;
+mod uri;
 
 use std::path::PathBuf;
 
@@ -25,6 +34,7 @@ use crate::server::program;
 use crate::{
     Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
 };
+use failure::Failure;
 use session::Session;
 use store::MongoStore;
 
@@ -46,7 +56,8 @@ impl Engine for MongoDb {
     }
 
     fn availability(&self) -> Availability {
-        program::availability(installation::find().map(|found| found.version))
+        let version = installation::find().map(|found| found.version);
+        program::availability_with(version, library::library(), library::REMEDY)
     }
 
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
@@ -59,14 +70,14 @@ impl Engine for MongoDb {
     }
 
     fn open(&self, site: &Site) -> Result<Opened> {
-        let (session, server) = match &site.url {
+        let (mut session, server) = match &site.url {
             Some(url) => (given::connect(url)?, None),
             None => {
                 let (server, session) = private::start(site)?;
                 (session, Some(server))
             }
         };
-        let (version, settings) = settings::read_back(&session, site.durability)?;
+        let (version, settings) = settings::read_back(&mut session, site.durability)?;
         tier::check(site.durability, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = MongoStore::new(session, server, site.durability);
@@ -80,16 +91,6 @@ impl Engine for MongoDb {
     }
 }
 
-/// What the driver says, with the server's own code and words where it was the server.
-fn message(error: &::mongodb::error::Error) -> String {
-    match &*error.kind {
-        ::mongodb::error::ErrorKind::Command(command) => {
-            format!("{} ({}): {}", command.code_name, command.code, command.message)
-        }
-        kind => kind.to_string(),
-    }
-}
-
-fn failed(doing: impl Into<String>, error: &::mongodb::error::Error) -> EngineError {
-    EngineError::failed(NAME, doing, message(error))
+fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {
+    EngineError::failed(NAME, doing, failure)
 }

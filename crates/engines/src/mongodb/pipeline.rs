@@ -1,8 +1,11 @@
 //! Aggregation pipelines, read once from their text.
 
-use mongodb::bson::{Array, Document, RawDocumentBuf, doc};
-
 use super::NAME;
+use super::bson::ARRAY;
+use super::failure::Failure;
+use super::library::MongoLib;
+use super::owned::Owned;
+use super::session;
 use crate::{EngineError, Result};
 
 /// How many are remembered; a workload asks its questions in turn, each many times.
@@ -18,13 +21,13 @@ impl Pipelines {
     /// The pipeline of that text as the element `pipeline` of a command.
     ///
     /// # Errors
-    /// When the text is no JSON array of documents (MongoDB's extended JSON,
+    /// When the driver finds no JSON array of documents in the text (MongoDB's extended JSON,
     /// <https://www.mongodb.com/docs/v6.0/reference/mongodb-extended-json/>).
     pub fn element(&mut self, text: &str) -> Result<&[u8]> {
         let at = match self.kept.iter().position(|(known, _)| known == text) {
             Some(at) => at,
             None => {
-                let element = read(text).map_err(|why| {
+                let element = read(session::driver()?, text).map_err(|why| {
                     let wanted = "a pipeline is a JSON array of stages";
                     EngineError::failed(NAME, format!("read `{text}`"), format!("{why}; {wanted}"))
                 })?;
@@ -38,21 +41,32 @@ impl Pipelines {
     }
 }
 
-fn read(text: &str) -> std::result::Result<Vec<u8>, String> {
-    let stages: Vec<Document> = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let stages: Array = stages.into_iter().map(Into::into).collect();
-    let whole = RawDocumentBuf::try_from(&doc! { "pipeline": stages });
-    let whole = whole.map_err(|e| e.to_string())?.into_bytes();
-    // Without the length in front and the end: the element alone.
-    Ok(whole[4..whole.len() - 1].to_vec())
+/// The driver reads an array as a document whose names are numbers, which is what a list is.
+fn read(library: &'static MongoLib, text: &str) -> std::result::Result<Vec<u8>, Failure> {
+    if !text.trim_start().starts_with('[') {
+        return Err(Failure::of("it begins with no `[`"));
+    }
+    let list = Owned::of_json(library, text)?;
+    for stage in list.document()? {
+        if stage?.1.as_document().is_none() {
+            return Err(Failure::of("a stage is no document"));
+        }
+    }
+    let mut element = vec![ARRAY];
+    element.extend(b"pipeline\0");
+    element.extend(list.bytes());
+    Ok(element)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::bson::Writer;
+    use super::super::library::library;
     use super::*;
 
     #[test]
     fn a_text_becomes_the_same_stages_whether_it_is_remembered_or_not() {
+        let Ok(library) = library() else { return println!("skipped: no libmongoc") };
         let mut pipelines = Pipelines::default();
         let text = r#"[{"$match": {"n": {"$gt": {"$numberLong": "5"}, "$lt": 2.5}}}]"#;
         let first = pipelines.element(text).unwrap().to_vec();
@@ -62,19 +76,38 @@ mod tests {
         }
         assert_eq!(pipelines.element(text).unwrap(), first);
         assert_eq!(pipelines.element(text).unwrap(), first);
-        let expected = doc! { "pipeline": [{ "$match": { "n": { "$gt": 5_i64, "$lt": 2.5 } } }] };
-        let whole = RawDocumentBuf::try_from(&expected).unwrap().into_bytes();
+        let whole = Owned::of_json(library, &format!(r#"{{"pipeline": {text}}}"#)).unwrap();
+        let whole = whole.bytes();
         assert_eq!(first, whole[4..whole.len() - 1]);
+        // Five as 64 bits, two and a half as a double.
+        let mut range = Writer::new(0);
+        let stages = range.begin_list("pipeline");
+        let stage = range.begin("0");
+        let filter = range.begin("$match");
+        let n = range.begin("n");
+        range.int64("$gt", 5);
+        range.value("$lt", &crate::document::Value::Float(2.5));
+        for begun in [n, filter, stage, stages] {
+            range.end(begun);
+        }
+        assert_eq!(range.finish().unwrap(), whole);
     }
 
     #[test]
     fn what_is_no_pipeline_is_an_error_with_its_place() {
-        for text in ["", "{}", "[1]", "[{\"$match\": {}]"] {
+        if library().is_err() {
+            return println!("skipped: no libmongoc");
+        }
+        let texts = [
+            ("", "begins with no `[`"),
+            ("{}", "begins with no `[`"),
+            ("[1]", "no document"),
+            ("[{\"$match\": {}]", "position 14"),
+            ("[{}], \"x\": 1", "position 6"),
+        ];
+        for (text, place) in texts {
             let error = Pipelines::default().element(text).unwrap_err().to_string();
-            assert!(
-                error.contains("mongodb could not read `") && error.contains("line 1"),
-                "{error}"
-            );
+            assert!(error.contains("mongodb could not read `") && error.contains(place), "{error}");
         }
     }
 }

@@ -1,16 +1,16 @@
 //! A private MongoDB server.
 
 use std::ffi::OsString;
-use std::net::TcpStream;
 use std::time::Duration;
 
-use mongodb::options::ServerAddress;
 use nix::sys::signal::Signal;
 
-use super::bson::Writer;
+use super::failure::Failure;
 use super::installation::{self, Installation};
+use super::library::MongoLib;
 use super::session::{self, Session};
-use super::{NAME, message, tier};
+use super::uri::Uri;
+use super::{NAME, tier};
 use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec};
 use crate::{EngineError, Link, Result, Site};
@@ -25,17 +25,12 @@ const DATABASE: &str = "embermark";
 /// (<https://source.wiredtiger.com/develop/group__wt.html>, `cache_size`).
 const SMALLEST_CACHE: u64 = 1 << 20;
 
-/// How long a server that has answered before may take to be found again.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
-
-/// How long one look at a server that starts may take.
-const PROBED_WITHIN: Duration = Duration::from_millis(100);
-
 /// Starts a server at `site` and connects.
 ///
 /// # Errors
 /// When MongoDB is not installed, or does not start: with the last lines of its log.
 pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
+    let library = session::driver()?;
     let found = installation::find()
         .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
     let home = Home::create(NAME, &site.dir, Account::ourselves())?;
@@ -43,50 +38,38 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
     let mut args: Vec<OsString> = vec!["--dbpath".into(), data.into()];
     // The other option leaves out the socket that mongod would make in /tmp.
     args.extend(["--nounixsocket".into(), "--bind_ip".into()]);
-    let (host, elsewhere) = match site.link {
+    let (address, elsewhere) = match site.link {
         Link::Socket => {
             // A path among the addresses is a Unix socket, and as the only one nothing else listens
             // (https://www.mongodb.com/docs/v6.0/reference/program/mongod/#std-option-mongod.--bind_ip).
             let socket = home.path().join(SOCKET);
             args.push(socket.clone().into());
-            let elsewhere = Address::Socket(home.path_elsewhere().join(SOCKET));
-            (ServerAddress::Unix { path: socket }, elsewhere)
+            (Address::Socket(socket), Address::Socket(home.path_elsewhere().join(SOCKET)))
         }
         Link::Loopback => {
             let port = address::free_port(NAME)?;
             args.extend(["127.0.0.1".into(), "--port".into(), port.to_string().into()]);
-            let host = ServerAddress::Tcp { host: "127.0.0.1".to_owned(), port: Some(port) };
-            (host, Address::Url(format!("mongodb://127.0.0.1:{port}/?directConnection=true")))
+            let url = Address::Url(format!("mongodb://127.0.0.1:{port}/?directConnection=true"));
+            (url.clone(), url)
         }
     };
     args.extend(configuration(site, &found.version).into_iter().map(OsString::from));
-    let (server, ()) = Server::start(spec(&found, args), &home, |_| answers(&host))?;
-    let options = session::of_host(host, ANSWERS_WITHIN);
-    let session = Session::new(session::runtime()?, options, DATABASE, elsewhere, false)
-        .map_err(|e| super::failed("connect", &e))?;
-    Ok((server, session))
+    Server::start(spec(&found, args), &home, |_| {
+        connect(library, &address, elsewhere.clone()).map_err(|e| e.to_string())
+    })
 }
 
-/// Whether the server answers a command. A session of its own: a driver that once met nobody
-/// waits before it looks again.
-fn answers(host: &ServerAddress) -> std::result::Result<(), String> {
-    let is_there = match host {
-        ServerAddress::Tcp { host, port } => {
-            TcpStream::connect((host.as_str(), port.unwrap_or_default())).is_ok()
-        }
-        ServerAddress::Unix { path } => path.exists(),
-        _ => true,
-    };
-    if !is_there {
-        return Err("its socket is not there yet".to_owned());
-    }
-    let runtime = session::runtime().map_err(|e| e.to_string())?;
-    let mut ping = Writer::new(32);
-    ping.int32("ping", 1);
-    let (options, nobody) = (session::of_host(host.clone(), PROBED_WITHIN), Address::from(""));
-    let answer = Session::new(runtime, options, "admin", nobody, false)
-        .and_then(|session| session.run(ping));
-    answer.map(|_| ()).map_err(|e| message(&e))
+/// A session with a server that answers. A driver that once met nobody waits before it looks again,
+/// so that each attempt begins anew.
+fn connect(
+    library: &'static MongoLib,
+    address: &Address,
+    elsewhere: Address,
+) -> std::result::Result<Session, Failure> {
+    let uri = Uri::new(library, address).map_err(Failure::of)?;
+    let mut session = Session::new(library, uri, DATABASE, elsewhere, false)?;
+    session.ping()?;
+    Ok(session)
 }
 
 fn spec(found: &Installation, args: Vec<OsString>) -> ServerSpec<'_> {

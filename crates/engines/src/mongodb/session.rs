@@ -1,92 +1,59 @@
 //! A connection to a server, and the database of ours on it.
 
-use mongodb::bson::{Document, RawDocument};
-use mongodb::options::{
-    ClientOptions, RunCursorCommandOptions, ServerAddress, ServerMonitoringMode,
-};
-use mongodb::{Client, Cursor, Database};
-use tokio::runtime::{Builder, Runtime};
+use std::ffi::{CStr, CString};
 
-use std::time::Duration;
-
+use super::answer::{Document, Value};
 use super::bson::Writer;
-use super::{NAME, failed, message};
+use super::client::Client;
+use super::failure::Failure;
+use super::library::{self, MongoLib};
+use super::uri::Uri;
+use super::{NAME, failed};
 use crate::server::address::{self, Address};
 use crate::{EngineError, Result};
 
-/// How long a server may take to be found.
-const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+/// The server's own database.
+const ADMIN: &CStr = c"admin";
 
-/// The driver, and the runtime that it is driven on: of one thread, which is the caller's own
-/// while a command runs. On the driver's synchronous interface, whose runtime has threads of its
-/// own, every answer wakes one of those first and then the caller.
+/// Room for a command without documents.
+const SMALL: usize = 128;
+
+/// A database of a server, for one thread at a time.
 pub(super) struct Session {
-    /// None once the database is dropped.
-    database: Option<Database>,
+    /// None once the session has ended.
+    client: Option<Client>,
+    library: &'static MongoLib,
+    uri: Uri,
+    name: CString,
     is_given: bool,
-    options: ClientOptions,
-    name: String,
     /// Where another process reaches the server.
     elsewhere: Address,
-    runtime: Runtime,
 }
 
-/// Options for one server that is spoken to by one thread.
-pub(super) fn for_one(mut options: ClientOptions) -> ClientOptions {
-    options.app_name = Some("embermark".to_owned());
-    // A write is tried once: a retry would hide what happened, and a lone server has none.
-    options.retry_writes = Some(false);
-    options.retry_reads = Some(false);
-    options.max_pool_size = Some(1);
-    options.min_pool_size = None;
-    // Asked now and then whether it is still there, instead of a second connection held open by the
-    // server. Nothing of it happens in the middle of a trial.
-    options.server_monitoring_mode = Some(ServerMonitoringMode::Poll);
-    options.heartbeat_freq = Some(Duration::from_secs(3600));
-    options.connect_timeout.get_or_insert(CONNECT_WITHIN);
-    options.server_selection_timeout.get_or_insert(CONNECT_WITHIN);
-    options
-}
-
-/// Options for the server of an URL.
+/// The driver.
 ///
 /// # Errors
-/// When it is none.
-pub(super) fn of_url(runtime: &Runtime, url: &str) -> mongodb::error::Result<ClientOptions> {
-    runtime.block_on(async { ClientOptions::parse(url).await }).map(for_one)
-}
-
-/// Options for a lone server, which has to be found within a time.
-pub(super) fn of_host(host: ServerAddress, within: Duration) -> ClientOptions {
-    let options = ClientOptions::builder().hosts(vec![host]).direct_connection(true);
-    for_one(options.server_selection_timeout(within).build())
-}
-
-/// A runtime on the caller's own thread.
-pub(super) fn runtime() -> Result<Runtime> {
-    let runtime = Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|e| EngineError::failed(NAME, "start the driver's runtime", e))
+/// When it is not here.
+pub(super) fn driver() -> Result<&'static MongoLib> {
+    library::library().map_err(|why| EngineError::unavailable(NAME, why, library::REMEDY))
 }
 
 impl Session {
-    /// A session with the database `name`. Nothing is sent yet.
+    /// A session with the database `name`, on a connection of its own. Nothing is asked yet but
+    /// how the server speaks.
     ///
     /// # Errors
-    /// When the driver refuses the options.
+    /// When the server is not reached.
     pub fn new(
-        runtime: Runtime,
-        options: ClientOptions,
+        library: &'static MongoLib,
+        uri: Uri,
         name: &str,
         elsewhere: Address,
         is_given: bool,
-    ) -> mongodb::error::Result<Self> {
-        // The driver starts its tasks on the runtime that it finds itself in.
-        let client = {
-            let _inside = runtime.enter();
-            Client::with_options(options.clone())?
-        };
-        let database = Some(client.database(name));
-        Ok(Self { database, is_given, options, name: name.to_owned(), elsewhere, runtime })
+    ) -> std::result::Result<Self, Failure> {
+        let name = CString::new(name).map_err(|_| Failure::of("a database's name holds a NUL"))?;
+        let client = Some(Client::connect(library, &uri)?);
+        Ok(Self { client, library, uri, name, is_given, elsewhere })
     }
 
     /// A session with a database that another process has opened, which stays when it ends.
@@ -96,38 +63,27 @@ impl Session {
     pub fn join(at: &str) -> Result<Self> {
         let [name, address] = address::parts(NAME, at)?;
         let could_not = |e| failed("join a database", &e);
-        let runtime = runtime()?;
-        let address = Address::from(address);
-        let options = match &address {
-            Address::Socket(path) => {
-                of_host(ServerAddress::Unix { path: path.clone() }, CONNECT_WITHIN)
-            }
-            Address::Url(url) => of_url(&runtime, url).map_err(could_not)?,
-        };
-        let session = Self::new(runtime, options, name, address, false).map_err(could_not)?;
-        let mut ping = Writer::new(32);
-        ping.int32("ping", 1);
-        session.run(ping).map_err(could_not)?;
+        let (library, address) = (driver()?, Address::from(address));
+        let uri = Uri::new(library, &address).map_err(|why| could_not(Failure::of(why)))?;
+        let mut session = Self::new(library, uri, name, address, false).map_err(could_not)?;
+        session.ping().map_err(could_not)?;
         Ok(session)
     }
 
     /// How another process reaches the database.
     pub fn at(&self) -> String {
-        format!("{} {}", self.name, self.elsewhere)
+        format!("{} {}", self.name.to_string_lossy(), self.elsewhere)
     }
 
-    /// Ends the connection and begins anew: a driver that knows nothing of the server, which it
-    /// finds with the first command.
+    /// Ends the connection and begins anew: a driver that knows nothing of the server. The new
+    /// connection is made before the old one ends.
     ///
     /// # Errors
-    /// When the driver refuses the options.
+    /// When the server is not reached.
     pub fn renew(&mut self) -> Result<()> {
-        let (options, elsewhere) = (self.options.clone(), self.elsewhere.clone());
-        let fresh = Self::new(runtime()?, options, &self.name, elsewhere, self.is_given);
-        let mut old = std::mem::replace(self, fresh.map_err(|e| failed("connect again", &e))?);
-        // The database stays.
-        old.is_given = false;
-        old.end()
+        let fresh = Client::connect(self.library, &self.uri);
+        self.client = Some(fresh.map_err(|e| failed("connect again", &e))?);
+        Ok(())
     }
 
     /// Whether the server is not ours.
@@ -135,50 +91,103 @@ impl Session {
         self.is_given
     }
 
+    /// The driver's version.
+    pub fn driver_version(&self) -> &'static str {
+        &self.library.version
+    }
+
+    /// Asks whether somebody answers, and whether we may ask.
+    ///
+    /// # Errors
+    /// What the server or the driver says.
+    pub fn ping(&mut self) -> std::result::Result<(), Failure> {
+        let mut ping = Writer::new(SMALL);
+        ping.int32("ping", 1);
+        self.run(ping.finish()?).map(|_| ())
+    }
+
     /// Runs a command on our database, and gives the answer.
     ///
     /// # Errors
-    /// What the driver says; a failed write is none, its answer says so.
-    pub fn run(&self, command: Writer) -> mongodb::error::Result<Document> {
-        let command = command.finish()?;
-        let database = self.database()?;
-        self.runtime.block_on(async { database.run_raw_command(command).await })
+    /// What the server or the driver says; a failed write is none, its answer says so.
+    pub fn run(&mut self, command: &[u8]) -> std::result::Result<Document<'_>, Failure> {
+        self.client.as_mut().ok_or_else(ended)?.run(&self.name, command)
     }
 
-    /// Runs a command on the database `admin`, which has no name of ours in it.
+    /// Runs a command that changes documents, and gives the number that the server counted.
+    ///
+    /// # Errors
+    /// What the server or the driver says; that the write was refused, too.
+    pub fn write(&mut self, command: &[u8]) -> std::result::Result<u64, Failure> {
+        let answer = self.run(command)?;
+        if let Some(refused) = Failure::of_write(answer) {
+            return Err(refused);
+        }
+        let count = answer.integer("n").and_then(|n| u64::try_from(n).ok());
+        count.ok_or_else(|| Failure::of(format!("it answered {answer}")))
+    }
+
+    /// Runs a command on the database `admin`, where nothing of ours is named; `rest` writes what
+    /// follows its name.
     ///
     /// # Errors
     /// The server's message.
-    pub fn admin(&self, command: Document) -> Result<Document> {
-        let doing = format!("run `{command}`");
-        let run = || {
-            let admin = self.database()?.client().database("admin");
-            self.runtime.block_on(async { admin.run_command(command).await })
-        };
-        run().map_err(|e| failed(doing, &e))
+    pub fn admin(&mut self, name: &str, rest: impl FnOnce(&mut Writer)) -> Result<Document<'_>> {
+        let mut command = Writer::new(SMALL);
+        command.int32(name, 1);
+        rest(&mut command);
+        let command = command.finish();
+        let client = self.client.as_mut().ok_or_else(ended);
+        let done = client.and_then(|client| client.run(ADMIN, command?));
+        done.map_err(|e| failed(format!("run `{name}`"), &e))
     }
 
-    /// Runs a command that answers with documents, which `visit` is given one by one.
+    /// Runs a command that answers with documents of a collection, which `visit` is given one by
+    /// one; the server sends `batch` of them at a time after the first ones.
     ///
     /// # Errors
     /// What went wrong, on which side.
     pub fn stream(
-        &self,
-        command: Writer,
-        batch: u32,
-        visit: &mut dyn FnMut(&RawDocument) -> Result<()>,
+        &mut self,
+        command: &mut Writer,
+        collection: &str,
+        batch: i32,
+        visit: &mut dyn FnMut(Document<'_>) -> Result<()>,
     ) -> std::result::Result<(), Stopped> {
-        let command = command.finish()?;
-        let database = self.database()?;
-        self.runtime.block_on(async {
-            let options = RunCursorCommandOptions::builder().batch_size(batch).build();
-            let cursor = database.run_raw_cursor_command(command).with_options(options);
-            let mut cursor: Cursor<Document> = cursor.await?;
-            while cursor.advance().await? {
-                visit(cursor.current()).map_err(Stopped::Visitor)?;
+        let mut part = "firstBatch";
+        loop {
+            let cursor = self.run(command.finish()?)?.get("cursor").and_then(Value::as_document);
+            let cursor = cursor.ok_or_else(|| Failure::of("it answered without a cursor"))?;
+            let documents = cursor.get(part).and_then(Value::as_list);
+            let documents = documents.ok_or_else(|| Failure::of("it answered without a batch"))?;
+            // 0 when there are no more.
+            let id = cursor.integer("id").unwrap_or(0);
+            if let Err(stopped) = visit_each(documents, visit) {
+                if id != 0 {
+                    self.forget(command, collection, id);
+                }
+                return Err(stopped);
             }
-            Ok(())
-        })
+            if id == 0 {
+                return Ok(());
+            }
+            part = "nextBatch";
+            command.clear();
+            command.int64("getMore", id);
+            command.text("collection", collection);
+            command.int32("batchSize", batch);
+        }
+    }
+
+    /// Tells the server that no more of a cursor's documents are wanted. Without that it would
+    /// forget it after ten minutes, so that it is no error when that fails.
+    fn forget(&mut self, command: &mut Writer, collection: &str, cursor: i64) {
+        command.clear();
+        command.text("killCursors", collection);
+        let cursors = command.begin_list("cursors");
+        command.int64("0", cursor);
+        command.end(cursors);
+        let _ = command.finish().and_then(|command| self.run(command));
     }
 
     /// Drops the database where the server is not ours; then nothing more can be run.
@@ -186,23 +195,35 @@ impl Session {
     /// # Errors
     /// The server's message.
     pub fn end(&mut self) -> Result<()> {
-        let Some(database) = self.database.take() else { return Ok(()) };
-        let ended = if self.is_given {
-            let dropped = self.runtime.block_on(async { database.drop().await });
-            dropped.map_err(|e| failed(format!("drop the database `{}`", database.name()), &e))
-        } else {
-            Ok(())
+        if self.client.is_none() {
+            return Ok(());
+        }
+        let mut drop_it = Writer::new(SMALL);
+        drop_it.int32("dropDatabase", 1);
+        let dropped = match self.is_given {
+            true => drop_it.finish().and_then(|command| self.run(command)).map(|_| ()),
+            false => Ok(()),
         };
-        // Dropped on the runtime: what it still has to say is said there, and ends with it.
-        let _inside = self.runtime.enter();
-        drop(database);
-        ended
+        self.client = None;
+        let doing = || format!("drop the database `{}`", self.name.to_string_lossy());
+        dropped.map_err(|e| failed(doing(), &e))
     }
+}
 
-    fn database(&self) -> mongodb::error::Result<&Database> {
-        let ended = || mongodb::error::Error::custom("the session has ended");
-        self.database.as_ref().ok_or_else(ended)
+fn ended() -> Failure {
+    Failure::of("the session has ended")
+}
+
+fn visit_each(
+    documents: Document<'_>,
+    visit: &mut dyn FnMut(Document<'_>) -> Result<()>,
+) -> std::result::Result<(), Stopped> {
+    for element in documents {
+        let document = element?.1.as_document();
+        let document = document.ok_or_else(|| Failure::of("it answered with no document"))?;
+        visit(document).map_err(Stopped::Visitor)?;
     }
+    Ok(())
 }
 
 impl Drop for Session {
@@ -214,7 +235,7 @@ impl Drop for Session {
 
 /// Why an answer was not read to its end.
 pub(super) enum Stopped {
-    Driver(mongodb::error::Error),
+    Driver(Failure),
     Visitor(EngineError),
 }
 
@@ -222,14 +243,14 @@ impl Stopped {
     /// As an error; `doing` says what was being done.
     pub fn while_doing(self, doing: impl FnOnce() -> String) -> EngineError {
         match self {
-            Self::Driver(error) => EngineError::failed(NAME, doing(), message(&error)),
+            Self::Driver(failure) => failed(doing(), &failure),
             Self::Visitor(error) => error,
         }
     }
 }
 
-impl From<mongodb::error::Error> for Stopped {
-    fn from(error: mongodb::error::Error) -> Self {
-        Self::Driver(error)
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Driver(failure)
     }
 }

@@ -1,15 +1,16 @@
 //! The database behind a session.
 
 use embermark_model::Durability;
-use mongodb::bson::{Bson, Document as Answer, doc};
 
-use mongodb::error::ErrorKind;
-
+use super::answer::Document as Answer;
+use super::batch::Batch;
 use super::bson::{Writer, index};
+use super::failure::Failure;
 use super::pipeline::Pipelines;
 use super::row::Columns;
 use super::session::Session;
 use super::{NAME, command, failed, tier};
+use crate::clients::again_if;
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order,
@@ -20,25 +21,17 @@ use crate::{Door, Ending, EngineError, Join, Lifecycle, Result, Store};
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
 /// memory of it stays in the processor's cache.
-const BATCH: u32 = 10_000;
-
-/// Documents of a bulk load sent at a time.
-const LOAD_COUNT: usize = 10_000;
-
-/// Bytes of a bulk load sent at a time. A command may have 16 MiB
-/// (<https://www.mongodb.com/docs/v6.0/reference/limits/#mongodb-limit-BSON-Document-Size>).
-const LOAD_BYTES: usize = 8 << 20;
-
-/// The server's code for a collection that is not there.
-const NAMESPACE_NOT_FOUND: i32 = 26;
+const BATCH: i32 = 10_000;
 
 /// Room for a command of one document without growing.
-const COMMAND: usize = 512;
+pub(super) const COMMAND: usize = 512;
 
 /// A database of MongoDB. Fields are dropped in order: the session before its server.
 pub(super) struct MongoStore {
     session: Session,
     server: Option<Server>,
+    /// The command that is being made, in memory that all of them share.
+    command: Writer,
     collections: Vec<&'static CollectionDef>,
     pipelines: Pipelines,
     durability: Durability,
@@ -50,7 +43,8 @@ impl MongoStore {
     pub fn new(session: Session, server: Option<Server>, durability: Durability) -> Self {
         let (collections, pipelines) = (Vec::new(), Pipelines::default());
         let waits = tier::waits(durability, session.is_given());
-        Self { session, server, collections, pipelines, durability, waits }
+        let command = Writer::new(COMMAND);
+        Self { session, server, command, collections, pipelines, durability, waits }
     }
 
     fn def(&self, collection: Collection) -> Result<&'static CollectionDef> {
@@ -61,59 +55,51 @@ impl MongoStore {
         self.collections.get(collection.0).copied().ok_or_else(unknown)
     }
 
-    /// Runs a command that changes documents; the number that the server counted.
-    fn write(&self, doing: &'static str, name: &str, command: Writer) -> Result<u64> {
-        let answer = self.session.run(command);
-        let answer = answer.map_err(|e| failed(format!("{doing} `{name}`"), &e))?;
-        if let Some(why) = refusal(&answer) {
-            return Err(EngineError::failed(NAME, format!("{doing} `{name}`"), why));
-        }
-        let count = answer.get("n").and_then(|n| match n {
-            Bson::Int32(n) => u64::try_from(*n).ok(),
-            Bson::Int64(n) => u64::try_from(*n).ok(),
-            _ => None,
-        });
-        count.ok_or_else(|| {
-            EngineError::failed(NAME, format!("{doing} `{name}`"), format!("it answered {answer}"))
-        })
+    /// Begins the store's command on a collection.
+    fn begin(&mut self, verb: &str, def: &CollectionDef) -> &mut Writer {
+        self.command.clear();
+        self.command.text(verb, def.name);
+        &mut self.command
     }
 
-    fn define(&self, doing: &str, command: Writer) -> Result<()> {
-        self.session.run(command).map(|_| ()).map_err(|e| failed(doing, &e))
+    /// Runs the store's command, which defines something.
+    fn define(&mut self, doing: &str) -> Result<()> {
+        let done = self.command.finish().and_then(|command| self.session.run(command));
+        done.map(|_| ()).map_err(|e| failed(doing, &e))
     }
 
+    /// Runs the store's command, which changes documents; how many. What is refused for the sake
+    /// of another client's change is tried again.
+    fn write(&mut self, doing: &str, def: &CollectionDef) -> Result<u64> {
+        self.command.concern(self.waits);
+        let Self { session, command, .. } = self;
+        let written = command
+            .finish()
+            .and_then(|command| again_if(Failure::is_conflict, || session.write(command)));
+        written.map_err(|e| failed(format!("{doing} `{}`", def.name), &e))
+    }
+
+    /// Runs the store's command, which answers with documents.
     fn stream(
-        &self,
-        command: Writer,
+        &mut self,
+        def: &CollectionDef,
         columns: &Columns<'_>,
         visit: &mut Visit<'_>,
         doing: impl FnOnce() -> String,
     ) -> Result<()> {
-        let mut each = |document: &_| visit(&columns.row(document)?);
-        self.session.stream(command, BATCH, &mut each).map_err(|e| e.while_doing(doing))
+        let mut each = |document: Answer<'_>| visit(&columns.row(document)?);
+        let done = self.session.stream(&mut self.command, def.name, BATCH, &mut each);
+        done.map_err(|e| e.while_doing(doing))
     }
-}
-
-/// Why a write was refused, in part or as a whole: its answer says so, and is none of an error.
-fn refusal(answer: &Answer) -> Option<String> {
-    let error = match answer.get_array("writeErrors") {
-        Ok(errors) => errors.first()?.as_document()?,
-        Err(_) => answer.get_document("writeConcernError").ok()?,
-    };
-    let (code, message) = (error.get("code"), error.get_str("errmsg").unwrap_or("no reason given"));
-    Some(match code {
-        Some(code) => format!("error {code}: {message}"),
-        None => message.to_owned(),
-    })
 }
 
 impl Lifecycle for MongoStore {
     /// Takes a checkpoint (<https://www.mongodb.com/docs/v6.0/reference/command/fsync/>). MongoDB
     /// keeps no statistics for its planner, which tries plans instead.
     fn settle(&mut self) -> Result<()> {
-        let done = self.session.admin(doc! { "fsync": 1 });
+        let done = self.session.admin("fsync", |_| {}).map(|_| ());
         // On somebody's server only an administrator may; there it is not ours to insist.
-        if self.server.is_some() { done.map(|_| ()) } else { Ok(()) }
+        if self.server.is_some() { done } else { Ok(()) }
     }
 
     fn reopen(&mut self, after: Ending) -> Result<()> {
@@ -126,7 +112,7 @@ impl Lifecycle for MongoStore {
         Join::At(self.session.at())
     }
 
-    /// Another connection, with a runtime of its own on its thread.
+    /// Another connection, made on its thread.
     fn sibling(&mut self) -> Result<Door> {
         let (at, durability, waits) = (self.session.at(), self.durability, self.waits);
         Ok(Door::new(move || {
@@ -146,23 +132,17 @@ impl Lifecycle for MongoStore {
 
 impl DocumentStore for MongoStore {
     fn create(&mut self, def: &'static CollectionDef) -> Result<Collection> {
-        let named = |verb| {
-            let mut command = Writer::new(COMMAND);
-            command.text(verb, def.name);
-            command
-        };
-        match self.session.run(named("drop")) {
-            Ok(_) => {}
-            // There was none.
-            Err(e) if matches!(&*e.kind, ErrorKind::Command(c) if c.code == NAMESPACE_NOT_FOUND) => {
-            }
-            Err(e) => return Err(failed(format!("drop `{}`", def.name), &e)),
+        self.begin("drop", def);
+        let dropped = self.command.finish().and_then(|command| self.session.run(command));
+        match dropped {
+            Err(e) if !e.is_of_absence() => return Err(failed(format!("drop `{}`", def.name), &e)),
+            _ => {}
         }
-        self.define(&format!("create `{}`", def.name), named("create"))?;
+        self.begin("create", def);
+        self.define(&format!("create `{}`", def.name))?;
         if !def.indexes.is_empty() {
-            let mut command = named("createIndexes");
-            indexes(&mut command, def);
-            self.define(&format!("create the indexes of `{}`", def.name), command)?;
+            indexes(self.begin("createIndexes", def), def);
+            self.define(&format!("create the indexes of `{}`", def.name))?;
         }
         self.collection(def)
     }
@@ -179,35 +159,37 @@ impl DocumentStore for MongoStore {
 
     fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
         let def = self.def(collection)?;
-        let mut command = Writer::new(COMMAND);
-        command.text("insert", def.name);
+        let command = self.begin("insert", def);
         let documents = command.begin_list("documents");
         let one = command.begin("0");
         command.document(def, document);
         command.end(one);
         command.end(documents);
-        command.concern(self.waits);
-        self.write("insert into", def.name, command).map(|_| ())
+        self.write("insert into", def).map(|_| ())
     }
 
     /// Unordered, as the manual advises for loads
     /// (<https://www.mongodb.com/docs/v6.0/core/bulk-write-operations/#strategies-for-bulk-inserts-to-a-sharded-collection>).
     fn bulk(&mut self, collection: Collection, documents: &mut dyn Documents) -> Result<u64> {
         let def = self.def(collection)?;
-        let (mut loaded, mut batch) = (0, Batch::new(def, COMMAND));
+        let Self { session, waits, .. } = self;
+        let mut load = |batch: &mut Batch| {
+            let written = batch.finish(*waits).and_then(|command| session.write(command));
+            written.map_err(|e| failed(format!("load `{}`", def.name), &e))
+        };
+        let (mut loaded, mut batch) = (0, Batch::new(def));
         let mut one = Writer::new(COMMAND);
         while let Some(document) = documents.next() {
             one.clear();
             one.document(def, &document);
             if batch.is_full_with(&one) {
-                let room = batch.command.len() + COMMAND;
-                let full = std::mem::replace(&mut batch, Batch::new(def, room));
-                loaded += self.write("load", def.name, full.finish(self.waits))?;
+                loaded += load(&mut batch)?;
+                batch.begin();
             }
             batch.push(&one);
         }
-        if batch.count > 0 {
-            loaded += self.write("load", def.name, batch.finish(self.waits))?;
+        if !batch.is_empty() {
+            loaded += load(&mut batch)?;
         }
         Ok(loaded)
     }
@@ -219,8 +201,7 @@ impl DocumentStore for MongoStore {
         visit: &mut Visit<'_>,
     ) -> Result<()> {
         let def = self.def(collection)?;
-        let mut command = Writer::new(COMMAND);
-        command.text("find", def.name);
+        let command = self.begin("find", def);
         command.filter(def, "filter", &find.filter);
         command.projection(def, find.columns);
         let is_one = matches!(find.filter, Filter::Key(_));
@@ -241,13 +222,13 @@ impl DocumentStore for MongoStore {
             };
             command.int32("limit", limit);
             // One more than there can be: with the last of them the server then has seen the end.
-            batch = BATCH.min(limit.unsigned_abs() + 1);
+            batch = BATCH.min(limit.saturating_add(1));
         }
         // One document never needs a second answer.
         command.bool("singleBatch", limit == Some(1));
-        command.int32("batchSize", batch.cast_signed());
+        command.int32("batchSize", batch);
         let columns = Columns::stored(def, find.columns);
-        self.stream(command, &columns, visit, || format!("find in `{}`", def.name))
+        self.stream(def, &columns, visit, || format!("find in `{}`", def.name))
     }
 
     fn update(
@@ -257,8 +238,7 @@ impl DocumentStore for MongoStore {
         set: &[Field<'_>],
     ) -> Result<u64> {
         let def = self.def(collection)?;
-        let mut command = Writer::new(COMMAND);
-        command.text("update", def.name);
+        let command = self.begin("update", def);
         let updates = command.begin_list("updates");
         let update = command.begin("0");
         command.filter(def, "q", filter);
@@ -266,22 +246,19 @@ impl DocumentStore for MongoStore {
         command.bool("multi", !matches!(filter, Filter::Key(_)));
         command.end(update);
         command.end(updates);
-        command.concern(self.waits);
-        self.write("update", def.name, command)
+        self.write("update", def)
     }
 
     fn delete(&mut self, collection: Collection, filter: &Filter<'_>) -> Result<u64> {
         let def = self.def(collection)?;
-        let mut command = Writer::new(COMMAND);
-        command.text("delete", def.name);
+        let command = self.begin("delete", def);
         let deletes = command.begin_list("deletes");
         let delete = command.begin("0");
         command.filter(def, "q", filter);
         command.int32("limit", i32::from(matches!(filter, Filter::Key(_))));
         command.end(delete);
         command.end(deletes);
-        command.concern(self.waits);
-        self.write("delete from", def.name, command)
+        self.write("delete from", def)
     }
 
     fn language(&self) -> Language {
@@ -296,15 +273,15 @@ impl DocumentStore for MongoStore {
         visit: &mut Visit<'_>,
     ) -> Result<()> {
         let def = self.def(collection)?;
-        let mut command = Writer::new(COMMAND + question.len());
-        command.text("aggregate", def.name);
-        command.elements(self.pipelines.element(question)?);
+        self.begin("aggregate", def);
+        let Self { command, pipelines, .. } = self;
+        command.elements(pipelines.element(question)?);
         let cursor = command.begin("cursor");
-        command.int32("batchSize", BATCH.cast_signed());
+        command.int32("batchSize", BATCH);
         command.end(cursor);
         // What does not fit the memory of a stage (100 MB) goes to files instead of an error.
         command.bool("allowDiskUse", true);
-        self.stream(command, &Columns::made(columns), visit, || format!("answer `{question}`"))
+        self.stream(def, &Columns::made(columns), visit, || format!("answer `{question}`"))
     }
 }
 
@@ -325,39 +302,4 @@ fn indexes(command: &mut Writer, def: &CollectionDef) {
         command.end(one);
     }
     command.end(list);
-}
-
-/// Part of a bulk load.
-struct Batch {
-    command: Writer,
-    documents: super::bson::Begun,
-    count: usize,
-}
-
-impl Batch {
-    fn new(def: &CollectionDef, room: usize) -> Self {
-        let mut command = Writer::new(room);
-        command.text("insert", def.name);
-        command.bool("ordered", false);
-        let documents = command.begin_list("documents");
-        Self { command, documents, count: 0 }
-    }
-
-    fn is_full_with(&self, one: &Writer) -> bool {
-        self.count > 0 && (self.count == LOAD_COUNT || self.command.len() + one.len() > LOAD_BYTES)
-    }
-
-    fn push(&mut self, one: &Writer) {
-        let document = self.command.begin(index(self.count, &mut [0; 20]));
-        self.command.elements_of(one);
-        self.command.end(document);
-        self.count += 1;
-    }
-
-    fn finish(self, waits: bool) -> Writer {
-        let Self { mut command, documents, .. } = self;
-        command.end(documents);
-        command.concern(waits);
-        command
-    }
 }

@@ -1,0 +1,121 @@
+//! A connection to a server, by the driver's interface for a single thread: without threads of its
+//! own, and without a heartbeat in the middle of the work.
+
+use std::ffi::CStr;
+use std::ptr;
+
+use super::answer::Document;
+use super::api::{Bson, BsonError, Handle, NO_SESSIONS};
+use super::failure::Failure;
+use super::library::MongoLib;
+use super::owned::Owned;
+use super::uri::Uri;
+
+/// A `mongoc_client_t`, with the session that all of its commands belong to. (Without one the
+/// driver begins and ends one with each of them.)
+pub(super) struct Client {
+    library: &'static MongoLib,
+    client: Handle,
+    /// A `mongoc_client_session_t`; null where the server knows no sessions.
+    session: Handle,
+    /// The options of every command: that session.
+    options: Owned,
+    /// The answer to the last command.
+    reply: Owned,
+}
+
+// SAFETY: a client is used by one thread at a time, which need not be the one that made it
+// (<https://mongoc.org/libmongoc/1.23.1/mongoc_client_t.html>, "Thread Safety"), and nothing of it
+// is reached but through its one owner.
+unsafe impl Send for Client {}
+
+impl Client {
+    /// Connects to the server of a URI.
+    ///
+    /// # Errors
+    /// When the server is not reached.
+    pub fn connect(library: &'static MongoLib, uri: &Uri) -> Result<Self, Failure> {
+        let mongoc = &library.mongoc;
+        let mut error = BsonError::none();
+        // SAFETY: a URI of the driver's, which it copies, and room for an error.
+        let client = unsafe { (mongoc.client_new_from_uri_with_error)(uri.handle, &raw mut error) };
+        if client.is_null() {
+            return Err(Failure::of(error.words()));
+        }
+        let session = ptr::null_mut();
+        let (options, reply) = (Owned::empty(library), Owned::empty(library));
+        let mut this = Self { library, client, session, options, reply };
+        this.begin_session()?;
+        Ok(this)
+    }
+
+    /// Connects, which the beginning of a session takes.
+    fn begin_session(&mut self) -> Result<(), Failure> {
+        let mongoc = &self.library.mongoc;
+        let mut error = BsonError::none();
+        // SAFETY: a client of the driver's; the session's options are made, read and destroyed
+        // here.
+        self.session = unsafe {
+            let plain = (mongoc.session_opts_new)();
+            // As in the session of one command alone.
+            (mongoc.session_opts_set_causal_consistency)(plain, false);
+            let session = (mongoc.client_start_session)(self.client, plain, &raw mut error);
+            (mongoc.session_opts_destroy)(plain);
+            session
+        };
+        let is_begun = if self.session.is_null() {
+            (error.domain, error.code) == NO_SESSIONS
+        } else {
+            let options = self.options.bson();
+            // SAFETY: the client's own session, and a document of ours that can grow.
+            unsafe { (mongoc.client_session_append)(self.session, options, &raw mut error) }
+        };
+        if is_begun { Ok(()) } else { Err(Failure::of(error.words())) }
+    }
+
+    /// Runs a command on a database, once, and gives the answer. A write that the server refused
+    /// is no error: its answer says so.
+    ///
+    /// # Errors
+    /// What the server or the driver says.
+    pub fn run(&mut self, database: &CStr, command: &[u8]) -> Result<Document<'_>, Failure> {
+        let (mut framed, mut error) = (Bson::room(), BsonError::none());
+        // SAFETY: the bytes outlive the frame, which has no memory of its own and stays where it
+        // is. The driver initialises the reply whatever happens, so that the one before is
+        // destroyed first. No preferences: those of every command that may write.
+        let is_done = unsafe {
+            let framed = &raw mut framed;
+            if !(self.library.bson.init_static)(framed, command.as_ptr(), command.len()) {
+                return Err(Failure::of("the command is no well-formed BSON"));
+            }
+            (self.library.bson.destroy)(self.reply.bson());
+            (self.library.mongoc.client_command_with_opts)(
+                self.client,
+                database.as_ptr(),
+                framed,
+                ptr::null_mut(),
+                self.options.bson(),
+                self.reply.bson(),
+                &raw mut error,
+            )
+        };
+        let answer = self.reply.document();
+        if is_done {
+            return answer;
+        }
+        Err(answer.ok().and_then(Failure::told).unwrap_or_else(|| Failure::of(error.words())))
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let mongoc = &self.library.mongoc;
+        // SAFETY: both are the driver's; a session ends before its client, and may be null.
+        unsafe {
+            if !self.session.is_null() {
+                (mongoc.client_session_destroy)(self.session);
+            }
+            (mongoc.client_destroy)(self.client);
+        }
+    }
+}

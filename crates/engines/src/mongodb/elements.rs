@@ -1,0 +1,103 @@
+//! The elements of a document, one after the other (<https://bsonspec.org/spec.html>).
+
+use super::answer::{Document, Value};
+use super::failure::Failure;
+
+/// The elements of a document, each a name and a value.
+pub(super) struct Elements<'a>(&'a [u8]);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Result<(&'a [u8], Value<'a>), Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (&kind, rest) = self.0.split_first()?;
+        self.0 = rest;
+        let element = self.name().and_then(|name| Some((name, self.value(kind)?)));
+        if element.is_none() {
+            self.0 = &[];
+        }
+        Some(element.ok_or_else(malformed))
+    }
+}
+
+impl<'a> Elements<'a> {
+    /// Those in these bytes.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    /// Up to a NUL, which is taken too.
+    fn name(&mut self) -> Option<&'a [u8]> {
+        let end = self.0.iter().position(|&byte| byte == 0)?;
+        let name = &self.0[..end];
+        self.0 = &self.0[end + 1..];
+        Some(name)
+    }
+
+    /// A length, and so many bytes.
+    fn counted(&mut self) -> Option<&'a [u8]> {
+        let length = i32::from_le_bytes(*self.array()?);
+        self.take(usize::try_from(length).ok()?)
+    }
+
+    /// A document, whose length counts itself.
+    fn document(&mut self) -> Option<Document<'a>> {
+        let length = i32::from_le_bytes(*self.0.first_chunk()?);
+        Document::new(self.take(usize::try_from(length).ok()?)?).ok()
+    }
+
+    fn value(&mut self, kind: u8) -> Option<Value<'a>> {
+        let skipped = match kind {
+            0x01 => return Some(Value::Double(f64::from_le_bytes(*self.array()?))),
+            0x02 => return Some(Value::String(self.counted()?.split_last()?.1)),
+            0x03 => return Some(Value::Document(self.document()?)),
+            0x04 => return Some(Value::List(self.document()?)),
+            0x06 | 0x0a => return Some(Value::Null),
+            0x08 => return Some(Value::Boolean(self.array::<1>()? != &[0])),
+            0x10 => return Some(Value::Integer(i32::from_le_bytes(*self.array()?).into())),
+            0x12 => return Some(Value::Integer(i64::from_le_bytes(*self.array()?))),
+            0x13 => return Some(Value::Decimal(self.array()?)),
+            // Binary: a length, its kind, the bytes.
+            0x05 => i32::from_le_bytes(*self.0.first_chunk()?).checked_add(5)?,
+            // An object id.
+            0x07 => 12,
+            // Dates, timestamps.
+            0x09 | 0x11 => 8,
+            // A regular expression: two texts.
+            0x0b => {
+                self.name()?;
+                self.name()?;
+                0
+            }
+            // A pointer to a document: a text and an object id.
+            0x0c => i32::from_le_bytes(*self.0.first_chunk()?).checked_add(16)?,
+            // Code, symbols: texts.
+            0x0d | 0x0e => i32::from_le_bytes(*self.0.first_chunk()?).checked_add(4)?,
+            // Code with its variables, whose length counts itself.
+            0x0f => i32::from_le_bytes(*self.0.first_chunk()?),
+            // The least and the greatest of all values.
+            0xff | 0x7f => 0,
+            _ => return None,
+        };
+        self.take(usize::try_from(skipped).ok()?)?;
+        Some(Value::Other(kind))
+    }
+}
+
+/// That it cannot be read.
+#[cold]
+pub(super) fn malformed() -> Failure {
+    Failure::of("it is no well-formed BSON")
+}

@@ -1,0 +1,44 @@
+//! MongoDB's C driver, libmongoc with libbson, opened once in a process.
+
+use std::ffi::CStr;
+use std::ptr;
+use std::sync::OnceLock;
+
+use super::api::{BsonApi, MongocApi};
+use crate::library::Search;
+
+/// What gets the library.
+pub(super) const REMEDY: &str = "run `make servers`, or set MONGOC_LIB_DIR to a folder that holds \
+                                 libmongoc-1.0.so and libbson-1.0.so";
+
+/// The library, loaded.
+pub(super) struct MongoLib {
+    pub mongoc: MongocApi,
+    pub bson: BsonApi,
+    /// Its version, for example `1.23.1`.
+    pub version: String,
+}
+
+/// The library, or why there is none.
+pub(super) fn library() -> Result<&'static MongoLib, &'static str> {
+    static LIBRARY: OnceLock<Result<MongoLib, String>> = OnceLock::new();
+    LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
+}
+
+fn load() -> Result<MongoLib, String> {
+    let folders = [crate::deps::folder("clients")];
+    let search = Search { variable: "MONGOC_LIB_DIR", file: "libmongoc-1.0.so", folders: &folders };
+    let library = search.open()?;
+    // SAFETY: it is MongoDB's, by its name; 1.x keeps its interface. It needs libbson, so that the
+    // functions of the libbson that it was loaded with are found through it.
+    let (mongoc, bson) = unsafe { (MongocApi::load(library)?, BsonApi::load(library)?) };
+    // SAFETY: the first call, made once. Without a handler nothing is written to the terminal:
+    // what matters is told in errors, and a warning may quote an URL with its password. The
+    // version is a constant text.
+    let version = unsafe {
+        (mongoc.init)();
+        (mongoc.log_set_handler)(ptr::null(), ptr::null_mut());
+        CStr::from_ptr((mongoc.get_version)()).to_string_lossy().into_owned()
+    };
+    Ok(MongoLib { mongoc, bson, version })
+}

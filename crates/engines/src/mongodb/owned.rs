@@ -1,0 +1,77 @@
+//! A document in memory of the driver's.
+
+use std::slice;
+
+use super::answer::Document;
+use super::api::{Bson, BsonError};
+use super::failure::Failure;
+use super::library::MongoLib;
+
+/// A `bson_t` that is initialised, and destroyed in the end.
+pub(super) struct Owned {
+    library: &'static MongoLib,
+    /// A box by its address, which it may hold itself.
+    bson: *mut Bson,
+}
+
+impl Owned {
+    /// One without elements.
+    pub fn empty(library: &'static MongoLib) -> Self {
+        let bson = Box::into_raw(Box::new(Bson::room()));
+        // SAFETY: room for a document.
+        unsafe { (library.bson.init)(bson) };
+        Self { library, bson }
+    }
+
+    /// The document that a text in MongoDB's extended JSON is.
+    ///
+    /// # Errors
+    /// When it is none: why, and where.
+    pub fn of_json(library: &'static MongoLib, json: &str) -> Result<Self, Failure> {
+        let mut error = BsonError::none();
+        let mut bson = Box::new(Bson::room());
+        let length = json.len().cast_signed();
+        let room: *mut Bson = &raw mut *bson;
+        // SAFETY: a text and its length, room for a document and for an error. Where it fails it
+        // has taken no memory that it still has.
+        let is_read = unsafe {
+            (library.bson.init_from_json)(room, json.as_ptr().cast(), length, &raw mut error)
+        };
+        match is_read {
+            true => Ok(Self { library, bson: Box::into_raw(bson) }),
+            false => Err(Failure::of(error.words())),
+        }
+    }
+
+    /// For a function of the driver's, which leaves it initialised.
+    pub fn bson(&mut self) -> *mut Bson {
+        self.bson
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: it is initialised, and whoever changes it borrows it mutably for that.
+        unsafe {
+            let data = (self.library.bson.get_data)(self.bson);
+            slice::from_raw_parts(data, (*self.bson).len as usize)
+        }
+    }
+
+    /// The document, to be read.
+    ///
+    /// # Errors
+    /// When it is not well-formed.
+    pub fn document(&self) -> Result<Document<'_>, Failure> {
+        Document::new(self.bytes())
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: it is initialised, and the box is the one that was taken apart.
+        unsafe {
+            (self.library.bson.destroy)(self.bson);
+            drop(Box::from_raw(self.bson));
+        }
+    }
+}

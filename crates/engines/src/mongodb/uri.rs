@@ -1,0 +1,244 @@
+//! Where a server is and how it is spoken to, as the driver wants it.
+
+use std::ffi::{CStr, CString};
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::api::{BsonError, Handle};
+use super::library::MongoLib;
+use crate::server::address::Address;
+
+/// How long a server may take to be found, and a connection to be made, in ms.
+const CONNECT_WITHIN: i32 = 10_000;
+
+/// How often the driver asks whether the server is still there, in ms: it does so in the middle of
+/// the work, because it has no thread of its own. Nothing of it happens in a trial.
+const ASK_EVERY: i32 = 3_600_000;
+
+const NOT_ENCODED: &str = "its user or password is not percent-encoded";
+
+/// A `mongoc_uri_t`.
+pub(super) struct Uri {
+    library: &'static MongoLib,
+    pub handle: Handle,
+}
+
+// SAFETY: it is memory that only its owner uses.
+unsafe impl Send for Uri {}
+
+impl Uri {
+    /// Of a server; `library` is the driver.
+    ///
+    /// # Errors
+    /// When the URL is none: why, without its password.
+    pub fn new(library: &'static MongoLib, address: &Address) -> Result<Self, String> {
+        match address {
+            Address::Socket(path) => Self::of_url(library, &of_socket(path)),
+            Address::Url(url) => Self::of_url(library, url),
+        }
+    }
+
+    fn of_url(library: &'static MongoLib, url: &str) -> Result<Self, String> {
+        let uri = Self::parse(library, url).map_err(|why| match split_at_user(url) {
+            None => why,
+            // The driver's words quote parts of the URL. Those about one that is the same but for
+            // the password have none of it.
+            Some((before, after)) => {
+                let other = Self::parse(library, &format!("{before}user:password@{after}"));
+                other.err().unwrap_or_else(|| NOT_ENCODED.to_owned())
+            }
+        })?;
+        // The driver would take what follows the first of two for the server.
+        if server_part(url).matches('@').count() > 1 {
+            return Err(NOT_ENCODED.to_owned());
+        }
+        uri.set_options()?;
+        Ok(uri)
+    }
+
+    fn parse(library: &'static MongoLib, url: &str) -> Result<Self, String> {
+        let text = CString::new(url).map_err(|_| "a NUL is in it".to_owned())?;
+        let mut error = BsonError::none();
+        // SAFETY: a text that ends with a NUL, and room for an error.
+        let handle = unsafe { (library.mongoc.uri_new_with_error)(text.as_ptr(), &raw mut error) };
+        if handle.is_null() { Err(error.words()) } else { Ok(Self { library, handle }) }
+    }
+
+    /// What one client of one thread needs, whatever the URL says, and times where it says none.
+    fn set_options(&self) -> Result<(), String> {
+        let mongoc = &self.library.mongoc;
+        let number = |name: &CStr, value| {
+            // SAFETY: the handle is of a URI, the name ends with a NUL.
+            unsafe { (mongoc.uri_set_option_as_int32)(self.handle, name.as_ptr(), value) }
+        };
+        let flag = |name: &CStr, value| {
+            // SAFETY: as above.
+            unsafe { (mongoc.uri_set_option_as_bool)(self.handle, name.as_ptr(), value) }
+        };
+        let unless_set = |name: &CStr, value| {
+            // SAFETY: as above.
+            let is_set = unsafe { (mongoc.uri_has_option)(self.handle, name.as_ptr()) };
+            is_set || number(name, value)
+        };
+        // SAFETY: as above.
+        let is_named = unsafe { (mongoc.uri_set_appname)(self.handle, c"embermark".as_ptr()) };
+        let is_set = is_named
+            // A write is tried once: a retry would hide what happened, and a lone server has none.
+            && flag(c"retryWrites", false)
+            && flag(c"retryReads", false)
+            && number(c"heartbeatFrequencyMS", ASK_EVERY)
+            && number(c"socketCheckIntervalMS", ASK_EVERY)
+            && unless_set(c"connectTimeoutMS", CONNECT_WITHIN)
+            && unless_set(c"serverSelectionTimeoutMS", CONNECT_WITHIN)
+            // A question may take as long as it does: the default ends it after five minutes.
+            && unless_set(c"socketTimeoutMS", i32::MAX);
+        if is_set { Ok(()) } else { Err("the driver refuses an option of ours".to_owned()) }
+    }
+
+    /// The servers that it names, without the user and his password.
+    pub fn place(&self) -> String {
+        let mongoc = &self.library.mongoc;
+        let mut names = Vec::new();
+        // SAFETY: the handle is of a URI, which owns its list of hosts and their names; each name
+        // ends with a NUL. Where a name stands for several hosts there are none yet, and it is one.
+        unsafe {
+            let mut host = (mongoc.uri_get_hosts)(self.handle);
+            while let Some(one) = host.as_ref() {
+                names.push(CStr::from_ptr(one.name_and_port.as_ptr()).to_string_lossy());
+                host = one.next;
+            }
+            let several = (mongoc.uri_get_srv_hostname)(self.handle);
+            if names.is_empty() && !several.is_null() {
+                names.push(CStr::from_ptr(several).to_string_lossy());
+            }
+        }
+        names.join(", ")
+    }
+}
+
+impl Drop for Uri {
+    fn drop(&mut self) {
+        // SAFETY: it was made by the driver, and clients have copies.
+        unsafe { (self.library.mongoc.uri_destroy)(self.handle) };
+    }
+}
+
+/// The URL of a socket, whose path is percent-encoded
+/// (<https://www.mongodb.com/docs/manual/reference/connection-string/>).
+fn of_socket(path: &Path) -> String {
+    let mut url = "mongodb://".to_owned();
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                url.push(char::from(byte));
+            }
+            // Writing to a text does not fail.
+            _ => write!(url, "%{byte:02X}").unwrap_or_default(),
+        }
+    }
+    url + "/?directConnection=true"
+}
+
+/// What stands before and after the user and his password, as far as they can reach.
+fn split_at_user(url: &str) -> Option<(&str, &str)> {
+    let begin = url.find("://").map_or(0, |at| at + 3);
+    let (_, after) = url[begin..].rsplit_once('@')?;
+    Some((&url[..begin], after))
+}
+
+/// The user, his password and the servers.
+fn server_part(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split_once('/').map_or(rest, |(servers, _)| servers)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_char;
+
+    use libloading::Library;
+
+    use super::super::library::library;
+    use super::*;
+    use crate::library::functions;
+
+    #[test]
+    fn a_socket_is_named_by_its_path() {
+        let Ok(library) = library() else { return println!("skipped: no libmongoc") };
+        let path = Path::new("/proc/self/fd/7/a b%.sock");
+        assert_eq!(
+            of_socket(path),
+            "mongodb://%2Fproc%2Fself%2Ffd%2F7%2Fa%20b%25.sock/?directConnection=true"
+        );
+        let uri = Uri::new(library, &Address::Socket(path.to_owned())).unwrap();
+        assert_eq!(uri.place(), path.to_str().unwrap());
+    }
+
+    #[test]
+    fn servers_are_named_without_the_user() {
+        let Ok(library) = library() else { return println!("skipped: no libmongoc") };
+        let place = |url: &str| Uri::new(library, &Address::from(url)).unwrap().place();
+        assert_eq!(place("mongodb://me:hunter2@one,two:5/?replicaSet=r"), "one:27017, two:5");
+        assert_eq!(place("mongodb+srv://me:hunter2@db.example.com/"), "db.example.com");
+    }
+
+    #[test]
+    fn writes_are_tried_once_and_times_are_ours_where_the_url_says_none() {
+        functions! {
+            struct Reading of "mongoc_";
+            uri_get_option_as_int32(uri: Handle, name: *const c_char, otherwise: i32) -> i32;
+            uri_get_option_as_bool(uri: Handle, name: *const c_char, otherwise: bool) -> bool;
+        }
+        let Ok(library) = library() else { return println!("skipped: no libmongoc") };
+        // SAFETY: the library that is loaded already, and functions as its header has them.
+        let reading = unsafe { Reading::load(&Library::new("libmongoc-1.0.so.0").unwrap()) };
+        let reading = reading.unwrap();
+        let url = "mongodb://host/?retryWrites=true&heartbeatFrequencyMS=600&socketTimeoutMS=9";
+        let uri = Uri::new(library, &Address::from(url)).unwrap();
+        // SAFETY: a URI, and names that end with a NUL.
+        let number = |name: &CStr| unsafe {
+            (reading.uri_get_option_as_int32)(uri.handle, name.as_ptr(), 0)
+        };
+        // SAFETY: as above.
+        let flag = |name: &CStr| unsafe {
+            (reading.uri_get_option_as_bool)(uri.handle, name.as_ptr(), true)
+        };
+        assert!(!flag(c"retryWrites") && !flag(c"retryReads"));
+        assert_eq!(number(c"heartbeatFrequencyMS"), ASK_EVERY);
+        assert_eq!(number(c"socketCheckIntervalMS"), ASK_EVERY);
+        assert_eq!(number(c"connectTimeoutMS"), CONNECT_WITHIN);
+        assert_eq!(number(c"serverSelectionTimeoutMS"), CONNECT_WITHIN);
+        assert_eq!(number(c"socketTimeoutMS"), 9);
+    }
+
+    #[test]
+    fn the_password_of_a_url_that_is_none_is_not_repeated() {
+        let Ok(library) = library() else { return println!("skipped: no libmongoc") };
+        let urls = [
+            "mongodb://me:hun:ter2@host/",
+            "mongodb://me:hun/ter2@host/",
+            "mongodb://me:hun%ter2@host/",
+            "mongodb://me:hun@ter2@host/",
+            "mongodb://me:hunter2@host?ssl=maybe",
+            "mongodb://me:hunter2@host/?ssl=maybe",
+            "mongodb://me:hunter2@",
+            "mongo://me:hunter2@host/",
+            "me:hunter2@host",
+            "mongodb://me:hunter2@host:0/",
+            "mongodb://me:hun\0ter2@host/",
+        ];
+        for url in urls {
+            let why = Uri::new(library, &Address::from(url)).err().unwrap();
+            let tells = why.contains("hun") || why.contains("ter2");
+            assert!(!why.is_empty() && !tells, "{url}: {why}");
+        }
+        let why = |url| Uri::new(library, &Address::from(url)).err().unwrap();
+        assert!(why("mongodb://me:hunter2@host/?ssl=maybe").contains("maybe"));
+        assert_eq!(why("mongodb://me:hun:ter2@host/"), NOT_ENCODED);
+        assert_eq!(why("mongodb://me:hun@ter2@host/"), NOT_ENCODED);
+        // What the driver takes for a password is told nowhere.
+        let uri = Uri::new(library, &Address::from("mongodb://me:hun?ter2@host")).unwrap();
+        assert_eq!(uri.place(), "host:27017");
+    }
+}

@@ -1,0 +1,174 @@
+//! What goes in and comes out: every kind of value, and answers of many parts.
+
+use serde_json::json;
+
+use super::client::Client;
+use super::*;
+use embermark_engines::document::Documents;
+
+static KINDS: CollectionDef =
+    CollectionDef { name: "kinds", key: &["id"], indexes: &[], fields: &["value"] };
+
+fn find_one(
+    store: &mut dyn DocumentStore,
+    of: Collection,
+    id: i64,
+    visit: &mut dyn FnMut(&dyn ResultRow) -> embermark_engines::Result<()>,
+) -> embermark_engines::Result<()> {
+    let key = [Value::Int(id)];
+    let columns: &[&str] = &["id", "value"];
+    let find = Find { filter: Filter::Key(&key), order: Order::Any, limit: None, columns };
+    store.find(of, &find, visit)
+}
+
+#[test]
+fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
+    if !installed() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(open(&dir, Durability::None));
+    let store = &mut *store;
+    let kinds = store.create(&KINDS).unwrap();
+    let (long, other) = ("long, ü ".repeat(200_000), "a\0b \u{1f525}");
+    let list = [Value::Int(1), Value::Null, Value::Text("x")];
+    let within = [("f", Value::Float(0.5)), ("l", Value::List(&list)), ("", Value::Null)];
+    let integers = [0, -1, i64::from(i32::MAX) + 1, i64::MIN, i64::MAX];
+    let floats = [0.0, -0.0, 0.1, f64::MIN_POSITIVE, f64::MAX, -1e-300, f64::INFINITY];
+    let texts = ["", "a", other, long.as_str()];
+    let mut values = vec![Value::Null];
+    values.extend(integers.map(Value::Int));
+    values.extend(floats.map(Value::Float));
+    values.extend(texts.map(Value::Text));
+    values.extend([Value::List(&[]), Value::List(&list), Value::Fields(&within)]);
+    let client = Client::new(&url_of(&dir));
+    for (id, value) in (0..).zip(&values) {
+        let document = Document { key: &[Value::Int(id)], fields: &[("value", *value)] };
+        store.insert(kinds, &document).unwrap();
+        let find = format!(
+            r#"{{"find": "kinds", "filter": {{"_id": {id}}}, "projection": {{"_id": 0}}}}"#
+        );
+        let found = client.run_typed("embermark", &find);
+        let found = &found["cursor"]["firstBatch"][0];
+        let long_json = |n: i64| json!({"$numberLong": n.to_string()});
+        let mut rows = 0;
+        find_one(store, kinds, id, &mut |row: &dyn ResultRow| {
+            rows += 1;
+            assert_eq!(row.int(0)?, Some(id));
+            match *value {
+                Value::Null => {
+                    assert_eq!(*found, json!({}));
+                    assert_eq!((row.int(1)?, row.float(1)?, row.text(1)?), (None, None, None));
+                }
+                Value::Int(int) => {
+                    assert_eq!(found["value"], long_json(int));
+                    assert_eq!((row.int(1)?, row.float(1)?), (Some(int), Some(int as f64)));
+                    let error = row.text(1).unwrap_err().to_string();
+                    assert!(error.contains("column `value`: Integer is no text"), "{error}");
+                }
+                Value::Float(float) => {
+                    assert!(found["value"]["$numberDouble"].is_string(), "{found}");
+                    assert_eq!(row.float(1)?.unwrap().to_bits(), float.to_bits());
+                    assert_eq!(row.int(1).is_ok(), float == 0.0);
+                }
+                Value::Text(text) => {
+                    assert_eq!(found["value"], json!(text));
+                    assert_eq!(row.text(1)?, Some(text));
+                    assert!(row.int(1).is_err() && row.float(1).is_err());
+                }
+                Value::List(items) => {
+                    let expected = [long_json(1), json!(null), json!("x")];
+                    assert_eq!(found["value"], json!(expected[..items.len()]));
+                    let mut seen = 0;
+                    assert!(row.list(1, &mut |item: &dyn ResultRow| {
+                        match items[seen] {
+                            Value::Text(text) => assert_eq!(item.text(0)?, Some(text)),
+                            Value::Int(int) => assert_eq!(item.int(0)?, Some(int)),
+                            _ => assert_eq!(item.int(0)?, None),
+                        }
+                        seen += 1;
+                        Ok(())
+                    })?);
+                    assert_eq!(seen, items.len());
+                }
+                Value::Fields(_) => {
+                    let list = json!([long_json(1), null, "x"]);
+                    let expected = json!({"f": {"$numberDouble": "0.5"}, "l": list, "": null});
+                    assert_eq!(found["value"], expected);
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(rows, 1, "{value:?}");
+    }
+}
+
+/// Readings of one sensor, of the stamps from the first up to but without the second.
+pub struct Readings(pub i64, pub i64);
+
+impl Documents for Readings {
+    fn next(&mut self) -> Option<Document<'_>> {
+        if self.0 == self.1 {
+            return None;
+        }
+        self.0 += 1;
+        // Leaked, which a test may.
+        let key = Box::leak(Box::new([Value::Int(1), Value::Int(self.0 - 1)]));
+        let fields = Box::leak(Box::new([("light", Value::Float(self.0 as f64))]));
+        Some(Document { key, fields })
+    }
+}
+
+#[test]
+fn a_large_answer_comes_in_parts_and_one_that_is_left_is_forgotten() {
+    const MANY: i64 = 25_000;
+    if !installed() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(open(&dir, Durability::None));
+    let store = &mut *store;
+    let readings = store.create(&READINGS).unwrap();
+    assert_eq!(store.bulk(readings, &mut Readings(0, MANY)).unwrap(), MANY as u64);
+    let client = Client::new(&url_of(&dir));
+    let metric = |path: &str| {
+        let status = client.run("admin", r#"{"serverStatus": 1}"#);
+        status.pointer(path).unwrap_or_else(|| panic!("no {path}")).as_i64().unwrap()
+    };
+    let parts = || metric("/metrics/commands/getMore/total");
+    let left = || metric("/metrics/cursor/open/total");
+    let at_first = parts();
+    let columns: &[&str] = &["ts", "light"];
+    let find = |limit| Find { filter: Filter::All, order: Order::Key, limit, columns };
+    let mut stamps = 0;
+    let mut check = |row: &dyn ResultRow| {
+        assert_eq!(row.int(0)?, Some(stamps));
+        stamps += 1;
+        assert_eq!(row.float(1)?, Some(stamps as f64));
+        Ok(())
+    };
+    store.find(readings, &find(None), &mut check).unwrap();
+    assert_eq!((stamps, parts() - at_first, left()), (MANY, 2, 0));
+    // With a limit that is reached at the end of a part, and in the midst of one.
+    for (limit, more) in [(10_000, 0), (9_999, 0), (10_001, 1), (20_500, 2)] {
+        let (before, mut rows) = (parts(), 0);
+        let mut count = |_: &dyn ResultRow| {
+            rows += 1;
+            Ok(())
+        };
+        store.find(readings, &find(Some(limit)), &mut count).unwrap();
+        assert_eq!((rows, parts() - before, left()), (limit, more, 0), "{limit}");
+    }
+    let mut stop = |_: &dyn ResultRow| Err(EngineError::unsupported("the test", "more"));
+    assert!(store.find(readings, &find(None), &mut stop).unwrap_err().is_unsupported());
+    assert_eq!(left(), 0);
+    // Answers to questions come in parts, too.
+    let (before, mut rows) = (parts(), 0);
+    let mut count = |_: &dyn ResultRow| {
+        rows += 1;
+        Ok(())
+    };
+    store.query(readings, r#"[{"$match": {}}]"#, &["light"], &mut count).unwrap();
+    assert_eq!((rows, parts() - before, left()), (MANY, 2, 0));
+}
