@@ -196,7 +196,7 @@ impl Results<'_> {
         let api = &self.connection.library.api;
         // SAFETY: the connection is alive.
         let raw = unsafe { (api.getResult)(self.connection.raw) };
-        let answer = (!raw.is_null()).then_some(Answer { api, raw });
+        let answer = (!raw.is_null()).then(|| Answer { api, raw });
         // Of a COPY there would be no end.
         self.has_ended = answer.as_ref().is_none_or(Answer::is_copy);
         answer

@@ -46,7 +46,7 @@ pub(super) fn start(library: &'static Libpq, site: &Site) -> Result<(Server, Ses
     for setting in configuration(site).into_iter().chain(listen) {
         args.extend(["-c".into(), setting.into()]);
     }
-    // Where this process reaches it, and any other one. The last three are empty so that libpq does
+    // Where this process reaches it, and any other one. The last three are said so that libpq does
     // not ask the environment for them.
     let place = format!(
         "host={host} port={port} user={USER} dbname=postgres sslmode=disable hostaddr='' options=''"
