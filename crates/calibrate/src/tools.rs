@@ -36,11 +36,12 @@ impl Place {
     }
 }
 
-/// A tool of an engine: beside its programs, so that it is of their version, else on the search
-/// path.
+/// A tool of an engine: beside its programs, links followed, so that it is of their version; else
+/// on the search path.
 pub fn program(engine: &str, name: &str) -> Option<PathBuf> {
-    let programs = registry::find(engine).ok()?.programs();
-    let mut beside = programs.iter().map(|(_, program)| program.with_file_name(name));
+    let programs = registry::find(engine).ok()?.programs().into_iter();
+    let files = programs.filter_map(|(_, program)| program.canonicalize().ok());
+    let mut beside = files.map(|file| file.with_file_name(name));
     beside.find(|tool| tool.is_file()).or_else(|| on_search_path(name))
 }
 
@@ -190,9 +191,8 @@ mod tests {
         assert!(program("postgres", "sh").is_some());
         assert_eq!(program("postgres", "no-program-has-this-name"), None);
         assert_eq!(program("oracle", "sh"), None);
-        for (_, postgres) in registry::find("postgres").unwrap().programs() {
-            let name = postgres.file_name().unwrap().to_str().unwrap();
-            assert_eq!(program("postgres", name), Some(postgres.clone()));
+        for (name, path) in registry::find("postgres").unwrap().programs() {
+            assert_eq!(program("postgres", name), path.canonicalize().ok());
         }
     }
 
