@@ -1,6 +1,7 @@
 //! The one screen at the end of a run: how engines compare in each workload, what each is best and
 //! worst at, what was not ok, and where the rest is. `docs/method.md` says how its means are made.
 
+mod legend;
 mod means;
 mod naming;
 mod shortfalls;
@@ -9,7 +10,6 @@ mod strengths;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use embermark_model::Durability;
@@ -17,8 +17,8 @@ use embermark_model::result::ResultFile;
 
 use crate::grid::{self, Grid, Text, Tone, sharing};
 use crate::notes::{self, Note};
-use crate::summary::{Engine, Group};
-use crate::{Options, cost, format, summary, table, text};
+use crate::summary::Group;
+use crate::{Options, format, summary, table, text};
 use textwrap::core::display_width;
 
 use means::{Line, Mean, Standing};
@@ -54,7 +54,7 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
         out.extend(boxes(&lines, options));
         out.extend(strengths::block(&comparison, &lines, options));
     }
-    out.extend(legend(file, &lines, options));
+    out.extend(legend::lines(file, &lines, options));
     let shortfalls = shortfalls::notes(file, &comparison, &lines);
     if !shortfalls.is_empty() {
         let lines = table::notes_text(&clipped(&shortfalls, options.width), options);
@@ -193,53 +193,6 @@ fn box_text(standing: &Standing, reference: bool) -> Text {
     }
 }
 
-/// What the marks mean, as many on a line as fit: of each only when it occurs.
-fn legend(file: &ResultFile, lines: &[Line<'_>], options: &Options<'_>) -> Option<String> {
-    let boxes = || lines.iter().flat_map(|line| &line.boxes);
-    let any = |of: &dyn Fn(&Mean) -> bool| {
-        boxes().any(|one| matches!(one, Standing::Mean(mean) if of(mean)))
-    };
-    let engine = |of: &dyn Fn(&Engine<'_>, Durability) -> bool| {
-        let mut groups = lines.iter().map(|line| line.group);
-        groups.any(|group| group.engines.iter().any(|engine| of(engine, group.durability)))
-    };
-    let weaker = boxes().any(|one| *one == Standing::Weaker);
-    let stronger = engine(&|engine, tier| !engine.reference && engine.stronger(tier).is_some());
-    let short = boxes().find_map(|one| match one {
-        Standing::Mean(mean) if mean.answered < mean.of => Some((mean.answered, mean.of)),
-        _ => None,
-    });
-    let part = short.map(|(answered, of)| {
-        let part = format::part(answered as u64, of as u64);
-        format!("{part} answered {answered} of {of} phases, not ranked")
-    });
-    let parts = [
-        (
-            any(&|mean| mean.best && !mean.undecided),
-            format!("{} the best of those with every phase", grid::BEST),
-        ),
-        (
-            any(&|mean| mean.undecided),
-            format!("{} no difference to the best is shown", grid::UNDECIDED),
-        ),
-        (part.is_some(), part.unwrap_or_default()),
-        (any(&|mean| mean.behind), format!("{} did not keep up, not ranked", sharing::BEHIND)),
-        (
-            engine(&|engine, _| engine.reference),
-            format!("{} for orientation, not ranked", grid::REFERENCE),
-        ),
-        (stronger, format!("{} keeps more than the tier", grid::STRONGER)),
-        (weaker, format!("{} keeps less than the tier, not compared", grid::WEAKER)),
-    ];
-    let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);
-    let machines: BTreeSet<&str> = cost::of(file).into_iter().map(|costs| costs.workload).collect();
-    let machines = machines.into_iter().map(|workload| {
-        format!("{}: times, not what keeping up costs (see the tables)", text::plain(workload))
-    });
-    let parts: Vec<String> = parts.chain(machines).collect();
-    (!parts.is_empty()).then(|| table::packed(&parts, options.width).join("\n"))
-}
-
 /// What was measured, where the rest is, and what can be done next. Paths and commands stay whole
 /// and on one line, so that they can be copied.
 fn places(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> Vec<String> {
@@ -276,15 +229,15 @@ fn measured(file: &ResultFile) -> String {
     let machine = &manifest.machine;
     let trials = format::counted(u64::from(plan.trials), "trial");
     let runs = format::counted(u64::from(plan.runs), "run");
-    let parts = [format!("{trials} of {runs}")].into_iter().chain(rows).chain(
-        [
-            machine.cpu.as_deref().map(text::plain),
-            machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
-            machine.emulates.as_ref().map(|of| format!("emulating {}", text::plain(&of.device))),
-        ]
-        .into_iter()
-        .flatten(),
-    );
+    let clients = (plan.clients > 1).then(|| format::counted(plan.clients.into(), "client"));
+    let rate = plan.arrivals.map(|rate| format!("{} called for", format::rate(rate as f64)));
+    let machine = [
+        machine.cpu.as_deref().map(text::plain),
+        machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
+        machine.emulates.as_ref().map(|of| format!("emulating {}", text::plain(&of.device))),
+    ];
+    let parts = [format!("{trials} of {runs}")].into_iter().chain(clients).chain(rate);
+    let parts = parts.chain(rows).chain(machine.into_iter().flatten());
     parts.collect::<Vec<String>>().join(", ")
 }
 

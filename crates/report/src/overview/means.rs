@@ -224,10 +224,13 @@ fn rank(group: &Group<'_>, steps: &[Step<'_>], boxes: &mut [Standing]) {
     }
 }
 
+/// A variant, which of its trials counted, and of each phase their times.
+type OfVariant<'a> = (Option<&'a str>, &'a [u32], Vec<&'a [f64]>);
+
 /// The trials of an engine that has every phase: by cell, its phases. `None` where they are not the
 /// same ones in every phase of a cell, or a phase is not compared by its time.
 fn trials<'a>(steps: &[Step<'a>], place: usize) -> Option<Vec<Vec<&'a [f64]>>> {
-    let mut cells: Vec<(Option<&str>, &[u32], Vec<&'a [f64]>)> = Vec::new();
+    let mut cells: Vec<OfVariant<'_>> = Vec::new();
     for Step { row, .. } in steps {
         let Entry::Measured(measured) = &row.entries[place] else { return None };
         if row.phase == Some(SUSTAINED) {

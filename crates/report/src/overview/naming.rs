@@ -33,18 +33,15 @@ pub(super) fn phase(
     }
 }
 
-/// `sensors outages`, of several tiers with its own: `sensors outages, power`.
+/// `sensors outages`: a phase of a cell, or all of it.
 pub(super) fn place(comparison: &Comparison<'_>, place: &Place<'_>) -> String {
     let id = place.id;
-    let groups = &comparison.groups;
-    let group = groups.iter().find(|group| {
+    let group = comparison.groups.iter().find(|group| {
         (group.workload, group.scale, group.durability)
             == (id.workload.as_str(), id.scale, id.durability)
     });
-    let Some(group) = group else { return text::plain(&id.to_string()) };
-    let name = phase(comparison, group, place.phase, &id.variant);
-    match groups.iter().any(|other| other.durability != id.durability) {
-        true => format!("{name}, {}", id.durability),
-        false => name,
-    }
+    group.map_or_else(
+        || text::plain(&id.to_string()),
+        |group| phase(comparison, group, place.phase, &id.variant),
+    )
 }

@@ -1,8 +1,10 @@
 //! What was not ok, a line each: who is not here, what engines cannot do, what went wrong, and what
 //! may have disturbed the figures. The tables have all of it in full.
 
-use embermark_model::Status;
+use std::collections::BTreeSet;
+
 use embermark_model::result::ResultFile;
+use embermark_model::{Durability, Status};
 
 use super::means::{Line, Standing};
 use super::naming;
@@ -103,18 +105,30 @@ fn unsupported(
     lacks
 }
 
-/// `events insert, htap insert_count and 3 more`.
+/// `events insert, htap insert_count and 3 more`; of several tiers those in which it was so, where it
+/// was not so in all: `events insert (power)`.
 fn places(failure: &Failure<'_>, file: &ResultFile, comparison: &Comparison<'_>) -> String {
     if failure.is_everywhere(file) {
         return "everything".to_owned();
     }
-    let mut places: Vec<String> = Vec::new();
-    for place in failure.places.iter().map(|place| naming::place(comparison, place)) {
-        if !places.contains(&place) {
-            places.push(place);
+    let all: BTreeSet<Durability> = comparison.groups.iter().map(|g| g.durability).collect();
+    let mut places: Vec<(String, BTreeSet<Durability>)> = Vec::new();
+    for place in &failure.places {
+        let (name, tier) = (naming::place(comparison, place), place.id.durability);
+        match places.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, tiers)) => drop(tiers.insert(tier)),
+            None => places.push((name, BTreeSet::from([tier]))),
         }
     }
     let more = places.len().saturating_sub(MOST_PLACES);
-    let shown = places[..places.len() - more].join(", ");
+    places.truncate(MOST_PLACES);
+    let named = places.into_iter().map(|(name, tiers)| match tiers == all {
+        true => name,
+        false => {
+            let tiers: Vec<String> = tiers.iter().map(Durability::to_string).collect();
+            format!("{name} ({})", tiers.join(", "))
+        }
+    });
+    let shown = named.collect::<Vec<String>>().join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
