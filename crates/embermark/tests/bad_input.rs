@@ -82,7 +82,10 @@ fn odd_lines_are_counted_and_reported_never_silently_dropped() {
     ];
     place.write("log.txt", log.join("\n"));
     let ended = place
-        .embermark(&["run", "-e", "memory", "--scale", "full", "--data", "log.txt", "--out", "out"])
+        .embermark(&[
+            "run", "-e", "memory", "--scale", "full", "--data", "log.txt", "--out", "out",
+            "--tables",
+        ])
         .with(0);
     let set = &place.result("out").manifest.datasets["sensors"];
     assert_eq!(set.rows + set.dropped.values().sum::<u64>(), log.len() as u64, "{set:?}");
@@ -138,6 +141,7 @@ fn without_postgresql_its_cell_says_what_is_missing_and_the_others_run() {
         "1",
         "--out",
         "out",
+        "--tables",
     ];
     let output = place.command(&words).env("EMBERMARK_POSTGRES_BIN", "/nowhere").output().unwrap();
     let ended = common::Ended::from(output).with(0);

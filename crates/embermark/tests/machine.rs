@@ -34,8 +34,12 @@ fn only(result: &ResultFile) -> &Cell {
 #[test]
 fn each_process_is_measured_apart_and_nothing_is_lost_at_a_kilohertz() {
     let place = Place::new();
-    let ended =
-        run(&place, "sqlite", &["--variant", "individual", "-s", "5k", "--window", "1s"]).with(0);
+    let ended = run(
+        &place,
+        "sqlite",
+        &["--variant", "individual", "-s", "5k", "--window", "1s", "--tables"],
+    )
+    .with(0);
     let result = place.result("out");
     let cell = only(&result);
     let write = observed(cell, "write");

@@ -36,6 +36,38 @@ fn a_run_leaves_a_page_beside_its_result_or_a_note_that_this_build_has_none() {
 }
 
 #[test]
+fn a_run_ends_in_one_screen_and_leaves_all_tables_beside_its_result() {
+    let place = Place::new();
+    let words = ["run", "sensors", "-e", "memory,redb,lmdb", "-s", "200", "--runs", "2"];
+    let words = [&words[..], &["--trials", "1", "--out", "out"]].concat();
+    let screen = place.embermark(&words).with(0).saying(&["trials, each ended after"]).stdout;
+    assert!(screen.contains("sensors 200") && screen.contains("1.00x"), "{screen}");
+    assert!(screen.contains("out/tables.txt"), "{screen}");
+    assert!(!screen.lines().any(|line| line.starts_with("full_profile")), "{screen}");
+    assert!(screen.lines().count() < 40, "{screen}");
+    let tables = std::fs::read_to_string(place.path("out/tables.txt")).unwrap();
+    assert!(tables.contains("full_profile") && tables.contains("resources"), "{tables}");
+    let report = |more: &[&str]| {
+        place.embermark(&[&["report", "out/result.json"], more].concat()).with(0).stdout
+    };
+    assert_eq!(report(&[]), screen);
+    // A pipe is as wide as the file.
+    assert_eq!((report(&["--tables"]), report(&["-f", "table"])), (tables.clone(), tables.clone()));
+    for detail in [&["--latency"][..], &["--intervals"], &["--published"], &["--weights", "cpu=1"]]
+    {
+        assert!(report(detail).contains("full_profile"), "{detail:?}");
+    }
+    report(&["-o", "all.txt"]);
+    assert_eq!(std::fs::read_to_string(place.path("all.txt")).unwrap(), tables);
+    place.embermark(&["report", "out/result.json", "--tables", "-f", "csv"]).with(2);
+    // A run that is gone on with makes them anew, and prints in the form that is asked for.
+    std::fs::remove_file(place.path("out/tables.txt")).unwrap();
+    let again = place.embermark(&["run", "--resume", "out", "--tables"]).with(0).stdout;
+    assert_eq!(again, tables);
+    assert_eq!(std::fs::read_to_string(place.path("out/tables.txt")).unwrap(), tables);
+}
+
+#[test]
 fn several_results_make_one_page_and_nothing_else() {
     let place = measured();
     let (a, b) = ("a/result.json", "b/result.json");

@@ -121,7 +121,7 @@ fn a_run_killed_at_twenty_moments_comes_to_the_same_end_and_repeats_nothing() {
         // A build with the report's page leaves that as well.
         names.retain(|name| name != "report.html");
         names.sort();
-        assert_eq!(names, ["journal.jsonl", "result.json"]);
+        assert_eq!(names, ["journal.jsonl", "result.json", "tables.txt"]);
     }
 }
 

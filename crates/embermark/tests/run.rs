@@ -21,7 +21,15 @@ fn every_embedded_engine_answers_every_phase_as_the_oracle_does() {
     let place = Place::new();
     let ended = run(
         &place,
-        &["--engines", "embedded", "--scale", "1000", "--variant", "single,commit-each,bulk"],
+        &[
+            "--tables",
+            "--engines",
+            "embedded",
+            "--scale",
+            "1000",
+            "--variant",
+            "single,commit-each,bulk",
+        ],
     )
     .with(0);
     let result = place.result("out");

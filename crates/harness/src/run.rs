@@ -6,6 +6,7 @@ use std::time::Duration;
 use embermark_model::plan::{DataSource, Plan};
 use embermark_model::result::{Drift, Emulated, Floor, Machine, ResultFile, Trial};
 use embermark_model::{CellId, Scale};
+use indicatif::HumanDuration;
 
 use crate::cells::{self, PlannedCell};
 use crate::cgroup::Cgroup;
@@ -86,6 +87,15 @@ pub(crate) fn limit(run_id: &str, limits: &Emulated) -> Result<Cgroup, HarnessEr
     let superuser = nix::unistd::geteuid().is_root();
     Cgroup::create(&System::here(), superuser, run_id, limits)
         .map_err(|why| device::refused(&limits.device, why))
+}
+
+/// `105 trials, each ended after 30 minutes at the latest (--timeout)`: what is to be known before
+/// anything has been timed.
+fn announced(trials: u32, plan: &Plan) -> String {
+    let (plural, most) =
+        (if trials == 1 { "" } else { "s" }, Duration::from_millis(plan.timeout_ms));
+    let most = HumanDuration(most);
+    format!("{trials} trial{plural}, each ended after {most} at the latest (--timeout)")
 }
 
 /// The way to disks of their own, if trials are to have any.
@@ -216,7 +226,9 @@ impl Run<'_> {
         let mut turns = schedule::order(&trials, self.plan.seed);
         let again = self.first_again(&turns).filter(|_| journal.journal().drift.is_none());
         turns.retain(|turn| !journal.journal().has(&runnable[turn.cell].id, turn.trial));
-        progress.started((turns.len() + usize::from(again.is_some())) as u32);
+        let all = (turns.len() + usize::from(again.is_some())) as u32;
+        progress.note(&announced(all, self.plan));
+        progress.started(all);
         let complete = self.take_turns(&turns, &runnable, &mut journal, progress);
         let complete = match (complete, again) {
             (Ok(true), Some(again)) => self.measure_drift(again, &runnable, &mut journal, progress),

@@ -55,6 +55,11 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
+/// A part of a whole, both counted: `6/7`.
+pub fn part(part: u64, whole: u64) -> String {
+    format!("{}/{}", count(part), count(whole))
+}
+
 /// `show(value)`, or [`NOT_MEASURED`].
 pub fn or_dash<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| NOT_MEASURED.to_owned(), show)
@@ -154,6 +159,11 @@ mod tests {
             (counted(1, "row"), counted(2_500, "row")),
             ("1 row".into(), "2,500 rows".into())
         );
+    }
+
+    #[test]
+    fn a_part_stands_before_its_whole() {
+        assert_eq!((part(6, 7), part(0, 1_200)), ("6/7".into(), "0/1,200".into()));
     }
 
     #[test]

@@ -283,7 +283,8 @@ fn label(row: &Row<'_>, with_unit: bool) -> String {
     phase + &variant.unwrap_or_default() + &unit
 }
 
-fn heading(group: &Group<'_>, engine: &Engine<'_>) -> String {
+/// An engine's name with what is to be known of it in the group.
+pub(crate) fn heading(group: &Group<'_>, engine: &Engine<'_>) -> String {
     let name = text::plain(engine.id);
     if engine.reference {
         format!("{name} {REFERENCE}")

@@ -14,6 +14,7 @@ mod grid;
 pub mod html;
 mod load;
 mod notes;
+mod overview;
 pub mod published;
 pub mod statistics;
 pub mod summary;
@@ -25,6 +26,7 @@ use std::path::Path;
 pub use error::ReportError;
 pub use export::{Format, parquet, render};
 pub use load::load;
+pub use overview::{Files, overview};
 
 /// How a report is shown.
 #[derive(Clone, Copy, Debug)]

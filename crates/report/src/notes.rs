@@ -1,7 +1,7 @@
 //! What stands below the tables: what the marks mean, why a cell has no figures, what the figures
 //! were measured with.
 
-mod failures;
+pub(crate) mod failures;
 mod sharing;
 
 use std::collections::BTreeMap;
@@ -62,7 +62,8 @@ pub(crate) fn sections(
     .collect()
 }
 
-fn warnings(file: &ResultFile) -> Vec<Note> {
+/// What may have disturbed the figures.
+pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
     let drift = drift::of(file).filter(Drift::is_notable);
     let drift = drift.map(|drift| {
         let advice = "repeat the run on a machine that is cool, idle and on mains";

@@ -4,7 +4,7 @@
 mod bootstrap;
 mod outlier;
 
-pub use bootstrap::{FEWEST_TRIALS, RESAMPLES, interval, ratio_interval};
+pub use bootstrap::{FEWEST_TRIALS, RESAMPLES, interval, mean_ratio_interval, ratio_interval};
 pub use outlier::outliers;
 
 /// The middle value, or the mean of the middle two; `None` of nothing.

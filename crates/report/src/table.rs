@@ -68,7 +68,7 @@ pub(crate) fn heading(text: &str, options: &Options<'_>) -> String {
 }
 
 /// `text` in lines of `width` columns, broken between words alone: a number or a path stays whole.
-fn wrapped(text: &str, width: usize, first: &str, further: &str) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize, first: &str, further: &str) -> Vec<String> {
     let options = textwrap::Options::new(width)
         .initial_indent(first)
         .subsequent_indent(further)
@@ -78,7 +78,7 @@ fn wrapped(text: &str, width: usize, first: &str, further: &str) -> Vec<String> 
 }
 
 /// As many of `parts` on a line as fit, with dots between them.
-fn packed(parts: &[String], width: usize) -> Vec<String> {
+pub(crate) fn packed(parts: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         match lines.last_mut() {
@@ -219,7 +219,7 @@ fn aligned(grid: &Grid, column: usize) -> Vec<String> {
     texts.iter().map(line).collect()
 }
 
-fn pad_right(text: &str, width: usize) -> String {
+pub(crate) fn pad_right(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
 }
 

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use clap::Args;
 use embermark_model::result::ResultFile;
 use embermark_report::cost::score::Weights;
-use embermark_report::{Beside, Format, Options, load, parquet, render};
+use embermark_report::{Beside, Files, Format, Options, load, overview, parquet, render};
 
-use super::{output, page};
+use super::{output, page, run};
 use crate::error::Failure;
 
 /// The arguments of `embermark report`.
@@ -32,24 +32,30 @@ pub struct ReportArgs {
 /// How a result is shown on standard output.
 #[derive(Args)]
 pub struct ShowArgs {
-    /// table, json, csv, markdown or parquet (a row a run)
-    #[arg(short, long, default_value = "table")]
-    format: String,
+    /// All tables, in place of the one screen: the same as --format table
+    #[arg(long, conflicts_with = "format")]
+    tables: bool,
 
-    /// Latency percentiles too
+    /// table (all tables), json, csv, markdown or parquet (a row a run) [default: one screen; in a
+    /// file table]
+    #[arg(short, long)]
+    format: Option<String>,
+
+    /// All tables, latency percentiles too
     #[arg(long)]
     latency: bool,
 
-    /// The 95 % intervals of times and ratios too
+    /// All tables, the 95 % intervals of times and ratios too
     #[arg(long)]
     intervals: bool,
 
-    /// How much each resource counts in the score of machine, as cpu=3,io=2,network=2,memory=1,disk=1,effort=1
+    /// All tables, with these weights of the resources in the score of machine, as
+    /// cpu=3,io=2,network=2,memory=1,disk=1,effort=1
     #[arg(long, value_name = "NAME=N,…")]
     weights: Option<Weights>,
 
-    /// Every figure of the workloads' sources too, and not those alone that something measured
-    /// stands beside
+    /// All tables, with every figure of the workloads' sources and not those alone that something
+    /// measured stands beside
     #[arg(long)]
     published: bool,
 
@@ -82,7 +88,13 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     let (Some(path), Some(result)) = (args.results.first(), results.first()) else {
         return Err(Failure::usage("give a result file"));
     };
-    let Some(out) = args.out else { return args.show.print(result, format, path) };
+    let Some(out) = args.out else {
+        let beside = |name: &str| path.parent().map(|dir| dir.join(name)).filter(|p| p.exists());
+        let (page, tables) = (beside(run::PAGE), beside(run::TABLES));
+        let files = Files { page: page.as_deref(), tables: tables.as_deref() };
+        return args.show.print(result, format, path, &files);
+    };
+    let format = format.unwrap_or(Format::Table);
     let failed = |error: &dyn std::fmt::Display| {
         Failure::runtime(format!("cannot write {}: {error}", out.display()))
     };
@@ -90,7 +102,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     if format == Format::Parquet {
         parquet(result, file).map_err(|error| failed(&error))?;
     } else {
-        let text = args.show.text(result, format, path, false)?;
+        let text = args.show.text(result, format, path, output::width())?;
         file.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -103,19 +115,29 @@ pub fn phase_order() -> Vec<&'static str> {
 }
 
 impl ShowArgs {
-    /// The format asked for.
-    pub fn format(&self) -> Result<Format, Failure> {
-        self.format.parse().map_err(Failure::usage)
+    /// The format asked for; `None` is the one screen.
+    pub fn format(&self) -> Result<Option<Format>, Failure> {
+        let format = self.format.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
+        // What is in the tables alone calls for them.
+        let detail = self.latency || self.intervals || self.published || self.weights.is_some();
+        Ok(format.or((self.tables || detail).then_some(Format::Table)))
     }
 
     /// Prints the result on standard output.
     pub fn print(
         &self,
         result: &ResultFile,
-        format: Format,
+        format: Option<Format>,
         path: &Path,
+        files: &Files<'_>,
     ) -> Result<ExitCode, Failure> {
-        output::print(&self.text(&self.allowed(result.clone()), format, path, output::colour())?)
+        let order = phase_order();
+        let options =
+            Options { colour: output::colour(), ..self.options(&order, path, output::width()) };
+        output::print(&match format {
+            Some(format) => render(result, format, &options).map_err(Failure::usage)?,
+            None => overview(result, &options, files),
+        })
     }
 
     /// The result as it may be shown: with --publishable without what may not be published.
@@ -123,24 +145,28 @@ impl ShowArgs {
         if self.publishable { result.publishable() } else { result }
     }
 
-    fn text(
+    /// The result in a form that is no screen, without colours.
+    pub fn text(
         &self,
         result: &ResultFile,
         format: Format,
         path: &Path,
-        colour: bool,
+        width: usize,
     ) -> Result<String, Failure> {
         let order = phase_order();
-        let options = Options {
+        render(result, format, &self.options(&order, path, width)).map_err(Failure::usage)
+    }
+
+    fn options<'a>(&self, order: &'a [&'a str], path: &'a Path, width: usize) -> Options<'a> {
+        Options {
             weights: self.weights.unwrap_or_default(),
-            width: output::width(),
-            colour,
-            order: &order,
+            width,
+            colour: false,
+            order,
             latency: self.latency,
             intervals: self.intervals,
             published: if self.published { Beside::All } else { Beside::Measured },
             path: Some(path),
-        };
-        render(result, format, &options).map_err(Failure::usage)
+        }
     }
 }

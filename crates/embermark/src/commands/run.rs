@@ -1,12 +1,14 @@
 //! `embermark run`.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use embermark_harness::{HarnessError, RESULT, RunOptions, device, interrupt, progress};
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
+use embermark_report::{Files, Format};
 
 use super::page;
 use super::report::ShowArgs;
@@ -17,7 +19,13 @@ use crate::plan::PlanArgs;
 pub const INTERRUPTED: u8 = 130;
 
 /// The page that a run leaves beside its result.
-const PAGE: &str = "report.html";
+pub const PAGE: &str = "report.html";
+
+/// All tables as text, which a run leaves beside its result.
+pub const TABLES: &str = "tables.txt";
+
+/// How wide these are.
+const TABLES_WIDTH: usize = 120;
 
 /// The arguments of `embermark run`.
 #[derive(Args)]
@@ -101,12 +109,31 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         Err(error) => return Err(Failure::runtime(error)),
     };
     let result = args.show.allowed(result);
-    // The measuring is done and kept: a page that cannot be made is a note and no failure.
-    if let Err(failure) = page::write(&[(&out.join(RESULT), &result)], &out.join(PAGE)) {
-        eprintln!("embermark: no {PAGE}: {failure}");
-    }
-    args.show.print(&result, format, &out.join(RESULT))?;
+    // The measuring is done and kept: a file that cannot be made of it is a note and no failure.
+    let path = out.join(RESULT);
+    let made = |name: &str, made: Result<(), Failure>| match made {
+        Ok(()) => Some(out.join(name)),
+        Err(failure) => {
+            eprintln!("embermark: no {name}: {failure}");
+            None
+        }
+    };
+    let page = made(PAGE, page::write(&[(&path, &result)], &out.join(PAGE)));
+    let tables = made(TABLES, write_tables(&args.show, &result, &path, &out.join(TABLES)));
+    let files = Files { page: page.as_deref(), tables: tables.as_deref() };
+    args.show.print(&result, format, &path, &files)?;
     Ok(status)
+}
+
+fn write_tables(
+    show: &ShowArgs,
+    result: &ResultFile,
+    path: &Path,
+    file: &Path,
+) -> Result<(), Failure> {
+    let text = show.text(result, Format::Table, path, TABLES_WIDTH)?;
+    fs::write(file, text)
+        .map_err(|error| Failure::runtime(format!("cannot write {}: {error}", file.display())))
 }
 
 fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {

@@ -4,21 +4,39 @@ use std::io::Write;
 use std::time::Duration;
 
 use embermark_model::{CellId, Status};
+use indicatif::HumanDuration;
 
 use super::Progress;
 
-/// Writes a line for each trial: `[ 3/24] sqlite sensors 10k process single: ok 2.1 s`.
+/// With fewer trials ended, how long the others take is not guessed: some take a hundred times as
+/// long as others.
+const FEWEST_ENDED: u32 = 3;
+
+/// Writes a line for each trial:
+/// `[ 3/24] sqlite sensors 10k process single: ok 2.1 s, about 50 seconds to go`.
 #[derive(Debug)]
 pub struct Lines<W> {
     to: W,
     trials: u32,
+    ended: u32,
+    spent: Duration,
     current: String,
 }
 
 impl<W: Write> Lines<W> {
     /// Writes to `to`; what cannot be written is left out.
     pub const fn new(to: W) -> Self {
-        Self { to, trials: 0, current: String::new() }
+        Self { to, trials: 0, ended: 0, spent: Duration::ZERO, current: String::new() }
+    }
+
+    /// How long the trials that are left take if they take as long as the others did: their order is
+    /// shuffled, so that these are a sample of all.
+    fn to_go(&self) -> String {
+        let left = self.trials.saturating_sub(self.ended);
+        if left == 0 || self.ended < FEWEST_ENDED {
+            return String::new();
+        }
+        format!(", about {} to go", HumanDuration(self.spent / self.ended * left))
     }
 
     fn line(&mut self, text: &str) {
@@ -33,7 +51,7 @@ impl<W: Write> Progress for Lines<W> {
     }
 
     fn started(&mut self, trials: u32) {
-        self.trials = trials;
+        (self.trials, self.ended, self.spent) = (trials, 0, Duration::ZERO);
     }
 
     fn trial(&mut self, number: u32, cell: &CellId, index: u32) {
@@ -43,7 +61,9 @@ impl<W: Write> Progress for Lines<W> {
     fn phase(&mut self, _: &str, _: u32, _: u32) {}
 
     fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {
-        let line = format!("{}: {}", self.current, ending(status, reason, wall));
+        self.ended += 1;
+        self.spent += wall;
+        let line = format!("{}: {}{}", self.current, ending(status, reason, wall), self.to_go());
         self.line(&line);
     }
 
@@ -69,15 +89,19 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn each_trial_is_one_line_with_its_ending() {
-        let cell = CellId {
+    fn cell() -> CellId {
+        CellId {
             workload: "sensors".into(),
             scale: Scale::Rows(10_000),
             durability: Durability::Process,
             variant: "single".into(),
             engine: "sqlite".into(),
-        };
+        }
+    }
+
+    #[test]
+    fn each_trial_is_one_line_with_its_ending() {
+        let cell = cell();
         let mut lines = Lines::new(Vec::new());
         lines.started(24);
         lines.trial(3, &cell, 0);
@@ -90,6 +114,29 @@ mod tests {
             String::from_utf8(lines.to).unwrap(),
             "[ 3/24] sqlite sensors 10k process single: ok 2.1 s\n\
              [14/24] sqlite sensors 10k process single #2: wrong 0.0 s (read: no)\n"
+        );
+    }
+
+    #[test]
+    fn from_the_third_trial_on_a_line_says_how_long_the_others_will_take() {
+        let mut lines = Lines::new(Vec::new());
+        lines.started(5);
+        for number in 1..=5 {
+            lines.trial(number, &cell(), 0);
+            lines.trial_ended(Status::Ok, None, Duration::from_secs(u64::from(number) * 10));
+        }
+        let shown = String::from_utf8(lines.to).unwrap();
+        let says: Vec<&str> =
+            shown.lines().filter_map(|line| line.split_once(": ok ")).map(|l| l.1).collect();
+        assert_eq!(
+            says,
+            [
+                "10.0 s",
+                "20.0 s",
+                "30.0 s, about 40 seconds to go",
+                "40.0 s, about 25 seconds to go",
+                "50.0 s"
+            ]
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Why a cell or a phase has no figures: each reason once, with the places it holds for.
 
-use embermark_model::Status;
 use embermark_model::result::{Cell, ResultFile, Trial};
+use embermark_model::{CellId, Status};
 
 use super::{Note, note};
 use crate::text;
@@ -21,18 +21,28 @@ struct Reason<'a> {
 }
 
 /// What several cells of one engine have in common.
-struct Failure<'a> {
-    engine: &'a str,
-    status: Status,
-    text: String,
+pub(crate) struct Failure<'a> {
+    pub engine: &'a str,
+    pub status: Status,
+    pub text: String,
     log: Option<&'a str>,
     /// Each cell, or phase of one, that ended so.
-    places: Vec<String>,
-    /// Whole cells among the places.
-    cells: usize,
+    pub places: Vec<Place<'a>>,
+}
+
+/// A cell, or one phase of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place<'a> {
+    pub id: &'a CellId,
+    pub phase: Option<&'a str>,
 }
 
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
+    failures(file).iter().map(|failure| failure.note(file)).collect()
+}
+
+/// Why cells and phases have no figures, the worst first.
+pub(crate) fn failures(file: &ResultFile) -> Vec<Failure<'_>> {
     let mut failures: Vec<Failure<'_>> = Vec::new();
     for reason in file.cells.iter().flat_map(reasons) {
         let text = text::clipped(reason.text.unwrap_or("no reason recorded"), LONGEST_REASON);
@@ -43,17 +53,17 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
         let index = failures.iter().position(same).unwrap_or(failures.len());
         if index == failures.len() {
             let Reason { status, log, .. } = reason;
-            failures.push(Failure { engine, status, text, log, places: Vec::new(), cells: 0 });
+            failures.push(Failure { engine, status, text, log, places: Vec::new() });
         }
-        let (failure, place) = (&mut failures[index], place(&reason));
+        let (failure, place) =
+            (&mut failures[index], Place { id: &reason.cell.id, phase: reason.phase });
         if !failure.places.contains(&place) {
             failure.places.push(place);
-            failure.cells += usize::from(reason.phase.is_none());
         }
     }
-    // The worst first: what a reader must not miss stands where reading begins.
+    // What a reader must not miss stands where reading begins.
     failures.sort_by_key(|failure| std::cmp::Reverse(failure.status));
-    failures.iter().map(|failure| failure.note(file)).collect()
+    failures
 }
 
 /// The reasons of one cell, those nearest to the fault: of a phase, else of a trial, else its own.
@@ -92,24 +102,33 @@ fn log(trial: &Trial) -> Option<&str> {
     trial.log.as_deref().filter(|_| trial.status.is_failure())
 }
 
-/// `outages of sensors 10k process single`.
-fn place(reason: &Reason<'_>) -> String {
-    let id = &reason.cell.id;
-    let phase = reason.phase.map(|phase| format!("{} of ", text::plain(phase))).unwrap_or_default();
-    let (workload, variant) = (text::plain(&id.workload), text::plain(&id.variant));
-    format!("{phase}{workload} {} {} {variant}", id.scale, id.durability)
+impl Place<'_> {
+    /// `outages of sensors 10k process single`.
+    fn says(&self) -> String {
+        let id = self.id;
+        let phase = self.phase.map(|phase| format!("{} of ", text::plain(phase)));
+        let (workload, variant) = (text::plain(&id.workload), text::plain(&id.variant));
+        let phase = phase.unwrap_or_default();
+        format!("{phase}{workload} {} {} {variant}", id.scale, id.durability)
+    }
 }
 
 impl Failure<'_> {
     fn note(&self, file: &ResultFile) -> Note {
-        let of_engine = file.cells.iter().filter(|cell| cell.id.engine == self.engine).count();
-        let everywhere = of_engine > 1 && self.cells == of_engine;
+        let shown: Vec<String> = self.places.iter().take(MOST_PLACES).map(Place::says).collect();
+        let shown = shown.join(", ");
         let places = match self.places.len().saturating_sub(MOST_PLACES) {
-            _ if everywhere => String::new(),
-            0 => format!(", {}", self.places.join(", ")),
-            more => format!(", {} and {more} more", self.places[..MOST_PLACES].join(", ")),
+            _ if self.is_everywhere(file) => String::new(),
+            0 => format!(", {shown}"),
+            more => format!(", {shown} and {more} more"),
         };
         let log = self.log.map(|log| format!(" (log: {})", text::plain(log))).unwrap_or_default();
         note(text::plain(self.engine), format!("{}{places}: {}{log}", self.status, self.text))
+    }
+
+    /// Whether every one of the engine's cells ended so, where it has several.
+    pub fn is_everywhere(&self, file: &ResultFile) -> bool {
+        let all = file.cells.iter().filter(|cell| cell.id.engine == self.engine).count();
+        all > 1 && self.places.iter().filter(|place| place.phase.is_none()).count() == all
     }
 }

@@ -45,6 +45,68 @@ fn ratio_interval_of(above: &[f64], below: &[f64], resamples: usize) -> Option<[
     Some(middle(ratios.collect()))
 }
 
+/// The 95 % interval of a geometric mean of ratios of medians, `above` over `below`, over the phases
+/// of several cells: of each cell its phases, of each phase its trials, in one order for all phases
+/// of a cell. A trial is one process that runs all phases of its cell, so trials are drawn whole: what
+/// one of them had of luck it had in every phase. `None` where some cell has fewer than
+/// [`FEWEST_TRIALS`], or its phases have not the same trials, or there is no phase.
+pub fn mean_ratio_interval(above: &[Vec<&[f64]>], below: &[Vec<&[f64]>]) -> Option<[f64; 2]> {
+    mean_ratio_interval_of(above, below, RESAMPLES)
+}
+
+fn mean_ratio_interval_of(
+    above: &[Vec<&[f64]>],
+    below: &[Vec<&[f64]>],
+    resamples: usize,
+) -> Option<[f64; 2]> {
+    let phases = above.iter().map(Vec::len).sum::<usize>();
+    let (mut above, mut below) = (Cell::all(above)?, Cell::all(below)?);
+    if phases == 0 {
+        return None;
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let mut log = |cells: &mut [Cell]| {
+        cells.iter_mut().map(|cell| cell.log_medians(&mut random)).sum::<f64>()
+    };
+    let means = (0..resamples).map(|_| (log(&mut above) - log(&mut below)) / phases as f64);
+    Some(middle(means.collect()).map(f64::exp))
+}
+
+/// The phases of one cell, and room for a draw of its trials.
+struct Cell<'a> {
+    phases: &'a [&'a [f64]],
+    places: Vec<usize>,
+    drawn: Vec<f64>,
+}
+
+impl<'a> Cell<'a> {
+    fn all(cells: &'a [Vec<&'a [f64]>]) -> Option<Vec<Self>> {
+        cells.iter().map(|phases| Self::of(phases)).collect()
+    }
+
+    fn of(phases: &'a [&'a [f64]]) -> Option<Self> {
+        let trials = phases.first()?.len();
+        let usable =
+            |phase: &&[f64]| phase.len() == trials && phase.iter().all(|trial| is_measure(*trial));
+        let enough = trials >= FEWEST_TRIALS && phases.iter().all(usable);
+        enough.then(|| Self { phases, places: vec![0; trials], drawn: vec![0.0; trials] })
+    }
+
+    /// The sum over the phases of the logarithm of the median of one draw of whole trials.
+    fn log_medians(&mut self, random: &mut Xoshiro256PlusPlus) -> f64 {
+        let n = self.places.len();
+        self.places.fill_with(|| place(random, n));
+        let mut sum = 0.0;
+        for phase in self.phases {
+            for (drawn, place) in self.drawn.iter_mut().zip(&self.places) {
+                *drawn = phase[*place];
+            }
+            sum += median_of(&mut self.drawn).ln();
+        }
+        sum
+    }
+}
+
 /// Trials, and room for a draw of them.
 struct Sample<'a> {
     trials: &'a [f64],
@@ -59,16 +121,24 @@ impl<'a> Sample<'a> {
 
     /// The median of one draw.
     fn median(&mut self, random: &mut Xoshiro256PlusPlus) -> f64 {
-        let n = self.trials.len();
-        for place in &mut self.drawn {
-            // Lemire's multiplication: uniform but for a bias of n / 2^64.
-            *place = self.trials[((u128::from(random.next_u64()) * n as u128) >> 64) as usize];
-        }
-        let (lower, upper, _) = self.drawn.select_nth_unstable_by(n / 2, f64::total_cmp);
-        match lower.iter().copied().reduce(f64::max) {
-            Some(below) if n.is_multiple_of(2) => f64::midpoint(below, *upper),
-            _ => *upper,
-        }
+        let trials = self.trials;
+        self.drawn.fill_with(|| trials[place(random, trials.len())]);
+        median_of(&mut self.drawn)
+    }
+}
+
+/// A place below `n`, by Lemire's multiplication: uniform but for a bias of n / 2^64.
+fn place(random: &mut Xoshiro256PlusPlus, n: usize) -> usize {
+    ((u128::from(random.next_u64()) * n as u128) >> 64) as usize
+}
+
+/// The median of what was drawn, which it puts in another order.
+fn median_of(drawn: &mut [f64]) -> f64 {
+    let n = drawn.len();
+    let (lower, upper, _) = drawn.select_nth_unstable_by(n / 2, f64::total_cmp);
+    match lower.iter().copied().reduce(f64::max) {
+        Some(below) if n.is_multiple_of(2) => f64::midpoint(below, *upper),
+        _ => *upper,
     }
 }
 
@@ -146,6 +216,57 @@ mod tests {
             println!("{n} trials: {covered}, equals told apart {told}");
             assert!((covered - covers).abs() < 0.03, "{n}: covers {covered}");
             assert!((told - apart).abs() < 0.02, "{n}: tells apart {told}");
+        }
+    }
+
+    /// How often a difference is shown between the means of two that are equal, over ten phases in
+    /// one cell. What is luck of a whole trial weighs as much as what is luck of each phase.
+    fn means_told_apart(n: usize) -> f64 {
+        const PHASES: usize = 10;
+        share(|normal| {
+            let mut engine = || -> Vec<Vec<f64>> {
+                let whole = normal.trials(n);
+                let mut phase = || whole.iter().zip(normal.trials(n)).map(|(a, b)| a * b).collect();
+                (0..PHASES).map(|_| phase()).collect()
+            };
+            let (one, other) = (engine(), engine());
+            let [one, other] =
+                [&one, &other].map(|engine| [engine.iter().map(Vec::as_slice).collect()]);
+            let interval = mean_ratio_interval_of(&one, &other, QUICK);
+            let [low, high] = interval.unwrap();
+            low > 1.0 || high < 1.0
+        })
+    }
+
+    #[test]
+    fn means_over_phases_are_told_apart_by_mistake_as_often_as_the_documents_say() {
+        for (n, apart) in [(3, 0.10), (5, 0.03), (10, 0.04)] {
+            let told = means_told_apart(n);
+            println!("{n} trials: equal means told apart {told}");
+            assert!((told - apart).abs() < 0.02, "{n}: tells apart {told}");
+        }
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_is_that_of_the_ratio_where_there_is_one_phase() {
+        let (slow, fast): (&[f64], &[f64]) = (&[30.0, 10.0, 20.0], &[10.0; 3]);
+        let [low, high] = mean_ratio_interval(&[vec![slow]], &[vec![fast]]).unwrap();
+        assert!((low - 1.0).abs() < 1e-9 && (high - 3.0).abs() < 1e-9, "{low} {high}");
+        // A trial that was slow in every phase makes the mean as uncertain as one phase is.
+        let twice = mean_ratio_interval(&[vec![slow, slow]], &[vec![fast, fast]]).unwrap();
+        assert!((twice[0] - low).abs() < 1e-9 && (twice[1] - high).abs() < 1e-9, "{twice:?}");
+        // The trials of other cells are others: five are seldom all slow.
+        let apart = mean_ratio_interval(&vec![vec![slow]; 5], &vec![vec![fast]; 5]).unwrap();
+        assert!(apart[0] > 1.1 && apart[1] < 2.9, "{apart:?}");
+    }
+
+    #[test]
+    fn a_mean_of_too_few_or_of_other_trials_has_no_interval() {
+        let (three, two): (&[f64], &[f64]) = (&[1.0; 3], &[1.0; 2]);
+        let both = mean_ratio_interval(&[vec![three], vec![three]], &[vec![three], vec![three]]);
+        assert_eq!(both, Some([1.0, 1.0]));
+        for above in [vec![vec![two]], vec![vec![three, two]], vec![vec![]], vec![]] {
+            assert_eq!(mean_ratio_interval(&above, &[vec![three]]), None);
         }
     }
 

@@ -1,0 +1,251 @@
+//! The one screen at the end of a run: how engines compare in each workload, what each is best and
+//! worst at, what was not ok, and where the rest is. `docs/method.md` says how its means are made.
+
+mod legend;
+mod means;
+mod naming;
+mod shortfalls;
+mod strengths;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use embermark_model::Durability;
+use embermark_model::result::ResultFile;
+
+use crate::grid::{self, Grid, Text, Tone, sharing};
+use crate::notes::{self, Note};
+use crate::summary::Group;
+use crate::{Options, format, summary, table, text};
+use textwrap::core::display_width;
+
+use means::{Line, Mean, Standing};
+
+/// The most workloads of one tier that have a row each.
+const MOST_LINES: usize = 12;
+
+/// Files that were made of a result.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Files<'a> {
+    /// The HTML page; absent where there is none.
+    pub page: Option<&'a Path>,
+    /// All tables as text; absent where there is no such file.
+    pub tables: Option<&'a Path>,
+}
+
+/// The screen of `file`, `options.width` columns wide. It ends with a line break.
+pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> String {
+    let comparison = summary::compare(file, options.order);
+    let lines = means::lines(file, &comparison.groups);
+    let mut tiers: Vec<Durability> = Vec::new();
+    for group in &comparison.groups {
+        if !tiers.contains(&group.durability) {
+            tiers.push(group.durability);
+        }
+    }
+    let mut out: Vec<String> =
+        notes::face(file).map(|face| table::heading(&face, options)).into_iter().collect();
+    for tier in tiers {
+        let lines: Vec<&Line<'_>> =
+            lines.iter().filter(|line| line.group.durability == tier).collect();
+        out.push(head(tier, options));
+        out.extend(boxes(&lines, options));
+        out.extend(strengths::block(&comparison, &lines, options));
+    }
+    out.extend(legend::lines(file, &lines, options));
+    let shortfalls = shortfalls::notes(file, &comparison, &lines);
+    if !shortfalls.is_empty() {
+        let lines = table::notes_text(&clipped(&shortfalls, options.width), options);
+        out.push(format!("{}\n{}", table::heading("Not ok", options), lines.join("\n")));
+    }
+    out.push(places(file, options, files).join("\n"));
+    out.join("\n\n") + "\n"
+}
+
+/// What the figures of a tier are.
+fn head(tier: Durability, options: &Options<'_>) -> String {
+    let survives = match tier {
+        Durability::None => "a commit may be lost with its process",
+        Durability::Process => "a commit survives the death of its process",
+        Durability::Power => "a commit survives a power cut",
+    };
+    let heading = table::heading(&format!("Durability {tier}: {survives}"), options);
+    let says = "Times the fastest engine's time, geometric mean over a workload's phases.";
+    format!("{heading}\n{}", table::wrapped(says, options.width, "", "").join("\n"))
+}
+
+/// Workloads down, engines across, and a line for what has no row.
+fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
+    let shown = largest(lines);
+    let engines = engines(lines);
+    let row = |line: &&&Line<'_>| {
+        let text = |(id, _): &(&str, String)| {
+            let place = line.group.engines.iter().position(|engine| engine.id == *id);
+            place.map_or_else(Text::default, |place| {
+                box_text(&line.boxes[place], line.group.engines[place].reference)
+            })
+        };
+        (title(line.group), engines.iter().map(text).collect())
+    };
+    let grid = Grid {
+        title: String::new(),
+        corner: String::new(),
+        header: engines.iter().map(|(_, heading)| heading.clone()).collect(),
+        rows: shown.iter().map(row).collect(),
+    };
+    let hidden: Vec<String> = lines
+        .iter()
+        .filter(|line| !shown.iter().any(|other| std::ptr::eq(**other, **line)))
+        .map(|line| title(line.group))
+        .collect();
+    let mut out = match grid.header.is_empty() {
+        true => Vec::new(),
+        false => table::stacked(&grid, options),
+    };
+    if !hidden.is_empty() {
+        let says = format!("In the tables: {}", hidden.join(", "));
+        out.push(table::wrapped(&says, options.width, "", "  ").join("\n"));
+    }
+    out.extend(alone(lines));
+    out
+}
+
+/// What is to be said where no two engines compete.
+fn alone(lines: &[&Line<'_>]) -> Option<String> {
+    let mut compete: Vec<&str> = Vec::new();
+    for Line { group, boxes, .. } in lines {
+        for (engine, standing) in group.engines.iter().zip(boxes) {
+            let ranked = engine.ranked(group.durability) && matches!(standing, Standing::Mean(_));
+            if ranked && !compete.contains(&engine.id) {
+                compete.push(engine.id);
+            }
+        }
+    }
+    match compete.as_slice() {
+        [] => Some("No engine has figures that can be compared.".to_owned()),
+        [one] => Some(format!("{} has nobody to compare with: see its times.", text::plain(one))),
+        _ => None,
+    }
+}
+
+/// As many lines as there is room for, in their order: of every workload the largest scale first.
+fn largest<'b, 'a>(lines: &'b [&'b Line<'a>]) -> Vec<&'b &'b Line<'a>> {
+    let larger = |line: &Line<'_>| {
+        let same = lines.iter().filter(|other| other.group.workload == line.group.workload);
+        same.filter(|other| other.group.scale > line.group.scale).count()
+    };
+    let mut ranks: Vec<(usize, usize)> =
+        lines.iter().enumerate().map(|(at, line)| (larger(line), at)).collect();
+    ranks.sort_unstable();
+    ranks.truncate(MOST_LINES);
+    let mut places: Vec<usize> = ranks.into_iter().map(|(_, at)| at).collect();
+    places.sort_unstable();
+    places.into_iter().map(|at| &lines[at]).collect()
+}
+
+/// `sensors 10k`.
+fn title(group: &Group<'_>) -> String {
+    format!("{} {}", text::plain(group.workload), group.scale)
+}
+
+/// Engines with a column, and its heading. One that could take part in nothing has none.
+fn engines<'a>(lines: &[&Line<'a>]) -> Vec<(&'a str, String)> {
+    let mut engines: Vec<(&str, String)> = Vec::new();
+    for Line { group, .. } in lines {
+        for engine in grid::columns(group).into_iter().map(|at| &group.engines[at]) {
+            if !engines.iter().any(|(id, _)| *id == engine.id) {
+                engines.push((engine.id, grid::heading(group, engine)));
+            }
+        }
+    }
+    engines
+}
+
+fn box_text(standing: &Standing, reference: bool) -> Text {
+    let word = |word: &str, tone| Text { value: word.to_owned(), tone, ..Text::default() };
+    let mean = match standing {
+        Standing::Mean(mean) => mean,
+        Standing::Ended(status) if status.is_failure() => return word(status.name(), Tone::Bad),
+        Standing::Ended(status) => return word(status.name(), Tone::Dim),
+        Standing::Weaker => return word("weaker", Tone::Dim),
+        Standing::Nothing => return word(format::NOT_MEASURED, Tone::Plain),
+    };
+    let Mean { ratio, answered, of, behind, best, undecided } = *mean;
+    let lead = match (undecided, best) {
+        (true, _) => grid::UNDECIDED,
+        (false, true) => grid::BEST,
+        (false, false) => "",
+    };
+    let lacks = answered < of;
+    Text {
+        value: format::ratio(ratio),
+        marks: format!("{lead}{}", if behind { sharing::BEHIND } else { "" }),
+        second: if lacks { format::part(answered as u64, of as u64) } else { String::new() },
+        tone: match (reference || lacks, behind, best || undecided) {
+            (true, ..) => Tone::Dim,
+            (_, true, _) => Tone::Warning,
+            (.., true) => Tone::Best,
+            _ => Tone::Plain,
+        },
+        ..Text::default()
+    }
+}
+
+/// What was measured, where the rest is, and what can be done next. Paths and commands stay whole
+/// and on one line, so that they can be copied.
+fn places(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> Vec<String> {
+    let shown = |path: &Path| text::plain(&path.display().to_string());
+    let result = options.path.map(shown);
+    let command = |with: &str| result.as_ref().map(|path| with.replace("RESULT", path));
+    let lines = [
+        ("measured", Some(measured(file))),
+        ("page", files.page.map(shown)),
+        ("tables", files.tables.map(shown)),
+        (
+            if files.tables.is_some() { "" } else { "tables" },
+            command("embermark report RESULT --tables"),
+        ),
+        ("advice", command("embermark advise RESULT --weight ingest=3,analytics=1")),
+    ];
+    let lines = lines.into_iter().filter_map(|(about, says)| Some((about, says?)));
+    lines.map(|(about, says)| format!("  {about:<8}  {says}")).collect()
+}
+
+/// `3 trials of 6 runs, synthetic rows, AMD EPYC, 2 CPUs, …`.
+fn measured(file: &ResultFile) -> String {
+    let (plan, manifest) = (&file.plan, &file.manifest);
+    let mut rows: Vec<String> = Vec::new();
+    for dataset in manifest.datasets.values() {
+        let name = match dataset.file {
+            Some(_) => text::plain(&dataset.name),
+            None => "synthetic rows".to_owned(),
+        };
+        if !rows.contains(&name) {
+            rows.push(name);
+        }
+    }
+    let machine = &manifest.machine;
+    let trials = format::counted(u64::from(plan.trials), "trial");
+    let runs = format::counted(u64::from(plan.runs), "run");
+    let clients = (plan.clients > 1).then(|| format::counted(plan.clients.into(), "client"));
+    let rate = plan.arrivals.map(|rate| format!("{} called for", format::rate(rate as f64)));
+    let machine = [
+        machine.cpu.as_deref().map(text::plain),
+        machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
+        machine.emulates.as_ref().map(|of| format!("emulating {}", text::plain(&of.device))),
+    ];
+    let parts = [format!("{trials} of {runs}")].into_iter().chain(clients).chain(rate);
+    let parts = parts.chain(rows).chain(machine.into_iter().flatten());
+    parts.collect::<Vec<String>>().join(", ")
+}
+
+/// Notes that take no more than a line each.
+fn clipped(all: &[Note], width: usize) -> Vec<Note> {
+    let about = all.iter().map(|note| display_width(&note.about)).max().unwrap_or(0);
+    let room = width.saturating_sub(about + 4).max(20);
+    let clip =
+        |note: &Note| Note { about: note.about.clone(), says: text::clipped(&note.says, room) };
+    all.iter().map(clip).collect()
+}

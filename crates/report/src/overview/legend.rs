@@ -1,0 +1,62 @@
+//! What the marks of the screen mean.
+
+use std::collections::BTreeSet;
+
+use embermark_model::Durability;
+use embermark_model::result::ResultFile;
+
+use super::means::{Line, Mean, Standing};
+use crate::grid::{self, sharing};
+use crate::summary::Engine;
+use crate::{Options, cost, format, table, text};
+
+/// What the marks mean, as many on a line as fit: of each only when it occurs.
+pub(super) fn lines(
+    file: &ResultFile,
+    lines: &[Line<'_>],
+    options: &Options<'_>,
+) -> Option<String> {
+    let boxes = || lines.iter().flat_map(|line| &line.boxes);
+    let any = |of: &dyn Fn(&Mean) -> bool| {
+        boxes().any(|one| matches!(one, Standing::Mean(mean) if of(mean)))
+    };
+    let engine = |of: &dyn Fn(&Engine<'_>, Durability) -> bool| {
+        let mut groups = lines.iter().map(|line| line.group);
+        groups.any(|group| group.engines.iter().any(|engine| of(engine, group.durability)))
+    };
+    let weaker = boxes().any(|one| *one == Standing::Weaker);
+    let stronger = engine(&|engine, tier| !engine.reference && engine.stronger(tier).is_some());
+    let short = boxes().find_map(|one| match one {
+        Standing::Mean(mean) if mean.answered < mean.of => Some((mean.answered, mean.of)),
+        _ => None,
+    });
+    let part = short.map(|(answered, of)| {
+        let part = format::part(answered as u64, of as u64);
+        format!("{part} answered {answered} of {of} phases, not ranked")
+    });
+    let parts = [
+        (
+            any(&|mean| mean.best && !mean.undecided),
+            format!("{} the best of those with every phase", grid::BEST),
+        ),
+        (
+            any(&|mean| mean.undecided),
+            format!("{} no difference to the best is shown", grid::UNDECIDED),
+        ),
+        (part.is_some(), part.unwrap_or_default()),
+        (any(&|mean| mean.behind), format!("{} did not keep up, not ranked", sharing::BEHIND)),
+        (
+            engine(&|engine, _| engine.reference),
+            format!("{} for orientation, not ranked", grid::REFERENCE),
+        ),
+        (stronger, format!("{} keeps more than the tier", grid::STRONGER)),
+        (weaker, format!("{} keeps less than the tier, not compared", grid::WEAKER)),
+    ];
+    let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);
+    let machines: BTreeSet<&str> = cost::of(file).into_iter().map(|costs| costs.workload).collect();
+    let machines = machines.into_iter().map(|workload| {
+        format!("{}: times, not what keeping up costs (see the tables)", text::plain(workload))
+    });
+    let parts: Vec<String> = parts.chain(machines).collect();
+    (!parts.is_empty()).then(|| table::packed(&parts, options.width).join("\n"))
+}

@@ -1,0 +1,247 @@
+//! How many times the fastest engine's time an engine takes: over one workload, the geometric mean
+//! of its ratios.
+
+use embermark_model::Status;
+use embermark_model::result::ResultFile;
+
+use crate::cost::{self, Cost, Costs};
+use crate::statistics::{geometric_mean, includes_one, is_measure, mean_ratio_interval};
+use crate::summary::{Entry, Group, Measured, Row, Sharing};
+
+/// The phase of `machine` whose figure is a rate and not a time.
+const SUSTAINED: &str = "sustained";
+
+/// One workload at one scale in one tier.
+pub(super) struct Line<'a> {
+    /// What is compared.
+    pub group: &'a Group<'a>,
+    /// The rows of its table that the means are over.
+    pub steps: Vec<Step<'a>>,
+    /// In the order of the group's engines.
+    pub boxes: Vec<Standing>,
+}
+
+/// One phase in one variant.
+pub(super) struct Step<'a> {
+    pub row: &'a Row<'a>,
+    /// Each engine's time over that of the fastest one that competes, in the order of the group's
+    /// engines; absent where it did not answer, or its cell did not end well.
+    pub ratios: Vec<Option<f64>>,
+}
+
+/// How one engine stands in one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Standing {
+    /// It has a mean.
+    Mean(Mean),
+    /// It failed somewhere in the workload, or could do none of it.
+    Ended(Status),
+    /// It keeps less than the tier, and its times compare with nobody's.
+    Weaker,
+    /// Nothing was measured that compares.
+    Nothing,
+}
+
+/// A geometric mean of ratios.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Mean {
+    pub ratio: f64,
+    /// Phases it is over.
+    pub answered: usize,
+    /// Phases there are.
+    pub of: usize,
+    /// It lost samples or missed reads of the machine, or did not reach the rate called for.
+    pub behind: bool,
+    /// The smallest among those that answered every phase and kept up.
+    pub best: bool,
+    /// No difference to the best is shown; the best has it too where another shares its place.
+    pub undecided: bool,
+}
+
+/// Every workload's line, in the order of `groups`.
+pub(super) fn lines<'a>(file: &ResultFile, groups: &'a [Group<'a>]) -> Vec<Line<'a>> {
+    let costs = cost::of(file);
+    groups.iter().map(|group| line(file, &costs, group)).collect()
+}
+
+fn line<'a>(file: &ResultFile, costs: &[Costs<'_>], group: &'a Group<'a>) -> Line<'a> {
+    let costs: Vec<&Cost<'_>> = costs
+        .iter()
+        .filter(|costs| {
+            (costs.workload, costs.scale, costs.durability)
+                == (group.workload, group.scale, group.durability)
+        })
+        .flat_map(|costs| &costs.lines)
+        .collect();
+    let steps: Vec<Step<'_>> = group
+        .rows
+        .iter()
+        .filter(|row| was_tried(group, row))
+        .map(|row| Step { row, ratios: ratios(group, row, &costs) })
+        .collect();
+    let boxes = (0..group.engines.len()).map(|place| standing(file, group, &steps, place, &costs));
+    let mut boxes: Vec<Standing> = boxes.collect();
+    rank(group, &steps, &mut boxes);
+    Line { group, steps, boxes }
+}
+
+/// Whether some engine that competes came to this phase: one that all of them lack says nothing of
+/// any of them.
+fn was_tried(group: &Group<'_>, row: &Row<'_>) -> bool {
+    group.engines.iter().zip(&row.entries).any(|(engine, entry)| {
+        engine.ranked(group.durability)
+            && match entry {
+                Entry::Measured(_) => true,
+                Entry::Ended(status) => status.is_failure(),
+                Entry::Absent => false,
+            }
+    })
+}
+
+/// The ratios of a row. Those of engines that compete are the table's; a reference is held against
+/// the same time.
+fn ratios(group: &Group<'_>, row: &Row<'_>, costs: &[&Cost<'_>]) -> Vec<Option<f64>> {
+    if row.phase == Some(SUSTAINED) {
+        return rates(group, row, costs);
+    }
+    let best = measured(row).find(|measured| measured.best).map(|best| best.figure.per_op_ns);
+    let ratio = |(engine, entry): (&crate::summary::Engine<'_>, &Entry<'_>)| match entry {
+        Entry::Measured(measured) if engine.reference && !measured.tainted => {
+            Some(measured.figure.per_op_ns / best?)
+        }
+        Entry::Measured(measured) => measured.ratio,
+        _ => None,
+    };
+    group.engines.iter().zip(&row.entries).map(ratio).collect()
+}
+
+/// Of the highest rate without a loss: the best one over the engine's own.
+fn rates(group: &Group<'_>, row: &Row<'_>, costs: &[&Cost<'_>]) -> Vec<Option<f64>> {
+    let variant = row.variant.unwrap_or(group.variant);
+    let rate = |(engine, entry): (&crate::summary::Engine<'_>, &Entry<'_>)| {
+        let answered = matches!(entry, Entry::Measured(measured) if !measured.tainted);
+        let cost = costs.iter().find(|cost| {
+            (cost.engine, cost.variant, cost.phase) == (engine.id, variant, SUSTAINED)
+        });
+        let rate = cost.filter(|_| answered)?.count("sustained-rate")? as f64;
+        Some(rate).filter(|rate| is_measure(*rate))
+    };
+    let rates: Vec<Option<f64>> = group.engines.iter().zip(&row.entries).map(rate).collect();
+    let competing = group.engines.iter().zip(&rates);
+    let best = competing.filter(|(engine, _)| engine.ranked(group.durability));
+    let best = best.filter_map(|(_, rate)| *rate).reduce(f64::max);
+    rates.into_iter().map(|rate| Some(best? / rate?)).collect()
+}
+
+fn measured<'a>(row: &'a Row<'a>) -> impl Iterator<Item = &'a Measured<'a>> {
+    row.entries.iter().filter_map(|entry| match entry {
+        Entry::Measured(measured) => Some(measured),
+        _ => None,
+    })
+}
+
+fn standing(
+    file: &ResultFile,
+    group: &Group<'_>,
+    steps: &[Step<'_>],
+    place: usize,
+    costs: &[&Cost<'_>],
+) -> Standing {
+    let engine = &group.engines[place];
+    let cells = file.cells.iter().filter(|cell| {
+        let id = &cell.id;
+        (id.workload.as_str(), id.scale, id.durability, id.engine.as_str())
+            == (group.workload, group.scale, group.durability, engine.id)
+    });
+    let worst = cells.map(|cell| cell.status).reduce(Status::worst);
+    if let Some(failure) = worst.filter(|status| status.is_failure()) {
+        return Standing::Ended(failure);
+    }
+    if engine.weaker(group.durability).is_some() && !engine.reference {
+        return Standing::Weaker;
+    }
+    let ratios: Vec<f64> = steps.iter().filter_map(|step| step.ratios[place]).collect();
+    match geometric_mean(ratios.iter().copied()) {
+        Some(ratio) => Standing::Mean(Mean {
+            ratio,
+            answered: ratios.len(),
+            of: steps.len(),
+            behind: is_behind(steps, place, engine.id, costs),
+            best: false,
+            undecided: false,
+        }),
+        None => worst.filter(|w| !w.has_figures()).map_or(Standing::Nothing, Standing::Ended),
+    }
+}
+
+fn is_behind(steps: &[Step<'_>], place: usize, engine: &str, costs: &[&Cost<'_>]) -> bool {
+    let late = |step: &Step<'_>| match &step.row.entries[place] {
+        Entry::Measured(measured) => {
+            measured.figure.sharing.as_ref().is_some_and(Sharing::is_behind)
+        }
+        _ => false,
+    };
+    let lost = |cost: &&&Cost<'_>| {
+        let some = |name: &str| cost.count(name).is_some_and(|count| count > 0);
+        cost.engine == engine && cost.phase != SUSTAINED && (some("lost") || some("missed-slots"))
+    };
+    steps.iter().any(late) || costs.iter().find(lost).is_some()
+}
+
+/// Finds the best mean, and those that no difference to it is shown for. Where fewer than two
+/// engines compete there is none.
+fn rank(group: &Group<'_>, steps: &[Step<'_>], boxes: &mut [Standing]) {
+    let competes = |place: &usize| group.engines[*place].ranked(group.durability);
+    let places = || (0..boxes.len()).filter(competes);
+    let with_mean = places().filter(|place| matches!(boxes[*place], Standing::Mean(_)));
+    if with_mean.count() < 2 {
+        return;
+    }
+    let whole: Vec<(usize, f64)> = places()
+        .filter_map(|place| match &boxes[place] {
+            Standing::Mean(mean) if mean.answered == mean.of && !mean.behind => {
+                Some((place, mean.ratio))
+            }
+            _ => None,
+        })
+        .collect();
+    let Some(&(first, least)) = whole.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else { return };
+    let of_best = trials(steps, first);
+    let mut shared = false;
+    for &(place, ratio) in &whole {
+        let Standing::Mean(mean) = &mut boxes[place] else { continue };
+        mean.best = ratio == least;
+        if place != first {
+            let interval = trials(steps, place)
+                .zip(of_best.as_deref())
+                .and_then(|(own, best)| mean_ratio_interval(&own, best));
+            mean.undecided = interval.is_some_and(includes_one);
+            shared |= mean.undecided;
+        }
+    }
+    if let Standing::Mean(mean) = &mut boxes[first] {
+        mean.undecided = shared;
+    }
+}
+
+/// A variant, which of its trials counted, and of each phase their times.
+type OfVariant<'a> = (Option<&'a str>, &'a [u32], Vec<&'a [f64]>);
+
+/// The trials of an engine that has every phase: by cell, its phases. `None` where they are not the
+/// same ones in every phase of a cell, or a phase is not compared by its time.
+fn trials<'a>(steps: &[Step<'a>], place: usize) -> Option<Vec<Vec<&'a [f64]>>> {
+    let mut cells: Vec<OfVariant<'_>> = Vec::new();
+    for Step { row, .. } in steps {
+        let Entry::Measured(measured) = &row.entries[place] else { return None };
+        if row.phase == Some(SUSTAINED) {
+            return None;
+        }
+        let (figure, own) = (&measured.figure, measured.figure.per_trial_ns.as_slice());
+        match cells.iter_mut().find(|(variant, ..)| *variant == row.variant) {
+            Some((_, trials, phases)) if *trials == figure.trials => phases.push(own),
+            Some(_) => return None,
+            None => cells.push((row.variant, &figure.trials, vec![own])),
+        }
+    }
+    Some(cells.into_iter().map(|(.., phases)| phases).collect())
+}

@@ -1,0 +1,47 @@
+//! Workloads and phases in words that are as short as they can be: a scale, a variant or a tier is
+//! named where there are several.
+
+use embermark_model::Scale;
+
+use crate::notes::failures::Place;
+use crate::summary::{Comparison, Group};
+use crate::text;
+
+/// `sensors`, or `sensors 10k` where it was measured at other scales too.
+pub(super) fn workload(comparison: &Comparison<'_>, workload: &str, scale: Scale) -> String {
+    let mut groups = comparison.groups.iter();
+    match groups.any(|other| other.workload == workload && other.scale != scale) {
+        true => format!("{} {scale}", text::plain(workload)),
+        false => text::plain(workload),
+    }
+}
+
+/// `sensors load (bulk)`; the variant of every phase is not named.
+pub(super) fn phase(
+    comparison: &Comparison<'_>,
+    group: &Group<'_>,
+    phase: Option<&str>,
+    variant: &str,
+) -> String {
+    let mut name = workload(comparison, group.workload, group.scale);
+    if let Some(phase) = phase {
+        name = format!("{name} {}", text::plain(phase));
+    }
+    match variant == group.variant {
+        true => name,
+        false => format!("{name} ({})", text::plain(variant)),
+    }
+}
+
+/// `sensors outages`: a phase of a cell, or all of it.
+pub(super) fn place(comparison: &Comparison<'_>, place: &Place<'_>) -> String {
+    let id = place.id;
+    let group = comparison.groups.iter().find(|group| {
+        (group.workload, group.scale, group.durability)
+            == (id.workload.as_str(), id.scale, id.durability)
+    });
+    group.map_or_else(
+        || text::plain(&id.to_string()),
+        |group| phase(comparison, group, place.phase, &id.variant),
+    )
+}

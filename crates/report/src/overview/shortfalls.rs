@@ -1,0 +1,134 @@
+//! What was not ok, a line each: who is not here, what engines cannot do, what went wrong, and what
+//! may have disturbed the figures. The tables have all of it in full.
+
+use std::collections::BTreeSet;
+
+use embermark_model::result::ResultFile;
+use embermark_model::{Durability, Status};
+
+use super::means::{Line, Standing};
+use super::naming;
+use crate::notes::failures::{Failure, failures};
+use crate::notes::{self, Note};
+use crate::summary::Comparison;
+use crate::text;
+
+/// The most lines of one kind.
+const MOST_LINES: usize = 6;
+/// The most places named in a line.
+const MOST_PLACES: usize = 3;
+
+/// The lines, the worst first.
+pub(super) fn notes(
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+    lines: &[Line<'_>],
+) -> Vec<Note> {
+    let all = failures(file);
+    let mut notes = limited(all.iter().filter(|one| one.status.is_failure()), |one| {
+        let places = places(one, file, comparison);
+        note(&text::plain(one.engine), format!("{places}: {}: {}", one.status, one.text))
+    });
+    notes.extend(limited(lines.iter().filter_map(|line| behind(comparison, line)), |note| note));
+    let absent = names(all.iter().filter(|one| one.status == Status::Unavailable));
+    if !absent.is_empty() {
+        let says =
+            format!("{}; 'embermark engines' and the tables say what it takes", absent.join(", "));
+        notes.push(note(Status::Unavailable.name(), says));
+    }
+    let cannot = unsupported(&all, file, comparison);
+    notes.extend(limited(cannot.iter(), |(places, engines)| {
+        note(Status::Unsupported.name(), format!("{places}: {}", engines.join(", ")))
+    }));
+    if file.manifest.finished.is_none() {
+        let says = "the run was cut off; 'embermark run --resume' with its folder goes on with it";
+        notes.push(note("not finished", says.to_owned()));
+    }
+    let warnings = notes::warnings(file);
+    notes.extend(limited(warnings.iter(), |warning| note("warning", warning.says.clone())));
+    notes
+}
+
+fn note(about: &str, says: String) -> Note {
+    Note { about: about.to_owned(), says }
+}
+
+/// A line for each, and one that counts what is left out.
+fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Note> {
+    let mut notes: Vec<Note> = all.map(line).collect();
+    let more = notes.len().saturating_sub(MOST_LINES);
+    if more > 1 {
+        notes.truncate(MOST_LINES);
+        notes.push(note("", format!("and {more} more, in the tables")));
+    }
+    notes
+}
+
+/// Engines without repetition, in the order they come.
+fn names<'a>(failures: impl Iterator<Item = &'a Failure<'a>>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in failures.map(|failure| text::plain(failure.engine)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Who did not keep up in a workload.
+fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Option<Note> {
+    let engines = line.group.engines.iter().zip(&line.boxes);
+    let engines = engines
+        .filter(|(_, standing)| matches!(standing, Standing::Mean(mean) if mean.behind))
+        .map(|(engine, _)| text::plain(engine.id));
+    let engines = engines.collect::<Vec<String>>().join(", ");
+    let workload = naming::workload(comparison, line.group.workload, line.group.scale);
+    let what = "samples lost, reads missed or the rate not reached: see the tables";
+    (!engines.is_empty()).then(|| note("behind", format!("{workload}: {engines}; {what}")))
+}
+
+/// What cannot be done, and the engines that cannot: engines that lack the same stand together.
+fn unsupported(
+    all: &[Failure<'_>],
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+) -> Vec<(String, Vec<String>)> {
+    let mut lacks: Vec<(String, Vec<String>)> = Vec::new();
+    for one in all.iter().filter(|one| one.status == Status::Unsupported) {
+        let (places, engine) = (places(one, file, comparison), text::plain(one.engine));
+        match lacks.iter_mut().find(|(known, _)| *known == places) {
+            Some((_, engines)) if engines.contains(&engine) => {}
+            Some((_, engines)) => engines.push(engine),
+            None => lacks.push((places, vec![engine])),
+        }
+    }
+    lacks
+}
+
+/// `events insert, htap insert_count and 3 more`; of several tiers those in which it was so, where it
+/// was not so in all: `events insert (power)`.
+fn places(failure: &Failure<'_>, file: &ResultFile, comparison: &Comparison<'_>) -> String {
+    if failure.is_everywhere(file) {
+        return "everything".to_owned();
+    }
+    let all: BTreeSet<Durability> = comparison.groups.iter().map(|g| g.durability).collect();
+    let mut places: Vec<(String, BTreeSet<Durability>)> = Vec::new();
+    for place in &failure.places {
+        let (name, tier) = (naming::place(comparison, place), place.id.durability);
+        match places.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, tiers)) => drop(tiers.insert(tier)),
+            None => places.push((name, BTreeSet::from([tier]))),
+        }
+    }
+    let more = places.len().saturating_sub(MOST_PLACES);
+    places.truncate(MOST_PLACES);
+    let named = places.into_iter().map(|(name, tiers)| match tiers == all {
+        true => name,
+        false => {
+            let tiers: Vec<String> = tiers.iter().map(Durability::to_string).collect();
+            format!("{name} ({})", tiers.join(", "))
+        }
+    });
+    let shown = named.collect::<Vec<String>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}

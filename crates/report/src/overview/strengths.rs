@@ -1,0 +1,183 @@
+//! What each engine is best and worst at.
+
+use textwrap::core::display_width;
+
+use super::means::{Line, Step};
+use super::naming;
+use crate::summary::{Comparison, Group};
+use crate::{Options, format, table, text};
+
+/// The most phases named on either side.
+const MOST: usize = 3;
+/// Blanks between two columns.
+const GAP: usize = 2;
+/// The narrowest column of phases.
+const LEAST: usize = 20;
+/// Headings.
+const FASTEST: &str = "fastest";
+const BEST: &str = "best at";
+const WORST: &str = "worst at";
+
+/// One engine that competes, over all phases of a tier.
+struct Strengths<'a> {
+    engine: &'a str,
+    /// Phases in which it is the fastest.
+    leads: usize,
+    /// Phases there are.
+    of: usize,
+    /// Phases with their ratios, the best first, and the worst first.
+    best: Vec<String>,
+    worst: Vec<String>,
+}
+
+/// A phase of one engine.
+struct Phase<'a> {
+    group: &'a Group<'a>,
+    step: &'a Step<'a>,
+    ratio: f64,
+    /// Of the fastest: the ratio of the next engine; else 1.
+    lead: f64,
+}
+
+/// What each engine is best and worst at, a line an engine; nothing where fewer than two compete.
+pub(super) fn block(
+    comparison: &Comparison<'_>,
+    lines: &[&Line<'_>],
+    options: &Options<'_>,
+) -> Option<String> {
+    let mut engines: Vec<&str> = Vec::new();
+    for line in lines {
+        for engine in &line.group.engines {
+            if engine.ranked(line.group.durability) && !engines.contains(&engine.id) {
+                engines.push(engine.id);
+            }
+        }
+    }
+    let all: Vec<Strengths<'_>> =
+        engines.iter().filter_map(|engine| strengths(comparison, lines, engine)).collect();
+    (all.len() > 1).then(|| laid_out(&all, options))
+}
+
+fn strengths<'a>(
+    comparison: &Comparison<'_>,
+    lines: &[&Line<'a>],
+    engine: &'a str,
+) -> Option<Strengths<'a>> {
+    let mut phases: Vec<Phase<'_>> = Vec::new();
+    let mut of = 0;
+    for Line { group, steps, .. } in lines {
+        let place = group.engines.iter().position(|other| other.id == engine);
+        let Some(place) = place else { continue };
+        of += steps.len();
+        for step in steps {
+            if let Some(ratio) = step.ratios[place] {
+                phases.push(Phase { group, step, ratio, lead: lead(group, step, place) });
+            }
+        }
+    }
+    phases.sort_by(|a, b| a.ratio.total_cmp(&b.ratio).then(b.lead.total_cmp(&a.lead)));
+    let leads = phases.iter().filter(|phase| phase.ratio <= 1.0).count();
+    let (best, worst) = phases.split_at(phases.len().div_ceil(2));
+    (!phases.is_empty()).then(|| Strengths {
+        engine,
+        leads,
+        of,
+        best: named(comparison, best.iter()),
+        worst: named(comparison, worst.iter().rev().filter(|phase| phase.ratio > 1.0)),
+    })
+}
+
+/// The first of `phases` with their ratios; of one that comes in several variants or scales the
+/// first alone.
+fn named<'a>(
+    comparison: &Comparison<'_>,
+    phases: impl Iterator<Item = &'a Phase<'a>>,
+) -> Vec<String> {
+    let mut seen = Vec::new();
+    let mut names = Vec::new();
+    for Phase { group, step, ratio, .. } in phases {
+        let phase = (group.workload, step.row.phase);
+        if names.len() < MOST && !seen.contains(&phase) {
+            seen.push(phase);
+            let variant = step.row.variant.unwrap_or(group.variant);
+            let name = naming::phase(comparison, group, step.row.phase, variant);
+            names.push(format!("{name} {}", format::ratio(*ratio)));
+        }
+    }
+    names
+}
+
+/// The ratio of the next engine, of the fastest one of a phase; 1 of others, and where there is no
+/// other.
+fn lead(group: &Group<'_>, step: &Step<'_>, place: usize) -> f64 {
+    let others = group.engines.iter().zip(&step.ratios).enumerate();
+    let others = others
+        .filter(|(other, (engine, _))| *other != place && engine.ranked(group.durability))
+        .filter_map(|(_, (_, ratio))| *ratio);
+    match step.ratios[place] {
+        Some(ratio) if ratio <= 1.0 => others.reduce(f64::min).unwrap_or(1.0),
+        _ => 1.0,
+    }
+}
+
+/// A line an engine, with as many phases on either side as fit. Where not even one does, the counts
+/// make room; else what is too long goes on in a further line.
+fn laid_out(all: &[Strengths<'_>], options: &Options<'_>) -> String {
+    let with = rows(all, options.width, true);
+    let lines = |rows: &[String]| rows.iter().map(|row| row.lines().count()).sum::<usize>();
+    let mut rows = match lines(&with) > with.len() {
+        true => rows(all, options.width, false),
+        false => with,
+    };
+    rows[0] = table::heading(&rows[0], options);
+    rows.join("\n")
+}
+
+/// The heading and a row for each engine, in `width` columns.
+fn rows(all: &[Strengths<'_>], width: usize, counts: bool) -> Vec<String> {
+    let names: Vec<String> = all.iter().map(|one| text::plain(one.engine)).collect();
+    let count = |one: &Strengths<'_>| format::part(one.leads as u64, one.of as u64);
+    let counts = counts.then(|| all.iter().map(count).collect::<Vec<String>>());
+    let widest = |texts: &[String], head: &str| {
+        texts.iter().map(|text| display_width(text)).chain([head.len()]).max().unwrap_or(0)
+    };
+    let mut widths = vec![widest(&names, "")];
+    widths.extend(counts.as_deref().map(|counts| widest(counts, FASTEST)));
+    let used: usize = widths.iter().map(|width| width + GAP).sum();
+    let room = width.saturating_sub(used + GAP).max(2 * LEAST);
+    let best: Vec<String> = all.iter().map(|one| fitting(&one.best, room / 2)).collect();
+    // What the one column leaves the other one takes.
+    let left = widest(&best, BEST).min(room / 2);
+    widths.extend([left, room - left]);
+    let head = [""].into_iter().chain(counts.as_ref().map(|_| FASTEST)).chain([BEST, WORST]);
+    let mut rows = vec![row(&head.collect::<Vec<&str>>(), &widths)];
+    for (at, one) in all.iter().enumerate() {
+        let worst = fitting(&one.worst, room - left);
+        let count = counts.iter().map(|counts| counts[at].as_str());
+        let texts = [names[at].as_str()].into_iter().chain(count);
+        rows.push(row(&texts.chain([best[at].as_str(), &worst]).collect::<Vec<&str>>(), &widths));
+    }
+    rows
+}
+
+/// As many of `phases` as fit, at least the first.
+fn fitting(phases: &[String], width: usize) -> String {
+    let all = (1..=phases.len()).rev().map(|most| phases[..most].join(", "));
+    let fits = all.clone().find(|text| display_width(text) <= width);
+    fits.or_else(|| phases.first().cloned()).unwrap_or_else(|| format::NOT_MEASURED.to_owned())
+}
+
+/// One row in as many lines as its longest column takes.
+fn row(texts: &[&str], widths: &[usize]) -> String {
+    let columns = texts.iter().zip(widths);
+    let columns: Vec<Vec<String>> =
+        columns.map(|(text, width)| table::wrapped(text, *width, "", "  ")).collect();
+    let height = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |at: usize| {
+        let parts = columns.iter().zip(widths).map(|(lines, width)| {
+            table::pad_right(lines.get(at).map_or("", String::as_str), *width)
+        });
+        parts.collect::<Vec<String>>().join(&" ".repeat(GAP)).trim_end().to_owned()
+    };
+    (0..height).map(line).collect::<Vec<String>>().join("\n")
+}

@@ -1,0 +1,347 @@
+use embermark_model::result::{Arrivals, Cell, Observed, PhaseResult, Run};
+use embermark_model::{Scale, Status};
+
+use super::*;
+use crate::load;
+
+/// A result without cells, of a run that ended.
+fn empty() -> ResultFile {
+    // Tests run in the directory of their package.
+    let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
+    file.cells.clear();
+    file.manifest.warnings.clear();
+    file
+}
+
+/// A cell of `sensors` at 1k rows in the tier `process`: of each phase ten operations that take so
+/// many ns each, in each of three trials; the second is 2 % slower, the third 2 % faster.
+fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
+    let file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
+    let mut cell = file.cells.into_iter().next().unwrap();
+    (cell.id.engine, cell.id.variant) = (engine.into(), variant.into());
+    cell.id.scale = Scale::Rows(1_000);
+    (cell.status, cell.reason, cell.keeps, cell.reference) = (Status::Ok, None, None, false);
+    let (trial, part) = (cell.trials[0].clone(), cell.trials[0].phases[0].clone());
+    cell.trials.clear();
+    for (index, percent) in (0..).zip([100, 102, 98]) {
+        let mut trial = trial.clone();
+        (trial.index, trial.status, trial.reason) = (index, Status::Ok, None);
+        let phase = |(name, ns): &(&str, u64)| PhaseResult {
+            phase: (*name).to_owned(),
+            status: Status::Ok,
+            reason: None,
+            ops: 10,
+            runs: vec![Run { elapsed_ns: ns * percent * 10, ops: 10, ..Run::default() }],
+            latency: None,
+            ..part.clone()
+        };
+        trial.phases = phases.iter().map(phase).collect();
+        cell.trials.push(trial);
+    }
+    cell
+}
+
+/// The same at another scale of another workload.
+fn of(workload: &str, rows: u64, mut cell: Cell) -> Cell {
+    (cell.id.workload, cell.id.scale) = (workload.into(), Scale::Rows(rows));
+    cell
+}
+
+/// Its last phase ends so in every trial, and so the cell.
+fn ending(status: Status, reason: &str, mut cell: Cell) -> Cell {
+    (cell.status, cell.reason) = (status, Some(reason.into()));
+    for trial in &mut cell.trials {
+        (trial.status, trial.reason) = (status, Some(reason.into()));
+        let phase = trial.phases.last_mut().unwrap();
+        (phase.status, phase.reason) = (status, Some(reason.into()));
+        phase.runs.clear();
+    }
+    cell
+}
+
+fn result(cells: impl IntoIterator<Item = Cell>) -> ResultFile {
+    let mut file = empty();
+    file.cells.extend(cells);
+    file
+}
+
+fn screen(file: &ResultFile, width: usize) -> String {
+    let options = Options { width, path: Some(Path::new("out/result.json")), ..Options::default() };
+    overview(file, &options, &Files::default())
+}
+
+/// What stands in the box of an engine: of the first table, in the row that begins with `row`. No box
+/// of these tests has a blank inside, but before a part of the phases.
+fn box_of(shown: &str, row: &str, engine: &str) -> String {
+    let header = shown.lines().find(|line| line.starts_with("   ") && line.contains(engine));
+    let names: Vec<&str> = header.unwrap().split_whitespace().collect();
+    let line = shown.lines().find(|line| line.starts_with(row)).unwrap();
+    let line = line[row.len()..].replace(" 1/2", "|1/2").replace("timed out", "timed-out");
+    let boxes: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(boxes.len(), names.len(), "{shown}");
+    boxes[names.iter().position(|name| *name == engine).unwrap()].to_owned()
+}
+
+#[test]
+fn a_box_is_the_geometric_mean_over_phases_and_variants_of_the_ratios_to_the_fastest() {
+    // Of a: 1, 8, 1. Of b: 4, 1, 2.
+    let shown = screen(
+        &result([
+            cell("a", "single", &[("load", 100), ("read", 800)]),
+            cell("b", "single", &[("load", 400), ("read", 100)]),
+            cell("a", "bulk", &[("load", 50)]),
+            cell("b", "bulk", &[("load", 100)]),
+        ]),
+        80,
+    );
+    assert_eq!(box_of(&shown, "sensors 1k", "a"), "2.00x≈", "{shown}");
+    assert_eq!(box_of(&shown, "sensors 1k", "b"), "2.00x≈", "{shown}");
+    let shown = screen(
+        &result([
+            cell("a", "single", &[("load", 100), ("read", 900)]),
+            cell("b", "single", &[("load", 400), ("read", 100)]),
+        ]),
+        80,
+    );
+    assert_eq!(box_of(&shown, "sensors 1k", "a"), "3.00x", "{shown}");
+    assert_eq!(box_of(&shown, "sensors 1k", "b"), "2.00x*", "{shown}");
+}
+
+#[test]
+fn what_no_difference_to_the_best_is_shown_for_is_marked_and_so_is_the_best() {
+    let file = result([
+        cell("a", "single", &[("load", 100), ("read", 101)]),
+        cell("b", "single", &[("load", 101), ("read", 100)]),
+        cell("c", "single", &[("load", 150), ("read", 150)]),
+    ]);
+    let shown = screen(&file, 80);
+    let boxes = ["a", "b", "c"].map(|engine| box_of(&shown, "sensors 1k", engine));
+    assert_eq!(boxes, ["1.00x≈", "1.00x≈", "1.50x"], "{shown}");
+    assert!(shown.contains("≈ no difference to the best is shown"), "{shown}");
+    // Two trials tell of no difference, and of no equality either.
+    let mut two = file;
+    two.cells.iter_mut().for_each(|cell| cell.trials.truncate(2));
+    let shown = screen(&two, 80);
+    assert!(!shown.contains('≈') && shown.contains("1.00x*"), "{shown}");
+}
+
+#[test]
+fn an_engine_that_lacks_a_phase_shows_how_many_it_has_and_is_not_the_best() {
+    let quick = cell("quick", "single", &[("load", 10), ("outages", 10)]);
+    let shown = screen(
+        &result([
+            cell("whole", "single", &[("load", 20), ("outages", 20)]),
+            cell("slow", "single", &[("load", 60), ("outages", 60)]),
+            ending(Status::Unsupported, "no windows", quick),
+        ]),
+        80,
+    );
+    assert_eq!(box_of(&shown, "sensors 1k", "quick"), "1.00x|1/2", "{shown}");
+    assert_eq!(box_of(&shown, "sensors 1k", "whole"), "1.41x*", "{shown}");
+    assert!(shown.contains("1/2 answered 1 of 2 phases, not ranked"), "{shown}");
+    assert!(shown.contains("  unsupported  sensors outages: quick\n"), "{shown}");
+}
+
+#[test]
+fn a_phase_that_nobody_can_do_is_nobodys_lack() {
+    let without = |engine, ns| {
+        ending(
+            Status::Unsupported,
+            "no log",
+            cell(engine, "single", &[("load", ns), ("open_log", 1)]),
+        )
+    };
+    let shown = screen(&result([without("a", 10), without("b", 20)]), 80);
+    assert_eq!(box_of(&shown, "sensors 1k", "a"), "1.00x*", "{shown}");
+    assert!(shown.contains("unsupported  sensors open_log: a, b\n"), "{shown}");
+}
+
+#[test]
+fn who_failed_anywhere_in_a_workload_has_the_word_and_no_mean_and_stands_below_with_the_reason() {
+    for (status, word) in
+        [(Status::Wrong, "wrong"), (Status::Failed, "failed"), (Status::TimedOut, "timed-out")]
+    {
+        let bad = cell("bad", "single", &[("load", 1), ("outages", 1)]);
+        let shown = screen(
+            &result([
+                cell("a", "single", &[("load", 20), ("outages", 20)]),
+                cell("b", "single", &[("load", 40), ("outages", 40)]),
+                cell("a", "bulk", &[("load", 8)]),
+                cell("b", "bulk", &[("load", 4)]),
+                ending(status, "for a reason", bad),
+                cell("bad", "bulk", &[("load", 1)]),
+            ]),
+            80,
+        );
+        assert_eq!(box_of(&shown, "sensors 1k", "bad"), word, "{shown}");
+        let line = format!("  bad  sensors outages: {status}: for a reason\n");
+        assert!(shown.contains(&line), "{shown}");
+        // Its cell that ended well counts: there it is the fastest, and of a the ratios are 1, 1, 8.
+        assert_eq!(box_of(&shown, "sensors 1k", "a"), "2.00x*", "{shown}");
+    }
+}
+
+#[test]
+fn an_engine_that_is_not_here_has_no_column_and_a_line_with_the_remedy() {
+    let mut gone = cell("gone", "single", &[("load", 1)]);
+    gone.trials.clear();
+    (gone.status, gone.reason) = (Status::Unavailable, Some("install it".into()));
+    let other = of("contacts", 100, gone.clone());
+    let a = |ns| [cell("a", "single", &[("load", ns)]), cell("b", "single", &[("load", ns * 2)])];
+    let shown = screen(&result(a(5).into_iter().chain([gone, other])), 80);
+    assert!(!shown.lines().any(|line| line.starts_with("   ") && line.contains("gone")), "{shown}");
+    assert!(shown.contains("unavailable  gone; 'embermark engines' and"), "{shown}");
+}
+
+#[test]
+fn tiers_have_a_table_each_and_a_reference_is_shown_and_ranked_in_none() {
+    let mut cells = Vec::new();
+    for tier in [Durability::Process, Durability::Power] {
+        let slow = if tier == Durability::Power { 10 } else { 1 };
+        for (engine, ns) in [("a", 100), ("b", 200 * slow), ("memory", 10)] {
+            let mut cell = cell(engine, "single", &[("load", ns), ("read", ns)]);
+            cell.id.durability = tier;
+            cell.reference = engine == "memory";
+            cells.push(cell);
+        }
+    }
+    let shown = screen(&result(cells), 80);
+    let heads: Vec<&str> = shown.lines().filter(|line| line.starts_with("Durability")).collect();
+    assert_eq!(heads.len(), 2, "{shown}");
+    assert!(heads[0].contains("process: ") && heads[1].contains("a power cut"), "{shown}");
+    let rows: Vec<Vec<&str>> = shown
+        .lines()
+        .filter(|line| line.starts_with("sensors 1k"))
+        .map(|line| line.split_whitespace().skip(2).collect())
+        .collect();
+    assert_eq!(rows, [["0.100x", "1.00x*", "2.00x"], ["0.100x", "1.00x*", "20.0x"]], "{shown}");
+    assert!(shown.contains("memory (ref)") && shown.contains("(ref) for orientation"), "{shown}");
+    assert!(!shown.lines().any(|line| line.starts_with("memory")), "no strengths: {shown}");
+}
+
+#[test]
+fn who_keeps_less_than_the_tier_has_no_ratio() {
+    let mut less = cell("less", "single", &[("load", 1)]);
+    less.keeps = Some(Durability::None);
+    let shown = screen(
+        &result([cell("a", "single", &[("load", 5)]), cell("b", "single", &[("load", 6)]), less]),
+        80,
+    );
+    assert!(shown.contains("less (weaker)"), "{shown}");
+    let row = shown.lines().find(|line| line.starts_with("sensors 1k")).unwrap();
+    assert!(row.ends_with("weaker"), "{shown}");
+}
+
+#[test]
+fn an_engine_alone_and_nothing_at_all_say_so() {
+    let alone = screen(&result([cell("a", "single", &[("load", 5), ("read", 5)])]), 80);
+    assert!(alone.contains("a has nobody to compare with"), "{alone}");
+    assert!(!alone.contains("best at") && !alone.contains('*'), "{alone}");
+    let bad = cell("a", "single", &[("load", 5)]);
+    let nothing = screen(&result([ending(Status::Failed, "disk full", bad)]), 80);
+    assert!(nothing.contains("No engine has figures that can be compared."), "{nothing}");
+    assert!(nothing.contains("  a  sensors load: failed: disk full\n"), "{nothing}");
+}
+
+#[test]
+fn who_did_not_keep_up_is_marked_named_and_not_the_best() {
+    let mut late = cell("late", "single", &[("write", 10)]);
+    for run in late.trials.iter_mut().flat_map(|t| &mut t.phases).flat_map(|p| &mut p.runs) {
+        run.arrivals = Some(Arrivals {
+            per_second: 100,
+            reached: 50.0,
+            response_ns: 1.0,
+            waited: 10,
+            late_p99_ns: None,
+        });
+    }
+    let lossy = |lost: u64| {
+        let mut cell = cell("lossy", "single", &[("write", 10)]);
+        for run in cell.trials.iter_mut().flat_map(|t| &mut t.phases).flat_map(|p| &mut p.runs) {
+            let mut observed = Observed { window_ns: 1_000_000_000, ..Observed::default() };
+            observed.counts.insert("lost".into(), lost);
+            run.observed = Some(observed);
+        }
+        cell
+    };
+    let others = || [cell("a", "single", &[("write", 20)]), cell("b", "single", &[("write", 30)])];
+    let shown = screen(&result(others().into_iter().chain([late])), 80);
+    assert!(box_of(&shown, "sensors 1k", "late").ends_with('<'), "{shown}");
+    assert!(box_of(&shown, "sensors 1k", "a").ends_with('*'), "{shown}");
+    assert!(shown.contains("behind  sensors: late;"), "{shown}");
+    // What was observed has its time from its latencies: here it has none.
+    for (lost, behind) in [(0, false), (3, true)] {
+        let mut lossy = lossy(lost);
+        let latency = load(Path::new("tests/fixtures/schema-1.json"))
+            .unwrap()
+            .cells
+            .iter()
+            .flat_map(|cell| &cell.trials)
+            .flat_map(|trial| &trial.phases)
+            .find_map(|phase| phase.latency.clone())
+            .unwrap();
+        for run in lossy.trials.iter_mut().flat_map(|t| &mut t.phases).flat_map(|p| &mut p.runs) {
+            run.observed.as_mut().unwrap().latencies.insert("commit".into(), latency.clone());
+        }
+        let shown = screen(&result(others().into_iter().chain([lossy])), 80);
+        assert_eq!(box_of(&shown, "sensors 1k", "lossy").ends_with('<'), behind, "{shown}");
+        assert_eq!(shown.contains("behind  sensors: lossy;"), behind, "{shown}");
+    }
+}
+
+#[test]
+fn the_best_and_the_worst_phases_are_those_with_the_widest_lead_and_the_largest_ratio() {
+    let a = [("load", 100), ("read", 100), ("update", 900), ("delete", 300), ("outages", 100)];
+    let b = [("load", 200), ("read", 500), ("update", 100), ("delete", 100), ("outages", 101)];
+    let cells = [cell("a", "single", &a), cell("b", "single", &b)];
+    let shown = screen(&result(cells.clone()), 120);
+    let line = |shown: &str, engine: &str| {
+        let found = shown.lines().find(|line| line.starts_with(&format!("{engine}  ")));
+        found.unwrap().split_whitespace().collect::<Vec<&str>>().join(" ")
+    };
+    assert_eq!(
+        line(&shown, "a"),
+        "a 3/5 sensors read 1.00x, sensors load 1.00x sensors update 9.00x, sensors delete 3.00x",
+    );
+    assert!(line(&shown, "b").starts_with("b 2/5 sensors update 1.00x, sensors delete 1.00x"));
+    // Another scale is named, and a phase of several variants stands once.
+    let more = ["a", "b"].map(|engine| {
+        let ns = if engine == "a" { 1 } else { 50 };
+        of("sensors", 10_000, cell(engine, "single", &[("load", ns), ("read", 3)]))
+    });
+    let shown = screen(&result(cells.into_iter().chain(more)), 120);
+    assert!(line(&shown, "a").contains("a 5/7 sensors 10k load 1.00x, sensors 1k read"), "{shown}");
+}
+
+#[test]
+fn more_scales_than_fit_leave_out_the_smallest_and_name_them() {
+    let mut cells = Vec::new();
+    for workload in ["sensors", "contacts"] {
+        for rows in 1..=9 {
+            for engine in ["a", "b"] {
+                cells.push(of(workload, rows * 1_000, cell(engine, "single", &[("load", rows)])));
+            }
+        }
+    }
+    let shown = screen(&result(cells), 80);
+    let rows = shown.lines().filter(|line| line.contains("1.00x") && line.contains("k  "));
+    let rows: Vec<&str> = rows.filter(|line| !line.starts_with(['a', 'b'])).collect();
+    assert_eq!(rows.len(), MOST_LINES, "{shown}");
+    assert!(shown.contains("In the tables: sensors 1k, sensors 2k, sensors 3k, contacts 1k"));
+}
+
+#[test]
+fn the_screen_ends_with_the_files_that_were_made_and_what_to_do_next() {
+    let file = result([cell("a", "single", &[("load", 5)])]);
+    let options = Options { path: Some(Path::new("out/result.json")), ..Options::default() };
+    let files = Files {
+        page: Some(Path::new("out/report.html")),
+        tables: Some(Path::new("out/tables.txt")),
+    };
+    let shown = overview(&file, &options, &files);
+    let end = "  page      out/report.html\n\
+               \x20 tables    out/tables.txt\n\
+               \x20           embermark report out/result.json --tables\n\
+               \x20 advice    embermark advise out/result.json --weight ingest=3,analytics=1\n";
+    assert!(shown.ends_with(end), "{shown}");
+}
