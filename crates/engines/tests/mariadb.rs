@@ -808,8 +808,8 @@ fn the_installation_is_left_as_it_is() {
     if !installed() {
         return;
     }
-    // mariadb-install-db, told a user, would make him the owner of this, which not every package has:
-    // one of its own, in an installation of links to the one that is here.
+    // mariadb-install-db, told a user, would make him the owner of this folder, which not every
+    // package has: one of its own, in an installation of links to the one that is here.
     let base = tempfile::tempdir().unwrap();
     fs::set_permissions(base.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let tool = base.path().join("lib/mysql/plugin/auth_pam_tool_dir");

@@ -1,5 +1,5 @@
-//! How a test says that it cannot run here: it ends, passes, and is listed at the end of `make test`,
-//! where with `NO_SKIPS=1`, as in CI, it is a failure.
+//! How a test says that it cannot run here: it ends, passes, and is listed at the end of `make
+//! test`, where with `NO_SKIPS=1`, as in CI, it is a failure.
 //!
 //! A test is skipped when a program, a library, a device or a right is missing that it could have.
 //! What it can get itself, it gets. No skip is what a test can assert: that an engine without a
