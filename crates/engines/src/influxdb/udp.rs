@@ -7,6 +7,7 @@
 //! the points that it has written.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -37,6 +38,9 @@ const ASK_EVERY: Duration = Duration::from_millis(1);
 /// How long the server may do nothing with what it was sent.
 const STUCK_AFTER: Duration = Duration::from_secs(30);
 
+/// How long after its first answer over HTTP a server may begin to listen for datagrams.
+const LISTENS_WITHIN: Duration = Duration::from_secs(5);
+
 /// Sends points to one server on this machine.
 pub(super) struct Sender {
     socket: UdpSocket,
@@ -60,13 +64,23 @@ impl Sender {
     /// # Errors
     /// When it does not listen.
     pub fn to(pid: u32) -> Result<Self> {
-        let connect = || {
+        let connect = || -> std::io::Result<_> {
             let queue = Queue::of(pid)?;
             Ok((socket(queue.port())?, queue))
         };
-        let (socket, queue) = connect().map_err(|error: std::io::Error| {
-            Session::failed("find the UDP port of its server", error)
-        })?;
+        // The server answers over HTTP before it listens for datagrams.
+        let began = Instant::now();
+        let (socket, queue) = loop {
+            match connect() {
+                Ok(connected) => break connected,
+                Err(error)
+                    if error.kind() != ErrorKind::NotFound || began.elapsed() > LISTENS_WITHIN =>
+                {
+                    return Err(Session::failed("find the UDP port of its server", error));
+                }
+                Err(_) => sleep(Duration::from_millis(5)),
+            }
+        };
         let packet = Vec::with_capacity(2 * DATAGRAM);
         // The kernel doubles what is asked for, to have room for itself: this is half of it.
         let room = granted();
