@@ -78,6 +78,10 @@ libraries() {
             "$work"/unpacked/usr/include/*.h; do
             [ ! -f "$file" ] || cp -P "$file" "$folder/"
         done
+        # Ways of logging in, which MariaDB's client looks for beside itself.
+        for plugins in "$work"/unpacked/usr/lib/*/libmariadb3; do
+            [ ! -d "$plugins" ] || cp -R "$plugins" "$folder/"
+        done
         printf '%s' "$missing" >"$folder/packages"
     else
         tail -n 3 "$work/log" >&2
