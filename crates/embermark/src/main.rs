@@ -32,7 +32,7 @@ enum Command {
     Data(data::DataArgs),
     /// Check the answers of engines: every workload on small data, in every variant and tier
     Verify(verify::VerifyArgs),
-    /// Show a result file as a table, JSON, CSV, Markdown or Parquet
+    /// Show a result on one screen, as tables, JSON, CSV, Markdown or Parquet
     Report(report::ReportArgs),
     /// Compare two results of one machine: what became faster or slower
     Compare(compare::CompareArgs),

@@ -125,7 +125,10 @@ fn alone(lines: &[&Line<'_>]) -> Option<String> {
     }
     match compete.as_slice() {
         [] => Some("No engine has figures that can be compared.".to_owned()),
-        [one] => Some(format!("{} has nobody to compare with: see its times.", text::plain(one))),
+        [one] => Some(format!(
+            "{} has nobody to compare with: its times are in the tables.",
+            text::plain(one)
+        )),
         _ => None,
     }
 }
@@ -227,7 +230,12 @@ fn measured(file: &ResultFile) -> String {
         }
     }
     let machine = &manifest.machine;
-    let trials = format::counted(u64::from(plan.trials), "trial");
+    let made = || file.cells.iter().map(|cell| cell.trials.len() as u64).filter(|made| *made > 0);
+    let (fewest, most) = (made().min().unwrap_or(0), made().max().unwrap_or(0));
+    let trials = match fewest == most {
+        true => format::counted(most, "trial"),
+        false => format!("{} to {}", format::count(fewest), format::counted(most, "trial")),
+    };
     let runs = format::counted(u64::from(plan.runs), "run");
     let clients = (plan.clients > 1).then(|| format::counted(plan.clients.into(), "client"));
     let rate = plan.arrivals.map(|rate| format!("{} called for", format::rate(rate as f64)));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use embermark_model::Durability;
 use embermark_model::result::ResultFile;
 
-use super::means::{Line, Mean, Standing};
+use super::means::{Line, Mean, SUSTAINED, Standing};
 use crate::grid::{self, sharing};
 use crate::summary::Engine;
 use crate::{Options, cost, format, table, text};
@@ -53,10 +53,17 @@ pub(super) fn lines(
         (weaker, format!("{} keeps less than the tier, not compared", grid::WEAKER)),
     ];
     let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);
-    let machines: BTreeSet<&str> = cost::of(file).into_iter().map(|costs| costs.workload).collect();
-    let machines = machines.into_iter().map(|workload| {
-        format!("{}: times, not what keeping up costs (see the tables)", text::plain(workload))
-    });
+    let machines: BTreeSet<String> = cost::of(file)
+        .iter()
+        .flat_map(|costs| costs.lines.iter().map(|line| (costs.workload, line.phase)))
+        .map(|(workload, phase)| match phase == SUSTAINED {
+            true => format!("{phase}: the highest rate of all over the engine's own"),
+            false => {
+                let workload = text::plain(workload);
+                format!("{workload}: times, not what keeping up costs (see the tables)")
+            }
+        })
+        .collect();
     let parts: Vec<String> = parts.chain(machines).collect();
     (!parts.is_empty()).then(|| table::packed(&parts, options.width).join("\n"))
 }

@@ -9,7 +9,7 @@ use crate::statistics::{geometric_mean, includes_one, is_measure, mean_ratio_int
 use crate::summary::{Entry, Group, Measured, Row, Sharing};
 
 /// The phase of `machine` whose figure is a rate and not a time.
-const SUSTAINED: &str = "sustained";
+pub(super) const SUSTAINED: &str = "sustained";
 
 /// One workload at one scale in one tier.
 pub(super) struct Line<'a> {

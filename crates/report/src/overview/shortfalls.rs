@@ -29,7 +29,12 @@ pub(super) fn notes(
         let places = places(one, file, comparison);
         note(&text::plain(one.engine), format!("{places}: {}: {}", one.status, one.text))
     });
-    notes.extend(limited(lines.iter().filter_map(|line| behind(comparison, line)), |note| note));
+    let what = match file.plan.arrivals {
+        Some(_) => "the rate called for was not reached",
+        None => "samples were lost or reads missed",
+    };
+    let late = lines.iter().filter_map(|line| behind(comparison, line));
+    notes.extend(limited(late, |who| note("behind", format!("{who}: {what}"))));
     let absent = names(all.iter().filter(|one| one.status == Status::Unavailable));
     if !absent.is_empty() {
         let says =
@@ -76,15 +81,14 @@ fn names<'a>(failures: impl Iterator<Item = &'a Failure<'a>>) -> Vec<String> {
 }
 
 /// Who did not keep up in a workload.
-fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Option<Note> {
+fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Option<String> {
     let engines = line.group.engines.iter().zip(&line.boxes);
     let engines = engines
         .filter(|(_, standing)| matches!(standing, Standing::Mean(mean) if mean.behind))
         .map(|(engine, _)| text::plain(engine.id));
     let engines = engines.collect::<Vec<String>>().join(", ");
     let workload = naming::workload(comparison, line.group.workload, line.group.scale);
-    let what = "samples lost, reads missed or the rate not reached: see the tables";
-    (!engines.is_empty()).then(|| note("behind", format!("{workload}: {engines}; {what}")))
+    (!engines.is_empty()).then(|| format!("{workload}: {engines}"))
 }
 
 /// What cannot be done, and the engines that cannot: engines that lack the same stand together.

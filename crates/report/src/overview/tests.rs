@@ -1,4 +1,4 @@
-use embermark_model::result::{Arrivals, Cell, Observed, PhaseResult, Run};
+use embermark_model::result::{Arrivals, Cell, Latency, Observed, PhaseResult, Run};
 use embermark_model::{Scale, Status};
 
 use super::*;
@@ -39,6 +39,13 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
         cell.trials.push(trial);
     }
     cell
+}
+
+/// Some latencies, as they were measured.
+fn latency() -> Latency {
+    let file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
+    let trials = file.cells.iter().flat_map(|cell| &cell.trials);
+    trials.flat_map(|trial| &trial.phases).find_map(|phase| phase.latency.clone()).unwrap()
 }
 
 /// The same at another scale of another workload.
@@ -268,25 +275,36 @@ fn who_did_not_keep_up_is_marked_named_and_not_the_best() {
     let shown = screen(&result(others().into_iter().chain([late])), 80);
     assert!(box_of(&shown, "sensors 1k", "late").ends_with('<'), "{shown}");
     assert!(box_of(&shown, "sensors 1k", "a").ends_with('*'), "{shown}");
-    assert!(shown.contains("behind  sensors: late;"), "{shown}");
+    assert!(shown.contains("behind  sensors: late: "), "{shown}");
     // What was observed has its time from its latencies: here it has none.
     for (lost, behind) in [(0, false), (3, true)] {
         let mut lossy = lossy(lost);
-        let latency = load(Path::new("tests/fixtures/schema-1.json"))
-            .unwrap()
-            .cells
-            .iter()
-            .flat_map(|cell| &cell.trials)
-            .flat_map(|trial| &trial.phases)
-            .find_map(|phase| phase.latency.clone())
-            .unwrap();
         for run in lossy.trials.iter_mut().flat_map(|t| &mut t.phases).flat_map(|p| &mut p.runs) {
-            run.observed.as_mut().unwrap().latencies.insert("commit".into(), latency.clone());
+            run.observed.as_mut().unwrap().latencies.insert("commit".into(), latency());
         }
         let shown = screen(&result(others().into_iter().chain([lossy])), 80);
         assert_eq!(box_of(&shown, "sensors 1k", "lossy").ends_with('<'), behind, "{shown}");
-        assert_eq!(shown.contains("behind  sensors: lossy;"), behind, "{shown}");
+        assert_eq!(shown.contains("behind  sensors: lossy: samples were lost"), behind, "{shown}");
     }
+}
+
+#[test]
+fn of_the_highest_rate_the_best_of_all_is_held_against_the_engines_own() {
+    let reaching = |engine: &str, rate: u64| {
+        let mut cell = cell(engine, "bulk", &[("sustained", 10)]);
+        for run in cell.trials.iter_mut().flat_map(|t| &mut t.phases).flat_map(|p| &mut p.runs) {
+            let mut observed = Observed { window_ns: 1_000_000_000, ..Observed::default() };
+            observed.counts = [("sustained-rate".to_owned(), rate), ("lost".to_owned(), 9)].into();
+            observed.latencies.insert("commit".into(), latency());
+            run.observed = Some(observed);
+        }
+        cell
+    };
+    // The search goes on until samples are lost: that is no falling behind.
+    let shown = screen(&result([reaching("a", 2_000), reaching("b", 8_000)]), 80);
+    let boxes = ["a", "b"].map(|engine| box_of(&shown, "sensors 1k", engine));
+    assert_eq!(boxes, ["4.00x", "1.00x*"], "{shown}");
+    assert!(shown.contains("sustained: the highest rate of all"), "{shown}");
 }
 
 #[test]
