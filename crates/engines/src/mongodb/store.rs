@@ -69,7 +69,8 @@ impl MongoStore {
     }
 
     /// Runs the store's command, which changes documents; how many. What is refused for the sake
-    /// of another client's change is tried again.
+    /// of another client's change is tried again: a change of several of which some were made sets
+    /// the same values once more.
     fn write(&mut self, doing: &str, def: &CollectionDef) -> Result<u64> {
         self.command.concern(self.waits);
         let Self { session, command, .. } = self;
