@@ -15,7 +15,7 @@ run: build
 	$(TARGET)/release/embermark run
 
 build: deps
-	scripts/build.sh
+	@scripts/build.sh
 
 test: deps servers browser
 	@scripts/test.sh

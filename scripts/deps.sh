@@ -14,11 +14,16 @@ cd "$(dirname "$0")/.."
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 
-# have_package NAME: whether a Debian package is installed.
-have_package() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+# have_package NAME: whether a Debian package is installed. From Debian 13 on some libraries have a name with t64.
+have_package() {
+    for name in "$1" "$1t64"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" != installed ] || return 0
+    done
+    return 1
+}
 
 # missing NAME…: those of the Debian packages that are not installed.
-missing() { for name in "$@"; do have_package "$name" || printf ' %s' "$name"; done; }
+missing() { for package in "$@"; do have_package "$package" || printf ' %s' "$package"; done; }
 
 # as_root COMMAND…: runs it with root's rights, or fails where they are not to be had without a password.
 as_root() {
