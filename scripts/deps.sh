@@ -257,13 +257,19 @@ embedded() {
     libraries rocksdb $rocksdb
 }
 
+# servers: the programs of server engines, and the libraries by which they are reached.
+servers() {
+    # shellcheck disable=SC2086
+    if as_root true 2>/dev/null; then packages $servers $clients; else packages $servers; libraries clients $clients; fi
+}
+
 # The variables are lists of words.
 # shellcheck disable=SC2086
 case "${1:-}" in
     embedded) embedded; duckdb; page ;;
     browser) browser ;;
     tools) embedded; packages $tools; libraries clients $clients ;;
-    servers) packages $servers; libraries clients $clients; influxdb; mongodb; harperdb ;;
+    servers) servers; influxdb; mongodb; harperdb ;;
     packages)
         case "${2:-}" in
             embedded) packages $berkeleydb $wiredtiger $rocksdb nodejs npm ;;
