@@ -1,6 +1,6 @@
 //! MongoDB's C driver, libmongoc with libbson, opened once in a process.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -40,5 +40,29 @@ fn load() -> Result<MongoLib, String> {
         (mongoc.log_set_handler)(ptr::null(), ptr::null_mut());
         CStr::from_ptr((mongoc.get_version)()).to_string_lossy().into_owned()
     };
+    unlink_counters();
     Ok(MongoLib { mongoc, bson, version })
+}
+
+/// Takes the name from the shared memory in which the driver counts what it does, for `mongoc-stat`
+/// to see. The driver removes it at its end alone, which a process that is killed does not come to.
+fn unlink_counters() {
+    let Ok(name) = CString::new(format!("/mongoc-{}", std::process::id())) else { return };
+    // SAFETY: the name is terminated. It stays mapped; where there is none, that is well too.
+    unsafe { libc::shm_unlink(name.as_ptr()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_driver_leaves_no_shared_memory_for_whoever_kills_its_process() {
+        if library().is_ok() {
+            let name = format!("/dev/shm/mongoc-{}", std::process::id());
+            assert!(!Path::new(&name).exists(), "{name}");
+        }
+    }
 }
