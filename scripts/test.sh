@@ -71,7 +71,7 @@ if [ "$#" -gt 0 ]; then
 else
     step cargo fmt --all --check
     step cargo clippy --workspace --all-targets --locked -- -D warnings
-    step cargo test --workspace --locked
+    step cargo test --workspace --locked --no-fail-fast
     step scripts/page-test.sh
     verify
 fi

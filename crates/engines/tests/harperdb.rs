@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 use std::collections::HashSet;
+use std::ffi::CString;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::ptr;
 use std::sync::Barrier;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
@@ -324,13 +326,59 @@ fn run_helper(dir: &TempDir, site: &str, uid: Option<u32>) -> (Child, u32) {
     if let Some(uid) = uid {
         chown(&site, Some(uid), Some(uid)).unwrap();
         chown(dir.path().join("cache"), Some(uid), Some(uid)).unwrap();
-        command.uid(uid).gid(uid);
+        within_reach(&mut command, dir);
+        become_user(&mut command, uid);
     }
     let mut child = command.spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut lines = lines.map_while(std::io::Result::ok);
     let pid = lines.find_map(|line| line.strip_prefix("server ")?.parse().ok());
     (child, pid.expect("the helper failed, see above"))
+}
+
+/// Has a command find HarperDB's package in `dir`, where it is mounted for that process and its
+/// children alone: where it lies, below a home perhaps, other users than its owner may not reach it.
+/// Takes the rights of root.
+fn within_reach(command: &mut Command, dir: &TempDir) {
+    let programs = engine().programs();
+    let (_, program) = programs.iter().find(|(name, _)| *name == "harperdb.js").unwrap();
+    // What the package depends on lies beside it: …/node_modules/harperdb/bin/harperdb.js.
+    let (from, to) = (program.ancestors().nth(3).unwrap(), dir.path().join("node_modules"));
+    fs::create_dir_all(&to).unwrap();
+    command.env("EMBERMARK_HARPERDB", to.join("harperdb"));
+    let text = |path: &Path| CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
+    let (from, to) = (text(from), text(&to));
+    let mount = move || {
+        let (none, none_data) = (ptr::null(), ptr::null());
+        // SAFETY: system calls alone, with texts that were made before.
+        let failed = unsafe {
+            libc::unshare(libc::CLONE_NEWNS) != 0
+                || libc::mount(
+                    none,
+                    c"/".as_ptr(),
+                    none,
+                    libc::MS_REC | libc::MS_PRIVATE,
+                    none_data,
+                ) != 0
+                || libc::mount(from.as_ptr(), to.as_ptr(), none, libc::MS_BIND, none_data) != 0
+        };
+        if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    };
+    // SAFETY: it makes system calls and allocates nothing.
+    unsafe { command.pre_exec(mount) };
+}
+
+/// Has a command run as another user, after what it was told to do before.
+fn become_user(command: &mut Command, uid: u32) {
+    let change = move || {
+        // SAFETY: system calls alone.
+        let failed = unsafe {
+            libc::setgroups(0, ptr::null()) != 0 || libc::setgid(uid) != 0 || libc::setuid(uid) != 0
+        };
+        if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    };
+    // SAFETY: as above.
+    unsafe { command.pre_exec(change) };
 }
 
 /// Kills a helper and sees its server die with it.
