@@ -614,16 +614,22 @@ fn helper() {
     sleep(Duration::from_secs(60));
 }
 
-/// Runs the helper in a copy of this program that anybody may run.
+/// Runs the helper, in copies of this program and of InfluxDB's that anybody may run: where they lie,
+/// below a home perhaps, other users than its owner may not reach them.
 fn run_helper(dir: &TempDir, uid: Option<u32>) -> (std::process::Child, u32) {
-    let program = dir.path().join("program");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let (program, influxd) = (dir.path().join("program"), dir.path().join("influxd"));
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for (from, to) in
+        [(std::env::current_exe().unwrap(), &program), (engine().programs()[0].1.clone(), &influxd)]
+    {
+        fs::copy(from, to).unwrap();
+        fs::set_permissions(to, fs::Permissions::from_mode(0o755)).unwrap();
+    }
     let site = dir.path().join("site");
     fs::create_dir(&site).unwrap();
     let mut command = Command::new(program);
     command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &site);
+    command.env("EMBERMARK_INFLUXD", &influxd);
     command.current_dir("/").stdout(Stdio::piped());
     if let Some(uid) = uid {
         chown(&site, Some(uid), Some(uid)).unwrap();
