@@ -2,6 +2,8 @@
 #![cfg(feature = "influxdb")]
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+mod anybody;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -614,17 +616,12 @@ fn helper() {
     sleep(Duration::from_secs(60));
 }
 
-/// Runs the helper, in copies of this program and of InfluxDB's that anybody may run: where they lie,
-/// below a home perhaps, other users than its owner may not reach them.
+/// Runs the helper, in copies of this program and of InfluxDB's that anybody may run.
 fn run_helper(dir: &TempDir, uid: Option<u32>) -> (std::process::Child, u32) {
     let (program, influxd) = (dir.path().join("program"), dir.path().join("influxd"));
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    for (from, to) in
-        [(std::env::current_exe().unwrap(), &program), (engine().programs()[0].1.clone(), &influxd)]
-    {
-        fs::copy(from, to).unwrap();
-        fs::set_permissions(to, fs::Permissions::from_mode(0o755)).unwrap();
-    }
+    anybody::copy(&std::env::current_exe().unwrap(), &program);
+    anybody::copy(&engine().programs()[0].1, &influxd);
     let site = dir.path().join("site");
     fs::create_dir(&site).unwrap();
     let mut command = Command::new(program);

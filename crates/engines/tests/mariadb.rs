@@ -2,6 +2,8 @@
 #![cfg(feature = "mariadb")]
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+mod anybody;
+
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -708,9 +710,8 @@ fn start_helper_with(
     installation: Option<&Path>,
 ) -> Child {
     let program = dir.path().join("program");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    anybody::copy(&std::env::current_exe().unwrap(), &program);
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let site = dir.path().join("site");
     fs::create_dir(&site).unwrap();
     let mut command = Command::new(program);

@@ -26,6 +26,7 @@ use tempfile::TempDir;
 use client::Client;
 use values::Readings;
 
+mod anybody;
 #[path = "mongodb/client.rs"]
 mod client;
 #[path = "mongodb/refusals.rs"]
@@ -449,9 +450,14 @@ fn helper() {
 /// Runs the helper in a copy of this program, and of the server's, that anybody may run.
 fn run_helper(dir: &TempDir, uid: Option<u32>) -> (Child, u32) {
     let program = dir.path().join("program");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    anybody::copy(&std::env::current_exe().unwrap(), &program);
+    // Our own copy of the server is found beside the program, with the libraries that came with it.
+    let home = engine().programs()[0].1.ancestors().nth(2).unwrap().to_owned();
+    if home.ends_with("mongodb") {
+        fs::create_dir(dir.path().join("deps")).unwrap();
+        anybody::copy(&home, &dir.path().join("deps/mongodb"));
+    }
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let site = dir.path().join("site");
     fs::create_dir(&site).unwrap();
     let mut command = Command::new(program);

@@ -2,6 +2,7 @@
 #![cfg(feature = "postgres")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod anybody;
 #[path = "postgres/client.rs"]
 mod client;
 #[path = "postgres/common.rs"]
@@ -213,9 +214,8 @@ fn helper() {
 /// Runs the helper in a copy of this program that anybody may run.
 fn run_helper(dir: &TempDir, uid: Option<u32>) -> (std::process::Child, u32) {
     let program = dir.path().join("program");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    anybody::copy(&std::env::current_exe().unwrap(), &program);
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let site = dir.path().join("site");
     fs::create_dir(&site).unwrap();
     let mut command = Command::new(program);
