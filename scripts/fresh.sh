@@ -97,14 +97,14 @@ furnish() {
     [ -z "$user" ] || { chroot "$root" chown -R user: /home/user; chown -R --reference="$root$home" "$cache"; }
 }
 
-# inside COMMAND…: runs it in the root, as its user, with mounts and processes that end with it.
+# inside USER COMMAND…: runs it in the root, with mounts and processes that end with it, and with this script.
 inside() {
     local as=$1 variables=(HOME="$home" USER="$name" PATH=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
     shift
     local settings
     mapfile -t settings < <(env | grep -E '^(https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|NODE_EXTRA_CA_CERTS|PIP_[A-Z_]*|CARGO_(NET|HTTP|REGISTRIES|PROFILE|BUILD)_[A-Z_]*|RUST_BACKTRACE|ACCEPT_LICENSE|NO_SKIPS|TERM)=')
     ROOT=$work/root HOME_IN=$home CACHE=$cache SYSROOT=$(rustc --print sysroot) AS=$as \
-        unshare --mount --pid --fork --kill-child bash -euc '
+        setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child bash -euc '
         mount --bind "$ROOT" "$ROOT"
         mount --rbind /dev "$ROOT/dev"
         mount --rbind /sys "$ROOT/sys"
