@@ -49,11 +49,12 @@ can || exit 1
 
 # Roots of runs that were killed.
 for old in "$folder".*; do
-    if [ -d "$old" ] && [ ! -e "$old/keep" ] && [ ! -d "/proc/${old##*.}" ]; then rm -rf --one-file-system "$old"; fi
+    if [ -f "$old/pid" ] && [ ! -d "/proc/$(cat "$old/pid")" ] && [ ! -e "$old/keep" ]; then rm -rf --one-file-system "$old"; fi
 done
 
-work=$folder.$$
-mkdir -p "$work"
+work=$(mktemp -d "$folder.XXXXXX")
+chmod 755 "$work"
+echo $$ >"$work/pid"
 if [ -n "$keep" ]; then touch "$work/keep"; say "the root stays in $work/root"; else trap 'rm -rf --one-file-system "$work"' EXIT; fi
 name=root home=/root
 if [ -n "$user" ]; then name=user home=/home/user; fi
