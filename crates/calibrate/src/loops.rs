@@ -138,7 +138,7 @@ impl Bare {
     ///
     /// # Errors
     /// Those of the library.
-    pub fn settle(&mut self) -> Result<(), Failure> {
+    pub fn maintain(&mut self) -> Result<(), Failure> {
         // SAFETY: open.
         done(unsafe { (self.functions.settle)(self.db) }, "settle")
     }
@@ -198,7 +198,7 @@ mod tests {
             let mut bare = Bare::open(engine, folder.path(), 16 << 20, &rows, wanted).unwrap();
             assert!(bare.load().unwrap() > 0, "{engine}");
             assert!(bare.load().unwrap() > 0, "{engine}");
-            bare.settle().unwrap();
+            bare.maintain().unwrap();
             assert_eq!(bare.read().unwrap().1, expected, "{engine}");
             bare.close().unwrap();
         }

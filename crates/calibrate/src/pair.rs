@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_data::staged::StagedRows;
-use embermark_engines::{Opened, Site, registry};
+use embermark_engines::{OpenOptions, Opened, registry};
 use embermark_meter::Meter;
 use embermark_model::Durability;
 use embermark_model::answer::Answer;
@@ -31,8 +31,8 @@ pub struct Pair {
 }
 
 /// The tier that is compared.
-pub fn site(dir: PathBuf) -> Site {
-    Site::new(dir, Durability::Process, MEMORY)
+pub fn options(dir: PathBuf) -> OpenOptions {
+    OpenOptions::new(dir, Durability::Process, MEMORY)
 }
 
 /// The place of a phase of that name.
@@ -70,7 +70,7 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     fs::create_dir(&ours)?;
     fs::create_dir(&theirs)?;
     let prepared = find("sensors")?.prepare(&Spec::of(staged.to_owned(), "single", rows::SEED))?;
-    let Opened { store, .. } = registry::find(engine)?.open(&site(ours))?;
+    let Opened { store, .. } = registry::find(engine)?.open(&options(ours))?;
     one_library(engine)?;
     let mut bench = prepared.open(store)?;
     let staged = StagedRows::open(staged)?;
@@ -85,7 +85,7 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
         || timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
         || Ok(bare.load()? as f64 / staged.len() as f64),
     )?;
-    bare.settle()?;
+    bare.maintain()?;
     let (place, mut meter) = (phase(&*bench, "read")?, Meter::new(None));
     // Each run follows another of its own side at once, unmeasured: what the other side, and the
     // check of an answer, left in the CPU's caches is in neither. The bare loop reads what is drawn

@@ -13,7 +13,7 @@ use embermark_model::{Key, Reading};
 use embermark_workloads::{Bench, Spec, find};
 
 use crate::line::Line;
-use crate::pair::{phase, site, timed};
+use crate::pair::{options, phase, timed};
 use crate::tools::{self, Place};
 use crate::{Failure, rows};
 
@@ -113,16 +113,18 @@ impl Server {
         staged::write(&staged, &readings)?;
         write_keys(&keys, drawn.iter().map(|(key, _)| *key))?;
         fs::create_dir(&dir)?;
-        let site = site(dir);
+        let options = options(dir);
         let prepared = find("sensors")?.prepare(&Spec::of(staged, "single", rows::SEED))?;
-        let opened = engine.open(&site)?;
+        let opened = engine.open(&options)?;
         let Store::Sql(store) = opened.store else { return Err("it answers no SQL".into()) };
         let Join::At(at) = store.join() else { return Err("it takes no second client".into()) };
         let mut bench = prepared.open(Store::Sql(store))?;
         let phase = phase(&*bench, "read")?;
         // Loads the rows and brings them to rest; a second connection finds the table then.
         bench.ready(phase)?;
-        let Store::Sql(mut store) = engine.join(&site, &at)? else { return Err("no SQL".into()) };
+        let Store::Sql(mut store) = engine.join(&options, &at)? else {
+            return Err("no SQL".into());
+        };
         let dialect = store.dialect();
         let select = format!(
             "SELECT temperature, humidity, light, voltage FROM {} WHERE sensor = {} AND ts = {}",

@@ -3,21 +3,21 @@
 use crate::{Result, Store};
 
 /// The way in for one further client, made by
-/// [`Lifecycle::sibling`](crate::Lifecycle::sibling). It goes to the client's thread, and is entered
+/// [`Lifecycle::open_client`](crate::Lifecycle::open_client). It goes to the client's thread, and is used
 /// there: a [`Store`] stays on the thread that opened it.
-pub struct Door(Box<dyn FnOnce() -> Result<Store> + Send>);
+pub struct ClientOpener(Box<dyn FnOnce() -> Result<Store> + Send>);
 
-impl Door {
-    /// A way in that opens the store when it is entered.
-    pub fn new(enter: impl FnOnce() -> Result<Store> + Send + 'static) -> Self {
-        Self(Box::new(enter))
+impl ClientOpener {
+    /// A way in that opens the store when it is used.
+    pub fn new(open: impl FnOnce() -> Result<Store> + Send + 'static) -> Self {
+        Self(Box::new(open))
     }
 
     /// Opens the client's store, on this thread.
     ///
     /// # Errors
     /// When the engine reports one.
-    pub fn enter(self) -> Result<Store> {
+    pub fn open(self) -> Result<Store> {
         (self.0)()
     }
 }

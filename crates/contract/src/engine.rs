@@ -30,27 +30,27 @@ pub trait Engine: Sync {
         false
     }
 
-    /// Opens a new, empty database at `site`; a server engine starts a private server there.
+    /// Opens a new, empty database as `options` say; a server engine starts a private server there.
     ///
     /// # Errors
     /// When the engine is not available or refuses.
-    fn open(&self, site: &Site) -> Result<Opened>;
+    fn open(&self, options: &OpenOptions) -> Result<Opened>;
 
     /// Whether it has anything to do when a database is to come to rest
-    /// ([`Lifecycle::settle`](crate::Lifecycle::settle)): a checkpoint, a compaction, a sync that it
+    /// ([`Lifecycle::maintain`](crate::Lifecycle::maintain)): a checkpoint, a compaction, a sync that it
     /// can be asked for.
-    fn settles(&self) -> bool {
+    fn has_maintenance(&self) -> bool {
         true
     }
 
-    /// Opens a second client of a database that another process has open at `site`, reached as that
+    /// Opens a second client of a database that another process has open as `options` say, reached as that
     /// one's [`Lifecycle::join`](crate::Lifecycle::join) says by `at`. An ordinary client of the same
     /// tier; it creates nothing and changes no setting of the database, and closing it stops no server
     /// and removes nothing.
     ///
     /// # Errors
     /// When the engine lets one process alone use a database, or refuses.
-    fn join(&self, _site: &Site, _at: &str) -> Result<Store> {
+    fn join(&self, _site: &OpenOptions, _at: &str) -> Result<Store> {
         let what = "a second process at a database that one has open";
         Err(EngineError::unsupported(self.info().id, what))
     }
@@ -66,7 +66,7 @@ pub struct Info {
     /// Embedded, server or reference.
     pub kind: Kind,
     /// Its store family.
-    pub family: Family,
+    pub family: DataModel,
     /// Licence of what is linked or started.
     pub licence: &'static str,
 }
@@ -94,7 +94,7 @@ impl fmt::Display for Kind {
 
 /// How an engine is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub enum DataModel {
     /// SQL.
     Sql,
     /// Ordered keys and values.
@@ -105,7 +105,7 @@ pub enum Family {
     Series,
 }
 
-impl fmt::Display for Family {
+impl fmt::Display for DataModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Sql => "SQL",
@@ -152,7 +152,7 @@ pub enum Tier {
 
 /// Where and how a database is to be opened.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub struct OpenOptions {
     /// An empty directory for the engine's files alone, an absolute path.
     pub dir: PathBuf,
     /// The tier to make.
@@ -167,7 +167,7 @@ pub struct Site {
     pub clients: u32,
 }
 
-impl Site {
+impl OpenOptions {
     /// A private database of one client, a server's reached by a socket.
     pub fn new(dir: impl Into<PathBuf>, durability: Durability, memory: u64) -> Self {
         Self { dir: dir.into(), durability, memory, url: None, link: Link::Socket, clients: 1 }

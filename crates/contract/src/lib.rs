@@ -12,8 +12,8 @@ pub mod row;
 pub mod series;
 pub mod sql;
 
-pub use client::Door;
-pub use engine::{Availability, Engine, Family, Info, Kind, Link, Opened, Site, Tier};
+pub use client::ClientOpener;
+pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened, Tier};
 pub use error::{EngineError, Result};
 
 use document::DocumentStore;
@@ -41,7 +41,7 @@ pub trait Lifecycle {
     ///
     /// # Errors
     /// When the engine reports one.
-    fn settle(&mut self) -> Result<()>;
+    fn maintain(&mut self) -> Result<()>;
 
     /// Ends what is open and opens it again, as a program does that starts anew on a database that is
     /// there: an embedded engine its files, a server engine its connection. Tables and collections
@@ -49,13 +49,13 @@ pub trait Lifecycle {
     ///
     /// # Errors
     /// When the engine reports one, or cannot do it in this way.
-    fn reopen(&mut self, _after: Ending) -> Result<()> {
+    fn reopen(&mut self, _after: ShutdownKind) -> Result<()> {
         Err(EngineError::unsupported("this engine's adapter", "opening a database again"))
     }
 
     /// How another process may use the same database while this one has it open.
     fn join(&self) -> Join {
-        Join::Alone("this engine's adapter opens no second client")
+        Join::Exclusive("this engine's adapter opens no second client")
     }
 
     /// The way in for a further client of this open database, on another thread of this process: an
@@ -67,7 +67,7 @@ pub trait Lifecycle {
     ///
     /// # Errors
     /// Unsupported where an engine has one client at a time, with its reason; else the engine's own.
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         Err(EngineError::unsupported("this engine's adapter", "more than one client at a time"))
     }
 
@@ -80,7 +80,7 @@ pub trait Lifecycle {
 
 /// How a database was left before it is opened again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum ShutdownKind {
     /// Closed as its manual asks.
     Clean,
     /// As its process leaves it that dies: no checkpoint, nothing flushed that a commit did not. What
@@ -91,11 +91,11 @@ pub enum Ending {
 /// How a process may use a database that another one has open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Join {
-    /// By [`Engine::join`] at the same site, given this: what reaches the database, in the engine's
+    /// By [`Engine::join`] with the same options, given this: what reaches the database, in the engine's
     /// own form. It may hold a password.
     At(String),
     /// Not at all, and why, as the engine's manual has it.
-    Alone(&'static str),
+    Exclusive(&'static str),
 }
 
 /// What a transaction will do.

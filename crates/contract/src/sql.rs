@@ -62,7 +62,7 @@ pub trait Rows {
 
 /// What the next statements will be, so that an engine can set what its manual advises for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum QueryKind {
     /// Many short statements, one row each.
     Point,
     /// Few statements over many rows.
@@ -133,7 +133,7 @@ pub trait SqlStore: Lifecycle {
     ///
     /// # Errors
     /// The engine's message.
-    fn expect(&mut self, _step: Step) -> Result<()> {
+    fn expect(&mut self, _step: QueryKind) -> Result<()> {
         Ok(())
     }
 }

@@ -148,20 +148,20 @@ fn a_server_that_dies_fails_the_cell_and_tells_what_was_lost() {
     let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for("the sensor", || companions(&place).first().copied());
     std::thread::sleep(std::time::Duration::from_millis(500));
-    let site = place.path("out/data");
+    let options = place.path("out/data");
     let server = processes().into_iter().find(|pid| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let words = String::from_utf8_lossy(&words).into_owned();
-        words.contains("mariadbd") && words.contains(&*site.to_string_lossy())
+        words.contains("mariadbd") && words.contains(&*options.to_string_lossy())
     });
     let server = server.or_else(|| {
-        // Its paths may be those of open folders: then it is the one with files below the site.
+        // Its paths may be those of open folders: then it is the one with files below the folder.
         processes().into_iter().find(|pid| {
             let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
             let folder = fs::read_dir(format!("/proc/{pid}/fd")).ok();
             let has = folder.is_some_and(|files| {
                 files.flatten().any(|file| {
-                    fs::read_link(file.path()).is_ok_and(|target| target.starts_with(&site))
+                    fs::read_link(file.path()).is_ok_and(|target| target.starts_with(&options))
                 })
             });
             name.starts_with("mariadbd") && has

@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use embermark_engines::sql::{Nullable, Param, Rows, SqlStore, SqlType, Step, TableDef};
-use embermark_engines::{Access, Availability, Family, Kind, Site, Store, registry};
+use embermark_engines::sql::{Nullable, Param, QueryKind, Rows, SqlStore, SqlType, TableDef};
+use embermark_engines::{Access, Availability, DataModel, Kind, OpenOptions, Store, registry};
 use embermark_model::Durability;
 
 const TABLE: TableDef = TableDef {
@@ -56,13 +56,13 @@ fn readings() -> Readings {
 fn points(criterion: &mut Criterion) {
     for engine in registry::ENGINES {
         let info = engine.info();
-        let is_wanted = (info.family, info.kind) == (Family::Sql, Kind::Embedded);
+        let is_wanted = (info.family, info.kind) == (DataModel::Sql, Kind::Embedded);
         if !is_wanted || !matches!(engine.availability(), Availability::Ready { .. }) {
             continue;
         }
         let folder = tempfile::tempdir().unwrap();
-        let site = Site::new(folder.path(), Durability::Process, 64 << 20);
-        let Store::Sql(mut store) = engine.open(&site).unwrap().store else {
+        let options = OpenOptions::new(folder.path(), Durability::Process, 64 << 20);
+        let Store::Sql(mut store) = engine.open(&options).unwrap().store else {
             continue;
         };
         store.batch(&store.dialect().create_table(&TABLE)).unwrap();
@@ -90,8 +90,8 @@ fn measure(criterion: &mut Criterion, engine: &str, store: &mut dyn SqlStore) {
     });
 
     group.throughput(Throughput::Elements(1));
-    store.settle().unwrap();
-    store.expect(Step::Point).unwrap();
+    store.maintain().unwrap();
+    store.expect(QueryKind::Point).unwrap();
     let place = |n| store.dialect().placeholder(n);
     let select = format!(
         "SELECT temperature, humidity, light, voltage FROM readings WHERE sensor = {} AND ts = {}",

@@ -44,17 +44,17 @@ fn until_taken<T, E>(
 /// Counts the clients that use handles of a store's, so that it closes none of them before its time.
 #[derive(Debug, Default)]
 #[allow(dead_code, reason = "used by engines that share handles; a build may have none")]
-pub(crate) struct Lender(Arc<()>);
+pub(crate) struct HandleCount(Arc<()>);
 
 /// Held by a client as long as it uses what was lent.
 #[derive(Debug)]
 #[allow(dead_code, reason = "as above")]
-pub(crate) struct Loan(#[allow(dead_code, reason = "it counts by being there")] Arc<()>);
+pub(crate) struct HandleGuard(#[allow(dead_code, reason = "it counts by being there")] Arc<()>);
 
 #[allow(dead_code, reason = "as above")]
-impl Lender {
-    pub fn lend(&self) -> Loan {
-        Loan(Arc::clone(&self.0))
+impl HandleCount {
+    pub fn guard(&self) -> HandleGuard {
+        HandleGuard(Arc::clone(&self.0))
     }
 
     /// Whether some client still uses what was lent.
@@ -121,11 +121,11 @@ mod tests {
 
     #[test]
     fn a_lender_knows_of_every_loan() {
-        let lender = Lender::default();
-        let (a, b) = (lender.lend(), lender.lend());
+        let handles = HandleCount::default();
+        let (a, b) = (handles.guard(), handles.guard());
         drop(a);
-        assert!(lender.is_lending());
+        assert!(handles.is_lending());
         drop(b);
-        assert!(!lender.is_lending());
+        assert!(!handles.is_lending());
     }
 }

@@ -63,6 +63,7 @@ mod zen;
 pub use server::program::on_search_path;
 
 pub use embermark_contract::{
-    Access, Availability, Door, Ending, Engine, EngineError, Family, Info, Join, Kind, Lifecycle,
-    Link, Opened, Result, Site, Store, Tier, document, kv, row, series, sql,
+    Access, Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind,
+    Lifecycle, Link, OpenOptions, Opened, Result, ShutdownKind, Store, Tier, document, kv, row,
+    series, sql,
 };

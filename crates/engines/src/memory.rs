@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{
-    Access, Availability, Door, Ending, Engine, EngineError, Family, Info, Join, Kind, Lifecycle,
-    Opened, Result, Site, Store, Tier,
+    Access, Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind,
+    Lifecycle, OpenOptions, Opened, Result, ShutdownKind, Store, Tier,
 };
 
 /// The engine.
@@ -32,7 +32,7 @@ impl Engine for Memory {
             id: "memory",
             name: "sorted map in memory",
             kind: Kind::Reference,
-            family: Family::KeyValue,
+            family: DataModel::KeyValue,
             licence: "-",
         }
     }
@@ -41,7 +41,7 @@ impl Engine for Memory {
         Availability::Ready { version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 
-    fn settles(&self) -> bool {
+    fn has_maintenance(&self) -> bool {
         false
     }
 
@@ -49,7 +49,7 @@ impl Engine for Memory {
         Tier::Offered { keeps: Durability::None, setting: "in memory only" }
     }
 
-    fn open(&self, _: &Site) -> Result<Opened> {
+    fn open(&self, _: &OpenOptions) -> Result<Opened> {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let store = Store::Kv(Box::new(Maps::default()));
         Ok(Opened { store, version, settings: Vec::new(), server: None })
@@ -57,15 +57,15 @@ impl Engine for Memory {
 }
 
 impl Lifecycle for Maps {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         Ok(())
     }
 
     /// Nothing: the maps are all there is, and a program that starts anew would have none.
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         match after {
-            Ending::Clean => Ok(()),
-            Ending::Crash => {
+            ShutdownKind::Clean => Ok(()),
+            ShutdownKind::Crash => {
                 let what = "recovery: a map in memory dies with its process";
                 Err(EngineError::unsupported("memory", what))
             }
@@ -73,10 +73,10 @@ impl Lifecycle for Maps {
     }
 
     fn join(&self) -> Join {
-        Join::Alone("it is a map in this process's memory")
+        Join::Exclusive("it is a map in this process's memory")
     }
 
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         let what = "more than one client at a time: it is a map without a lock";
         Err(EngineError::unsupported("memory", what))
     }

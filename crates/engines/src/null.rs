@@ -4,8 +4,8 @@ use embermark_model::Durability;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use crate::{
-    Access, Availability, Door, Ending, Engine, Family, Info, Join, Kind, Lifecycle, Opened,
-    Result, Site, Store, Tier,
+    Access, Availability, ClientOpener, DataModel, Engine, Info, Join, Kind, Lifecycle,
+    OpenOptions, Opened, Result, ShutdownKind, Store, Tier,
 };
 
 /// The engine.
@@ -22,7 +22,7 @@ impl Engine for Null {
             id: "null",
             name: "null (does nothing)",
             kind: Kind::Reference,
-            family: Family::KeyValue,
+            family: DataModel::KeyValue,
             licence: "-",
         }
     }
@@ -31,7 +31,7 @@ impl Engine for Null {
         Availability::Ready { version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 
-    fn settles(&self) -> bool {
+    fn has_maintenance(&self) -> bool {
         false
     }
 
@@ -39,7 +39,7 @@ impl Engine for Null {
         Tier::Offered { keeps: Durability::None, setting: "keeps nothing" }
     }
 
-    fn open(&self, _: &Site) -> Result<Opened> {
+    fn open(&self, _: &OpenOptions) -> Result<Opened> {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         Ok(Opened {
             store: Store::Kv(Box::new(Nothing)),
@@ -51,20 +51,20 @@ impl Engine for Null {
 }
 
 impl Lifecycle for Nothing {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn reopen(&mut self, _: Ending) -> Result<()> {
+    fn reopen(&mut self, _: ShutdownKind) -> Result<()> {
         Ok(())
     }
 
     fn join(&self) -> Join {
-        Join::Alone("it keeps nothing")
+        Join::Exclusive("it keeps nothing")
     }
 
-    fn sibling(&mut self) -> Result<Door> {
-        Ok(Door::new(|| Ok(Store::Kv(Box::new(Nothing)))))
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        Ok(ClientOpener::new(|| Ok(Store::Kv(Box::new(Nothing)))))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -11,8 +11,11 @@ use ::redb::{
 use embermark_model::Durability;
 
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
-use crate::{Availability, Engine, Family, Info, Kind, Tier};
+use crate::{
+    Access, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, ShutdownKind,
+    Store,
+};
+use crate::{Availability, DataModel, Engine, Info, Kind, Tier};
 
 const ID: &str = "redb";
 /// Of the crate that is compiled in; the build script takes it from the lock file.
@@ -23,7 +26,7 @@ pub(crate) struct Redb;
 
 impl Engine for Redb {
     fn info(&self) -> Info {
-        let (kind, family) = (Kind::Embedded, Family::KeyValue);
+        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
         Info { id: ID, name: "redb", kind, family, licence: "MIT or Apache-2.0" }
     }
 
@@ -46,10 +49,10 @@ impl Engine for Redb {
         }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
-        let cache = usize::try_from(site.memory).unwrap_or(usize::MAX);
-        let file = site.dir.join("embermark.redb");
-        let commit = match site.durability {
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        let cache = usize::try_from(options.memory).unwrap_or(usize::MAX);
+        let file = options.dir.join("embermark.redb");
+        let commit = match options.durability {
             Durability::None => Commit::None,
             Durability::Process | Durability::Power => Commit::Immediate,
         };
@@ -187,7 +190,7 @@ impl Trees {
     }
 
     /// Forgets what was given out, and refuses inside of a transaction what must stand alone.
-    fn alone(&mut self, doing: &'static str) -> Result<()> {
+    fn exclusive(&mut self, doing: &'static str) -> Result<()> {
         self.found = None;
         if let Txn::None = self.txn { Ok(()) } else { Err(failed(doing)("a transaction is open")) }
     }
@@ -261,7 +264,7 @@ fn visit_range(
 
 impl Lifecycle for Trees {
     /// By a commit that keeps all those before it, and by compaction.
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         self.found = None;
         if let Txn::None = self.txn {
             self.keep()?;
@@ -272,9 +275,9 @@ impl Lifecycle for Trees {
         Ok(())
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<()> {
-        self.alone("open the database again")?;
-        if after == Ending::Crash {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
+        self.exclusive("open the database again")?;
+        if after == ShutdownKind::Crash {
             let what = "recovery: it has no log to recover; after a crash it looks through the \
                         whole file for its free pages instead";
             return Err(EngineError::unsupported(ID, what));
@@ -291,7 +294,7 @@ impl Lifecycle for Trees {
     }
 
     fn join(&self) -> Join {
-        Join::Alone(
+        Join::Exclusive(
             "a database that is open is locked: opening it again is DatabaseAlreadyOpen \
              (https://docs.rs/redb/4/redb/enum.DatabaseError.html)",
         )
@@ -300,12 +303,12 @@ impl Lifecycle for Trees {
     /// The same database, which threads share by its handle, with transactions of its own: readers
     /// wait for nobody, and a writer waits until the writer before it has ended
     /// (<https://docs.rs/redb/4/redb/struct.Database.html#method.begin_write>).
-    fn sibling(&mut self) -> Result<Door> {
-        self.alone("let a further client in")?;
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        self.exclusive("let a further client in")?;
         let db = Some(Arc::clone(self.db.as_ref().ok_or_else(closed)?));
         let (file, names) = (self.file.clone(), self.names.clone());
         let (cache, commit) = (self.cache, self.commit);
-        Ok(Door::new(move || {
+        Ok(ClientOpener::new(move || {
             let (txn, found, value) = (Txn::None, None, Vec::new());
             let client = Self { db, further: true, file, cache, commit, names, txn, found, value };
             Ok(Store::Kv(Box::new(client)))
@@ -320,7 +323,7 @@ impl Lifecycle for Trees {
 
 impl KvStore for Trees {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
-        self.alone("open a table")?;
+        self.exclusive("open a table")?;
         if let Some(known) = self.names.iter().position(|name| name == def.name) {
             return Ok(Table(known));
         }
@@ -330,7 +333,7 @@ impl KvStore for Trees {
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
-        self.alone("clear a table")?;
+        self.exclusive("clear a table")?;
         let (txn, tree) = (start(self.db()?, self.commit)?, tree(&self.names[table.0]));
         txn.delete_table(tree).map_err(failed("remove a table"))?;
         txn.open_table(tree).map_err(failed("make a table"))?;
@@ -338,7 +341,7 @@ impl KvStore for Trees {
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
-        self.alone("begin a transaction")?;
+        self.exclusive("begin a transaction")?;
         self.txn = match access {
             Access::Read => {
                 let txn = self.db()?.begin_read().map_err(failed("begin to read"))?;

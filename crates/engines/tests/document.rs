@@ -10,7 +10,9 @@ use embermark_engines::document::{
     Order, Value,
 };
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{Ending, Engine, Family, Result, Site, Store, Tier, registry};
+use embermark_engines::{
+    DataModel, Engine, OpenOptions, Result, ShutdownKind, Store, Tier, registry,
+};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
@@ -128,7 +130,7 @@ const TOPICS: &[(&str, Check)] = &[
 fn every_document_engine_conforms(tier: Durability) {
     for engine in registry::ENGINES {
         let id = engine.info().id;
-        if engine.info().family != Family::Document {
+        if engine.info().family != DataModel::Document {
             continue;
         }
         if !is_here(*engine) {
@@ -152,8 +154,8 @@ fn conform(engine: &'static dyn Engine, tier: Durability) {
         std::fs::set_permissions(folder.path(), open).unwrap();
     }
     let dir = folder.path().to_owned();
-    let site = Site::new(dir, tier, 64 << 20);
-    let opened = engine.open(&site).unwrap();
+    let options = OpenOptions::new(dir, tier, 64 << 20);
+    let opened = engine.open(&options).unwrap();
     assert!(!opened.version.is_empty() && !opened.settings.is_empty());
     let Store::Document(store) = opened.store else {
         panic!("an engine of family document opened another store");
@@ -183,7 +185,7 @@ fn every_document_engine_conforms_surviving_a_power_cut() {
 
 #[test]
 fn no_document_engine_keeps_less_than_its_tier_promises() {
-    let engines = registry::ENGINES.iter().filter(|e| e.info().family == Family::Document);
+    let engines = registry::ENGINES.iter().filter(|e| e.info().family == DataModel::Document);
     for (engine, tier) in engines.flat_map(|e| Durability::ALL.map(|tier| (e, tier))) {
         if let Tier::Offered { keeps, .. } = engine.tier(tier) {
             assert!(keeps >= tier, "{} keeps {keeps} in tier {tier}", engine.info().id);
@@ -192,8 +194,8 @@ fn no_document_engine_keeps_less_than_its_tier_promises() {
 }
 
 fn settles(subject: &mut Subject) {
-    subject.store.settle().unwrap();
-    subject.store.settle().unwrap();
+    subject.store.maintain().unwrap();
+    subject.store.maintain().unwrap();
 }
 
 fn values_round_trip(subject: &mut Subject) {
@@ -603,11 +605,11 @@ fn opens_again(subject: &mut Subject) {
     for round in 1..4 {
         let fields = [("number", Value::Float(1.5)), ("words", Value::Text("w"))];
         subject.insert(collection, &key(1, 2 * round), &fields).unwrap();
-        subject.store.reopen(Ending::Clean).unwrap();
+        subject.store.reopen(ShutdownKind::Clean).unwrap();
         subject.insert(collection, &key(1, 2 * round + 1), &fields).unwrap();
         let stamps: Vec<i64> = (2..2 * round + 2).collect();
         assert_eq!(subject.stamps(collection, Filter::All), stamps);
-        let error = subject.store.reopen(Ending::Crash).unwrap_err();
+        let error = subject.store.reopen(ShutdownKind::Crash).unwrap_err();
         assert!(error.is_unsupported() && error.to_string().contains("server starts"), "{error}");
         let question = subject.question(
             &AGAIN,

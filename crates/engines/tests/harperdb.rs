@@ -22,7 +22,7 @@ use embermark_engines::document::{
     Collection, CollectionDef, Document, DocumentStore, Filter, Find, Language, Order, Value,
 };
 use embermark_engines::{
-    Availability, Engine, EngineError, Opened, Result, Site, Store, Tier, registry,
+    Availability, Engine, EngineError, OpenOptions, Opened, Result, Store, Tier, registry,
 };
 use embermark_model::Durability;
 use embermark_skips::{is_here, skipped};
@@ -54,12 +54,12 @@ fn installed() -> bool {
     is_here(engine())
 }
 
-fn site(dir: &Path, durability: Durability) -> Site {
-    Site::new(dir, durability, 32 << 20)
+fn options(dir: &Path, durability: Durability) -> OpenOptions {
+    OpenOptions::new(dir, durability, 32 << 20)
 }
 
 fn open(dir: &TempDir, durability: Durability) -> Opened {
-    engine().open(&site(dir.path(), durability)).unwrap()
+    engine().open(&options(dir.path(), durability)).unwrap()
 }
 
 fn store(opened: Opened) -> Box<dyn DocumentStore> {
@@ -278,7 +278,7 @@ fn a_database_on_a_given_server_is_made_and_dropped() {
         return skipped("given server", format!("{GIVEN} names none"));
     };
     let dir = tempfile::tempdir().unwrap();
-    let given = Site { url: Some(url), ..site(dir.path(), Durability::Power) };
+    let given = OpenOptions { url: Some(url), ..options(dir.path(), Durability::Power) };
     let opened = engine().open(&given).unwrap();
     assert_eq!(opened.server, None);
     let mut store = store(opened);
@@ -301,7 +301,7 @@ fn a_database_on_a_given_server_is_made_and_dropped() {
 #[ignore = "a helper of other tests"]
 fn helper() {
     let Some(dir) = std::env::var_os(HELPER_DIR) else { return };
-    let opened = engine().open(&site(Path::new(&dir), Durability::None)).unwrap();
+    let opened = engine().open(&options(Path::new(&dir), Durability::None)).unwrap();
     let pid = opened.server.unwrap();
     let mut store = store(opened);
     let readings = filled(&mut *store, 2);
@@ -311,21 +311,21 @@ fn helper() {
 }
 
 /// Runs the helper in a copy of this program that anybody may run, with a cache folder in `dir`.
-fn run_helper(dir: &TempDir, site: &str, uid: Option<u32>) -> (Child, u32) {
+fn run_helper(dir: &TempDir, options: &str, uid: Option<u32>) -> (Child, u32) {
     let program = dir.path().join("program");
     if !program.exists() {
         anybody::copy(&std::env::current_exe().unwrap(), &program);
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(dir.path().join("cache")).unwrap();
     }
-    let site = dir.path().join(site);
-    fs::create_dir(&site).unwrap();
+    let options = dir.path().join(options);
+    fs::create_dir(&options).unwrap();
     let mut command = Command::new(program);
-    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &site);
+    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &options);
     command.env("XDG_CACHE_HOME", dir.path().join("cache"));
     command.current_dir("/").stdout(Stdio::piped());
     if let Some(uid) = uid {
-        chown(&site, Some(uid), Some(uid)).unwrap();
+        chown(&options, Some(uid), Some(uid)).unwrap();
         chown(dir.path().join("cache"), Some(uid), Some(uid)).unwrap();
         within_reach(&mut command, dir);
         become_user(&mut command, uid);
@@ -397,7 +397,7 @@ fn a_server_dies_with_an_owner_that_is_killed() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    kill(run_helper(&dir, "site", None));
+    kill(run_helper(&dir, "options", None));
 }
 
 #[test]
@@ -410,7 +410,7 @@ fn an_ordinary_user_runs_it_as_himself() {
         return skipped("root", "only root can try another user; other tests try this one");
     }
     let dir = tempfile::tempdir().unwrap();
-    let helper = run_helper(&dir, "site", Some(NOBODY));
+    let helper = run_helper(&dir, "options", Some(NOBODY));
     assert_eq!(fs::metadata(format!("/proc/{}", helper.1)).unwrap().uid(), NOBODY);
     let here = listeners("self");
     assert!(sockets(helper.1).is_disjoint(&here));

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use embermark_engines::kv::{IndexDef, Indexed, KvStore, Pairs, Range, Table, TableDef};
 use embermark_engines::registry::ENGINES;
-use embermark_engines::{Access, Ending, Family, Kind, Link, Site, Store, Tier};
+use embermark_engines::{Access, DataModel, Kind, Link, OpenOptions, ShutdownKind, Store, Tier};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
@@ -21,7 +21,7 @@ const TABLE: TableDef<'_> = TableDef { name: "people", key_length: Some(8), inde
 
 /// Runs a check on a fresh store with indexes, of every engine and tier.
 fn on_each(check: impl Fn(&mut dyn KvStore, Table, &str)) {
-    let kv = ENGINES.iter().filter(|engine| engine.info().family == Family::KeyValue);
+    let kv = ENGINES.iter().filter(|engine| engine.info().family == DataModel::KeyValue);
     for engine in kv.filter(|engine| engine.info().id != "null") {
         if !is_here(*engine) {
             continue;
@@ -33,7 +33,7 @@ fn on_each(check: impl Fn(&mut dyn KvStore, Table, &str)) {
             let name = format!("{} ({tier})", engine.info().id);
             let dir = tempfile::tempdir().unwrap();
             let memory = 16 << 20;
-            let site = Site {
+            let options = OpenOptions {
                 dir: dir.path().into(),
                 durability: tier,
                 memory,
@@ -41,7 +41,7 @@ fn on_each(check: impl Fn(&mut dyn KvStore, Table, &str)) {
                 link: Link::Socket,
                 clients: 1,
             };
-            let Store::Kv(store) = engine.open(&site).unwrap().store else { panic!("{name}") };
+            let Store::Kv(store) = engine.open(&options).unwrap().store else { panic!("{name}") };
             let mut store = Indexed::new(store);
             assert!(store.keeps_indexes(), "{name}");
             let table = store.table(&TABLE).unwrap();
@@ -188,7 +188,7 @@ fn a_bulk_load_of_many_alike_is_found_cleared_and_loaded_again() {
             assert!(store.delete(table, &key(7)).unwrap(), "{name}");
             model.remove(&key(7));
             agrees(store, table, &model, name);
-            store.reopen(Ending::Clean).unwrap();
+            store.reopen(ShutdownKind::Clean).unwrap();
             agrees(store, table, &model, &format!("{name}, opened again, {round}"));
             store.clear(table).unwrap();
             agrees(store, table, &Model::new(), name);
@@ -203,7 +203,7 @@ const TABLE_BESIDE: TableDef<'_> = TableDef { name: "beside", key_length: Some(8
 fn an_index_changes_with_its_table_or_not_at_all() {
     for engine in ENGINES.iter().filter(|engine| {
         let info = engine.info();
-        info.family == Family::KeyValue && info.kind == Kind::Embedded
+        info.family == DataModel::KeyValue && info.kind == Kind::Embedded
     }) {
         if !is_here(*engine) {
             continue;
@@ -213,9 +213,9 @@ fn an_index_changes_with_its_table_or_not_at_all() {
             continue;
         }
         let dir = tempfile::tempdir().unwrap();
-        let site = Site::new(dir.path(), durability, 16 << 20);
+        let options = OpenOptions::new(dir.path(), durability, 16 << 20);
         let open = || {
-            let Store::Kv(store) = engine.open(&site).unwrap().store else { panic!("{id}") };
+            let Store::Kv(store) = engine.open(&options).unwrap().store else { panic!("{id}") };
             let mut store = Indexed::new(store);
             let table = store.table(&TABLE).unwrap();
             (store, table)

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue};
 use embermark_engines::sql::ResultRow;
 use embermark_engines::{
-    Availability, Ending, Engine, Opened, Result, Site, Store, Tier, registry,
+    Availability, Engine, OpenOptions, Opened, Result, ShutdownKind, Store, Tier, registry,
 };
 use embermark_model::Durability;
 use embermark_skips::{is_here, skipped};
@@ -42,12 +42,12 @@ fn influxd() -> PathBuf {
     path.clone()
 }
 
-fn site(dir: &Path, durability: Durability) -> Site {
-    Site::new(dir, durability, 32 << 20)
+fn options(dir: &Path, durability: Durability) -> OpenOptions {
+    OpenOptions::new(dir, durability, 32 << 20)
 }
 
 fn open(dir: &TempDir, durability: Durability) -> Opened {
-    engine().open(&site(dir.path(), durability)).unwrap()
+    engine().open(&options(dir.path(), durability)).unwrap()
 }
 
 fn store(opened: Opened) -> Box<dyn SeriesStore> {
@@ -207,9 +207,9 @@ fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
         store.flush().unwrap();
         assert_holds(&mut *store, 0..200_000 + singly);
         // Rest changes nothing, and a second one has nothing to wait for.
-        store.settle().unwrap();
+        store.maintain().unwrap();
         let begun = Instant::now();
-        store.settle().unwrap();
+        store.maintain().unwrap();
         assert!(begun.elapsed() < Duration::from_millis(100));
         assert_holds(&mut *store, 0..200_000 + singly);
         // A clearing overtakes nothing that was sent before it.
@@ -235,13 +235,13 @@ fn a_store_opened_again_holds_every_point_and_goes_on_in_every_tier() {
         assert_eq!(store.bulk("m", &mut made(0..10_000)).unwrap(), 10_000);
         for n in 10_000..10_010 {
             with_made(n, |point| store.write("m", point)).unwrap();
-            store.reopen(Ending::Clean).unwrap();
+            store.reopen(ShutdownKind::Clean).unwrap();
             assert_holds(&mut *store, 0..n + 1);
         }
         assert_eq!(store.bulk("m", &mut made(10_010..12_000)).unwrap(), 1_990);
         store.flush().unwrap();
         assert_holds(&mut *store, 0..12_000);
-        let error = store.reopen(Ending::Crash).unwrap_err();
+        let error = store.reopen(ShutdownKind::Crash).unwrap_err();
         assert!(error.is_unsupported() && error.to_string().contains("server starts"), "{error}");
         assert_holds(&mut *store, 0..12_000);
         store.close().unwrap();
@@ -258,13 +258,13 @@ fn after_rest_a_shard_is_one_file_and_its_log_is_empty() {
     for n in 0..6 {
         store.bulk("m", &mut made(n * 100_000..(n + 1) * 100_000)).unwrap();
     }
-    store.settle().unwrap();
+    store.maintain().unwrap();
     // Some of what is deleted lies in the file, some still in the cache.
     for n in 600_000..600_540 {
         with_made(n, |point| store.write("m", point)).unwrap();
     }
     store.execute("DELETE FROM m WHERE sensor = '3'").unwrap();
-    store.settle().unwrap();
+    store.maintain().unwrap();
     let shard = "embermark/autogen";
     let files = |root: &str, of: &str| -> Vec<(PathBuf, u64)> {
         let shards = fs::read_dir(dir.path().join("server").join(root).join(shard)).unwrap();
@@ -304,7 +304,7 @@ fn a_point_written_again_keeps_the_fields_it_does_not_bring_and_deletions_hit_th
     assert_eq!(rows, [[Some(10), Some(1), Some(3), Some(4)], kept, other]);
     store.execute("DELETE FROM m WHERE sensor = '1' AND time = 10").unwrap();
     assert_eq!(ints(&mut *store, all, &columns), [kept, other]);
-    store.settle().unwrap();
+    store.maintain().unwrap();
     store.execute("DELETE FROM m WHERE sensor = '2' AND time = 10").unwrap();
     assert_eq!(ints(&mut *store, all, &columns), [kept]);
     store.close().unwrap();
@@ -451,10 +451,11 @@ fn count_after_restart(dir: &Path) -> i64 {
     let mut command = Command::new(influxd());
     command.args(["run", "-config"]).arg(dir.join("again.conf")).stderr(Stdio::null());
     let mut server = command.spawn().unwrap();
-    let site = site(dir, Durability::Power);
+    let options = options(dir, Durability::Power);
     let mut given = loop {
         let urls = ports(server.id()).into_iter().map(|port| format!("http://127.0.0.1:{port}"));
-        let mut tried = urls.map(|url| engine().open(&Site { url: Some(url), ..site.clone() }));
+        let mut tried =
+            urls.map(|url| engine().open(&OpenOptions { url: Some(url), ..options.clone() }));
         match tried.find_map(Result::ok) {
             Some(opened) => break store(opened),
             None => sleep(Duration::from_millis(10)),
@@ -528,10 +529,10 @@ fn a_server_that_refuses_to_start_is_reported_with_the_last_lines_of_its_log() {
     );
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::create_dir(dir.path().join("site")).unwrap();
+    fs::create_dir(dir.path().join("options")).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["helper", "--exact", "--ignored", "--nocapture"]);
-    command.env(HELPER_DIR, dir.path().join("site")).env("EMBERMARK_INFLUXD", &program);
+    command.env(HELPER_DIR, dir.path().join("options")).env("EMBERMARK_INFLUXD", &program);
     let output = command.output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
@@ -561,14 +562,14 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
     // One of them answers InfluxQL, the other is for backups.
     let answered = ports.iter().filter_map(|port| {
         let url = Some(format!("http://me:hunter2@127.0.0.1:{port}/"));
-        engine().open(&Site { url, ..site(dir.path(), Durability::Power) }).ok()
+        engine().open(&OpenOptions { url, ..options(dir.path(), Durability::Power) }).ok()
     });
     let opened = answered.into_iter().next().unwrap();
     assert_eq!(opened.server, None);
     assert!(opened.settings.contains(&("data.wal-fsync-delay".to_owned(), "0s".to_owned())));
     let mut ours = store(opened);
     assert_eq!(ours.bulk("m", &mut made(0..12_000)).unwrap(), 12_000);
-    ours.settle().unwrap();
+    ours.maintain().unwrap();
     assert_holds(&mut *ours, 0..12_000);
     assert_eq!(count(&mut *owner), 0);
     let added: Vec<_> =
@@ -579,11 +580,11 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
     owner.close().unwrap();
 
     let url = Some("http://me:hunter2@127.0.0.1:1".to_owned());
-    let error = engine().open(&Site { url, ..site(dir.path(), Durability::Process) });
+    let error = engine().open(&OpenOptions { url, ..options(dir.path(), Durability::Process) });
     let error = error.err().unwrap().to_string();
     assert!(error.contains("127.0.0.1:1") && !error.contains("hunter2"), "{error}");
     let url = Some("mysql//nonsense".to_owned());
-    let error = engine().open(&Site { url, ..site(dir.path(), Durability::Process) });
+    let error = engine().open(&OpenOptions { url, ..options(dir.path(), Durability::Process) });
     assert!(error.err().unwrap().to_string().contains("http://user:password@host"));
 }
 
@@ -605,7 +606,7 @@ fn ports(pid: u32) -> Vec<u16> {
 #[ignore = "a helper of other tests"]
 fn helper() {
     let Some(dir) = std::env::var_os(HELPER_DIR) else { return };
-    let opened = engine().open(&site(Path::new(&dir), Durability::None));
+    let opened = engine().open(&options(Path::new(&dir), Durability::None));
     let opened = opened.unwrap_or_else(|error| panic!("{error}"));
     let pid = opened.server.unwrap();
     let mut store = store(opened);
@@ -622,14 +623,14 @@ fn run_helper(dir: &TempDir, uid: Option<u32>) -> (std::process::Child, u32) {
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     anybody::copy(&std::env::current_exe().unwrap(), &program);
     anybody::copy(&engine().programs()[0].1, &influxd);
-    let site = dir.path().join("site");
-    fs::create_dir(&site).unwrap();
+    let options = dir.path().join("options");
+    fs::create_dir(&options).unwrap();
     let mut command = Command::new(program);
-    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &site);
+    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &options);
     command.env("EMBERMARK_INFLUXD", &influxd);
     command.current_dir("/").stdout(Stdio::piped());
     if let Some(uid) = uid {
-        chown(&site, Some(uid), Some(uid)).unwrap();
+        chown(&options, Some(uid), Some(uid)).unwrap();
         command.uid(uid).gid(uid);
     }
     let mut child = command.spawn().unwrap();

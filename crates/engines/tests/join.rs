@@ -6,13 +6,13 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use embermark_engines::{Join, Link, Site, Tier, registry};
+use embermark_engines::{Join, Link, OpenOptions, Tier, registry};
 use embermark_model::Durability;
 
 #[path = "join/common.rs"]
 mod common;
 
-use common::{TOLD, close, count, create, engines, join, site, write};
+use common::{TOLD, close, count, create, engines, join, options, write};
 
 /// What a helper's answers begin with, among what the test program itself prints.
 const ANSWER: &str = "answer ";
@@ -43,20 +43,20 @@ fn what_a_process_commits_another_one_that_joined_it_reads() {
                 continue;
             }
             let dir = tempfile::tempdir().unwrap();
-            let site = site(dir.path(), tier, Link::Socket);
-            let mut store = engine.open(&site).unwrap().store;
+            let options = options(dir.path(), tier, Link::Socket);
+            let mut store = engine.open(&options).unwrap().store;
             let at = match join(&store) {
                 Join::At(at) => at,
-                Join::Alone(why) => {
+                Join::Exclusive(why) => {
                     assert!(why.len() > 10, "{id}: {why}");
-                    assert!(engine.join(&site, "").err().unwrap().is_unsupported(), "{id}");
+                    assert!(engine.join(&options, "").err().unwrap().is_unsupported(), "{id}");
                     close(store).unwrap();
                     continue;
                 }
             };
             create(&mut store).unwrap();
             write(&mut store, 1, 1).unwrap();
-            let told = format!("{id}\n{}\n{tier}\n{at}", site.dir.display());
+            let told = format!("{id}\n{}\n{tier}\n{at}", options.dir.display());
             let mut child = helper(&told);
             let mut out = BufReader::new(child.stdout.take().unwrap());
             assert_eq!(answer(&mut out), 1, "{id} ({tier})");
@@ -79,8 +79,8 @@ fn joins_and_counts() {
     let told = std::env::var(TOLD).unwrap();
     let [id, dir, tier, at] = told.splitn(4, '\n').collect::<Vec<_>>().try_into().unwrap();
     let tier = tier.parse().unwrap();
-    let site = Site::new(dir, tier, 64 << 20);
-    let mut store = registry::find(id).unwrap().join(&site, at).unwrap();
+    let options = OpenOptions::new(dir, tier, 64 << 20);
+    let mut store = registry::find(id).unwrap().join(&options, at).unwrap();
     println!("{ANSWER}{}", count(&mut store).unwrap());
     std::io::stdin().read_line(&mut String::new()).unwrap();
     println!("{ANSWER}{}", count(&mut store).unwrap());

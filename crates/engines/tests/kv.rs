@@ -10,7 +10,9 @@ use std::process::Command;
 
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
 use embermark_engines::registry::ENGINES;
-use embermark_engines::{Access, Availability, Ending, Engine, Family, Kind, Site, Store, Tier};
+use embermark_engines::{
+    Access, Availability, DataModel, Engine, Kind, OpenOptions, ShutdownKind, Store, Tier,
+};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
@@ -22,7 +24,7 @@ fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
     let mut offers = Vec::new();
     for &engine in ENGINES {
         let info = engine.info();
-        if info.family != Family::KeyValue || info.id == "null" {
+        if info.family != DataModel::KeyValue || info.id == "null" {
             continue;
         }
         if !is_here(engine) {
@@ -39,8 +41,8 @@ fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
 }
 
 fn open(engine: &dyn Engine, tier: Durability, dir: &Path) -> Box<dyn KvStore> {
-    let site = Site::new(dir, tier, 64 << 20);
-    match engine.open(&site).unwrap().store {
+    let options = OpenOptions::new(dir, tier, 64 << 20);
+    match engine.open(&options).unwrap().store {
         Store::Kv(store) => store,
         _ => panic!("{} is no key-value store", engine.info().id),
     }
@@ -147,7 +149,7 @@ fn an_empty_table_has_nothing() {
             }
         }
         assert_eq!(store.bulk(table, &mut Listed(Model::new().iter())).unwrap(), 0, "{name}");
-        store.settle().unwrap();
+        store.maintain().unwrap();
         assert_eq!(all(store, table), [], "{name}");
     });
 }
@@ -381,7 +383,7 @@ fn a_table_that_was_emptied_key_by_key_takes_a_bulk_load() {
             for (key, _) in numbered(300, 33) {
                 assert!(store.delete(table, &key).unwrap(), "{name}");
             }
-            store.settle().unwrap();
+            store.maintain().unwrap();
             let model = numbered(5_000, 33);
             assert_eq!(bulk(store, table, &model), 5_000, "{name}, round {round}");
             assert!(all(store, table) == Vec::from_iter(model), "{name}, round {round}");
@@ -429,7 +431,7 @@ fn a_transaction_may_be_large() {
         };
         store.scan(table, Range::default(), Direction::Forward, &mut visit).unwrap();
         assert_eq!((rows, ordered), (ROWS, true), "{name}");
-        store.settle().unwrap();
+        store.maintain().unwrap();
         let key = 12_345_u64.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
         assert_eq!(get(store, table, &key), Some(vec![12_345_u64 as u8; 33]), "{name}");
     });
@@ -525,7 +527,7 @@ fn any_sequence_of_operations_agrees_with_a_sorted_map() {
                     let found = scan(store, table, range, direction, most);
                     assert_eq!(found, expected(model, range, direction, most), "{at}");
                 }
-                75..77 => store.settle().unwrap_or_else(|error| panic!("{at}: {error}")),
+                75..77 => store.maintain().unwrap_or_else(|error| panic!("{at}: {error}")),
                 77 if access.is_none() && dice.below(20) == 0 => {
                     store.clear(table).unwrap();
                     model.clear();
@@ -563,8 +565,8 @@ fn a_store_may_be_dropped_in_the_middle_of_a_transaction() {
 fn settings_are_read_back_from_every_candidate() {
     for (engine, tier, _) in offers() {
         let dir = tempfile::tempdir().unwrap();
-        let site = Site::new(dir.path(), tier, 64 << 20);
-        let opened = engine.open(&site).unwrap();
+        let options = OpenOptions::new(dir.path(), tier, 64 << 20);
+        let opened = engine.open(&options).unwrap();
         let Availability::Ready { version } = engine.availability() else { panic!("not ready") };
         assert_eq!(opened.version, version);
         if engine.info().kind != Kind::Reference {
@@ -603,7 +605,7 @@ fn a_store_opened_again_has_every_table_by_its_number_and_goes_on() {
         bulk(store, one, &model);
         store.put(two, b"key", b"value").unwrap();
         for round in 0..3_u8 {
-            store.reopen(Ending::Clean).unwrap();
+            store.reopen(ShutdownKind::Clean).unwrap();
             assert!(all(store, one) == Vec::from_iter(model.clone()), "{name}, round {round}");
             assert_eq!(get(store, two, b"key"), Some(b"value".to_vec()), "{name}");
             assert_eq!(store.table(&TableDef::named("two")).unwrap(), two, "{name}");
@@ -621,7 +623,7 @@ fn a_store_opened_again_has_every_table_by_its_number_and_goes_on() {
             assert!(all(store, more) == Vec::from_iter(model.clone()), "{name}");
         }
         store.clear(two).unwrap();
-        store.reopen(Ending::Clean).unwrap();
+        store.reopen(ShutdownKind::Clean).unwrap();
         assert_eq!(all(store, two), [], "{name}");
     });
 }
@@ -637,7 +639,7 @@ fn a_store_is_not_opened_again_inside_of_a_transaction() {
             if access == Access::Write {
                 store.put(table, b"key", b"value").unwrap();
             }
-            let error = store.reopen(Ending::Clean).unwrap_err().to_string();
+            let error = store.reopen(ShutdownKind::Clean).unwrap_err().to_string();
             assert!(error.contains("transaction is open"), "{error}");
             store.commit().unwrap();
             assert_eq!(get(store.as_mut(), table, b"key"), Some(b"value".to_vec()));
@@ -668,7 +670,7 @@ fn after_a_crash_the_log_has_every_commit_or_the_engine_says_that_it_has_none() 
                 store_.put(alone, &key, &value).unwrap();
             }
             let recovers = RECOVER.contains(&engine.info().id) && keeps >= Durability::Process;
-            match store_.reopen(Ending::Crash) {
+            match store_.reopen(ShutdownKind::Crash) {
                 Ok(()) => assert!(recovers, "{name}"),
                 Err(error) => assert!(error.is_unsupported() && !recovers, "{name}: {error}"),
             }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use embermark_engines::sql::{Nullable, Param, ResultRow, Rows, SqlStore, SqlType, TableDef};
 use embermark_engines::{
-    Access, Availability, Engine, EngineError, Opened, Result, Site, Store, registry,
+    Access, Availability, Engine, EngineError, OpenOptions, Opened, Result, Store, registry,
 };
 use embermark_model::Durability;
 use embermark_skips::{is_here, skipped};
@@ -47,12 +47,12 @@ fn installed() -> bool {
     is_here(engine())
 }
 
-fn site(dir: &Path, durability: Durability) -> Site {
-    Site::new(dir, durability, 32 << 20)
+fn options(dir: &Path, durability: Durability) -> OpenOptions {
+    OpenOptions::new(dir, durability, 32 << 20)
 }
 
 fn open(dir: &TempDir, durability: Durability) -> Opened {
-    engine().open(&site(dir.path(), durability)).unwrap()
+    engine().open(&options(dir.path(), durability)).unwrap()
 }
 
 fn store(opened: Opened) -> Box<dyn SqlStore> {
@@ -89,8 +89,8 @@ fn setting<'a>(opened: &'a Opened, name: &str) -> &'a str {
 }
 
 /// The error of an open that has to fail.
-fn refused(site: &Site) -> EngineError {
-    match engine().open(site) {
+fn refused(options: &OpenOptions) -> EngineError {
+    match engine().open(options) {
         Ok(_) => panic!("opened"),
         Err(error) => error,
     }
@@ -231,7 +231,7 @@ fn as_little_memory_as_the_engine_starts_with_is_enough() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let tiny = Site { memory: 1, ..site(dir.path(), Durability::None) };
+    let tiny = OpenOptions { memory: 1, ..options(dir.path(), Durability::None) };
     let mut store = store(engine().open(&tiny).unwrap());
     create(&mut *store, &TABLE);
     assert_eq!(store.bulk_insert(&TABLE, &mut made(0..20_000)).unwrap(), 20_000);
@@ -244,12 +244,12 @@ fn a_server_that_refuses_to_start_is_reported_with_the_end_of_its_log() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let mut greedy = site(dir.path(), Durability::Process);
+    let mut greedy = options(dir.path(), Durability::Process);
     greedy.memory = 1 << 50;
     let error = refused(&greedy).to_string();
     assert!(error.contains("mariadb could not start") && error.contains("ended with"), "{error}");
     assert!(error.contains("buffer_pool_size") || error.contains("buffer pool"), "{error}");
-    let error = refused(&site(dir.path(), Durability::Process)).to_string();
+    let error = refused(&options(dir.path(), Durability::Process)).to_string();
     assert!(error.contains("could not create") && error.contains("server"), "{error}");
 }
 
@@ -415,7 +415,7 @@ fn an_error_ends_its_transaction_and_the_store_goes_on() {
     let row = [Param::Int(1), Param::Int(2), Param::Null, Param::Text("x")];
     store.begin(Access::Write).unwrap();
     assert_eq!(store.run(insert, &row).unwrap(), 1);
-    assert!(store.settle().unwrap_err().to_string().contains("transaction"));
+    assert!(store.maintain().unwrap_err().to_string().contains("transaction"));
     let error = store.run(insert, &row).unwrap_err().to_string();
     assert!(error.starts_with("mariadb could not run `INSERT INTO readings"), "{error}");
     assert!(error.contains("1062") && error.contains("Duplicate entry '1-2'"), "{error}");
@@ -462,7 +462,7 @@ fn a_bulk_load_is_all_or_nothing() {
     for n in 0..500 {
         assert_eq!(store.run(delete, &[Param::Int(0), Param::Int(n)]).unwrap(), 1);
     }
-    store.settle().unwrap();
+    store.maintain().unwrap();
     assert_eq!(one_int(&mut *store, count).unwrap(), Some(ROWS + 10 - 500));
     let history = "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status \
                    WHERE variable_name = 'Innodb_history_list_length'";
@@ -625,7 +625,7 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
     let mut owner = with_table(&server_dir, Durability::Process);
     let url = url_of(&server_dir);
     let at_first = databases(&server_dir);
-    let mut given = site(dir.path(), Durability::None);
+    let mut given = options(dir.path(), Durability::None);
     given.url = Some(url.clone());
     let opened = engine().open(&given).unwrap();
     assert_eq!(opened.server, None);
@@ -633,7 +633,7 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
     let mut ours = store(opened);
     create(&mut *ours, &TABLE);
     assert_eq!(ours.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
-    ours.settle().unwrap();
+    ours.maintain().unwrap();
     assert_eq!(one_int(&mut *owner, "SELECT count(*) FROM readings").unwrap(), Some(0));
     let added: Vec<_> =
         databases(&server_dir).into_iter().filter(|d| !at_first.contains(d)).collect();
@@ -643,7 +643,7 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
     drop(ours);
     assert_eq!(databases(&server_dir), at_first);
 
-    let power = Site { durability: Durability::Power, ..given };
+    let power = OpenOptions { durability: Durability::Power, ..given };
     let error = refused(&power).to_string();
     assert!(error.contains("innodb_flush_log_at_trx_commit=2"), "{error}");
     assert!(error.contains("--durability"), "{error}");
@@ -661,12 +661,12 @@ fn a_user_without_rights_to_the_whole_server_can_still_be_measured() {
     owner
         .batch("CREATE USER guest@localhost; GRANT ALL ON `embermark\\_%`.* TO guest@localhost")
         .unwrap();
-    let mut given = site(dir.path(), Durability::Process);
+    let mut given = options(dir.path(), Durability::Process);
     given.url = Some(url_of(&server_dir).replace("root@localhost/mysql", "guest@localhost/"));
     let mut guest = store(engine().open(&given).unwrap());
     create(&mut *guest, &TABLE);
     assert_eq!(guest.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
-    guest.settle().unwrap();
+    guest.maintain().unwrap();
     guest.close().unwrap();
     owner.close().unwrap();
 }
@@ -674,7 +674,7 @@ fn a_user_without_rights_to_the_whole_server_can_still_be_measured() {
 #[test]
 fn a_server_that_is_not_reached_is_an_error_that_names_it_and_keeps_the_password() {
     let dir = tempfile::tempdir().unwrap();
-    let mut given = site(dir.path(), Durability::Process);
+    let mut given = options(dir.path(), Durability::Process);
     given.url = Some("mysql://me:hunter2@127.0.0.1:1/db".to_owned());
     let error = refused(&given).to_string();
     assert!(error.contains("connect to 127.0.0.1, port 1"), "{error}");
@@ -688,7 +688,7 @@ fn a_server_that_is_not_reached_is_an_error_that_names_it_and_keeps_the_password
 #[ignore = "a helper of other tests"]
 fn helper() {
     let Some(dir) = std::env::var_os(HELPER_DIR) else { return };
-    let opened = engine().open(&site(Path::new(&dir), Durability::Process)).unwrap();
+    let opened = engine().open(&options(Path::new(&dir), Durability::Process)).unwrap();
     let pid = opened.server.unwrap();
     let mut store = store(opened);
     assert_eq!(one_int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
@@ -712,10 +712,10 @@ fn start_helper_with(
     let program = dir.path().join("program");
     anybody::copy(&std::env::current_exe().unwrap(), &program);
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let site = dir.path().join("site");
-    fs::create_dir(&site).unwrap();
+    let options = dir.path().join("options");
+    fs::create_dir(&options).unwrap();
     let mut command = Command::new(program);
-    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &site);
+    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &options);
     command.current_dir("/").stdout(Stdio::piped()).env_remove("HOME");
     match cache {
         Some(cache) => command.env("XDG_CACHE_HOME", cache),
@@ -723,7 +723,7 @@ fn start_helper_with(
     };
     command.envs(installation.map(|folder| ("EMBERMARK_MARIADB_DIR", folder)));
     if let Some(uid) = uid {
-        chown(&site, Some(uid), Some(uid)).unwrap();
+        chown(&options, Some(uid), Some(uid)).unwrap();
         command.uid(uid).gid(uid);
     }
     loop {
@@ -756,7 +756,7 @@ fn a_server_dies_with_an_owner_that_is_killed_and_needs_no_cache_folder() {
     let dir = tempfile::tempdir().unwrap();
     let mut owner = start_helper(&dir, None, None);
     let pid = server_of(&mut owner);
-    assert_eq!(processes_in(&dir.path().join("site/server/data")), [pid]);
+    assert_eq!(processes_in(&dir.path().join("options/server/data")), [pid]);
     end(owner, &dir);
 }
 

@@ -10,7 +10,7 @@ use std::thread;
 
 use embermark_engines::sql::{Param, ResultRow, SqlStore};
 use embermark_engines::{
-    Access, Availability, Engine, EngineError, Link, Opened, Result, Site, Store, registry,
+    Access, Availability, Engine, EngineError, Link, OpenOptions, Opened, Result, Store, registry,
 };
 use embermark_model::Durability;
 use tempfile::TempDir;
@@ -33,8 +33,8 @@ fn installed() -> bool {
     }
 }
 
-fn site(dir: &Path) -> Site {
-    Site::new(dir, Durability::None, 32 << 20)
+fn options(dir: &Path) -> OpenOptions {
+    OpenOptions::new(dir, Durability::None, 32 << 20)
 }
 
 fn store(opened: Opened) -> Box<dyn SqlStore> {
@@ -45,12 +45,12 @@ fn store(opened: Opened) -> Box<dyn SqlStore> {
 }
 
 fn open(dir: &TempDir) -> Box<dyn SqlStore> {
-    store(engine().open(&site(dir.path())).unwrap())
+    store(engine().open(&options(dir.path())).unwrap())
 }
 
 /// The error of an open that has to fail.
-fn refused(site: &Site) -> EngineError {
-    match engine().open(site) {
+fn refused(options: &OpenOptions) -> EngineError {
+    match engine().open(options) {
         Ok(_) => panic!("opened"),
         Err(error) => error,
     }
@@ -100,8 +100,8 @@ fn without_a_library() {
     assert_eq!(why, format!("no libmariadb.so in {named}"));
     assert!(remedy.contains("`make servers`") && remedy.contains("MARIADB_LIB_DIR"), "{remedy}");
     let url = Some("mysql://root@127.0.0.1:1/".to_owned());
-    for site in [site(&dir), Site { url, ..site(&dir) }] {
-        let error = refused(&site).to_string();
+    for options in [options(&dir), OpenOptions { url, ..options(&dir) }] {
+        let error = refused(&options).to_string();
         assert!(error.contains(&why) && error.contains(&remedy), "{error}");
         assert!(fs::read_dir(&dir).unwrap().next().is_none(), "a server was made");
     }
@@ -113,7 +113,7 @@ fn the_client_library_is_among_the_settings() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let opened = engine().open(&site(dir.path())).unwrap();
+    let opened = engine().open(&options(dir.path())).unwrap();
     let found = opened.settings.iter().find(|(name, _)| name == "client library").unwrap();
     let version = found.1.strip_prefix("MariaDB Connector/C ").unwrap();
     assert!(
@@ -278,7 +278,7 @@ fn peak() -> u64 {
 #[ignore = "a helper of another test"]
 fn in_little_memory() {
     let Some(dir) = helper_dir() else { return };
-    let mut store = store(engine().open(&site(&dir)).unwrap());
+    let mut store = store(engine().open(&options(&dir)).unwrap());
     let large = store.prepare(LARGE).unwrap();
     let before = peak();
     let (mut rows, mut bytes) = (0, 0);
@@ -362,7 +362,7 @@ fn who_is_let_in_is_the_servers_to_say_and_no_password_is_repeated() {
         return;
     }
     let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let with_port = Site { link: Link::Loopback, ..site(server_dir.path()) };
+    let with_port = OpenOptions { link: Link::Loopback, ..options(server_dir.path()) };
     let mut owner = store(engine().open(&with_port).unwrap());
     let port = int(&mut *owner, "SELECT CAST(@@port AS SIGNED)").unwrap().unwrap();
     owner
@@ -376,7 +376,7 @@ fn who_is_let_in_is_the_servers_to_say_and_no_password_is_repeated() {
         .unwrap();
     let at = |user: &str| {
         let url = Some(format!("mysql://{user}@127.0.0.1:{port}/"));
-        Site { url, ..site(dir.path()) }
+        OpenOptions { url, ..options(dir.path()) }
     };
     let mut guest = store(engine().open(&at(&format!("gu%40est:{IN_A_URL}"))).unwrap());
     assert_eq!(int(&mut *guest, "SELECT CURRENT_USER() = 'gu@est@127.0.0.1'").unwrap(), Some(1));
@@ -408,21 +408,21 @@ fn a_change_that_waited_for_a_lock_in_vain_is_made_again() {
              INSERT INTO t VALUES (1, 0); SET GLOBAL innodb_lock_wait_timeout = 1",
         )
         .unwrap();
-    let (door, watcher) = (store.sibling().unwrap(), store.sibling().unwrap());
+    let (opener, watcher) = (store.open_client().unwrap(), store.open_client().unwrap());
     let change = "UPDATE t SET n = n + ? WHERE id = 1";
     let mine = store.prepare(change).unwrap();
     store.begin(Access::Write).unwrap();
     store.run(mine, &[Param::Int(1)]).unwrap();
     thread::scope(|scope| {
         let other = scope.spawn(move || {
-            let Store::Sql(mut other) = door.enter().unwrap() else { panic!("no SQL store") };
+            let Store::Sql(mut other) = opener.open().unwrap() else { panic!("no SQL store") };
             let theirs = other.prepare(change).unwrap();
             let changed = other.run(theirs, &[Param::Int(10)]);
             other.close().unwrap();
             changed
         });
         // Until it has waited a second time, which is after the server gave up the first.
-        let Store::Sql(mut watcher) = watcher.enter().unwrap() else { panic!("no SQL store") };
+        let Store::Sql(mut watcher) = watcher.open().unwrap() else { panic!("no SQL store") };
         let waits = "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status \
                      WHERE variable_name = 'Innodb_row_lock_waits'";
         while int(&mut *watcher, waits).unwrap().unwrap() < 2 {

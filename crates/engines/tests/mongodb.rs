@@ -16,7 +16,7 @@ use embermark_engines::document::{
     Collection, CollectionDef, Document, DocumentStore, Filter, Find, Order, Value,
 };
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{Availability, Engine, EngineError, Opened, Site, Store, registry};
+use embermark_engines::{Availability, Engine, EngineError, OpenOptions, Opened, Store, registry};
 use embermark_model::Durability;
 use embermark_skips::{is_here, skipped};
 use nix::sys::signal::{Signal, kill};
@@ -56,12 +56,12 @@ fn installed() -> bool {
     is_here(engine())
 }
 
-fn site(dir: &Path, durability: Durability) -> Site {
-    Site::new(dir, durability, 32 << 20)
+fn options(dir: &Path, durability: Durability) -> OpenOptions {
+    OpenOptions::new(dir, durability, 32 << 20)
 }
 
 fn open(dir: &TempDir, durability: Durability) -> Opened {
-    engine().open(&site(dir.path(), durability)).unwrap()
+    engine().open(&options(dir.path(), durability)).unwrap()
 }
 
 fn store(opened: Opened) -> Box<dyn DocumentStore> {
@@ -94,8 +94,8 @@ fn setting<'a>(opened: &'a Opened, name: &str) -> &'a str {
 }
 
 /// The error of an open that has to fail.
-fn refused(site: &Site) -> EngineError {
-    match engine().open(site) {
+fn refused(options: &OpenOptions) -> EngineError {
+    match engine().open(options) {
         Ok(_) => panic!("opened"),
         Err(error) => error,
     }
@@ -278,12 +278,12 @@ fn a_server_that_refuses_to_start_is_reported_with_the_end_of_its_log() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let mut greedy = site(dir.path(), Durability::Process);
+    let mut greedy = options(dir.path(), Durability::Process);
     greedy.memory = 1 << 60;
     let error = refused(&greedy).to_string();
     assert!(error.contains("mongodb could not start") && error.contains("mongod"), "{error}");
     assert!(error.contains("cache_size"), "{error}");
-    let error = refused(&site(dir.path(), Durability::Process)).to_string();
+    let error = refused(&options(dir.path(), Durability::Process)).to_string();
     assert!(error.contains("could not create") && error.contains("server"), "{error}");
 }
 
@@ -361,7 +361,7 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
     insert(&mut *owner, theirs, 1, 1, 1.0);
     let url = url_of(&server_dir);
     let at_first = databases_of_a_new_server(&url);
-    let mut given = site(dir.path(), Durability::None);
+    let mut given = options(dir.path(), Durability::None);
     given.url = Some(url.clone());
     for is_closed in [true, false] {
         let opened = engine().open(&given).unwrap();
@@ -371,7 +371,7 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
         assert_eq!(count(&mut *ours, readings), 0);
         insert(&mut *ours, readings, 1, 1, 2.0);
         insert(&mut *ours, readings, 1, 2, 2.0);
-        ours.settle().unwrap();
+        ours.maintain().unwrap();
         let added: Vec<_> = databases(&url).into_iter().filter(|n| !at_first.contains(n)).collect();
         assert!(matches!(&added[..], [one] if one.starts_with("embermark_")), "{added:?}");
         if is_closed {
@@ -383,21 +383,21 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
     }
     assert_eq!(count(&mut *owner, theirs), 1);
     if setting(&open_given(&given), "storage.journal") == "false" {
-        let error = refused(&Site { durability: Durability::Power, ..given }).to_string();
+        let error = refused(&OpenOptions { durability: Durability::Power, ..given }).to_string();
         assert!(error.contains("keep the tier 'power'"), "{error}");
         assert_eq!(databases(&url), at_first);
     }
     owner.close().unwrap();
 }
 
-fn open_given(site: &Site) -> Opened {
-    engine().open(site).unwrap()
+fn open_given(options: &OpenOptions) -> Opened {
+    engine().open(options).unwrap()
 }
 
 #[test]
 fn a_server_that_is_not_reached_is_an_error_that_names_it_and_keeps_the_password() {
     let dir = tempfile::tempdir().unwrap();
-    let mut given = site(dir.path(), Durability::Process);
+    let mut given = options(dir.path(), Durability::Process);
     let short = "directConnection=true&serverSelectionTimeoutMS=300";
     given.url = Some(format!("mongodb://me:hunter2@127.0.0.1:1/?{short}"));
     let error = refused(&given).to_string();
@@ -438,7 +438,7 @@ fn point_reads_and_ranges_of_keys_use_the_index_of_the_keys() {
 #[ignore = "a helper of other tests"]
 fn helper() {
     let Some(dir) = std::env::var_os(HELPER_DIR) else { return };
-    let opened = engine().open(&site(Path::new(&dir), Durability::Process)).unwrap();
+    let opened = engine().open(&options(Path::new(&dir), Durability::Process)).unwrap();
     let pid = opened.server.unwrap();
     let mut store = store(opened);
     let readings = store.create(&READINGS).unwrap();
@@ -458,13 +458,13 @@ fn run_helper(dir: &TempDir, uid: Option<u32>) -> (Child, u32) {
         anybody::copy(&home, &dir.path().join("deps/mongodb"));
     }
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let site = dir.path().join("site");
-    fs::create_dir(&site).unwrap();
+    let options = dir.path().join("options");
+    fs::create_dir(&options).unwrap();
     let mut command = Command::new(program);
-    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &site);
+    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &options);
     command.current_dir("/").stdout(Stdio::piped());
     if let Some(uid) = uid {
-        chown(&site, Some(uid), Some(uid)).unwrap();
+        chown(&options, Some(uid), Some(uid)).unwrap();
         command.uid(uid).gid(uid);
     }
     let mut child = command.spawn().unwrap();

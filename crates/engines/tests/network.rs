@@ -9,14 +9,14 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use embermark_engines::{Engine, Join, Kind, Link, Site, network, registry};
+use embermark_engines::{Engine, Join, Kind, Link, OpenOptions, network, registry};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
 #[path = "join/common.rs"]
 mod common;
 
-use common::{TOLD, close, count, create, engines, join, site, write};
+use common::{TOLD, close, count, create, engines, join, options, write};
 
 fn main() {
     match env::var(TOLD) {
@@ -53,10 +53,10 @@ fn listening(table: &str) -> Vec<String> {
 fn a_server_answers_on_the_loopback_address_alone(id: &str, dir: &str) {
     let engine = registry::find(id).unwrap();
     network::enter().unwrap();
-    let site = site(Path::new(dir), Durability::Power, Link::Loopback);
-    let mut store = engine.open(&site).unwrap().store;
+    let options = options(Path::new(dir), Durability::Power, Link::Loopback);
+    let mut store = engine.open(&options).unwrap().store;
     let Join::At(at) = join(&store) else { panic!("{id} lets nobody join") };
-    let mut second = engine.join(&site, &at).unwrap();
+    let mut second = engine.join(&options, &at).unwrap();
     create(&mut store).unwrap();
     let (bytes, before) = (50_000, network::counters().unwrap());
     write(&mut store, 1, bytes).unwrap();
@@ -68,7 +68,7 @@ fn a_server_answers_on_the_loopback_address_alone(id: &str, dir: &str) {
     assert_eq!(count(&mut store).unwrap(), 1, "{id}");
     let all = [listening("tcp"), listening("tcp6")].concat();
     assert!(!all.is_empty(), "{id}");
-    a_database_of_a_server_given_by_url_is_joined(engine, &site, &at);
+    a_database_of_a_server_given_by_url_is_joined(engine, &options, &at);
     // HarperDB opens a port of its own choice on every address, which is why it must have a network
     // of its own.
     if id != "harperdb" {
@@ -78,18 +78,22 @@ fn a_server_answers_on_the_loopback_address_alone(id: &str, dir: &str) {
 }
 
 /// The server is another process's private one, taken for somebody's.
-fn a_database_of_a_server_given_by_url_is_joined(engine: &dyn Engine, site: &Site, at: &str) {
+fn a_database_of_a_server_given_by_url_is_joined(
+    engine: &dyn Engine,
+    options: &OpenOptions,
+    at: &str,
+) {
     let url = match engine.info().id {
         // The names and passwords that it takes are not to be had in the form of its URL.
         "harperdb" => return,
         "influxdb" => at.splitn(3, ' ').last(),
         _ => at.splitn(2, ' ').last(),
     };
-    let site = Site { url: url.map(str::to_owned), ..site.clone() };
-    let mut given = engine.open(&site).unwrap().store;
+    let options = OpenOptions { url: url.map(str::to_owned), ..options.clone() };
+    let mut given = engine.open(&options).unwrap().store;
     create(&mut given).unwrap();
     let Join::At(at) = join(&given) else { panic!("nobody may join") };
-    let mut second = engine.join(&site, &at).unwrap();
+    let mut second = engine.join(&options, &at).unwrap();
     for n in 1..=2 {
         write(&mut given, n, 1).unwrap();
         assert_eq!(count(&mut second).unwrap(), n, "{}", engine.info().id);
@@ -105,7 +109,7 @@ fn a_server_that_listens_on_every_address_refuses_a_network_that_others_share() 
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let error = engine.open(&site(dir.path(), Durability::Power, Link::Loopback)).err().unwrap();
+    let error = engine.open(&options(dir.path(), Durability::Power, Link::Loopback)).err().unwrap();
     assert!(error.is_unsupported() && error.to_string().contains("every address"), "{error}");
 }
 

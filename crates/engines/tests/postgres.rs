@@ -7,8 +7,8 @@ mod anybody;
 mod client;
 #[path = "postgres/common.rs"]
 mod common;
-#[path = "postgres/given.rs"]
-mod given;
+#[path = "postgres/external.rs"]
+mod external;
 #[path = "postgres/load.rs"]
 mod load;
 #[path = "postgres/values.rs"]
@@ -32,7 +32,7 @@ use nix::unistd::geteuid;
 use tempfile::TempDir;
 
 use common::{
-    TABLE, engine, installed, made, one_int, open, refused, setting, site, store, with_table,
+    TABLE, engine, installed, made, one_int, open, options, refused, setting, store, with_table,
 };
 
 /// The folder in which a helper process opens its server.
@@ -165,12 +165,12 @@ fn a_server_that_refuses_to_start_is_reported_with_the_end_of_its_log() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let mut greedy = site(dir.path(), Durability::Process);
+    let mut greedy = options(dir.path(), Durability::Process);
     greedy.memory = 1 << 50;
     let error = refused(&greedy).to_string();
     assert!(error.contains("postgres could not start") && error.contains("exit status"), "{error}");
     assert!(error.contains("shared_buffers"), "{error}");
-    let error = refused(&site(dir.path(), Durability::Process)).to_string();
+    let error = refused(&options(dir.path(), Durability::Process)).to_string();
     assert!(error.contains("could not create") && error.contains("server"), "{error}");
 }
 
@@ -203,7 +203,7 @@ fn an_error_ends_its_transaction_and_the_store_goes_on() {
 #[ignore = "a helper of other tests"]
 fn helper() {
     let Some(dir) = std::env::var_os(HELPER_DIR) else { return };
-    let opened = engine().open(&site(Path::new(&dir), Durability::Process)).unwrap();
+    let opened = engine().open(&options(Path::new(&dir), Durability::Process)).unwrap();
     let pid = opened.server.unwrap();
     let mut store = store(opened);
     assert_eq!(one_int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
@@ -216,13 +216,13 @@ fn run_helper(dir: &TempDir, uid: Option<u32>) -> (std::process::Child, u32) {
     let program = dir.path().join("program");
     anybody::copy(&std::env::current_exe().unwrap(), &program);
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let site = dir.path().join("site");
-    fs::create_dir(&site).unwrap();
+    let options = dir.path().join("options");
+    fs::create_dir(&options).unwrap();
     let mut command = Command::new(program);
-    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &site);
+    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &options);
     command.current_dir("/").stdout(Stdio::piped());
     if let Some(uid) = uid {
-        chown(&site, Some(uid), Some(uid)).unwrap();
+        chown(&options, Some(uid), Some(uid)).unwrap();
         command.uid(uid).gid(uid);
     }
     let mut child = command.spawn().unwrap();
@@ -244,7 +244,7 @@ fn a_server_dies_with_an_owner_that_is_killed() {
     }
     let dir = tempfile::tempdir().unwrap();
     let (mut owner, pid) = run_helper(&dir, None);
-    let data = dir.path().join("site/server/data");
+    let data = dir.path().join("options/server/data");
     assert!(processes_in(&data).contains(&pid) && processes_in(&data).len() > 3);
     owner.kill().unwrap();
     owner.wait().unwrap();

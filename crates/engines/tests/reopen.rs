@@ -13,7 +13,7 @@ use embermark_engines::document::{
 use embermark_engines::kv::{Table, TableDef};
 use embermark_engines::registry::ENGINES;
 use embermark_engines::series::{FieldValue, Point, TagValue};
-use embermark_engines::{Ending, Result, Site, Store, Tier};
+use embermark_engines::{OpenOptions, Result, ShutdownKind, Store, Tier};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
@@ -57,22 +57,22 @@ fn again(store: &mut Store) -> Result<bool> {
     };
     match store {
         Store::Sql(store) => {
-            store.reopen(Ending::Clean)?;
+            store.reopen(ShutdownKind::Clean)?;
             let statement = store.prepare("SELECT n FROM t")?;
             store.query(statement, &[], &mut see)?;
         }
         Store::Kv(store) => {
-            store.reopen(Ending::Clean)?;
+            store.reopen(ShutdownKind::Clean)?;
             found = store.get(Table(0), b"a key of")?.is_some();
         }
         Store::Document(store) => {
-            store.reopen(Ending::Clean)?;
+            store.reopen(ShutdownKind::Clean)?;
             let (filter, order) = (Filter::Key(&[Value::Int(1)]), Order::Any);
             let find = Find { filter, order, limit: None, columns: &["n"] };
             store.find(Collection(0), &find, &mut see)?;
         }
         Store::Series(store) => {
-            store.reopen(Ending::Clean)?;
+            store.reopen(ShutdownKind::Clean)?;
             store.query("SELECT n FROM t", &["n"], &mut see)?;
         }
     }
@@ -108,8 +108,8 @@ fn opening_again_fifty_times_leaves_no_file_and_no_thread_behind() {
                 fs::set_permissions(folder.path(), open).unwrap();
             }
             let dir = folder.path().to_owned();
-            let site = Site::new(dir, tier, 64 << 20);
-            let mut store = engine.open(&site).unwrap().store;
+            let options = OpenOptions::new(dir, tier, 64 << 20);
+            let mut store = engine.open(&options).unwrap().store;
             fill(&mut store).unwrap();
             // What a library keeps for the whole process is there after a few.
             for _ in 0..3 {

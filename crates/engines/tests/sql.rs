@@ -5,10 +5,11 @@
 use std::slice;
 
 use embermark_engines::sql::{
-    Nullable, Param, ResultRow, Rows, SqlStore, SqlType, Statement, Step, TableDef,
+    Nullable, Param, QueryKind, ResultRow, Rows, SqlStore, SqlType, Statement, TableDef,
 };
 use embermark_engines::{
-    Access, Ending, Engine, EngineError, Family, Kind, Opened, Site, Store, Tier, registry,
+    Access, DataModel, Engine, EngineError, Kind, OpenOptions, Opened, ShutdownKind, Store, Tier,
+    registry,
 };
 use embermark_model::Durability;
 use embermark_skips::is_here;
@@ -31,7 +32,7 @@ const fn table(name: &'static str) -> TableDef {
 struct Subject {
     engine: &'static dyn Engine,
     tier: Durability,
-    site: Site,
+    options: OpenOptions,
     store: Box<dyn SqlStore>,
 }
 
@@ -132,7 +133,7 @@ const TOPICS: &[(&str, Check)] = &[
 fn every_sql_engine_conforms(tier: Durability) {
     for engine in registry::ENGINES {
         let id = engine.info().id;
-        if engine.info().family != Family::Sql {
+        if engine.info().family != DataModel::Sql {
             continue;
         }
         if !is_here(*engine) {
@@ -156,10 +157,10 @@ fn conform(engine: &'static dyn Engine, tier: Durability) {
         std::fs::set_permissions(folder.path(), open).unwrap();
     }
     let dir = folder.path().to_owned();
-    let site = Site::new(dir, tier, 64 << 20);
-    let opened = engine.open(&site).unwrap();
+    let options = OpenOptions::new(dir, tier, 64 << 20);
+    let opened = engine.open(&options).unwrap();
     assert!(!opened.version.is_empty() && !opened.settings.is_empty());
-    let mut subject = Subject { engine, tier, store: sql(opened), site };
+    let mut subject = Subject { engine, tier, store: sql(opened), options };
     for (topic, check) in TOPICS {
         eprintln!("{}, tier {tier}: {topic}", engine.info().id);
         check(&mut subject);
@@ -192,7 +193,7 @@ fn every_sql_engine_conforms_surviving_a_power_cut() {
 
 #[test]
 fn no_sql_engine_keeps_less_than_its_tier_promises() {
-    let sql_engines = registry::ENGINES.iter().filter(|e| e.info().family == Family::Sql);
+    let sql_engines = registry::ENGINES.iter().filter(|e| e.info().family == DataModel::Sql);
     for (engine, tier) in sql_engines.flat_map(|e| Durability::ALL.map(|tier| (e, tier))) {
         if let Tier::Offered { keeps, .. } = engine.tier(tier) {
             assert!(keeps >= tier, "{} keeps {keeps} in tier {tier}", engine.info().id);
@@ -201,8 +202,8 @@ fn no_sql_engine_keeps_less_than_its_tier_promises() {
 }
 
 fn settles(subject: &mut Subject) {
-    subject.store.settle().unwrap();
-    subject.store.settle().unwrap();
+    subject.store.maintain().unwrap();
+    subject.store.maintain().unwrap();
 }
 
 fn values_round_trip(subject: &mut Subject) {
@@ -288,11 +289,11 @@ fn long_texts_come_back_whole(subject: &mut Subject) {
         .map(|(id, text)| [Param::Int(id as i64), Param::Int(7), Param::Null, Param::Text(text)]);
     let mut rows = Given(rows.collect::<Vec<_>>().into_iter(), [Param::Null; 4]);
     let early = subject.prepare("SELECT id, words FROM lengthy ORDER BY id DESC LIMIT 1");
-    subject.store.expect(Step::Point).unwrap();
+    subject.store.expect(QueryKind::Point).unwrap();
     subject.store.bulk_insert(&table, &mut rows).unwrap();
     for settled in [false, true] {
         if settled {
-            subject.store.settle().unwrap();
+            subject.store.maintain().unwrap();
         }
         let last = subject.rows("SELECT * FROM lengthy ORDER BY id DESC LIMIT 1", &[]);
         assert!(last[0].3.as_ref() == Some(&texts[9]), "the last one, settled: {settled}");
@@ -563,7 +564,7 @@ fn visitors_may_stop(subject: &mut Subject) {
 
 fn expectations_change_no_answer(subject: &mut Subject) {
     let mean = subject.float("SELECT AVG(number) FROM bulk").unwrap();
-    for step in [Step::Point, Step::Analytic, Step::Point, Step::Analytic] {
+    for step in [QueryKind::Point, QueryKind::Analytic, QueryKind::Point, QueryKind::Analytic] {
         subject.store.expect(step).unwrap();
         let again = subject.float("SELECT AVG(number) FROM bulk").unwrap();
         assert!((again - mean).abs() <= 1e-9 * mean);
@@ -577,11 +578,11 @@ fn opens_again(subject: &mut Subject) {
     for round in 1..4 {
         let old = subject.prepare("SELECT id FROM kept");
         subject.store.begin(Access::Write).unwrap();
-        let error = subject.store.reopen(Ending::Clean).unwrap_err().to_string();
+        let error = subject.store.reopen(ShutdownKind::Clean).unwrap_err().to_string();
         assert!(error.contains("transaction is open"), "{error}");
         subject.insert(&table, 2 * round, 1.5).unwrap();
         subject.store.commit().unwrap();
-        subject.store.reopen(Ending::Clean).unwrap();
+        subject.store.reopen(ShutdownKind::Clean).unwrap();
         assert!(subject.store.query(old, &[], &mut |_| Ok(())).is_err(), "a statement is known");
         assert_eq!(subject.count(&table), 2 * round - 1);
         subject.insert(&table, 2 * round + 1, 2.5).unwrap();
@@ -589,9 +590,9 @@ fn opens_again(subject: &mut Subject) {
         assert_eq!(subject.count(&self::table("bulk")), LOADED);
     }
     expectations_change_no_answer(subject);
-    subject.store.expect(Step::Point).unwrap();
-    subject.store.reopen(Ending::Clean).unwrap();
-    subject.store.expect(Step::Analytic).unwrap();
+    subject.store.expect(QueryKind::Point).unwrap();
+    subject.store.reopen(ShutdownKind::Clean).unwrap();
+    subject.store.expect(QueryKind::Analytic).unwrap();
     assert_eq!(subject.count(&table), 6);
 }
 
@@ -607,7 +608,7 @@ fn recovers(subject: &mut Subject) {
         subject.store.begin(Access::Write).unwrap();
         subject.insert(&table, 2 * round + 1, 2.5).unwrap();
         subject.store.commit().unwrap();
-        match subject.store.reopen(Ending::Crash) {
+        match subject.store.reopen(ShutdownKind::Crash) {
             Ok(()) => assert!(RECOVER.contains(&id) && subject.tier >= Durability::Process),
             Err(error) => {
                 assert!(error.is_unsupported(), "{error}");
@@ -620,13 +621,13 @@ fn recovers(subject: &mut Subject) {
 }
 
 fn closed_databases_keep_everything(subject: Subject) {
-    let Subject { engine, tier, site, store } = subject;
+    let Subject { engine, tier, options, store } = subject;
     store.close().unwrap();
     if engine.info().kind != Kind::Embedded {
         return;
     }
-    let store = sql(engine.open(&site).unwrap());
-    let mut subject = Subject { engine, tier, site, store };
+    let store = sql(engine.open(&options).unwrap());
+    let mut subject = Subject { engine, tier, options, store };
     assert_eq!(subject.count(&table("bulk")), LOADED);
     assert_eq!(subject.count(&table("kept")), 3);
     subject.store.close().unwrap();

@@ -19,7 +19,7 @@ use std::env;
 use std::process::Command;
 
 use embermark_engines::registry::find;
-use embermark_engines::{Availability, Site, Tier};
+use embermark_engines::{Availability, OpenOptions, Tier};
 use embermark_model::Durability;
 
 use common::{TIERS, calls, fail, opened, unfreed, zen};
@@ -70,8 +70,8 @@ fn is_missing() {
     assert!(why.contains(&*folder.to_string_lossy()), "{why}");
     assert!(remedy.contains("install Actian Zen") && remedy.contains("ZEN_LIB_DIR"), "{remedy}");
     let dir = tempfile::tempdir().unwrap();
-    let site = Site::new(dir.path(), Durability::None, 0);
-    let error = zen.open(&site).err().unwrap();
+    let options = OpenOptions::new(dir.path(), Durability::None, 0);
+    let error = zen.open(&options).err().unwrap();
     assert!(error.is_unavailable(), "{error}");
     for tier in [Durability::Process, Durability::Power] {
         let Tier::Unsupported { why } = zen.tier(tier) else { panic!("offered") };

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 
-use embermark_engines::{Link, Site};
+use embermark_engines::{Link, OpenOptions};
 use embermark_model::Durability;
 use embermark_workloads::Companions;
 use serde::{Deserialize, Serialize};
@@ -122,7 +122,7 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
         return workload.companion(&role, &task, None, out);
     };
     let link = if loopback { Link::Loopback } else { Link::Socket };
-    let site = Site { dir: site, durability, memory, url, link, clients: 1 };
+    let site = OpenOptions { dir: site, durability, memory, url, link, clients: 1 };
     let store = catalog.engine(&engine)?.join(&site, &at)?;
     workload.companion(&role, &task, Some(store), out)
 }

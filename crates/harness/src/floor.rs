@@ -8,7 +8,7 @@ use crate::HarnessError;
 use crate::progress::Silent;
 use crate::run::Run;
 use crate::stage::Stages;
-use crate::trial::Ending;
+use crate::trial::TrialOutcome;
 
 /// The engine that does nothing.
 const ENGINE: &str = "null";
@@ -68,8 +68,8 @@ pub(crate) fn measure(run: &Run<'_>) -> Result<Measured, HarnessError> {
     };
     let phases = [PHASE.to_owned()];
     Ok(match run.one_trial(&cell, &phases, &rows, "floor", true, &mut Silent)? {
-        Ending::Interrupted => Measured::NotApplicable,
-        Ending::Trial(trial) => of(&trial),
+        TrialOutcome::Interrupted => Measured::NotApplicable,
+        TrialOutcome::Trial(trial) => of(&trial),
     })
 }
 

@@ -12,8 +12,8 @@ use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::HarnessError;
+use crate::background_cpu;
 use crate::cells::PlannedCell;
-use crate::others;
 
 mod writer;
 
@@ -170,7 +170,7 @@ pub fn assemble(journal: &Journal) -> ResultFile {
         .iter()
         .map(|ended| (format!("{} of {}", ended.trial.index + 1, ended.cell), &ended.trial));
     let warnings = manifest.warnings.into_iter().chain(warnings.iter().cloned());
-    let warnings = warnings.chain(others::during(named)).collect();
+    let warnings = warnings.chain(background_cpu::during(named)).collect();
     let cells = head.cells.iter().map(|planned| {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);
         cell(planned, own.map(|ended| ended.trial.clone()).collect())

@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+mod background_cpu;
 pub mod catalog;
 pub mod cells;
 mod cgroup;
@@ -30,7 +31,7 @@ pub mod journal;
 mod loading;
 mod machine;
 mod manifest;
-mod others;
+mod observing;
 mod outdir;
 pub mod probe;
 mod processes;
@@ -43,7 +44,6 @@ mod stage;
 mod throttle;
 mod trial;
 mod warnings;
-mod watching;
 mod worker;
 
 pub use catalog::Catalog;

@@ -22,7 +22,7 @@ pub(crate) struct Loads {
 impl Loads {
     /// Of a job. How a server that somebody else runs comes to rest is not ours to see.
     pub fn of(job: &Job, engine: &dyn Engine) -> Self {
-        let settles = engine.settles() && job.url.is_none();
+        let settles = engine.has_maintenance() && job.url.is_none();
         Self { site: job.site.clone(), own_disk: job.own_disk, settles }
     }
 

@@ -12,7 +12,7 @@ use jiff::{Timestamp, Unit};
 use crate::cells::PlannedCell;
 use crate::machine::System;
 use crate::warnings::{self, Conditions};
-use crate::{Catalog, HarnessError, disk, others, throttle};
+use crate::{Catalog, HarnessError, background_cpu, disk, throttle};
 
 /// Now, RFC 3339, UTC, to the second.
 pub(crate) fn now() -> String {
@@ -87,7 +87,7 @@ pub(crate) fn warnings(machine: &Machine, data: &Path, needed: u64) -> Vec<Strin
         machine,
         data,
         debug: cfg!(debug_assertions),
-        others: others::now(&system),
+        others: background_cpu::now(&system),
         slowed: &throttle::now(&system),
         discharging: system.discharging(),
         swap_used: system.swap_used(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use embermark_model::plan::Rate;
-use embermark_model::result::{How, Latency, Run};
+use embermark_model::result::{Execution, Latency, Run};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
@@ -70,11 +70,11 @@ pub enum Event {
         server: Option<u32>,
     },
     /// A phase begins.
-    Phase {
+    OpenedPhase {
         /// Its name.
         name: String,
         /// By the engine's own means or by client code.
-        how: How,
+        how: Execution,
         /// Operations a full run has.
         ops: u64,
     },

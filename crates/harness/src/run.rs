@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::protocol::Job;
 use crate::schedule::Turn;
 use crate::stage::Stages;
-use crate::trial::{Ending, Supervisor};
+use crate::trial::{Supervisor, TrialOutcome};
 use crate::{
     HarnessError, device, floor, isolation, journal, manifest, resumption, schedule, throttle,
 };
@@ -255,14 +255,14 @@ impl Run<'_> {
         journal: &mut journal::Writer,
         progress: &mut dyn Progress,
     ) -> Result<bool, HarnessError> {
-        let mut slowed = throttle::Watch::begin(System::here());
+        let mut slowed = throttle::PhaseObserver::begin(System::here());
         for (number, turn) in (1..).zip(turns) {
             let PlannedCell { id, phases, .. } = &cells[turn.cell];
             progress.trial(number, id, turn.trial);
             // Staged above, for every cell that runs.
             let Some(rows) = self.stages.file(&id.workload, id.scale) else { continue };
             let name = format!("{}-{}", id.slug(), turn.trial);
-            let Ending::Trial(trial) = self.trial(id, phases, rows, &name, progress)? else {
+            let TrialOutcome::Trial(trial) = self.trial(id, phases, rows, &name, progress)? else {
                 return Ok(false);
             };
             let trial = Trial { index: turn.trial, order: turn.order, ..*trial };
@@ -304,7 +304,7 @@ impl Run<'_> {
         progress.note("the first trial once more, to see whether the machine drifted");
         progress.trial(turn.order + 1, id, turn.trial);
         let name = format!("{}-{}-again", id.slug(), turn.trial);
-        let Ending::Trial(again) = self.trial(id, phases, rows, &name, progress)? else {
+        let TrialOutcome::Trial(again) = self.trial(id, phases, rows, &name, progress)? else {
             return Ok(false);
         };
         let again = Trial { index: turn.trial, order: turn.order, ..*again };
@@ -322,7 +322,7 @@ impl Run<'_> {
         rows: &Path,
         name: &str,
         progress: &mut dyn Progress,
-    ) -> Result<Ending, HarnessError> {
+    ) -> Result<TrialOutcome, HarnessError> {
         self.one_trial(cell, phases, rows, name, false, progress)
     }
 
@@ -335,9 +335,9 @@ impl Run<'_> {
         name: &str,
         alone: bool,
         progress: &mut dyn Progress,
-    ) -> Result<Ending, HarnessError> {
+    ) -> Result<TrialOutcome, HarnessError> {
         if self.options.interrupt.is_set() {
-            return Ok(Ending::Interrupted);
+            return Ok(TrialOutcome::Interrupted);
         }
         let workload = self.options.catalog.workload(&cell.workload)?.info();
         let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);
@@ -375,7 +375,7 @@ impl Run<'_> {
             parent: std::process::id(),
         };
         let mut ending = supervisor.run(&job, &log, progress);
-        if let (Some(disk), Ok(Ending::Trial(trial))) = (&disk, &mut ending) {
+        if let (Some(disk), Ok(TrialOutcome::Trial(trial))) = (&disk, &mut ending) {
             trial.device_io = disk.used();
         }
         let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
@@ -386,7 +386,7 @@ impl Run<'_> {
         disk.map_or(Ok(()), Disk::remove).map_err(|why| HarnessError::Isolation { why })?;
         self.dirs.remove_site(&folder)?;
         ending.map(|mut ending| {
-            if let (Ending::Trial(trial), false) = (&mut ending, silent) {
+            if let (TrialOutcome::Trial(trial), false) = (&mut ending, silent) {
                 trial.log = Some(log_name);
             }
             ending

@@ -31,14 +31,14 @@ pub(crate) fn count(system: &System) -> Option<u64> {
 
 /// Looks now and then whether the CPU has been slowed down since it began to look.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct PhaseObserver {
     system: System,
     count: Option<u64>,
     /// It was slowed already when the watch began, or that has been told.
     told: bool,
 }
 
-impl Watch {
+impl PhaseObserver {
     /// Begins to watch.
     pub fn begin(system: System) -> Self {
         let (count, told) = (count(&system), !now(&system).is_empty());
@@ -198,7 +198,7 @@ mod tests {
     fn a_watch_tells_once_of_what_was_not_there_when_it_began() {
         let file = "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count";
         let tree = tree(&[(file, "3")]);
-        let mut watch = Watch::begin(System::at(tree.path()));
+        let mut watch = PhaseObserver::begin(System::at(tree.path()));
         assert_eq!(watch.look(), None);
         // A counter that wrapped says nothing.
         fs::write(tree.path().join(file), "1").unwrap();

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use embermark_model::Status;
 use embermark_model::result::Trial;
 
+use crate::background_cpu::CpuSnapshot;
 use crate::cgroup::Cgroup;
 use crate::disk;
 use crate::machine::System;
-use crate::others::Moment;
 use crate::processes::Family;
 use crate::progress::Progress;
 use crate::protocol::Job;
@@ -59,7 +59,7 @@ pub(crate) struct Supervisor<'a> {
 }
 
 /// How a trial went, or that it was broken off.
-pub(crate) enum Ending {
+pub(crate) enum TrialOutcome {
     Trial(Box<Trial>),
     Interrupted,
 }
@@ -75,11 +75,11 @@ impl Supervisor<'_> {
         job: &Job,
         log: &Path,
         progress: &mut dyn Progress,
-    ) -> Result<Ending, HarnessError> {
+    ) -> Result<TrialOutcome, HarnessError> {
         let system = |doing| move |source| HarnessError::System { doing, source };
         let began = Instant::now();
         let here = System::here();
-        let before = Moment::now(&here);
+        let before = CpuSnapshot::now(&here);
         let family = Family::begin().map_err(system("adopt orphaned processes"))?;
         let mut child = self.start(job, log)?;
         let (mut record, how) = self.listen(&mut child, job, began, progress);
@@ -99,7 +99,7 @@ impl Supervisor<'_> {
 
         let whereabouts = record.whereabouts();
         let failure = match (how, exit) {
-            (How::Interrupted, _) => return Ok(Ending::Interrupted),
+            (How::Interrupted, _) => return Ok(TrialOutcome::Interrupted),
             (How::TimedOut, _) => {
                 let most = self.timeout.as_secs_f64();
                 let text = format!("took longer than the {most} s a trial may, in {whereabouts}");
@@ -127,9 +127,9 @@ impl Supervisor<'_> {
             trial.disk = disk::size_of(&job.site).ok();
         }
         // Every process of the trial has been waited for: their time is this one's by now.
-        trial.others = before.and_then(|before| Moment::now(&here)?.since(&before));
+        trial.others = before.and_then(|before| CpuSnapshot::now(&here)?.since(&before));
         trial.wall_ns = began.elapsed().as_nanos() as u64;
-        Ok(Ending::Trial(Box::new(trial)))
+        Ok(TrialOutcome::Trial(Box::new(trial)))
     }
 
     fn start(&self, job: &Job, log: &Path) -> Result<Child, HarnessError> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use embermark_model::result::{Machine, Others};
 
-use crate::{device, others};
+use crate::{background_cpu, device};
 
 /// What warnings are drawn from.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
             data.display()
         ));
     }
-    warnings.extend(conditions.others.map(others::at_the_start).unwrap_or_default());
+    warnings.extend(conditions.others.map(background_cpu::at_the_start).unwrap_or_default());
     if let Some(governor) = machine.governor.as_deref().filter(|name| *name != "performance") {
         warnings.push(format!(
             "the CPU frequency governor is '{governor}', so the clock speed may depend on the \

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use embermark_engines::{EngineError, Opened, Site};
+use embermark_engines::{EngineError, OpenOptions, Opened};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Status;
 use embermark_model::result::{Latency, Run};
-use embermark_workloads::{Bench, CheckError, Phase, Spec};
+use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
@@ -19,9 +19,9 @@ use crate::Catalog;
 use crate::clock;
 use crate::companion::Starter;
 use crate::loading::Loads;
+use crate::observing::{Traffic, Watching};
 use crate::probe::{self, Probe};
 use crate::protocol::{Event, Job};
-use crate::watching::{Traffic, Watching};
 
 /// The hidden `worker` command, with the engines and workloads of this build.
 pub fn worker_main() -> ExitCode {
@@ -140,7 +140,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let prepared = workload.prepare(&spec).map_err(failed)?;
     let baseline_bytes = probe::resident_bytes(std::process::id());
 
-    let site = Site {
+    let site = OpenOptions {
         dir: job.site.clone(),
         durability: job.cell.durability,
         memory: job.memory_bytes,
@@ -194,9 +194,9 @@ struct Trial<'a> {
 impl Trial<'_> {
     /// Runs a phase as often as asked. A wrong answer ends the phase and leaves the others their
     /// turn: [`Bench::ready`] puts the database right again.
-    fn phase(&mut self, index: usize, phase: Phase) -> Result<(), Stop> {
-        let Phase { name, ops, how } = phase;
-        self.events.send(&Event::Phase { name: name.to_owned(), how, ops })?;
+    fn phase(&mut self, index: usize, phase: OpenedPhase) -> Result<(), Stop> {
+        let OpenedPhase { name, ops, how } = phase;
+        self.events.send(&Event::OpenedPhase { name: name.to_owned(), how, ops })?;
         let mut meter = Meter::new(self.job.cap_ms.map(Duration::from_millis));
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let (mut status, mut reason) = (Status::Ok, None);

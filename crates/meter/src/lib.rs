@@ -3,18 +3,18 @@
 //! A [`Meter`] measures one run of one phase. The elapsed time is one pair of clock reads around
 //! the whole of it ([`Meter::start`], [`Meter::stop`]); in between, [`Meter::each`] runs the
 //! operations and times every k-th of them, with k chosen so that timing costs half a percent of the
-//! loop. With a [`Pace`] it runs them in an open loop, at their times, and times all. Nothing is
+//! loop. With a [`ArrivalSchedule`] it runs them in an open loop, at their times, and times all. Nothing is
 //! allocated, formatted or locked per operation.
 
+mod arrivals;
 mod clock;
 mod latency;
+mod merged_clients;
 mod meter;
-mod pace;
-mod party;
 mod stopwatch;
 
+pub use arrivals::ArrivalSchedule;
 pub use clock::Clock;
 pub use latency::{Histogram, merge, summary};
 pub use meter::{Measured, Meter};
-pub use pace::Pace;
 pub use stopwatch::Stopwatch;

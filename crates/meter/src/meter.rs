@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use embermark_model::result::Latency;
 
+use crate::arrivals::{ArrivalSchedule, OpenLoop};
 use crate::clock::Clock;
 use crate::latency::{self, Histogram};
-use crate::pace::{Pace, Paced};
-use crate::party::Party;
+use crate::merged_clients::MergedClients;
 
 /// Operations timed one by one at the start of a phase's first run, to learn how fast they are.
 const CALIBRATION: u64 = 64;
@@ -31,9 +31,9 @@ pub struct Meter {
     deadline: u64,
     pub(crate) measured: Measured,
     /// The schedule of an open loop, and what was measured against it.
-    pub(crate) paced: Option<Paced>,
+    pub(crate) paced: Option<OpenLoop>,
     /// What other meters measured of the same run.
-    pub(crate) party: Party,
+    pub(crate) party: MergedClients,
 }
 
 /// What one run took.
@@ -67,21 +67,21 @@ impl Meter {
             deadline: u64::MAX,
             measured: Measured::default(),
             paced: None,
-            party: Party::default(),
+            party: MergedClients::default(),
         }
     }
 
     /// Has [`each`](Self::each) run its operations in an open loop, at the times of `pace`; `None`:
     /// in a closed one, each when the one before has ended.
-    pub fn set_pace(&mut self, pace: Option<Pace>) {
-        self.paced = pace.map(|pace| Paced::new(pace, |time| self.ticks_of(time)));
+    pub fn set_schedule(&mut self, pace: Option<ArrivalSchedule>) {
+        self.paced = pace.map(|pace| OpenLoop::new(pace, |time| self.ticks_of(time)));
     }
 
     /// Starts the clock of a run.
     pub fn start(&mut self) {
         self.measured = Measured::default();
         self.histogram.reset();
-        self.party = Party::default();
+        self.party = MergedClients::default();
         if let Some(paced) = &mut self.paced {
             paced.reset();
         }
@@ -114,7 +114,7 @@ impl Meter {
     }
 
     /// Runs `op(0)`, `op(1)`, … `op(n - 1)` in a closed loop and times every k-th, or, with a
-    /// [pace](Self::set_pace), in an open loop and times all. Stops before the next operation once
+    /// [pace](Self::set_schedule), in an open loop and times all. Stops before the next operation once
     /// the cap is passed. Returns the number of operations done.
     ///
     /// # Errors

@@ -253,7 +253,7 @@ pub struct DiskSize {
 /// How an engine does a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum How {
+pub enum Execution {
     /// By the engine's own means: a query, a cursor operation it is made for.
     Native,
     /// By code in the client over scans and point operations.
@@ -266,7 +266,7 @@ pub struct PhaseResult {
     /// The phase's name, `read`.
     pub phase: String,
     /// By the engine's own means or by client code.
-    pub how: How,
+    pub how: Execution,
     /// How it ended.
     pub status: Status,
     /// Why, when not ok: for a wrong answer the first difference.

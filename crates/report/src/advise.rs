@@ -6,7 +6,7 @@ mod facts;
 mod pool;
 mod rank;
 mod ratios;
-mod words;
+mod render;
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ use serde::Serialize;
 
 pub use facts::LicenceClass;
 pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise};
-pub use words::{json, markdown, table as words};
+pub use render::{json, markdown, table as words};
 
 use crate::summary;
 

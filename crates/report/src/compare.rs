@@ -2,14 +2,14 @@
 //! `docs/compare.md` has the rule in words.
 
 mod manifests;
-mod words;
+mod render;
 
 use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{CellId, Status};
 use serde::Serialize;
 
 pub use manifests::{Differences, conditions, differences};
-pub use words::{csv, json, markdown, table};
+pub use render::{csv, json, markdown, table};
 
 use crate::statistics::{includes_one, ratio_interval};
 use crate::summary::Figure;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use embermark_engines::{Site, registry};
+use embermark_engines::{OpenOptions, registry};
 use embermark_meter::Meter;
 use embermark_model::plan::DataSource;
 use embermark_model::{Durability, Scale};
@@ -17,8 +17,8 @@ fn null_bench() -> Result<Box<dyn Bench>, Box<dyn std::error::Error>> {
     let (workload, seed, rows) = (find("sensors")?, 42, dir.path().join("rows"));
     workload.source(&DataSource::Synthetic, seed)?.stage(Scale::Rows(READS), &rows)?;
     let prepared = workload.prepare(&Spec::of(rows, "single", seed))?;
-    let site = Site::new(dir.path(), Durability::None, 1 << 20);
-    Ok(prepared.open(registry::find("null")?.open(&site)?.store)?)
+    let options = OpenOptions::new(dir.path(), Durability::None, 1 << 20);
+    Ok(prepared.open(registry::find("null")?.open(&options)?.store)?)
 }
 
 fn floor(criterion: &mut Criterion) {

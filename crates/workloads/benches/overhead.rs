@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use embermark_data::staged::StagedRows;
 use embermark_engines::kv::KvStore;
-use embermark_engines::{Availability, Site, Store, registry};
+use embermark_engines::{Availability, OpenOptions, Store, registry};
 use embermark_meter::Meter;
 use embermark_model::plan::DataSource;
 use embermark_model::{Durability, Reading, Scale};
@@ -74,13 +74,13 @@ fn environment(store: &dyn KvStore) -> *mut c_void {
 }
 
 /// The read phase of `sensors` on an open database.
-struct Phase {
+struct OpenedPhase {
     bench: Box<dyn Bench>,
     read: usize,
     meter: Meter,
 }
 
-impl Phase {
+impl OpenedPhase {
     fn run(&mut self) -> Duration {
         self.bench.ready(self.read).unwrap();
         black_box(self.bench.run(self.read, &mut self.meter).unwrap());
@@ -102,13 +102,13 @@ fn compare(c: &mut Criterion, id: &str, bare: fn(*mut c_void) -> Box<dyn Bare>) 
     let prepared = workload.prepare(&Spec::of(rows, "bulk", seed)).unwrap();
     let folder = dir.path().join("database");
     std::fs::create_dir(&folder).unwrap();
-    let site = Site::new(folder, Durability::Process, 128 << 20);
-    let store = engine.open(&site).unwrap().store;
+    let options = OpenOptions::new(folder, Durability::Process, 128 << 20);
+    let store = engine.open(&options).unwrap().store;
     let Store::Kv(kv) = &store else { panic!("{id}") };
     let environment = environment(kv.as_ref());
     let bench = prepared.open(store).unwrap();
     let read = bench.phases().iter().position(|phase| phase.name == "read").unwrap();
-    let mut phase = Phase { bench, read, meter: Meter::new(None) };
+    let mut phase = OpenedPhase { bench, read, meter: Meter::new(None) };
     phase.run();
     let mut bare = bare(environment);
     assert_eq!(bare.sum(&keys).1, keys.len() - keys.len() / 64);

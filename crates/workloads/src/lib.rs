@@ -16,20 +16,20 @@ use embermark_model::Scale;
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::{DataSource, Dataset, Rate};
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 pub mod contacts;
 pub mod events;
-mod feed;
+mod generated;
 pub mod htap;
 pub mod machine;
-mod made;
+mod observer;
+mod row_source;
 pub mod sensors;
 mod strategy;
-mod watch;
 
+pub use observer::{Companions, NoopObserver, PhaseObserver};
 use strategy::Strategy;
-pub use watch::{Blind, Companions, Watch};
 
 /// Every workload.
 pub static WORKLOADS: &[&dyn Workload] =
@@ -219,20 +219,20 @@ pub trait Prepared {
 
 /// A phase of an opened cell.
 #[derive(Clone, Copy, Debug)]
-pub struct Phase {
+pub struct OpenedPhase {
     /// Its name.
     pub name: &'static str,
     /// Operations a full run has; 0 for a closed loop, which does as many as [`Spec::window`] allows.
     pub ops: u64,
     /// By the engine's own means or by client code.
-    pub how: How,
+    pub how: Execution,
 }
 
 /// A workload on one database. The harness calls, for each run of each phase: `ready`, then `run`
 /// with the probes around it, then `check`.
 pub trait Bench {
     /// The phases, in the order in which they run; calls name a phase by its place in it.
-    fn phases(&self) -> &[Phase];
+    fn phases(&self) -> &[OpenedPhase];
 
     /// Puts the database into the state in which the phase begins. Outside the clock.
     ///
@@ -252,7 +252,7 @@ pub trait Bench {
         false
     }
 
-    /// Runs a phase as [`run`](Self::run) does; one that [lasts](Self::lasts) tells `watch` when to
+    /// Runs a phase as [`run`](Self::run) does; one that [lasts](Self::lasts) tells `observer` when to
     /// look, and what there is to see.
     ///
     /// # Errors
@@ -261,7 +261,7 @@ pub trait Bench {
         &mut self,
         phase: usize,
         meter: &mut Meter,
-        _watch: &mut dyn Watch,
+        _observer: &mut dyn PhaseObserver,
     ) -> Result<Answer, EngineError> {
         self.run(phase, meter)
     }

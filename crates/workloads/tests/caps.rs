@@ -6,14 +6,14 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Outcome, Staged, drive, site, store};
+use common::{Outcome, Staged, drive, options, store};
 use embermark_engines::registry;
 
 const ROWS: u64 = 20_000;
 
 fn capped_on_memory(variant: &str) -> Vec<Outcome> {
-    let (_dir, mut site) = site();
-    let store = store(registry::find("memory").unwrap(), &mut site).unwrap();
+    let (_dir, mut options) = options();
+    let store = store(registry::find("memory").unwrap(), &mut options).unwrap();
     drive(Staged::synthetic(ROWS).open(variant, store), 2, Some(Duration::from_nanos(1)))
 }
 

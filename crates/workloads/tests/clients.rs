@@ -10,9 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::{Outcome, Staged, candidates, drive_phases, site};
+use common::{Outcome, Staged, candidates, drive_phases, options};
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use embermark_engines::{Access, Door, Engine, EngineError, Lifecycle, Result, Store, Tier};
+use embermark_engines::{
+    Access, ClientOpener, Engine, EngineError, Lifecycle, Result, Store, Tier,
+};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 use embermark_workloads::{Spec, find};
@@ -40,9 +42,9 @@ fn opened(engine: &dyn Engine, tier: Durability) -> Option<(tempfile::TempDir, S
     if !is_here(engine) || !matches!(engine.tier(tier), Tier::Offered { .. }) {
         return None;
     }
-    let (dir, mut site) = site();
-    site.durability = tier;
-    Some((dir, engine.open(&site).unwrap_or_else(|error| panic!("{error}")).store))
+    let (dir, mut options) = options();
+    options.durability = tier;
+    Some((dir, engine.open(&options).unwrap_or_else(|error| panic!("{error}")).store))
 }
 
 /// Asserts that several clients get right answers in a tier, or that the engine says why it has one;
@@ -155,15 +157,15 @@ impl Common {
 }
 
 impl Lifecycle for Common {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         self.clients = self.clients % CLIENTS + 1;
         let (map, calls) = (Arc::clone(&self.map), Arc::clone(&self.calls));
         let (lie, number, value) = (self.lie, self.clients, Vec::new());
-        Ok(Door::new(move || {
+        Ok(ClientOpener::new(move || {
             Ok(Store::Kv(Box::new(Self { map, calls, lie, clients: 0, number, value })))
         }))
     }

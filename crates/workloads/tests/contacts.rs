@@ -7,9 +7,9 @@ mod common;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use common::{Outcome, candidates, drive, site, store};
+use common::{Outcome, candidates, drive, options, store};
 use embermark_engines::kv::{Direction, Indexed, KvStore, Pairs, Range, Table, TableDef, Visit};
-use embermark_engines::{Access, Ending, Engine, Kind, Lifecycle, Result, Store, registry};
+use embermark_engines::{Access, Engine, Kind, Lifecycle, Result, ShutdownKind, Store, registry};
 use embermark_model::Scale;
 use embermark_model::plan::DataSource;
 use embermark_workloads::{Bench, Spec, find};
@@ -46,8 +46,8 @@ fn outcomes(
     variant: &str,
     cap: Option<Duration>,
 ) -> Option<Vec<Outcome>> {
-    let (_dir, mut site) = site();
-    let store = store(engine, &mut site)?;
+    let (_dir, mut options) = options();
+    let store = store(engine, &mut options)?;
     Some(drive(open(rows, variant, store), 2, cap))
 }
 
@@ -187,11 +187,11 @@ fn bend(value: &mut [u8]) {
 }
 
 impl Lifecycle for Liar {
-    fn settle(&mut self) -> Result<()> {
-        self.honest.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.honest.maintain()
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         self.reopened = true;
         self.honest.reopen(after)
     }
@@ -319,8 +319,8 @@ impl KvStore for Liar {
 
 /// The phases that find a lie out, and what they say.
 fn found_out(lie: Lie, variant: &str) -> Vec<(&'static str, String)> {
-    let (_dir, mut site) = site();
-    let Some(Store::Kv(memory)) = store(registry::find("memory").unwrap(), &mut site) else {
+    let (_dir, mut options) = options();
+    let Some(Store::Kv(memory)) = store(registry::find("memory").unwrap(), &mut options) else {
         panic!("memory is no key-value store")
     };
     let honest = Indexed::new(memory);

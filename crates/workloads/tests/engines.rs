@@ -6,7 +6,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Staged, candidates, drive, real_rows, site, store};
+use common::{Staged, candidates, drive, options, real_rows, store};
 use embermark_engines::Engine;
 use embermark_model::Scale;
 use embermark_model::plan::DataSource;
@@ -17,8 +17,8 @@ const CAP: Duration = Duration::from_millis(300);
 /// Asserts that every answer is right, whatever the variant.
 fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, cap: Option<Duration>, label: &str) {
     for variant in ["single", "commit-each", "bulk"] {
-        let (_dir, mut site) = site();
-        let Some(store) = store(engine, &mut site) else { return };
+        let (_dir, mut options) = options();
+        let Some(store) = store(engine, &mut options) else { return };
         let outcomes = drive(staged.open(variant, store), 2, cap);
         assert_eq!(outcomes.len(), 13);
         for outcome in outcomes {

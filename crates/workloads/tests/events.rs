@@ -8,10 +8,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use common::{candidates, site, store};
+use common::{candidates, options, store};
 use embermark_data::events::{Payload, generate};
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use embermark_engines::{Access, Ending, Engine, EngineError, Lifecycle, Result, Store, registry};
+use embermark_engines::{
+    Access, Engine, EngineError, Lifecycle, Result, ShutdownKind, Store, registry,
+};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Scale;
 use embermark_model::answer::Answer;
@@ -91,8 +93,8 @@ fn run(bench: &mut dyn Bench, phase: usize, cap: Option<Duration>) -> End {
 }
 
 fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, variant: &str) {
-    let (_dir, mut site) = site();
-    let Some(store) = store(engine, &mut site) else { return };
+    let (_dir, mut options) = options();
+    let Some(store) = store(engine, &mut options) else { return };
     let what = format!("{} {variant}", engine.info().id);
     let bench = match staged.open(variant, store) {
         Ok(bench) => bench,
@@ -131,8 +133,8 @@ fn no_rows_and_one_row_are_answered_too() {
     for rows in [0, 1] {
         let staged = Staged::new(rows);
         for id in ["memory", "sqlite", "duckdb"] {
-            let (_dir, mut site) = site();
-            let Some(store) = store(registry::find(id).unwrap(), &mut site) else { continue };
+            let (_dir, mut options) = options();
+            let Some(store) = store(registry::find(id).unwrap(), &mut options) else { continue };
             for end in drive(staged.open("none", store).unwrap(), Some(CAP)) {
                 assert!(!matches!(end, End::Wrong(_)), "{id} on {rows} rows: {end:?}");
             }
@@ -171,11 +173,11 @@ impl Liar {
 }
 
 impl Lifecycle for Liar {
-    fn settle(&mut self) -> Result<()> {
-        self.honest.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.honest.maintain()
     }
 
-    fn reopen(&mut self, _: Ending) -> Result<()> {
+    fn reopen(&mut self, _: ShutdownKind) -> Result<()> {
         self.reopened = true;
         Ok(())
     }
@@ -258,8 +260,8 @@ impl KvStore for Liar {
 
 /// The phases that find a lie out.
 fn found_out(lie: Lie) -> Vec<&'static str> {
-    let (_dir, mut site) = site();
-    let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut site) else {
+    let (_dir, mut options) = options();
+    let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut options) else {
         panic!("memory is no key-value store")
     };
     let liar = Liar { honest, lie, calls: 0, reopened: false };
@@ -311,8 +313,8 @@ fn what_is_gone_when_it_is_opened_again_is_missed() {
 
 #[test]
 fn a_closed_loop_runs_for_its_window_and_is_not_capped() {
-    let (_dir, mut site) = site();
-    let store = store(registry::find("memory").unwrap(), &mut site).unwrap();
+    let (_dir, mut options) = options();
+    let store = store(registry::find("memory").unwrap(), &mut options).unwrap();
     for (name, end) in
         PHASES.into_iter().zip(drive(Staged::new(ROWS).open("none", store).unwrap(), None))
     {

@@ -6,7 +6,7 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{Staged, drive, site, store};
+use common::{Staged, drive, options, store};
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use embermark_engines::{Access, Lifecycle, Result, Store, registry};
 
@@ -76,8 +76,8 @@ fn bend(value: &mut [u8]) {
 }
 
 impl Lifecycle for Liar {
-    fn settle(&mut self) -> Result<()> {
-        self.honest.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.honest.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -206,8 +206,8 @@ impl KvStore for Liar {
 
 /// The phases that find a lie out.
 fn found_out(lie: Lie, variant: &str) -> Vec<&'static str> {
-    let (_dir, mut site) = site();
-    let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut site) else {
+    let (_dir, mut options) = options();
+    let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut options) else {
         panic!("memory is no key-value store")
     };
     let liar = Liar { honest, lie, calls: 0, value: Vec::new(), stale: None };

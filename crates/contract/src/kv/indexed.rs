@@ -6,7 +6,7 @@ mod load;
 use std::ops::ControlFlow;
 
 use super::{Direction, IndexDef, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Result};
+use crate::{Access, EngineError, Join, Lifecycle, Result, ShutdownKind};
 use load::{Gather, Sorted};
 
 /// Its name in errors.
@@ -233,11 +233,11 @@ fn stray() -> EngineError {
 }
 
 impl Lifecycle for Indexed {
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         self.check_whole()?;
         self.store.reopen(after)
     }

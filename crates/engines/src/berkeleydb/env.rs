@@ -7,7 +7,7 @@ use std::{io, ptr};
 use embermark_model::Durability;
 
 use super::{ID, ffi};
-use crate::{EngineError, Result, Site};
+use crate::{EngineError, OpenOptions, Result};
 
 /// Log buffer. The default, 32 KiB, makes a large transaction write its log in many small pieces;
 /// at most a quarter of a log file (10 MiB by default) is allowed.
@@ -57,20 +57,20 @@ const fn asked(memory: u64) -> u64 {
     if less < 500 << 20 { less } else { memory }
 }
 
-/// Opens the environment of a site; with transactions it runs recovery first, as the manual asks
+/// Opens the environment with these options; with transactions it runs recovery first, as the manual asks
 /// of every first opening.
-pub(super) fn open(site: &Site) -> Result<*mut ffi::Env> {
-    let transactions = c_int::from(site.durability != Durability::None);
-    let write_nosync = c_int::from(site.durability == Durability::Process);
-    let doing = format!("open the environment in {}", site.dir.display());
-    let home = c_string(site.dir.as_os_str().as_bytes(), &doing)?;
+pub(super) fn open(options: &OpenOptions) -> Result<*mut ffi::Env> {
+    let transactions = c_int::from(options.durability != Durability::None);
+    let write_nosync = c_int::from(options.durability == Durability::Process);
+    let doing = format!("open the environment in {}", options.dir.display());
+    let home = c_string(options.dir.as_os_str().as_bytes(), &doing)?;
     let mut env = ptr::null_mut();
     // SAFETY: `home` lives through the call; on success `env` is an open handle that is ours.
     let code = unsafe {
         ffi::ember_env_open(
             &mut env,
             home.as_ptr(),
-            asked(site.memory),
+            asked(options.memory),
             LOG_BUFFER,
             transactions,
             write_nosync,

@@ -7,7 +7,7 @@
 
 use embermark_model::Durability;
 
-use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Tier};
+use crate::{Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier};
 
 #[cfg(berkeleydb_linked)]
 mod batch;
@@ -33,7 +33,7 @@ impl Engine for BerkeleyDb {
             id: ID,
             name: "Berkeley DB",
             kind: Kind::Embedded,
-            family: Family::KeyValue,
+            family: DataModel::KeyValue,
             licence: "Sleepycat (AGPL from release 6 on)",
         }
     }
@@ -64,12 +64,12 @@ impl Engine for BerkeleyDb {
     }
 
     #[cfg(berkeleydb_linked)]
-    fn open(&self, site: &Site) -> Result<Opened> {
-        store::open(site)
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        store::open(options)
     }
 
     #[cfg(not(berkeleydb_linked))]
-    fn open(&self, _: &Site) -> Result<Opened> {
+    fn open(&self, _: &OpenOptions) -> Result<Opened> {
         Err(crate::EngineError::unavailable(ID, WHY, REMEDY))
     }
 }

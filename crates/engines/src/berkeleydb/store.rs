@@ -12,7 +12,10 @@ use super::ffi::{self, To};
 use super::tree::Tree;
 use super::{ID, scan};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{
+    Access, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, ShutdownKind,
+    Store,
+};
 
 /// Bytes of a batch of a bulk load: beyond this, larger batches gained nothing.
 const LOAD_BATCH: usize = 256 << 10;
@@ -31,13 +34,13 @@ pub(super) struct Trees {
     /// A value on its way through [`KvStore::modify`].
     value: Vec<u8>,
     batch: Batch,
-    site: Site,
+    options: OpenOptions,
 }
 
-/// Opens a site.
-pub(super) fn open(site: &Site) -> Result<Opened> {
-    let transactional = site.durability != Durability::None;
-    let env = env::open(site)?;
+/// Opens a database.
+pub(super) fn open(options: &OpenOptions) -> Result<Opened> {
+    let transactional = options.durability != Durability::None;
+    let env = env::open(options)?;
     let trees = Trees {
         env,
         txn: ptr::null_mut(),
@@ -46,7 +49,7 @@ pub(super) fn open(site: &Site) -> Result<Opened> {
         tables: Vec::new(),
         value: Vec::new(),
         batch: Batch::new(),
-        site: site.clone(),
+        options: options.clone(),
     };
     // SAFETY: just opened, with transactions as told; `trees` closes it when anything fails.
     let (mut settings, page) =
@@ -58,7 +61,7 @@ pub(super) fn open(site: &Site) -> Result<Opened> {
 
 impl Trees {
     /// Refuses inside of a transaction what must stand alone.
-    fn alone(&self, doing: &str) -> Result<()> {
+    fn exclusive(&self, doing: &str) -> Result<()> {
         if self.access.is_none() {
             self.opened()
         } else {
@@ -198,7 +201,7 @@ impl Drop for Trees {
 }
 
 impl Lifecycle for Trees {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         self.opened()?;
         if self.transactional {
             // SAFETY: the environment is open, with transactions.
@@ -209,36 +212,36 @@ impl Lifecycle for Trees {
         }
     }
 
-    /// After [`Ending::Crash`] there was no checkpoint, and tables were closed by `DB_NOSYNC`, which
+    /// After [`ShutdownKind::Crash`] there was no checkpoint, and tables were closed by `DB_NOSYNC`, which
     /// leaves what is in the cache there: meant for tables whose changes are in the log
     /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/dbclose.html>). Opening runs
     /// recovery, as it always does.
-    fn reopen(&mut self, after: Ending) -> Result<()> {
-        self.alone("open the database again")?;
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
+        self.exclusive("open the database again")?;
         match after {
-            Ending::Clean => self.settle()?,
-            Ending::Crash if !self.transactional => {
+            ShutdownKind::Clean => self.maintain()?,
+            ShutdownKind::Crash if !self.transactional => {
                 let what = "recovery in the tier `none`: without a log, what is in the cache \
                             would be lost";
                 return Err(EngineError::unsupported(ID, what));
             }
-            Ending::Crash => {}
+            ShutdownKind::Crash => {}
         }
         self.release(!self.transactional)?;
-        self.env = env::open(&self.site)?;
+        self.env = env::open(&self.options)?;
         let (env, transactional) = (self.env, self.transactional);
         // SAFETY: the environment is open.
         self.tables.iter_mut().try_for_each(|tree| unsafe { tree.open(env, transactional) })
     }
 
     fn join(&self) -> Join {
-        Join::Alone(
+        Join::Exclusive(
             "its environment is opened with DB_PRIVATE and without locking: one process alone may use it \
              (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)",
         )
     }
 
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         let what = "more than one client at a time: its environment is opened without DB_INIT_LOCK and \
                     DB_THREAD, for one thread \
                     (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)";
@@ -249,14 +252,14 @@ impl Lifecycle for Trees {
         if self.env.is_null() {
             return Ok(());
         }
-        let settled = self.end(false).and_then(|()| self.settle());
+        let settled = self.end(false).and_then(|()| self.maintain());
         settled.and(self.release(!self.transactional))
     }
 }
 
 impl KvStore for Trees {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
-        self.alone("open a table")?;
+        self.exclusive("open a table")?;
         if let Some(known) = self.tables.iter().position(|tree| tree.is_named(def.name)) {
             return Ok(Table(known));
         }
@@ -293,7 +296,7 @@ impl KvStore for Trees {
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
-        self.alone("clear a table")?;
+        self.exclusive("clear a table")?;
         let tree = &mut self.tables[table.0];
         tree.drop_cursor()?;
         tree.close(false)?;
@@ -307,7 +310,7 @@ impl KvStore for Trees {
 
     /// A reading transaction is the environment as it stands: nobody else can change it.
     fn begin(&mut self, access: Access) -> Result<()> {
-        self.alone("begin a transaction")?;
+        self.exclusive("begin a transaction")?;
         if self.transactional && access == Access::Write {
             self.start(false)?;
         }

@@ -22,7 +22,8 @@ use std::rc::Rc;
 use embermark_model::Durability;
 
 use crate::{
-    Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
+    Tier,
 };
 use connection::Connection;
 use library::{DuckLib, REMEDY, library};
@@ -41,7 +42,13 @@ pub(crate) struct DuckDb;
 
 impl Engine for DuckDb {
     fn info(&self) -> Info {
-        Info { id: NAME, name: "DuckDB", kind: Kind::Embedded, family: Family::Sql, licence: "MIT" }
+        Info {
+            id: NAME,
+            name: "DuckDB",
+            kind: Kind::Embedded,
+            family: DataModel::Sql,
+            licence: "MIT",
+        }
     }
 
     fn availability(&self) -> Availability {
@@ -57,10 +64,10 @@ impl Engine for DuckDb {
         Tier::Offered { keeps: tiering.keeps(), setting: tiering.words() }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let library = library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))?;
-        let tiering = tiering(library, site.durability);
-        let place = Place { library, tiering, site: site.clone() };
+        let tiering = tiering(library, options.durability);
+        let place = Place { library, tiering, options: options.clone() };
         let connection = Rc::new(place.open(None)?);
         let settings = read_back(&connection)?;
         let store = Store::Sql(Box::new(DuckStore::new(connection, place)?));
@@ -73,18 +80,18 @@ impl Engine for DuckDb {
 struct Place {
     library: &'static DuckLib,
     tiering: Tiering,
-    site: Site,
+    options: OpenOptions,
 }
 
 impl Place {
     /// Opens the database, new or there already; with that many threads, or else as many as DuckDB
     /// takes by itself.
     fn open(&self, threads: Option<u32>) -> Result<Connection> {
-        let (api, site) = (&self.library.api, &self.site);
-        let file = site.dir.join(FILE);
+        let (api, options) = (&self.library.api, &self.options);
+        let file = options.dir.join(FILE);
         let mut settings = vec![
-            ("memory_limit", format!("{}B", memory_limit(site.memory))),
-            ("temp_directory", site.dir.join("spill").to_string_lossy().into_owned()),
+            ("memory_limit", format!("{}B", memory_limit(options.memory))),
+            ("temp_directory", options.dir.join("spill").to_string_lossy().into_owned()),
             // A benchmark loads nothing from the network.
             ("autoinstall_known_extensions", "false".to_owned()),
         ];

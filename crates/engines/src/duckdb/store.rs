@@ -8,8 +8,8 @@ use super::statement::Prepared;
 use super::tier::Tiering;
 use super::{NAME, Place, appender};
 use crate::clients::{Moved, again_if};
-use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, Step, TableDef, Visit};
-use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Result, Store};
+use crate::sql::{Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
+use crate::{Access, ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
 
 /// The store. It runs in this process on one connection.
 pub(super) struct DuckStore {
@@ -112,19 +112,19 @@ fn is_conflict(error: &EngineError) -> bool {
 }
 
 impl Lifecycle for DuckStore {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         self.batch("ANALYZE; CHECKPOINT")
     }
 
-    /// After [`Ending::Crash`] the log stays as commits left it, by
+    /// After [`ShutdownKind::Crash`] the log stays as commits left it, by
     /// `PRAGMA disable_checkpoint_on_shutdown`
     /// (<https://duckdb.org/docs/stable/configuration/pragmas>), and is replayed when it is opened.
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         let doing = "open the database again";
         if self.open()?.is_in_transaction {
             return Err(EngineError::failed(NAME, doing, "a transaction is open"));
         }
-        if after == Ending::Crash {
+        if after == ShutdownKind::Crash {
             if self.place.tiering == Tiering::NoLog {
                 let what = "recovery in the tier `none`: it writes no log, so what was committed \
                             since the last checkpoint would be lost";
@@ -139,7 +139,7 @@ impl Lifecycle for DuckStore {
     }
 
     fn join(&self) -> Join {
-        Join::Alone(
+        Join::Exclusive(
             "one process can both read and write a database; several only if all of them open it to read \
              (https://duckdb.org/docs/stable/connect/concurrency)",
         )
@@ -147,11 +147,11 @@ impl Lifecycle for DuckStore {
 
     /// Another connection to the database in this process; each is used by one thread at a time
     /// (<https://duckdb.org/docs/stable/connect/concurrency>).
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         let place = self.place.clone();
         // SAFETY: a connection of its own, which the other thread alone will use.
         let connection = unsafe { Moved::new(self.open()?.connection.another()?) };
-        Ok(Door::new(move || {
+        Ok(ClientOpener::new(move || {
             let connection = connection.take();
             if place.tiering == Tiering::NoLog {
                 // Attached by hand, so that no connection begins in it.
@@ -233,10 +233,10 @@ impl SqlStore for DuckStore {
     }
 
     /// A short statement runs fastest on one thread, without handing work over; a long one on all.
-    fn expect(&mut self, step: Step) -> Result<()> {
+    fn expect(&mut self, step: QueryKind) -> Result<()> {
         let (sql, threads) = match step {
-            Step::Point => ("SET threads = 1", Some(1)),
-            Step::Analytic => ("RESET threads", None),
+            QueryKind::Point => ("SET threads = 1", Some(1)),
+            QueryKind::Analytic => ("RESET threads", None),
         };
         self.batch(sql)?;
         self.threads = threads;

@@ -108,13 +108,14 @@ fn only_the_tiers_that_keep_a_commit_write_a_log() {
     for durability in Durability::ALL {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().to_owned();
-        let site = Site::new(dir, durability, 64 << 20);
-        let opened = DuckDb.open(&site).unwrap();
+        let options = OpenOptions::new(dir, durability, 64 << 20);
+        let opened = DuckDb.open(&options).unwrap();
         let settings: Vec<&str> = opened.settings.iter().map(|(name, _)| &**name).collect();
         assert!(settings.contains(&"memory_limit") && settings.contains(&"threads"));
         let Store::Sql(mut store) = opened.store else { panic!("no store of SQL") };
         store.batch("CREATE TABLE t (a BIGINT); INSERT INTO t VALUES (1)").unwrap();
-        let logged = std::fs::metadata(site.dir.join(format!("{FILE}.wal"))).map_or(0, |m| m.len());
+        let logged =
+            std::fs::metadata(options.dir.join(format!("{FILE}.wal"))).map_or(0, |m| m.len());
         let expected = tiering(library, durability) != Tiering::NoLog;
         assert_eq!(logged > 0, expected, "{durability}: {logged} bytes");
         store.close().unwrap();

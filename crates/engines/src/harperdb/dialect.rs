@@ -13,7 +13,7 @@ pub(super) struct HarperSql {
 }
 
 /// The dialect of a private server's tables.
-pub(super) static PRIVATE: HarperSql = HarperSql { database: super::private::DATABASE };
+pub(super) static PRIVATE: HarperSql = HarperSql { database: super::managed::DATABASE };
 
 impl HarperSql {
     /// For the tables of a database whose name was made up for this run. The dialect of a store

@@ -5,12 +5,12 @@
 //! user accepts it is asked before this module opens anything.
 
 mod dialect;
+mod external;
 mod filter;
-mod given;
 mod installation;
 mod json;
 mod key;
-mod private;
+mod managed;
 mod request;
 mod row;
 mod session;
@@ -23,7 +23,9 @@ use std::path::PathBuf;
 use embermark_model::Durability;
 
 use crate::server::program;
-use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Store, Tier};
+use crate::{
+    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
+};
 use session::Session;
 use store::HarperStore;
 
@@ -39,7 +41,7 @@ impl Engine for HarperDb {
             id: NAME,
             name: "HarperDB",
             kind: Kind::Server,
-            family: Family::Document,
+            family: DataModel::Document,
             licence: "proprietary",
         }
     }
@@ -59,7 +61,7 @@ impl Engine for HarperDb {
         })
     }
 
-    fn settles(&self) -> bool {
+    fn has_maintenance(&self) -> bool {
         false
     }
 
@@ -67,22 +69,22 @@ impl Engine for HarperDb {
         tier::tier(durability)
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
-        let (mut session, server) = match &site.url {
-            Some(url) => (given::connect(url)?, None),
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        let (mut session, server) = match &options.url {
+            Some(url) => (external::connect(url)?, None),
             None => {
-                let (server, session) = private::start(site)?;
+                let (server, session) = managed::start(options)?;
                 (session, Some(server))
             }
         };
         let (version, settings) = settings::read_back(&mut session)?;
-        tier::check(site.durability, &settings)?;
+        tier::check(options.durability, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = HarperStore::new(session, server);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
     }
 
-    fn join(&self, _: &Site, at: &str) -> Result<Store> {
+    fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
         let store = HarperStore::new(Session::join(at)?, None);
         Ok(Store::Document(Box::new(store)))
     }

@@ -5,7 +5,7 @@ use super::NAME;
 use super::dialect::{self, HarperSql};
 use super::filter;
 use super::key::Key;
-use super::private::DATABASE;
+use super::managed::DATABASE;
 use super::request;
 use super::session::Session;
 use crate::document::{
@@ -14,7 +14,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Door, Ending, EngineError, Join, Lifecycle, Result, Store};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -140,11 +140,11 @@ fn record(request: &mut request::Request, key: Key, document: &Document<'_>) -> 
 impl Lifecycle for HarperStore {
     /// HarperDB has no checkpoint and no statistics of its own to bring up to date; files are
     /// compacted only while it does not run.
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         server::by_connection(NAME, after)?;
         self.session.renew();
         Ok(())
@@ -155,9 +155,11 @@ impl Lifecycle for HarperStore {
     }
 
     /// Another connection.
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         let at = self.session.at().to_owned();
-        Ok(Door::new(move || Ok(Store::Document(Box::new(Self::new(Session::join(&at)?, None))))))
+        Ok(ClientOpener::new(move || {
+            Ok(Store::Document(Box::new(Self::new(Session::join(&at)?, None))))
+        }))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

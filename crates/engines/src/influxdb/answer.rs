@@ -82,7 +82,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-type Step<T = ()> = std::result::Result<T, Stop>;
+type QueryKind<T = ()> = std::result::Result<T, Stop>;
 
 struct Reading<'a, 'b, R> {
     decoder: Decoder<R>,
@@ -94,7 +94,7 @@ struct Reading<'a, 'b, R> {
 }
 
 impl<R: BufRead> Reading<'_, '_, R> {
-    fn chunks(&mut self) -> Step {
+    fn chunks(&mut self) -> QueryKind {
         while !self.decoder.at_end()? {
             for _ in 0..self.map()? {
                 match self.key()? {
@@ -114,7 +114,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn result(&mut self) -> Step {
+    fn result(&mut self) -> QueryKind {
         self.partial = false;
         for _ in 0..self.map()? {
             match self.key()? {
@@ -131,7 +131,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn series(&mut self) -> Step {
+    fn series(&mut self) -> QueryKind {
         self.series.name.clear();
         self.series.tags.clear();
         self.series.columns.clear();
@@ -158,7 +158,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn rows(&mut self) -> Step {
+    fn rows(&mut self) -> QueryKind {
         let rows = self.array()?;
         for n in 0..rows {
             let width = self.array()?;
@@ -176,7 +176,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn value(&mut self) -> Step<Value> {
+    fn value(&mut self) -> QueryKind<Value> {
         Ok(match self.decoder.token()? {
             Token::Nil => Value::Null,
             Token::Bool(value) => Value::Bool(value),
@@ -194,7 +194,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         })
     }
 
-    fn more_follows(&mut self) -> Step {
+    fn more_follows(&mut self) -> QueryKind {
         match self.decoder.token()? {
             Token::Bool(more) => self.partial |= more,
             token => self.decoder.skip(token)?,
@@ -202,14 +202,14 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn map(&mut self) -> Step<usize> {
+    fn map(&mut self) -> QueryKind<usize> {
         match self.decoder.token()? {
             Token::Map(keys) => Ok(keys),
             _ => Err(invalid("no map where one should be").into()),
         }
     }
 
-    fn array(&mut self) -> Step<usize> {
+    fn array(&mut self) -> QueryKind<usize> {
         match self.decoder.token()? {
             Token::Array(items) => Ok(items),
             Token::Nil => Ok(0),
@@ -217,7 +217,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         }
     }
 
-    fn key(&mut self) -> Step<&str> {
+    fn key(&mut self) -> QueryKind<&str> {
         self.key.clear();
         match self.decoder.token()? {
             Token::Text(bytes) => self.decoder.text(bytes, &mut self.key)?,
@@ -226,7 +226,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(&self.key)
     }
 
-    fn string(&mut self) -> Step<String> {
+    fn string(&mut self) -> QueryKind<String> {
         let mut text = String::new();
         match self.decoder.token()? {
             Token::Text(bytes) => self.decoder.text(bytes, &mut text)?,
@@ -235,7 +235,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(text)
     }
 
-    fn pass(&mut self) -> Step {
+    fn pass(&mut self) -> QueryKind {
         let token = self.decoder.token()?;
         Ok(self.decoder.skip(token)?)
     }

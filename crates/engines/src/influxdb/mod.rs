@@ -5,14 +5,14 @@
 //! integer from a float.
 
 mod answer;
-mod chosen;
-mod given;
+mod external;
 mod installation;
 mod line;
+mod managed;
 mod msgpack;
-mod private;
 mod queue;
 mod rest;
+mod selected;
 mod session;
 mod settings;
 mod store;
@@ -23,7 +23,9 @@ use std::path::PathBuf;
 use embermark_model::Durability;
 
 use crate::server::program;
-use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Store, Tier};
+use crate::{
+    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
+};
 use session::Session;
 use store::InfluxStore;
 
@@ -39,7 +41,7 @@ impl Engine for InfluxDb {
             id: NAME,
             name: "InfluxDB",
             kind: Kind::Server,
-            family: Family::Series,
+            family: DataModel::Series,
             licence: "MIT",
         }
     }
@@ -71,16 +73,16 @@ impl Engine for InfluxDb {
         }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
-        if let Some(url) = &site.url {
-            let mut session = given::connect(url)?;
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        if let Some(url) = &options.url {
+            let mut session = external::connect(url)?;
             let (version, settings) = settings::read_back(&mut session, true)?;
             let store = Store::Series(Box::new(InfluxStore::given(session)));
             return Ok(Opened { store, version, settings, server: None });
         }
-        let (server, mut session) = private::start(site)?;
+        let (server, mut session) = managed::start(options)?;
         let (version, mut settings) = settings::read_back(&mut session, false)?;
-        let sender = match site.durability {
+        let sender = match options.durability {
             Durability::None => Some(udp::Sender::to(server.pid())?),
             Durability::Process | Durability::Power => None,
         };
@@ -91,7 +93,7 @@ impl Engine for InfluxDb {
     }
 
     /// What it would write goes over HTTP, in every tier.
-    fn join(&self, _: &Site, at: &str) -> Result<Store> {
+    fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
         Ok(Store::Series(Box::new(InfluxStore::given(Session::join(at)?))))
     }
 }

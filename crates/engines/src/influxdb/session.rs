@@ -4,7 +4,7 @@ use std::io::BufReader;
 
 use super::NAME;
 use super::answer::{self, Receive, Row, Series, Value};
-use super::chosen::{self, Chosen, Place};
+use super::selected::{self, Chosen, Place};
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
 use crate::server::address::{self, Address};
@@ -133,7 +133,7 @@ impl Session {
         let mut found = std::mem::take(&mut self.places);
         let answered = self.series(influxql, &mut |row, first, series| {
             if first {
-                chosen::places(columns, series, &mut found)?;
+                selected::places(columns, series, &mut found)?;
             }
             visit(&Chosen { row, series, places: &found })
         });

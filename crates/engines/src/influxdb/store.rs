@@ -8,7 +8,7 @@ use super::udp::Sender;
 use crate::row::Visit;
 use crate::series::{Point, Points, SeriesStore};
 use crate::server::{self, Server};
-use crate::{Door, Ending, EngineError, Join, Lifecycle, Result, Store};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
 
 /// Points in a request: the manual's advice
 /// (<https://docs.influxdata.com/influxdb/v1.8/guides/write_data/>: 5,000 to 10,000 a batch).
@@ -82,7 +82,7 @@ impl InfluxStore {
 }
 
 impl Lifecycle for InfluxStore {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         self.flush()?;
         if self.written || self.deleted {
             match self.server {
@@ -94,7 +94,7 @@ impl Lifecycle for InfluxStore {
         Ok(())
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         server::by_connection(NAME, after)?;
         // Points on their way would be a new client's to miss.
         self.flush()?;
@@ -110,14 +110,14 @@ impl Lifecycle for InfluxStore {
     }
 
     /// Another connection, over HTTP.
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         if self.sender.is_some() {
             let what = "more than one client at a time where points go over UDP: the server counts \
                         what arrives, not from whom";
             return Err(EngineError::unsupported(NAME, what));
         }
         let at = self.session.at().to_owned();
-        Ok(Door::new(move || Ok(Store::Series(Box::new(Self::given(Session::join(&at)?))))))
+        Ok(ClientOpener::new(move || Ok(Store::Series(Box::new(Self::given(Session::join(&at)?))))))
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The environment: opening, its settings as it tells them, closing.
 
 use std::ffi::CString;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::ptr;
@@ -9,15 +9,15 @@ use std::ptr;
 use embermark_model::Durability;
 
 use super::{ID, check, ffi};
-use crate::clients::{Lender, Loan, Moved};
-use crate::{EngineError, Result, Site};
+use crate::clients::{HandleCount, HandleGuard, Moved};
+use crate::{EngineError, OpenOptions, Result};
 
 /// Address space for the map, and with a write map the file's apparent size while it is open.
 /// Neither takes memory or disk before it is used. 64 GiB, or 1 GiB on 32 bits.
 const MAP: usize = 1 << if usize::BITS == 64 { 36 } else { 30 };
 /// Named databases at most.
 const TABLES: u32 = 32;
-/// The data's, in the site's directory.
+/// The data's, in the database's directory.
 const FILE: &str = "data.mdb";
 /// Files for their owner and whom the umask leaves.
 const MODE: u32 = 0o664;
@@ -29,9 +29,9 @@ pub(super) struct Env {
     /// Whether this process made it, and cuts it to its size at the end.
     is_ours: bool,
     /// What further clients in this process hold.
-    pub(super) lender: Lender,
+    pub(super) handles: HandleCount,
     /// Of a further client, whose handle is another's to close.
-    loan: Option<Loan>,
+    guard: Option<HandleGuard>,
 }
 
 /// The library's version, `0.9.70`.
@@ -43,10 +43,10 @@ pub(super) fn version() -> String {
 }
 
 impl Env {
-    /// Opens the environment of a site.
-    pub(super) fn open(site: &Site) -> Result<Self> {
-        let doing = format!("open the environment in {}", site.dir.display());
-        let path = CString::new(site.dir.as_os_str().as_bytes())
+    /// Opens the environment with these options.
+    pub(super) fn open(options: &OpenOptions) -> Result<Self> {
+        let doing = format!("open the environment in {}", options.dir.display());
+        let path = CString::new(options.dir.as_os_str().as_bytes())
             .map_err(|error| EngineError::failed(ID, &*doing, error))?;
         let mut raw = ptr::null_mut();
         // SAFETY: on success `raw` is a handle, which `Env` closes, as the manual asks even if
@@ -54,13 +54,13 @@ impl Env {
         check(unsafe { ffi::mdb_env_create(&mut raw) }, &doing)?;
         let env = Self {
             raw,
-            dir: site.dir.clone(),
+            dir: options.dir.clone(),
             is_ours: true,
-            lender: Lender::default(),
-            loan: None,
+            handles: HandleCount::default(),
+            guard: None,
         };
         let mut flags = ffi::MDB_NOTLS | ffi::MDB_WRITEMAP;
-        if site.durability != Durability::Power {
+        if options.durability != Durability::Power {
             flags |= ffi::MDB_NOSYNC;
         }
         // SAFETY: created and not yet open, as the first two ask.
@@ -72,12 +72,12 @@ impl Env {
         Ok(env)
     }
 
-    /// Opens the environment that another process has open at a site, with the same flags and map:
+    /// Opens the environment that another process has open there, with the same flags and map:
     /// processes with and without `MDB_WRITEMAP` do not cooperate well, says the manual.
-    pub(super) fn join(site: &Site) -> Result<Self> {
-        let file = site.dir.join(FILE);
+    pub(super) fn join(options: &OpenOptions) -> Result<Self> {
+        let file = options.dir.join(FILE);
         fs::metadata(&file).map_err(|error| EngineError::file(ID, "find", file, error))?;
-        let mut env = Self::open(site)?;
+        let mut env = Self::open(options)?;
         env.is_ours = false;
         Ok(env)
     }
@@ -85,21 +85,21 @@ impl Env {
     /// The same environment for a further client in this process, made of [`Env::lend`]. The manual
     /// warns: "Do not have open an LMDB database twice in the same process at the same time"
     /// (<http://www.lmdb.tech/doc/>).
-    pub(super) fn of(raw: *mut ffi::MDB_env, loan: Loan) -> Self {
-        let (dir, lender) = (PathBuf::new(), Lender::default());
-        Self { raw, dir, is_ours: false, lender, loan: Some(loan) }
+    pub(super) fn of(raw: *mut ffi::MDB_env, guard: HandleGuard) -> Self {
+        let (dir, handles) = (PathBuf::new(), HandleCount::default());
+        Self { raw, dir, is_ours: false, handles, guard: Some(guard) }
     }
 
     /// The handle for a further client. Threads may share an environment, each with transactions of
     /// its own (<http://www.lmdb.tech/doc/starting.html>).
-    pub(super) fn lend(&self) -> Moved<(*mut ffi::MDB_env, Loan)> {
+    pub(super) fn guard(&self) -> Moved<(*mut ffi::MDB_env, HandleGuard)> {
         // SAFETY: threads share an environment, as the page above has it.
-        unsafe { Moved::new((self.raw, self.lender.lend())) }
+        unsafe { Moved::new((self.raw, self.handles.guard())) }
     }
 
     /// Opens it once more.
-    pub(super) fn again(&self, site: &Site) -> Result<Self> {
-        if self.is_ours { Self::open(site) } else { Self::join(site) }
+    pub(super) fn again(&self, options: &OpenOptions) -> Result<Self> {
+        if self.is_ours { Self::open(options) } else { Self::join(options) }
     }
 
     /// Whether this process made it.
@@ -159,13 +159,13 @@ impl Env {
             self.release();
             return Ok(());
         }
-        self.lender.refuse(ID, "close the environment")?;
+        self.handles.refuse(ID, "close the environment")?;
         self.sync()?;
         let (info, stat) = self.facts()?;
         let file = self.dir.join(FILE);
         self.release();
         let used = (info.me_last_pgno as u64 + 1) * u64::from(stat.ms_psize);
-        let cut = OpenOptions::new().write(true).open(&file).and_then(|open| {
+        let cut = fs::OpenOptions::new().write(true).open(&file).and_then(|open| {
             if open.metadata()?.len() > used { open.set_len(used) } else { Ok(()) }
         });
         cut.map_err(|error| EngineError::file(ID, "shorten", file, error))
@@ -174,7 +174,7 @@ impl Env {
     /// Closes without more ado; a second time does nothing.
     pub(super) fn release(&mut self) {
         let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
-        if self.loan.is_some() || self.lender.is_lending() {
+        if self.guard.is_some() || self.handles.is_lending() {
             return;
         }
         // SAFETY: null, which does nothing, or created and not used again; the store has ended

@@ -1,7 +1,7 @@
 //! LMDB, by the raw functions of `lmdb-master-sys`: transactions and cursors are held here.
 //!
 //! One environment with a named database per table. LMDB has no cache of its own: it works in
-//! the memory map of its file, so [`Site::memory`] does not reach it. The map is written through
+//! the memory map of its file, so [`OpenOptions::memory`] does not reach it. The map is written through
 //! (`MDB_WRITEMAP`) in every tier: what a commit keeps depends on the sync alone, and commits and
 //! large transactions cost less. Locks stay on, because `MDB_NOLOCK` gained nothing measurable.
 //! A key has 1 to 511 bytes.
@@ -12,7 +12,8 @@ use embermark_model::Durability;
 use lmdb_master_sys as ffi;
 
 use crate::{
-    Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
+    Tier,
 };
 
 mod env;
@@ -30,7 +31,7 @@ impl Engine for Lmdb {
             id: ID,
             name: "LMDB",
             kind: Kind::Embedded,
-            family: Family::KeyValue,
+            family: DataModel::KeyValue,
             licence: "OpenLDAP Public License 2.8",
         }
     }
@@ -54,12 +55,12 @@ impl Engine for Lmdb {
         }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
-        store::open(site)
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        store::open(options)
     }
 
-    fn join(&self, site: &Site, _: &str) -> Result<Store> {
-        store::join(site)
+    fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
+        store::join(options)
     }
 }
 

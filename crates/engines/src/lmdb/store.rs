@@ -8,7 +8,10 @@ use super::env::{self, Env};
 use super::scan::Cursor;
 use super::{ID, NOTHING, bytes, check, ffi, found, val};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{
+    Access, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, ShutdownKind,
+    Store,
+};
 
 /// An open environment and its tables. The environment's handle comes first, where the
 /// workloads' benchmark `overhead` looks for it to run a bare loop on the same database; `env`,
@@ -28,7 +31,7 @@ pub(super) struct Databases {
     access: Option<Access>,
     /// A value on its way through [`KvStore::modify`].
     value: Vec<u8>,
-    site: Site,
+    options: OpenOptions,
     env: Env,
 }
 
@@ -39,21 +42,21 @@ struct Database {
     cursor: Option<Cursor>,
 }
 
-/// Opens a site.
-pub(super) fn open(site: &Site) -> Result<Opened> {
-    let env = Env::open(site)?;
+/// Opens a database.
+pub(super) fn open(options: &OpenOptions) -> Result<Opened> {
+    let env = Env::open(options)?;
     let settings = env.settings()?;
-    let store = Store::Kv(Box::new(Databases::of(env, site)));
+    let store = Store::Kv(Box::new(Databases::of(env, options)));
     Ok(Opened { store, version: env::version(), settings, server: None })
 }
 
-/// Opens what another process has open at a site.
-pub(super) fn join(site: &Site) -> Result<Store> {
-    Ok(Store::Kv(Box::new(Databases::of(Env::join(site)?, site))))
+/// Opens what another process has open there.
+pub(super) fn join(options: &OpenOptions) -> Result<Store> {
+    Ok(Store::Kv(Box::new(Databases::of(Env::join(options)?, options))))
 }
 
 impl Databases {
-    fn of(env: Env, site: &Site) -> Self {
+    fn of(env: Env, options: &OpenOptions) -> Self {
         Self {
             raw: env.raw(),
             tables: Vec::new(),
@@ -62,7 +65,7 @@ impl Databases {
             reading: false,
             access: None,
             value: Vec::new(),
-            site: site.clone(),
+            options: options.clone(),
             env,
         }
     }
@@ -88,7 +91,7 @@ impl Databases {
     }
 
     /// Refuses inside of a transaction what must stand alone.
-    fn alone(&self, doing: &str) -> Result<()> {
+    fn exclusive(&self, doing: &str) -> Result<()> {
         if self.access.is_none() {
             Ok(())
         } else {
@@ -233,25 +236,25 @@ impl Drop for Databases {
 impl Lifecycle for Databases {
     /// LMDB has neither a log to checkpoint nor pages to compact in place; what remains is to
     /// bring the pages to the disk.
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         self.environment()?;
         self.env.sync()
     }
 
     /// By the library's own close, which syncs nothing: a commit has, where the tier says so.
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         const DOING: &str = "open the database again";
-        self.alone(DOING)?;
-        if after == Ending::Crash {
+        self.exclusive(DOING)?;
+        if after == ShutdownKind::Crash {
             let what =
                 "recovery: it has no log to recover, and opens the same whatever came before";
             return Err(EngineError::unsupported(ID, what));
         }
-        self.env.lender.refuse(ID, DOING)?;
+        self.env.handles.refuse(ID, DOING)?;
         self.release();
         self.raw = ptr::null_mut();
         self.env.release();
-        self.env = self.env.again(&self.site)?;
+        self.env = self.env.again(&self.options)?;
         self.raw = self.env.raw();
         if self.tables.is_empty() {
             return Ok(());
@@ -271,20 +274,20 @@ impl Lifecycle for Databases {
     /// and keeps other processes from using pages again that it sees: [`KvStore::begin`] to read
     /// ends it at [`KvStore::commit`].
     fn join(&self) -> Join {
-        Join::At(self.site.dir.display().to_string())
+        Join::At(self.options.dir.display().to_string())
     }
 
     /// The same environment and tables, with transactions of its own: readers wait for nobody, and
     /// a writer waits until the writer before it has ended.
-    fn sibling(&mut self) -> Result<Door> {
-        self.alone("let a further client in")?;
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        self.exclusive("let a further client in")?;
         self.environment()?;
-        let (lent, site) = (self.env.lend(), self.site.clone());
+        let (lent, options) = (self.env.guard(), self.options.clone());
         let tables: Vec<(CString, ffi::MDB_dbi)> =
             self.tables.iter().map(|table| (table.name.clone(), table.dbi)).collect();
-        Ok(Door::new(move || {
-            let (raw, loan) = lent.take();
-            let mut client = Self::of(Env::of(raw, loan), &site);
+        Ok(ClientOpener::new(move || {
+            let (raw, guard) = lent.take();
+            let mut client = Self::of(Env::of(raw, guard), &options);
             let known = tables.into_iter().map(|(name, dbi)| Database { name, dbi, cursor: None });
             client.tables.extend(known);
             Ok(Store::Kv(Box::new(client)))
@@ -300,7 +303,7 @@ impl Lifecycle for Databases {
 impl KvStore for Databases {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         const DOING: &str = "open a table";
-        self.alone(DOING)?;
+        self.exclusive(DOING)?;
         let name = CString::new(def.name).map_err(|error| EngineError::failed(ID, DOING, error))?;
         if let Some(known) = self.tables.iter().position(|table| table.name == name) {
             return Ok(Table(known));
@@ -321,14 +324,14 @@ impl KvStore for Databases {
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
-        self.alone("clear a table")?;
+        self.exclusive("clear a table")?;
         let dbi = self.tables[table.0].dbi;
         // SAFETY: `txn` is under way; 0 empties the database and keeps it.
         self.within(|_, txn| check(unsafe { ffi::mdb_drop(txn, dbi, 0) }, "clear a table"))
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
-        self.alone("begin a transaction")?;
+        self.exclusive("begin a transaction")?;
         match access {
             Access::Read => {
                 self.rest();

@@ -9,14 +9,14 @@ mod batch;
 mod column;
 mod connection;
 mod dialect;
+mod external;
 mod failure;
-mod given;
 mod handle;
 mod installation;
 mod library;
 mod load;
+mod managed;
 mod param;
-mod private;
 mod query;
 mod session;
 mod settings;
@@ -32,7 +32,8 @@ use embermark_model::Durability;
 use crate::server::address::{self, Address};
 use crate::server::program;
 use crate::{
-    Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
+    Tier,
 };
 use failure::Failure;
 use library::{Connector, REMEDY};
@@ -52,7 +53,7 @@ impl Engine for MariaDb {
             id: NAME,
             name: "MariaDB",
             kind: Kind::Server,
-            family: Family::Sql,
+            family: DataModel::Sql,
             licence: "GPL-2.0",
         }
     }
@@ -73,22 +74,22 @@ impl Engine for MariaDb {
         Tier::Offered { keeps: durability, setting: tier::setting(durability).words }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
-        let (session, server) = match &site.url {
-            Some(url) => (given::connect(library()?, url)?, None),
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        let (session, server) = match &options.url {
+            Some(url) => (external::connect(library()?, url)?, None),
             None => {
-                let (server, session) = private::start(library()?, site)?;
+                let (server, session) = managed::start(library()?, options)?;
                 (session, Some(server))
             }
         };
         let (version, settings) = settings::read_back(&session)?;
-        tier::check(site.durability, &settings)?;
+        tier::check(options.durability, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = MariaDbStore::new(session, server);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })
     }
 
-    fn join(&self, _: &Site, at: &str) -> Result<Store> {
+    fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
         client(at)
     }
 }

@@ -10,7 +10,7 @@ use super::{NAME, failed};
 use crate::clients::again_if;
 use crate::server::{self, Server};
 use crate::sql::{Dialect, Param, ResultRow, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Result};
+use crate::{Access, ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind};
 
 /// A user of a server that is given may lack the right to a statement
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
@@ -110,7 +110,7 @@ impl MariaDbStore {
 }
 
 impl Lifecycle for MariaDbStore {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         if self.in_transaction {
             let why = "a transaction is open, and its snapshot would be waited for";
             return Err(EngineError::failed(NAME, "come to rest", why));
@@ -128,7 +128,7 @@ impl Lifecycle for MariaDbStore {
         if tables.is_empty() { Ok(()) } else { self.flush(&tables) }
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         server::by_connection(NAME, after)?;
         if self.in_transaction {
             return Err(EngineError::failed(NAME, "connect again", "a transaction is open"));
@@ -142,9 +142,9 @@ impl Lifecycle for MariaDbStore {
     }
 
     /// Another connection.
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         let at = self.session.at();
-        Ok(Door::new(move || super::client(&at)))
+        Ok(ClientOpener::new(move || super::client(&at)))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -12,13 +12,13 @@ mod bson;
 mod client;
 mod command;
 mod elements;
+mod external;
 mod failure;
-mod given;
 mod installation;
 mod library;
+mod managed;
 mod owned;
 mod pipeline;
-mod private;
 mod row;
 mod session;
 mod settings;
@@ -32,7 +32,8 @@ use embermark_model::Durability;
 
 use crate::server::program;
 use crate::{
-    Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
+    Tier,
 };
 use failure::Failure;
 use session::Session;
@@ -50,7 +51,7 @@ impl Engine for MongoDb {
             id: NAME,
             name: "MongoDB",
             kind: Kind::Server,
-            family: Family::Document,
+            family: DataModel::Document,
             licence: "SSPL-1.0",
         }
     }
@@ -69,24 +70,24 @@ impl Engine for MongoDb {
         tier::of(durability)
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
-        let (mut session, server) = match &site.url {
-            Some(url) => (given::connect(url)?, None),
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        let (mut session, server) = match &options.url {
+            Some(url) => (external::connect(url)?, None),
             None => {
-                let (server, session) = private::start(site)?;
+                let (server, session) = managed::start(options)?;
                 (session, Some(server))
             }
         };
-        let (version, settings) = settings::read_back(&mut session, site.durability)?;
-        tier::check(site.durability, &settings)?;
+        let (version, settings) = settings::read_back(&mut session, options.durability)?;
+        tier::check(options.durability, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
-        let store = MongoStore::new(session, server, site.durability);
+        let store = MongoStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
     }
 
-    fn join(&self, site: &Site, at: &str) -> Result<Store> {
+    fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
         let session = Session::join(at)?;
-        let store = MongoStore::new(session, None, site.durability);
+        let store = MongoStore::new(session, None, options.durability);
         Ok(Store::Document(Box::new(store)))
     }
 }

@@ -17,7 +17,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Door, Ending, EngineError, Join, Lifecycle, Result, Store};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
 /// memory of it stays in the processor's cache.
@@ -97,13 +97,13 @@ impl MongoStore {
 impl Lifecycle for MongoStore {
     /// Takes a checkpoint (<https://www.mongodb.com/docs/v6.0/reference/command/fsync/>). MongoDB
     /// keeps no statistics for its planner, which tries plans instead.
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         let done = self.session.admin("fsync", |_| {}).map(|_| ());
         // On somebody's server only an administrator may; there it is not ours to insist.
         if self.server.is_some() { done } else { Ok(()) }
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         server::by_connection(NAME, after)?;
         self.pipelines = Pipelines::default();
         self.session.renew()
@@ -114,9 +114,9 @@ impl Lifecycle for MongoStore {
     }
 
     /// Another connection, made on its thread.
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         let (at, durability, waits) = (self.session.at(), self.durability, self.waits);
-        Ok(Door::new(move || {
+        Ok(ClientOpener::new(move || {
             // Of a server that is given the new session does not know that it is.
             let store = Self { waits, ..Self::new(Session::join(&at)?, None, durability) };
             Ok(Store::Document(Box::new(store)))

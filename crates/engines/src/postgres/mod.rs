@@ -9,11 +9,11 @@ mod api;
 mod connection;
 mod copy;
 mod dialect;
-mod given;
+mod external;
 mod installation;
 mod library;
+mod managed;
 mod numeric;
-mod private;
 mod row;
 mod session;
 mod settings;
@@ -28,7 +28,9 @@ use std::path::PathBuf;
 use embermark_model::Durability;
 
 use crate::server::program;
-use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Store, Tier};
+use crate::{
+    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
+};
 use session::Session;
 use store::PostgresStore;
 
@@ -44,7 +46,7 @@ impl Engine for Postgres {
             id: NAME,
             name: "PostgreSQL",
             kind: Kind::Server,
-            family: Family::Sql,
+            family: DataModel::Sql,
             licence: "PostgreSQL",
         }
     }
@@ -65,25 +67,25 @@ impl Engine for Postgres {
         Tier::Offered { keeps: durability, setting: tier::setting(durability).words }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let library = library::library()?;
-        let (mut session, server) = match &site.url {
-            Some(url) => (given::connect(library, url, site.durability)?, None),
+        let (mut session, server) = match &options.url {
+            Some(url) => (external::connect(library, url, options.durability)?, None),
             None => {
-                let (server, session) = private::start(library, site)?;
+                let (server, session) = managed::start(library, options)?;
                 (session, Some(server))
             }
         };
-        let (version, settings) = settings::read_back(&mut session, site.durability)?;
-        tier::check(site.durability, &settings)?;
+        let (version, settings) = settings::read_back(&mut session, options.durability)?;
+        tier::check(options.durability, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
-        let store = PostgresStore::new(session, server, site.durability);
+        let store = PostgresStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })
     }
 
-    fn join(&self, site: &Site, at: &str) -> Result<Store> {
-        let session = Session::join(library::library()?, at, site.durability)?;
-        Ok(Store::Sql(Box::new(PostgresStore::new(session, None, site.durability))))
+    fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
+        let session = Session::join(library::library()?, at, options.durability)?;
+        Ok(Store::Sql(Box::new(PostgresStore::new(session, None, options.durability))))
     }
 }
 

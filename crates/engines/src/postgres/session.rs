@@ -8,7 +8,7 @@ use embermark_model::Durability;
 use super::answer::Answer;
 use super::connection::Connection;
 use super::library::Libpq;
-use super::{NAME, given};
+use super::{NAME, external};
 use crate::server::address;
 use crate::{EngineError, Result};
 
@@ -48,7 +48,7 @@ impl Session {
             .map_err(|e| EngineError::failed(NAME, "join a database", e))?;
         let mut session = Self { connection, schema: None, at: at.to_owned(), settings: None };
         if schema != WHOLE {
-            session.set(given::settings(schema, durability))?;
+            session.set(external::settings(schema, durability))?;
         }
         Ok(session)
     }

@@ -9,7 +9,7 @@ use super::statement::{Prepared, Stopped};
 use super::{NAME, dialect};
 use crate::server::{self, Server};
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Result, Store};
+use crate::{Access, ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
 
 /// Bytes of rows from which on preparing a table for a load costs less than it saves.
 const LARGE: usize = 1024 * 1024;
@@ -105,7 +105,7 @@ impl PostgresStore {
 }
 
 impl Lifecycle for PostgresStore {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         // Named, because without names VACUUM takes every table of the database, ours or not.
         let tables = self.tables()?.join(", ");
         if !tables.is_empty() {
@@ -123,7 +123,7 @@ impl Lifecycle for PostgresStore {
         }
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         server::by_connection(NAME, after)?;
         if self.in_transaction {
             return Err(EngineError::failed(NAME, "connect again", "a transaction is open"));
@@ -137,10 +137,10 @@ impl Lifecycle for PostgresStore {
     }
 
     /// Another connection.
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         let (at, durability) = (self.session.at().to_owned(), self.durability);
         let library = self.session.connection.library();
-        Ok(Door::new(move || {
+        Ok(ClientOpener::new(move || {
             let session = Session::join(library, &at, durability)?;
             Ok(Store::Sql(Box::new(Self::new(session, None, durability))))
         }))

@@ -8,8 +8,8 @@ use std::{ptr, slice};
 use super::ID;
 use super::api::{Api, Failure, Handle};
 use super::options::Options;
-use crate::clients::{Lender, Loan};
-use crate::{EngineError, Result, Site};
+use crate::clients::{HandleCount, HandleGuard};
+use crate::{EngineError, OpenOptions, Result};
 
 /// The column family that is always there.
 const DEFAULT: &CStr = c"default";
@@ -25,9 +25,9 @@ pub(super) struct Db<'a> {
     /// The column families that were there when it was opened and were not taken.
     found: Vec<(CString, Handle)>,
     /// What further clients in this process hold.
-    pub lender: Lender,
+    pub handles: HandleCount,
     /// Of a further client, whose handles are another's to close.
-    pub loan: Option<Loan>,
+    pub guard: Option<HandleGuard>,
 }
 
 /// Runs a call that may leave an error.
@@ -54,15 +54,19 @@ pub(super) fn c_string(bytes: impl Into<Vec<u8>>, doing: &str) -> Result<CString
 }
 
 impl<'a> Db<'a> {
-    /// Opens or makes the database of a site.
-    pub(super) fn open(api: &'a Api, site: &Site) -> Result<Self> {
-        Self::open_with(api, &site.dir, Options::of(api, site), Vec::new())
+    /// Opens or makes the database of a open.
+    pub(super) fn open(api: &'a Api, open: &OpenOptions) -> Result<Self> {
+        Self::open_with(api, &open.dir, Options::of(api, open), Vec::new())
     }
 
-    /// Opens the database of a site of which it is known that it has these column families and no
+    /// Opens the database of a open of which it is known that it has these column families and no
     /// others.
-    pub(super) fn open_known(api: &'a Api, site: &Site, families: Vec<CString>) -> Result<Self> {
-        Self::open_with(api, &site.dir, Options::of(api, site), families)
+    pub(super) fn open_known(
+        api: &'a Api,
+        open: &OpenOptions,
+        families: Vec<CString>,
+    ) -> Result<Self> {
+        Self::open_with(api, &open.dir, Options::of(api, open), families)
     }
 
     /// Opens or makes a database with the library's own options.
@@ -105,14 +109,14 @@ impl<'a> Db<'a> {
             )
         })?;
         let found = names.into_iter().zip(handles).collect();
-        Ok(Self { api, raw, options, found, lender: Lender::default(), loan: None })
+        Ok(Self { api, raw, options, found, handles: HandleCount::default(), guard: None })
     }
 
     /// An open database for a further client in this process: threads may share it without locks of
     /// their own (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
-    pub(super) fn of(api: &'a Api, site: &Site, raw: Handle, loan: Loan) -> Self {
-        let (options, found) = (Options::of_client(api, site), Vec::new());
-        Self { api, raw, options, found, lender: Lender::default(), loan: Some(loan) }
+    pub(super) fn of(api: &'a Api, open: &OpenOptions, raw: Handle, guard: HandleGuard) -> Self {
+        let (options, found) = (Options::of_client(api, open), Vec::new());
+        Self { api, raw, options, found, handles: HandleCount::default(), guard: Some(guard) }
     }
 
     /// Closes it, when every handle that was taken is destroyed; the names of the column families
@@ -129,7 +133,7 @@ impl<'a> Db<'a> {
         });
         let names = names.collect();
         // Of somebody else, or left open where clients would be left without.
-        if !raw.is_null() && self.loan.is_none() && !self.lender.is_lending() {
+        if !raw.is_null() && self.guard.is_none() && !self.handles.is_lending() {
             // SAFETY: open, without a handle left, and forgotten.
             unsafe { (self.api.close)(raw) };
         }

@@ -5,7 +5,9 @@
 
 use embermark_model::Durability;
 
-use crate::{Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Tier};
+use crate::{
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Tier,
+};
 use library::{REMEDY, library};
 
 mod api;
@@ -30,7 +32,7 @@ impl Engine for RocksDb {
             id: ID,
             name: "RocksDB",
             kind: Kind::Embedded,
-            family: Family::KeyValue,
+            family: DataModel::KeyValue,
             licence: "Apache-2.0 or GPL-2.0",
         }
     }
@@ -59,8 +61,8 @@ impl Engine for RocksDb {
         Tier::Offered { keeps: durability, setting }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
+    fn open(&self, open: &OpenOptions) -> Result<Opened> {
         let library = library().map_err(|why| EngineError::unavailable(ID, why, REMEDY))?;
-        store::open(library, site)
+        store::open(library, open)
     }
 }

@@ -1,13 +1,13 @@
 //! The options a database is opened with: those of
 //! <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>, within the memory
-//! of the site.
+//! of the open.
 
 use std::num::NonZero;
 
 use embermark_model::Durability;
 
 use super::api::{Api, Handle};
-use crate::Site;
+use crate::OpenOptions;
 
 /// Bits of the bloom filters for each key.
 const FILTER_BITS: f64 = 10.0;
@@ -41,11 +41,11 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// Those of a site. A quarter of its memory is for what was not yet written to tables, in all
+    /// Those of a open. A quarter of its memory is for what was not yet written to tables, in all
     /// column families together; the rest is the cache of their blocks, indexes and filters.
-    pub(super) fn of(api: &'a Api, site: &Site) -> Self {
+    pub(super) fn of(api: &'a Api, open: &OpenOptions) -> Self {
         let options = Self::plain(api);
-        let memory = usize::try_from(site.memory).unwrap_or(usize::MAX);
+        let memory = usize::try_from(open.memory).unwrap_or(usize::MAX);
         let buffers = memory / 4;
         let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
         // SAFETY: the handles are ours; the policy becomes the table's, and the options keep the
@@ -70,24 +70,24 @@ impl<'a> Options<'a> {
             let threads = i32::try_from(cpus).unwrap_or(i32::MAX);
             (api.options_increase_parallelism)(options.db, threads);
         }
-        options.set_tier(site);
+        options.set_tier(open);
         options
     }
 
-    /// Those of a further client of a site's database: how it reads and writes.
-    pub(super) fn of_client(api: &'a Api, site: &Site) -> Self {
+    /// Those of a further client of a open's database: how it reads and writes.
+    pub(super) fn of_client(api: &'a Api, open: &OpenOptions) -> Self {
         let options = Self::plain(api);
-        options.set_tier(site);
+        options.set_tier(open);
         options
     }
 
-    fn set_tier(&self, site: &Site) {
+    fn set_tier(&self, open: &OpenOptions) {
         let (api, options) = (self.api, self);
         // SAFETY: the handles are ours.
         unsafe {
-            let unlogged = site.durability == Durability::None;
+            let unlogged = open.durability == Durability::None;
             (api.writeoptions_disable_WAL)(options.write, i32::from(unlogged));
-            let synced = site.durability == Durability::Power;
+            let synced = open.durability == Durability::Power;
             (api.writeoptions_set_sync)(options.write, u8::from(synced));
         }
     }

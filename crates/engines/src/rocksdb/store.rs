@@ -13,9 +13,12 @@ use super::scan::Scan;
 use super::{ID, bulk, stored};
 use crate::clients::Moved;
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{
+    Access, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, ShutdownKind,
+    Store,
+};
 
-/// What of the options file is reported, by section.
+/// What of the database file is reported, by section.
 const REPORTED: &[(&str, &[&str])] = &[
     ("DBOptions", &["db_write_buffer_size", "max_background_jobs", "bytes_per_sync"]),
     (
@@ -27,7 +30,7 @@ const REPORTED: &[(&str, &[&str])] = &[
 
 /// An open database and its tables.
 pub(super) struct Families {
-    site: Site,
+    open: OpenOptions,
     tables: Vec<(CString, Handle)>,
     access: Option<Access>,
     /// What the transaction begun to write has changed; empty outside of one.
@@ -42,19 +45,19 @@ pub(super) struct Families {
     db: Db<'static>,
 }
 
-/// Opens a site.
-pub(super) fn open(library: &'static RocksLib, site: &Site) -> Result<Opened> {
+/// Opens a open.
+pub(super) fn open(library: &'static RocksLib, open: &OpenOptions) -> Result<Opened> {
     let api = &library.api;
-    let db = Db::open(api, site)?;
-    let settings = settings(&db, site)?;
-    let families = Families::of(site.clone(), Vec::new(), db);
+    let db = Db::open(api, open)?;
+    let settings = settings(&db, open)?;
+    let families = Families::of(open.clone(), Vec::new(), db);
     let version = library.version.clone();
     Ok(Opened { store: Store::Kv(Box::new(families)), version, settings, server: None })
 }
 
-fn settings(db: &Db<'_>, site: &Site) -> Result<Vec<(String, String)>> {
-    let stored = stored::Options::read(&site.dir)
-        .map_err(|error| EngineError::file(ID, "read the options in", &site.dir, error))?;
+fn settings(db: &Db<'_>, open: &OpenOptions) -> Result<Vec<(String, String)>> {
+    let stored = stored::Options::read(&open.dir)
+        .map_err(|error| EngineError::file(ID, "read the options in", &open.dir, error))?;
     let mut settings: Vec<_> =
         db.options.tier().map(|(name, on)| (name.to_owned(), on.to_string())).into();
     if let Some(cache) = db.property(c"rocksdb.block-cache-capacity") {
@@ -72,14 +75,14 @@ fn settings(db: &Db<'_>, site: &Site) -> Result<Vec<(String, String)>> {
 
 impl Families {
     /// Outside of any transaction.
-    fn of(site: Site, tables: Vec<(CString, Handle)>, db: Db<'static>) -> Self {
+    fn of(open: OpenOptions, tables: Vec<(CString, Handle)>, db: Db<'static>) -> Self {
         let batch = Batch::new(db.api);
         let (snapshot, value) = (ptr::null_mut(), Vec::new());
-        Self { site, tables, access: None, batch, snapshot, found: None, value, db }
+        Self { open, tables, access: None, batch, snapshot, found: None, value, db }
     }
 
     /// Refuses inside of a transaction what must stand alone.
-    fn alone(&mut self, doing: &str) -> Result<()> {
+    fn exclusive(&mut self, doing: &str) -> Result<()> {
         self.found = None;
         let why = match self.access {
             Some(_) => "a transaction is open",
@@ -140,7 +143,7 @@ impl Families {
 
     /// Gives the tables' handles back, before the database is closed.
     fn forget_families(&mut self) {
-        if self.db.loan.is_some() || self.db.lender.is_lending() {
+        if self.db.guard.is_some() || self.db.handles.is_lending() {
             // Another's, or in another's use.
             self.tables.iter_mut().for_each(|(_, family)| *family = ptr::null_mut());
         }
@@ -176,29 +179,29 @@ impl Drop for Families {
 
 impl Lifecycle for Families {
     /// Writes what is in memory to tables, and merges them.
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         self.flush()?;
         self.tables.iter().for_each(|(_, family)| self.db.compact(*family));
         Ok(())
     }
 
-    /// After [`Ending::Crash`] nothing is flushed, and the log is replayed when it is opened.
-    fn reopen(&mut self, after: Ending) -> Result<()> {
-        self.alone("open the database again")?;
-        self.db.lender.refuse(ID, "open the database again")?;
+    /// After [`ShutdownKind::Crash`] nothing is flushed, and the log is replayed when it is opened.
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
+        self.exclusive("open the database again")?;
+        self.db.handles.refuse(ID, "open the database again")?;
         match after {
-            Ending::Clean => self.flush()?,
-            Ending::Crash if self.site.durability == Durability::None => {
+            ShutdownKind::Clean => self.flush()?,
+            ShutdownKind::Crash if self.open.durability == Durability::None => {
                 let what = "recovery in the tier `none`: without a log, what is in memory would \
                             be lost";
                 return Err(EngineError::unsupported(ID, what));
             }
-            Ending::Crash => {}
+            ShutdownKind::Crash => {}
         }
         self.forget_families();
         let mut names = self.db.close();
         names.extend(self.tables.iter().map(|(name, _)| name.clone()));
-        self.db = Db::open_known(self.db.api, &self.site, names)?;
+        self.db = Db::open_known(self.db.api, &self.open, names)?;
         for (name, family) in &mut self.tables {
             *family = self.db.family(name)?;
         }
@@ -206,7 +209,7 @@ impl Lifecycle for Families {
     }
 
     fn join(&self) -> Join {
-        Join::Alone(
+        Join::Exclusive(
             "one process opens a database to write; a secondary instance is a read-only copy that catches \
              up when it is told to (https://github.com/facebook/rocksdb/wiki/Read-only-and-Secondary-instances)",
         )
@@ -214,31 +217,31 @@ impl Lifecycle for Families {
 
     /// The same database and column families, with reads and writes of its own: threads share a
     /// database without more ado (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
-    fn sibling(&mut self) -> Result<Door> {
-        self.alone("let a further client in")?;
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        self.exclusive("let a further client in")?;
         // SAFETY: threads share a database, as the page above has it.
         let shared =
-            unsafe { Moved::new((self.db.raw, self.tables.clone(), self.db.lender.lend())) };
-        let (api, site) = (self.db.api, self.site.clone());
-        Ok(Door::new(move || {
-            let (raw, tables, loan) = shared.take();
-            let db = Db::of(api, &site, raw, loan);
-            Ok(Store::Kv(Box::new(Self::of(site, tables, db))))
+            unsafe { Moved::new((self.db.raw, self.tables.clone(), self.db.handles.guard())) };
+        let (api, open) = (self.db.api, self.open.clone());
+        Ok(ClientOpener::new(move || {
+            let (raw, tables, guard) = shared.take();
+            let db = Db::of(api, &open, raw, guard);
+            Ok(Store::Kv(Box::new(Self::of(open, tables, db))))
         }))
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        if self.db.loan.is_some() {
+        if self.db.guard.is_some() {
             return Ok(());
         }
-        self.db.lender.refuse(ID, "close the database")?;
+        self.db.handles.refuse(ID, "close the database")?;
         self.flush()
     }
 }
 
 impl KvStore for Families {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
-        self.alone("open a table")?;
+        self.exclusive("open a table")?;
         // Apart from the family `default`, which cannot be removed.
         let name = c_string(format!("table {}", def.name), "open a table")?;
         if let Some(known) = self.tables.iter().position(|(known, _)| *known == name) {
@@ -251,8 +254,8 @@ impl KvStore for Families {
 
     /// By a new column family: its files go as a whole.
     fn clear(&mut self, table: Table) -> Result<()> {
-        self.alone("clear a table")?;
-        self.db.lender.refuse(ID, "clear a table")?;
+        self.exclusive("clear a table")?;
+        self.db.handles.refuse(ID, "clear a table")?;
         let family = self.family(table)?;
         self.db.remove(family)?;
         let (name, family) = &mut self.tables[table.0];
@@ -264,7 +267,7 @@ impl KvStore for Families {
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
-        self.alone("begin a transaction")?;
+        self.exclusive("begin a transaction")?;
         if access == Access::Read {
             // SAFETY: open; the options keep the snapshot until it is forgotten.
             unsafe {
@@ -342,8 +345,8 @@ impl KvStore for Families {
     }
 
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        self.alone("load a table")?;
-        bulk::load(&self.db, &self.site.dir, self.family(table)?, pairs)
+        self.exclusive("load a table")?;
+        bulk::load(&self.db, &self.open.dir, self.family(table)?, pairs)
     }
 
     fn scan(

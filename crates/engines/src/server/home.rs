@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{Account, log};
 use crate::{EngineError, Result};
 
-/// A server's directory, its log beside it. Both lie in the directory of the site, which the
+/// A server's directory, its log beside it. Both lie in the directory of the database, which the
 /// caller removes.
 ///
 /// A server that runs as another user could not enter a directory below, say, `/root`; and a Unix
@@ -27,12 +27,12 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Creates the directory below `site`, owned by `account` and closed to others.
+    /// Creates the directory below `options`, owned by `account` and closed to others.
     ///
     /// # Errors
     /// When it exists already or cannot be created.
-    pub fn create(engine: &'static str, site: &Path, account: Account) -> Result<Self> {
-        let (dir, log) = (site.join("server"), site.join("server.log"));
+    pub fn create(engine: &'static str, options: &Path, account: Account) -> Result<Self> {
+        let (dir, log) = (options.join("server"), options.join("server.log"));
         let create = || {
             DirBuilder::new().mode(0o700).create(&dir)?;
             account.own(&dir)?;

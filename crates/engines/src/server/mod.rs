@@ -32,7 +32,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::{Ending, EngineError, Link, Result};
+use crate::{EngineError, Link, Result, ShutdownKind};
 pub(crate) use account::Account;
 pub(crate) use home::Home;
 use network::Network;
@@ -47,10 +47,10 @@ const ABORT_WITHIN: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// After a crash: that of a server is no matter of a connection.
-pub(crate) fn by_connection(engine: &'static str, after: Ending) -> Result<()> {
+pub(crate) fn by_connection(engine: &'static str, after: ShutdownKind) -> Result<()> {
     match after {
-        Ending::Clean => Ok(()),
-        Ending::Crash => {
+        ShutdownKind::Clean => Ok(()),
+        ShutdownKind::Crash => {
             let what = "recovery with a connection: a server recovers when the server starts";
             Err(EngineError::unsupported(engine, what))
         }

@@ -25,20 +25,20 @@ pub(super) enum Network {
 pub(super) struct Refused(io::Error);
 
 /// What a child needs to enter a namespace of its own: all of it made before the fork.
-pub(super) struct Door {
+pub(super) struct NamespaceEntry {
     identity: Identity,
     /// Told by one byte that it was the namespace that failed: of an error in a child, its parent
     /// learns no more than the number.
     failed: PipeWriter,
 }
 
-/// Makes a door, and what tells afterwards whether it stayed shut.
-pub(super) fn door() -> io::Result<(Door, PipeReader)> {
+/// Makes an entry, and what tells afterwards whether it stayed shut.
+pub(super) fn entry() -> io::Result<(NamespaceEntry, PipeReader)> {
     let (told, failed) = io::pipe()?;
-    Ok((Door { identity: Identity::ours()?, failed }, told))
+    Ok((NamespaceEntry { identity: Identity::ours()?, failed }, told))
 }
 
-/// What an error of starting the child means, once the child's [`Door`] is closed.
+/// What an error of starting the child means, once the child's [`NamespaceEntry`] is closed.
 pub(super) fn explain(error: io::Error, mut told: PipeReader) -> io::Error {
     match told.read(&mut [0]) {
         Ok(1) => io::Error::other(Refused(error)),
@@ -46,7 +46,7 @@ pub(super) fn explain(error: io::Error, mut told: PipeReader) -> io::Error {
     }
 }
 
-impl Door {
+impl NamespaceEntry {
     /// Enters a network namespace of its own, in a child between fork and exec.
     pub fn enter(&self) -> io::Result<()> {
         namespace::enter(&self.identity).inspect_err(|_| _ = (&self.failed).write(b"!"))

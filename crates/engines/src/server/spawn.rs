@@ -39,13 +39,13 @@ pub(super) fn tied(
     death: Signal,
 ) -> io::Result<Child> {
     let parent = getpid();
-    let (door, told) = match network {
+    let (entry, told) = match network {
         Network::Shared => (None, None),
-        Network::Own => network::door().map(|(door, told)| (Some(door), Some(told)))?,
+        Network::Own => network::entry().map(|(entry, told)| (Some(entry), Some(told)))?,
     };
     let before_exec = move || {
-        if let Some(door) = &door {
-            door.enter()?;
+        if let Some(entry) = &entry {
+            entry.enter()?;
         }
         // Here the ids have been changed already, which would have cleared the signal.
         set_pdeathsig(death)?;

@@ -24,8 +24,8 @@ fn shell(script: &str) -> ServerSpec<'static> {
     }
 }
 
-fn home(site: &Path) -> Home {
-    Home::create("shell", site, Account::unprivileged("nobody").unwrap()).unwrap()
+fn home(options: &Path) -> Home {
+    Home::create("shell", options, Account::unprivileged("nobody").unwrap()).unwrap()
 }
 
 /// Ready when the server has made the file `ready` in its home.
@@ -51,8 +51,8 @@ fn is_gone(pid: u32) -> bool {
 
 #[test]
 fn a_server_starts_below_a_long_path_closed_to_its_user_and_stops_by_its_signal() {
-    let site = tempfile::tempdir().unwrap();
-    let deep = site.path().join("d".repeat(120));
+    let options = tempfile::tempdir().unwrap();
+    let deep = options.path().join("d".repeat(120));
     fs::create_dir(&deep).unwrap();
     let home = home(&deep);
     let script = in_home(
@@ -68,8 +68,8 @@ fn a_server_starts_below_a_long_path_closed_to_its_user_and_stops_by_its_signal(
 
 #[test]
 fn a_server_alone_sees_a_network_with_its_loopback_up_and_nothing_else() {
-    let site = tempfile::tempdir().unwrap();
-    let home = Home::create("shell", site.path(), Account::ourselves()).unwrap();
+    let options = tempfile::tempdir().unwrap();
+    let home = Home::create("shell", options.path(), Account::ourselves()).unwrap();
     // 127.0.0.0/8 is in the routing table of a namespace only when its loopback device is up.
     let script =
         in_home(&home, "cat /proc/net/dev /proc/net/fib_trie >net; : >ready; exec sleep 60");
@@ -81,7 +81,7 @@ fn a_server_alone_sees_a_network_with_its_loopback_up_and_nothing_else() {
     };
     let namespace = |pid: u32| fs::read_link(format!("/proc/{pid}/ns/net")).unwrap();
     assert_ne!(namespace(server.pid()), namespace(std::process::id()));
-    let net = fs::read_to_string(site.path().join("server/net")).unwrap();
+    let net = fs::read_to_string(options.path().join("server/net")).unwrap();
     let devices = net.lines().filter(|line| line.contains(": ")).count();
     assert!(devices == 1 && net.contains(" lo: ") && net.contains("127.0.0.0/8"), "{net}");
     let pid = server.pid();
@@ -91,37 +91,37 @@ fn a_server_alone_sees_a_network_with_its_loopback_up_and_nothing_else() {
 
 #[test]
 fn an_early_exit_is_reported_with_its_status_and_the_last_lines_of_its_log() {
-    let site = tempfile::tempdir().unwrap();
-    let home = home(site.path());
+    let options = tempfile::tempdir().unwrap();
+    let home = home(options.path());
     let path = home.path();
     let script = format!("echo first; echo no room in {} >&2; exit 3", path.display());
     let begun = Instant::now();
     let error = Server::start(shell(&script), &home, ready).err().unwrap().to_string();
     assert!(error.contains("exit status: 3") && error.contains("\n  first\n  no room"), "{error}");
-    assert!(error.contains(&*site.path().join("server").to_string_lossy()), "{error}");
+    assert!(error.contains(&*options.path().join("server").to_string_lossy()), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(5), "waited for a dead server");
 }
 
 #[test]
 fn a_server_that_never_answers_is_given_up_with_its_log_and_leaves_nothing_running() {
-    let site = tempfile::tempdir().unwrap();
-    let home = home(site.path());
+    let options = tempfile::tempdir().unwrap();
+    let home = home(options.path());
     let mut spec = shell("echo $$; exec sleep 60");
     spec.ready_within = Duration::from_secs(1);
     let error = Server::start(spec, &home, ready).err().unwrap().to_string();
     assert!(error.contains("no answer within 1s"), "{error}");
-    let pid = fs::read_to_string(site.path().join("server.log")).unwrap();
+    let pid = fs::read_to_string(options.path().join("server.log")).unwrap();
     assert!(error.contains(pid.trim()) && is_gone(pid.trim().parse().unwrap()), "{error}");
 }
 
 #[test]
 fn a_server_that_ignores_its_signal_is_killed_with_its_group_and_that_is_an_error() {
-    let site = tempfile::tempdir().unwrap();
-    let home = home(site.path());
+    let options = tempfile::tempdir().unwrap();
+    let home = home(options.path());
     let script = in_home(&home, "trap '' TERM; sleep 60 & echo $! >pid; mv pid ready; wait");
     let (server, ()) = Server::start(shell(&script), &home, ready).unwrap();
     let (pid, inner) =
-        (server.pid(), fs::read_to_string(site.path().join("server/ready")).unwrap());
+        (server.pid(), fs::read_to_string(options.path().join("server/ready")).unwrap());
     let error = server.stop().unwrap_err().to_string();
     assert!(error.contains("did not stop within 300ms and was killed"), "{error}");
     assert!(is_gone(pid) && is_gone(inner.trim().parse().unwrap()));
@@ -129,8 +129,8 @@ fn a_server_that_ignores_its_signal_is_killed_with_its_group_and_that_is_an_erro
 
 #[test]
 fn a_server_that_died_before_its_stop_is_an_error() {
-    let site = tempfile::tempdir().unwrap();
-    let home = home(site.path());
+    let options = tempfile::tempdir().unwrap();
+    let home = home(options.path());
     let script = in_home(&home, ": >ready; echo giving up; exit 7");
     let (server, ()) = Server::start(shell(&script), &home, ready).unwrap();
     while !server.process.has_exited() {
@@ -142,8 +142,8 @@ fn a_server_that_died_before_its_stop_is_an_error() {
 
 #[test]
 fn a_server_that_crashes_while_it_stops_is_an_error() {
-    let site = tempfile::tempdir().unwrap();
-    let home = home(site.path());
+    let options = tempfile::tempdir().unwrap();
+    let home = home(options.path());
     let script = in_home(
         &home,
         "trap 'echo torn; kill -KILL $$' TERM; : >ready; while :; do sleep 0.01; done",
@@ -155,8 +155,8 @@ fn a_server_that_crashes_while_it_stops_is_an_error() {
 
 #[test]
 fn a_dropped_server_is_gone_and_one_started_by_a_thread_that_ended_is_not() {
-    let site = tempfile::tempdir().unwrap();
-    let home = home(site.path());
+    let options = tempfile::tempdir().unwrap();
+    let home = home(options.path());
     let script = in_home(&home, ": >ready; exec sleep 60");
     let start = move || Server::start(shell(&script), &home, ready).unwrap().0;
     let server = thread::spawn(start).join().unwrap();
@@ -169,10 +169,10 @@ fn a_dropped_server_is_gone_and_one_started_by_a_thread_that_ended_is_not() {
 
 #[test]
 fn a_program_that_is_not_there_or_fails_is_an_error_that_names_it() {
-    let site = tempfile::tempdir().unwrap();
+    let options = tempfile::tempdir().unwrap();
     let mut spec = shell("");
     spec.program = Path::new("/nowhere/serverd");
-    let error = run_to_end(spec, &home(site.path())).err().unwrap().to_string();
+    let error = run_to_end(spec, &home(options.path())).err().unwrap().to_string();
     assert!(error.contains("/nowhere/serverd"), "{error}");
 
     let other = tempfile::tempdir().unwrap();
@@ -182,9 +182,9 @@ fn a_program_that_is_not_there_or_fails_is_an_error_that_names_it() {
 
 #[test]
 fn a_site_that_is_occupied_is_refused() {
-    let site = tempfile::tempdir().unwrap();
-    let _first = home(site.path());
+    let options = tempfile::tempdir().unwrap();
+    let _first = home(options.path());
     let account = Account::unprivileged("nobody").unwrap();
-    let error = Home::create("shell", site.path(), account).err().unwrap().to_string();
+    let error = Home::create("shell", options.path(), account).err().unwrap().to_string();
     assert!(error.contains("could not create") && error.contains("server"), "{error}");
 }

@@ -18,7 +18,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::{
-    Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Store, Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
+    Tier,
 };
 use store::SqliteStore;
 use tier::Setting;
@@ -38,7 +39,7 @@ impl Engine for Sqlite {
             id: NAME,
             name: "SQLite",
             kind: Kind::Embedded,
-            family: Family::Sql,
+            family: DataModel::Sql,
             licence: "public domain",
         }
     }
@@ -52,21 +53,21 @@ impl Engine for Sqlite {
         Tier::Offered { keeps, setting: words }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
-        let connection = connect(site, Client::First)?;
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        let connection = connect(options, Client::First)?;
         let settings = read_all(&connection)
             .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
-        let store = Store::Sql(Box::new(SqliteStore::new(connection, site, Client::First)?));
+        let store = Store::Sql(Box::new(SqliteStore::new(connection, options, Client::First)?));
         let version = rusqlite::version().to_owned();
         Ok(Opened { store, version, settings, server: None })
     }
 
-    fn join(&self, site: &Site, _: &str) -> Result<Store> {
-        if let Some(why) = tier::setting(site.durability).alone {
+    fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
+        if let Some(why) = tier::setting(options.durability).alone {
             return Err(EngineError::unsupported(NAME, format!("a second process: {why}")));
         }
-        let connection = connect(site, Client::Further)?;
-        Ok(Store::Sql(Box::new(SqliteStore::new(connection, site, Client::Further)?)))
+        let connection = connect(options, Client::Further)?;
+        Ok(Store::Sql(Box::new(SqliteStore::new(connection, options, Client::Further)?)))
     }
 }
 
@@ -79,15 +80,15 @@ enum Client {
     Further,
 }
 
-/// Opens the database of a site with the pragmas of the tier: new or there already, but there
+/// Opens the database with these options with the pragmas of the tier: new or there already, but there
 /// already when another process has made it.
-fn connect(site: &Site, client: Client) -> Result<Rc<Connection>> {
-    let path = site.dir.join(FILE);
+fn connect(options: &OpenOptions, client: Client) -> Result<Rc<Connection>> {
+    let path = options.dir.join(FILE);
     let mut flags = OpenFlags::default();
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, client == Client::First);
     let connection = Connection::open_with_flags(&path, flags)
         .map_err(|e| EngineError::failed(NAME, format!("open {}", path.display()), e))?;
-    let configured = configure(&connection, site, client);
+    let configured = configure(&connection, options, client);
     configured.map_err(|e| EngineError::failed(NAME, "set its pragmas", e))?;
     Ok(Rc::new(connection))
 }
@@ -104,16 +105,20 @@ const PRAGMAS: [&str; 7] = [
 ];
 
 /// Sets the pragmas of the tier.
-fn configure(connection: &Connection, site: &Site, client: Client) -> rusqlite::Result<()> {
+fn configure(
+    connection: &Connection,
+    options: &OpenOptions,
+    client: Client,
+) -> rusqlite::Result<()> {
     // The bundled library keeps histograms of indexed columns (STAT4) once ANALYZE has run, and
     // then plans a statement again whenever a parameter compared with an index is bound anew:
     // https://www.sqlite.org/c3ref/prepare.html. A planner that does not look at parameters is
     // the documented way out: https://www.sqlite.org/queryplanner-ng.html#qpsg.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    let Setting { journal, synchronous, locking, .. } = tier::setting(site.durability);
+    let Setting { journal, synchronous, locking, .. } = tier::setting(options.durability);
     // A negative cache size counts in KiB. Memory-mapped I/O stays off, its default: the manual
     // promises no gain and warns of what it costs (https://www.sqlite.org/mmap.html).
-    let cache = site.memory / 1024;
+    let cache = options.memory / 1024;
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {synchronous}; PRAGMA locking_mode = {locking}; \
          PRAGMA cache_size = -{cache};"

@@ -9,16 +9,16 @@ use rusqlite::{Connection, ffi};
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
 use super::{Client, FILE, NAME, bulk, connect, tier};
-use crate::Door;
+use crate::ClientOpener;
 use crate::clients::PATIENCE;
 use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, Ending, EngineError, Join, Lifecycle, Result, Site, Store};
+use crate::{Access, EngineError, Join, Lifecycle, OpenOptions, Result, ShutdownKind, Store};
 
 /// The store. It runs in this process on one connection.
 pub(super) struct SqliteStore {
     /// None only after a [`reopen`](Lifecycle::reopen) that failed.
     open: Option<Open>,
-    site: Site,
+    options: OpenOptions,
     client: Client,
 }
 
@@ -33,8 +33,12 @@ struct Open {
 }
 
 impl SqliteStore {
-    pub(super) fn new(connection: Rc<Connection>, site: &Site, client: Client) -> Result<Self> {
-        Ok(Self { open: Some(Open::new(connection)?), site: site.clone(), client })
+    pub(super) fn new(
+        connection: Rc<Connection>,
+        options: &OpenOptions,
+        client: Client,
+    ) -> Result<Self> {
+        Ok(Self { open: Some(Open::new(connection)?), options: options.clone(), client })
     }
 
     #[inline]
@@ -101,7 +105,7 @@ impl Open {
 }
 
 impl Lifecycle for SqliteStore {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         // Statistics first, so that they are in the file too. The checkpoint says in its result,
         // not by an error, when something kept it from finishing.
         self.batch("ANALYZE")?;
@@ -117,18 +121,18 @@ impl Lifecycle for SqliteStore {
         Ok(())
     }
 
-    /// After [`Ending::Crash`] the write-ahead log stays as commits left it, by
+    /// After [`ShutdownKind::Crash`] the write-ahead log stays as commits left it, by
     /// `SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE`
     /// (<https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>), and is recovered by the first
     /// statement that reads.
-    fn reopen(&mut self, after: Ending) -> Result<()> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
         let doing = "open the database again";
         let open = self.open()?;
         if !open.connection.is_autocommit() {
             return Err(EngineError::failed(NAME, doing, "a transaction is open"));
         }
-        if after == Ending::Crash {
-            if self.site.durability == Durability::None {
+        if after == ShutdownKind::Crash {
+            if self.options.durability == Durability::None {
                 let what = "recovery in the tier `none`: its journal is in memory, so there is no \
                             log to recover";
                 return Err(EngineError::unsupported(NAME, what));
@@ -138,30 +142,30 @@ impl Lifecycle for SqliteStore {
             set.map_err(|e| EngineError::failed(NAME, "leave its log as it is", e))?;
         }
         self.open.take().map_or(Ok(()), Open::close)?;
-        self.open = Some(Open::new(connect(&self.site, self.client)?)?);
+        self.open = Some(Open::new(connect(&self.options, self.client)?)?);
         Ok(())
     }
 
     fn join(&self) -> Join {
-        match tier::setting(self.site.durability).alone {
-            Some(why) => Join::Alone(why),
-            None => Join::At(self.site.dir.join(FILE).display().to_string()),
+        match tier::setting(self.options.durability).alone {
+            Some(why) => Join::Exclusive(why),
+            None => Join::At(self.options.dir.join(FILE).display().to_string()),
         }
     }
 
     /// Another connection to the same file. One that finds the file locked for writing waits by
     /// SQLite's own busy handler (<https://www.sqlite.org/c3ref/busy_timeout.html>), which sleeps 1 ms
     /// at first and up to 100 ms later.
-    fn sibling(&mut self) -> Result<Door> {
-        if let Some(why) = tier::setting(self.site.durability).alone {
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        if let Some(why) = tier::setting(self.options.durability).alone {
             return Err(EngineError::unsupported(NAME, format!("a second connection: {why}")));
         }
-        let site = self.site.clone();
-        Ok(Door::new(move || {
-            let connection = connect(&site, Client::Further)?;
+        let options = self.options.clone();
+        Ok(ClientOpener::new(move || {
+            let connection = connect(&options, Client::Further)?;
             let patient = connection.busy_timeout(PATIENCE);
             patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
-            Ok(Store::Sql(Box::new(SqliteStore::new(connection, &site, Client::Further)?)))
+            Ok(Store::Sql(Box::new(SqliteStore::new(connection, &options, Client::Further)?)))
         }))
     }
 

@@ -3,10 +3,10 @@
 use super::*;
 use crate::sql::{Dialect, Nullable, Param, SqlType, TableDef};
 
-fn site(durability: Durability) -> (tempfile::TempDir, Site) {
+fn options(durability: Durability) -> (tempfile::TempDir, OpenOptions) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().to_owned();
-    (folder, Site::new(dir, durability, 8 << 20))
+    (folder, OpenOptions::new(dir, durability, 8 << 20))
 }
 
 #[test]
@@ -17,8 +17,8 @@ fn the_pragmas_of_each_tier_are_in_force() {
         (Durability::Power, ["wal", "2", "-8192", "4096", "normal", "1000", "0"]),
     ];
     for (durability, values) in expected {
-        let (_folder, site) = site(durability);
-        let settings = Sqlite.open(&site).unwrap().settings;
+        let (_folder, options) = options(durability);
+        let settings = Sqlite.open(&options).unwrap().settings;
         let wanted = PRAGMAS.into_iter().zip(values).map(|(n, v)| (n.to_owned(), v.to_owned()));
         assert_eq!(settings, wanted.collect::<Vec<_>>(), "{durability}");
     }
@@ -39,10 +39,10 @@ fn a_table_is_stored_by_its_key() {
 
 #[test]
 fn a_statement_is_not_planned_again_for_new_parameters() {
-    let (_folder, site) = site(Durability::None);
-    let path = site.dir.join(FILE);
+    let (_folder, options) = options(Durability::None);
+    let path = options.dir.join(FILE);
     let connection = Rc::new(Connection::open(path).unwrap());
-    configure(&connection, &site, Client::First).unwrap();
+    configure(&connection, &options, Client::First).unwrap();
     connection
         .execute_batch(
             "CREATE TABLE t (s INTEGER, ts INTEGER, PRIMARY KEY (s, ts)) WITHOUT ROWID;

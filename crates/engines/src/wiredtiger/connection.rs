@@ -8,7 +8,7 @@ use std::ptr;
 use embermark_model::Durability;
 
 use super::{ID, ffi};
-use crate::{EngineError, Result, Site};
+use crate::{EngineError, OpenOptions, Result};
 
 /// Where the library keeps what a database was created with.
 const BASE: &str = "WiredTiger.basecfg";
@@ -52,10 +52,10 @@ pub(super) fn c_string(bytes: impl Into<Vec<u8>>, doing: &str) -> Result<CString
     CString::new(bytes).map_err(|error| EngineError::failed(ID, doing, error))
 }
 
-/// The configuration of a site, in the library's language. Log files are made in advance and are
+/// The configuration with these options, in the library's language. Log files are made in advance and are
 /// 100 MB each as shipped, which would pass for the size of a small database.
-fn config(site: &Site) -> String {
-    let tier = match site.durability {
+fn config(options: &OpenOptions) -> String {
+    let tier = match options.durability {
         Durability::None => "checkpoint_sync=false,log=(enabled=false)",
         Durability::Process => {
             "checkpoint_sync=false,log=(enabled=true,file_max=16MB),\
@@ -67,15 +67,15 @@ fn config(site: &Site) -> String {
         }
     };
     // The library takes a megabyte at least.
-    let cache = site.memory.max(1 << 20);
+    let cache = options.memory.max(1 << 20);
     format!("create,cache_size={cache},{tier}")
 }
 
-/// Opens the database of a site, with its log replayed where there is one, and a session in it.
-pub(super) fn open(site: &Site) -> Result<(*mut ffi::Connection, *mut ffi::Session)> {
-    let doing = format!("open the database in {}", site.dir.display());
-    let home = c_string(site.dir.as_os_str().as_bytes(), &doing)?;
-    let config = c_string(config(site), &doing)?;
+/// Opens the database with these options, with its log replayed where there is one, and a session in it.
+pub(super) fn open(options: &OpenOptions) -> Result<(*mut ffi::Connection, *mut ffi::Session)> {
+    let doing = format!("open the database in {}", options.dir.display());
+    let home = c_string(options.dir.as_os_str().as_bytes(), &doing)?;
+    let config = c_string(config(options), &doing)?;
     let (mut connection, mut session) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: both texts live through the call; on success both handles are open and ours.
     let code = unsafe {
@@ -86,8 +86,8 @@ pub(super) fn open(site: &Site) -> Result<(*mut ffi::Connection, *mut ffi::Sessi
 }
 
 /// The settings that matter, as the library wrote them into the database.
-pub(super) fn settings(site: &Site) -> Result<Vec<(String, String)>> {
-    let path = site.dir.join(BASE);
+pub(super) fn settings(options: &OpenOptions) -> Result<Vec<(String, String)>> {
+    let path = options.dir.join(BASE);
     let base = fs::read_to_string(&path).map_err(|e| EngineError::file(ID, "read", path, e))?;
     let text = base.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join(",");
     let named = entries(&text).filter(|(name, _)| REPORTED.contains(name));

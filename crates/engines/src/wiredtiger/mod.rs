@@ -4,7 +4,7 @@
 
 use embermark_model::Durability;
 
-use crate::{Availability, Engine, Family, Info, Kind, Opened, Result, Site, Tier};
+use crate::{Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier};
 
 #[cfg(wiredtiger_linked)]
 mod connection;
@@ -26,7 +26,7 @@ impl Engine for WiredTiger {
             id: ID,
             name: "WiredTiger",
             kind: Kind::Embedded,
-            family: Family::KeyValue,
+            family: DataModel::KeyValue,
             licence: "GPL-2.0 or GPL-3.0",
         }
     }
@@ -60,12 +60,12 @@ impl Engine for WiredTiger {
     }
 
     #[cfg(wiredtiger_linked)]
-    fn open(&self, site: &Site) -> Result<Opened> {
-        store::open(site)
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        store::open(options)
     }
 
     #[cfg(not(wiredtiger_linked))]
-    fn open(&self, _: &Site) -> Result<Opened> {
+    fn open(&self, _: &OpenOptions) -> Result<Opened> {
         Err(crate::EngineError::unavailable(ID, WHY, REMEDY))
     }
 }

@@ -9,9 +9,12 @@ use embermark_model::Durability;
 use super::connection::{self, c_string, check};
 use super::cursor::Cursor;
 use super::{ID, ffi};
-use crate::clients::{Lender, Loan, Moved, again_if};
+use crate::clients::{HandleCount, HandleGuard, Moved, again_if};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{
+    Access, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, ShutdownKind,
+    Store,
+};
 
 /// Keys and values are bytes, as they are; only a new table is made.
 const NEW: &CStr = c"key_format=u,value_format=u,exclusive=true";
@@ -29,13 +32,13 @@ pub(super) struct Trees {
     logged: bool,
     /// Counts what makes every table old to a bulk cursor: checkpoints and transactions.
     age: u64,
-    site: Site,
+    options: OpenOptions,
     /// A value on its way through [`KvStore::modify`].
     value: Vec<u8>,
     /// What further clients hold.
-    lender: Lender,
+    handles: HandleCount,
     /// Of a further client, whose connection is another's to close.
-    loan: Option<Loan>,
+    guard: Option<HandleGuard>,
 }
 
 struct Tree {
@@ -54,30 +57,30 @@ struct Cursors {
     other: Cursor,
 }
 
-/// Opens a site.
-pub(super) fn open(site: &Site) -> Result<Opened> {
-    let (connection, session) = connection::open(site)?;
+/// Opens a database.
+pub(super) fn open(options: &OpenOptions) -> Result<Opened> {
+    let (connection, session) = connection::open(options)?;
     let trees = Trees {
         connection,
         session,
         tables: Vec::new(),
         access: None,
         standing: None,
-        logged: site.durability != Durability::None,
+        logged: options.durability != Durability::None,
         age: 0,
-        site: site.clone(),
+        options: options.clone(),
         value: Vec::new(),
-        lender: Lender::default(),
-        loan: None,
+        handles: HandleCount::default(),
+        guard: None,
     };
-    let settings = connection::settings(site)?;
+    let settings = connection::settings(options)?;
     let version = connection::version();
     Ok(Opened { store: Store::Kv(Box::new(trees)), version, settings, server: None })
 }
 
 impl Trees {
     /// Refuses inside of a transaction what must stand alone.
-    fn alone(&mut self, doing: &str) -> Result<()> {
+    fn exclusive(&mut self, doing: &str) -> Result<()> {
         if self.access.is_some() {
             return Err(EngineError::failed(ID, doing, "a transaction is open"));
         }
@@ -167,12 +170,12 @@ impl Trees {
             return Ok(());
         }
         self.tables.iter_mut().for_each(|tree| tree.cursors = None);
-        if self.loan.is_some() {
+        if self.guard.is_some() {
             // SAFETY: open, without cursors of ours, and forgotten whatever this returns.
             return check(unsafe { ffi::ember_wt_session_close(self.session) }, "end its session");
         }
         // Left open, where clients would be left without.
-        self.lender.refuse(ID, "close the database")?;
+        self.handles.refuse(ID, "close the database")?;
         // SAFETY: open, without cursors of ours, and forgotten whatever this returns; the session
         // is closed with it.
         check(unsafe { ffi::ember_wt_close(connection) }, "close the database")
@@ -200,28 +203,28 @@ impl Drop for Trees {
 
 impl Lifecycle for Trees {
     /// By a checkpoint, which the library does not take inside of a transaction.
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         if self.access.is_some() {
             return Ok(());
         }
-        self.alone("come to rest")?;
+        self.exclusive("come to rest")?;
         self.checkpoint()
     }
 
     /// The library takes a checkpoint when it is closed
     /// (<https://source.wiredtiger.com/mongodb-4.2/struct_w_t___c_o_n_n_e_c_t_i_o_n.html>, `close`)
     /// and has no way not to.
-    fn reopen(&mut self, after: Ending) -> Result<()> {
-        self.alone("open the database again")?;
-        if after == Ending::Crash {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
+        self.exclusive("open the database again")?;
+        if after == ShutdownKind::Crash {
             let what = "recovery without the death of its process: closing takes a checkpoint, \
                         which leaves nothing in the log";
             return Err(EngineError::unsupported(ID, what));
         }
-        self.lender.refuse(ID, "open the database again")?;
+        self.handles.refuse(ID, "open the database again")?;
         self.age += 1;
         self.release()?;
-        (self.connection, self.session) = connection::open(&self.site)?;
+        (self.connection, self.session) = connection::open(&self.options)?;
         for table in 0..self.tables.len() {
             let cursors = self.open_cursors(&self.tables[table].uri)?;
             self.tables[table].cursors = Some(cursors);
@@ -230,7 +233,7 @@ impl Lifecycle for Trees {
     }
 
     fn join(&self) -> Join {
-        Join::Alone(
+        Join::Exclusive(
             "a connection has exclusive access to its database, by a lock of a file \
              (https://source.wiredtiger.com/mongodb-4.4/arch-connection.html)",
         )
@@ -239,15 +242,15 @@ impl Lifecycle for Trees {
     /// Another session of the same connection
     /// (<https://source.wiredtiger.com/mongodb-4.4/threads.html>: a connection is shared by threads, a
     /// session belongs to one).
-    fn sibling(&mut self) -> Result<Door> {
-        self.alone("let a further client in")?;
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        self.exclusive("let a further client in")?;
         // SAFETY: threads share a connection, as the page above has it.
-        let shared = unsafe { Moved::new((self.connection, self.lender.lend())) };
-        let (site, logged) = (self.site.clone(), self.logged);
-        Ok(Door::new(move || {
-            let (connection, loan) = shared.take();
+        let shared = unsafe { Moved::new((self.connection, self.handles.guard())) };
+        let (options, logged) = (self.options.clone(), self.logged);
+        Ok(ClientOpener::new(move || {
+            let (connection, guard) = shared.take();
             let mut session = ptr::null_mut();
-            // SAFETY: the connection stays open while `loan` lives.
+            // SAFETY: the connection stays open while `guard` lives.
             let opened = unsafe { ffi::ember_wt_session(connection, &mut session) };
             check(opened, "begin a session")?;
             Ok(Store::Kv(Box::new(Self {
@@ -258,10 +261,10 @@ impl Lifecycle for Trees {
                 standing: None,
                 logged,
                 age: 0,
-                site,
+                options,
                 value: Vec::new(),
-                lender: Lender::default(),
-                loan: Some(loan),
+                handles: HandleCount::default(),
+                guard: Some(guard),
             })))
         }))
     }
@@ -276,7 +279,7 @@ impl Lifecycle for Trees {
         if self.connection.is_null() {
             return Ok(());
         }
-        let settled = if self.loan.is_some() { Ok(()) } else { self.settle() };
+        let settled = if self.guard.is_some() { Ok(()) } else { self.maintain() };
         ended.and(settled).and(self.release())
     }
 }
@@ -284,7 +287,7 @@ impl Lifecycle for Trees {
 impl KvStore for Trees {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         const DOING: &str = "open a table";
-        self.alone(DOING)?;
+        self.exclusive(DOING)?;
         let uri = c_string(format!("table:{}", def.name), DOING)?;
         if let Some(known) = self.tables.iter().position(|tree| tree.uri == uri) {
             return Ok(Table(known));
@@ -297,7 +300,7 @@ impl KvStore for Trees {
 
     /// By a new table: truncating the old one would log it and keep its file.
     fn clear(&mut self, table: Table) -> Result<()> {
-        self.alone("clear a table")?;
+        self.exclusive("clear a table")?;
         self.tables[table.0].cursors = None;
         let uri = &self.tables[table.0].uri;
         // SAFETY: the session is open, the table without cursors; the text lives through the call.
@@ -311,7 +314,7 @@ impl KvStore for Trees {
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
-        self.alone("begin a transaction")?;
+        self.exclusive("begin a transaction")?;
         self.age += 1;
         // SAFETY: the session is open and without a transaction.
         check(unsafe { ffi::ember_wt_begin(self.session) }, "begin a transaction")?;
@@ -380,7 +383,7 @@ impl KvStore for Trees {
 
     /// The load itself is not logged, so a checkpoint keeps it where a commit is to be kept.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        self.alone("load a table")?;
+        self.exclusive("load a table")?;
         if self.tables[table.0].made != Some(self.age) {
             // The library takes a table that was emptied for one that is in use.
             self.refuse_if_filled(table)?;

@@ -31,7 +31,9 @@ mod tier;
 
 use embermark_model::Durability;
 
-use crate::{Availability, Engine, EngineError, Family, Info, Kind, Opened, Result, Site, Tier};
+use crate::{
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Tier,
+};
 use client::Client;
 use library::{REMEDY, library};
 use tier::Mode;
@@ -48,7 +50,7 @@ impl Engine for Zen {
             id: NAME,
             name: "Actian Zen",
             kind: Kind::Embedded,
-            family: Family::KeyValue,
+            family: DataModel::KeyValue,
             licence: "proprietary",
         }
     }
@@ -75,7 +77,7 @@ impl Engine for Zen {
         }
     }
 
-    fn settles(&self) -> bool {
+    fn has_maintenance(&self) -> bool {
         false
     }
 
@@ -86,10 +88,10 @@ impl Engine for Zen {
         }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let api = library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))?;
-        let mode = Mode::of(site.durability)
+        let mode = Mode::of(options.durability)
             .map_err(|why| EngineError::unsupported(NAME, format!("this tier: {why}")))?;
-        store::open(api, mode, site)
+        store::open(api, mode, options)
     }
 }

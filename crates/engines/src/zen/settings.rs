@@ -4,16 +4,16 @@ use super::client::Client;
 use super::file::{self, Field, File};
 use super::tier::Mode;
 use super::{NAME, table};
-use crate::{EngineError, Result, Site};
+use crate::{EngineError, OpenOptions, Result};
 
 /// What decides speed and durability, as a file tells it that is made and removed for that.
 pub(super) fn read(
     client: &Client,
     mode: Mode,
-    site: &Site,
+    options: &OpenOptions,
     library: &str,
 ) -> Result<Vec<(String, String)>> {
-    let path = table::path(&site.dir, "embermark")?;
+    let path = table::path(&options.dir, "embermark")?;
     file::create(client, &path, 8, Field { at: 0, length: 8 })?;
     // SAFETY: the file is closed below, before the client.
     let probe = unsafe { File::open(client, &path, mode.open_mode()) }?

@@ -12,7 +12,10 @@ use super::table::IsamTable;
 use super::tier::Mode;
 use super::{NAME, settings};
 use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{Access, Door, Ending, EngineError, Join, Lifecycle, Opened, Result, Site, Store};
+use crate::{
+    Access, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, ShutdownKind,
+    Store,
+};
 
 /// A session, and the files it has open.
 pub(super) struct Isam {
@@ -33,16 +36,16 @@ pub(super) struct Isam {
     key: Vec<u8>,
 }
 
-/// Opens a site.
-pub(super) fn open(api: &'static Api, mode: Mode, site: &Site) -> Result<Opened> {
+/// Opens a database.
+pub(super) fn open(api: &'static Api, mode: Mode, options: &OpenOptions) -> Result<Opened> {
     let client = Client::new(api)?;
     let versions = client.versions()?;
-    let settings = settings::read(&client, mode, site, &versions.client)?;
+    let settings = settings::read(&client, mode, options, &versions.client)?;
     let version = versions.engine.unwrap_or(versions.client);
     let store = Isam {
         tables: Vec::new(),
         client,
-        dir: site.dir.clone(),
+        dir: options.dir.clone(),
         mode,
         access: None,
         under_way: false,
@@ -55,7 +58,7 @@ pub(super) fn open(api: &'static Api, mode: Mode, site: &Site) -> Result<Opened>
 
 impl Isam {
     /// Refuses inside of a transaction what must stand alone.
-    fn alone(&self, doing: &str) -> Result<()> {
+    fn exclusive(&self, doing: &str) -> Result<()> {
         match self.access {
             None => self.client.check_open(),
             Some(_) => Err(EngineError::failed(NAME, doing, "a transaction is open")),
@@ -141,15 +144,15 @@ impl Lifecycle for Isam {
     /// Nothing: the interface has no checkpoint, no compaction and no statistics. The engine
     /// writes changed pages out by itself, bundled into system transactions
     /// (<http://docs.actian.com/psql/PSQLv11/prog_gde/fundmnts.04.12.html>).
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         Ok(())
     }
 
     /// A new session, and the files opened in it. The engine runs on, so there is nothing to
     /// recover.
-    fn reopen(&mut self, after: Ending) -> Result<()> {
-        self.alone("open the database again")?;
-        if after == Ending::Crash {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
+        self.exclusive("open the database again")?;
+        if after == ShutdownKind::Crash {
             let what = "recovery with a session: the engine recovers when the engine starts";
             return Err(EngineError::unsupported(NAME, what));
         }
@@ -163,12 +166,12 @@ impl Lifecycle for Isam {
     }
 
     fn join(&self) -> Join {
-        Join::Alone(
+        Join::Exclusive(
             "this adapter opens one client: a second one was never tried against the engine",
         )
     }
 
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         let what = "more than one client at a time: this adapter opens one, and a second one was never \
                     tried against the engine";
         Err(EngineError::unsupported(NAME, what))
@@ -191,7 +194,7 @@ impl KvStore for Isam {
         if let Some(known) = self.tables.iter().position(|table| table.name == def.name) {
             return Ok(Table(known));
         }
-        self.alone("open a table")?;
+        self.exclusive("open a table")?;
         // SAFETY: the client is closed and dropped after the tables.
         let table =
             unsafe { IsamTable::open(&self.client, &self.dir, self.mode.open_mode(), def) }?;
@@ -235,14 +238,14 @@ impl KvStore for Isam {
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
-        self.alone("clear a table")?;
+        self.exclusive("clear a table")?;
         // SAFETY: as in `table`.
         unsafe { self.tables[table.0].clear(&self.client, self.mode.open_mode()) }
     }
 
     /// A reading transaction needs none of the engine's: nobody else changes the files.
     fn begin(&mut self, access: Access) -> Result<()> {
-        self.alone("begin a transaction")?;
+        self.exclusive("begin a transaction")?;
         if self.mode == Mode::Durable && access == Access::Write {
             self.client.begin()?;
             self.under_way = true;

@@ -11,7 +11,7 @@ use embermark_engines::kv::TableDef;
 use embermark_engines::registry::ENGINES;
 use embermark_engines::series::{FieldValue, Point, TagValue};
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{Access, Engine, Join, Link, Result, Site, Store};
+use embermark_engines::{Access, Engine, Join, Link, OpenOptions, Result, Store};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
@@ -32,10 +32,10 @@ pub fn engines() -> impl Iterator<Item = &'static dyn Engine> {
     ENGINES.iter().copied().filter(|engine| is_here(*engine))
 }
 
-pub fn site(dir: &Path, durability: Durability, link: Link) -> Site {
+pub fn options(dir: &Path, durability: Durability, link: Link) -> OpenOptions {
     // A private server may run as another user.
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
-    Site { dir: dir.to_owned(), durability, memory: 64 << 20, url: None, link, clients: 1 }
+    OpenOptions { dir: dir.to_owned(), durability, memory: 64 << 20, url: None, link, clients: 1 }
 }
 
 /// Makes what is written to.

@@ -27,7 +27,7 @@ fn is_missing() {
     assert!(why.contains(&*folder.to_string_lossy()) && why.contains("libmongoc"), "{why}");
     assert!(remedy.contains("make servers") && remedy.contains("MONGOC_LIB_DIR"), "{remedy}");
     let dir = tempfile::tempdir().unwrap();
-    let mut private = site(dir.path(), Durability::None);
+    let mut private = options(dir.path(), Durability::None);
     assert!(refused(&private).is_unavailable());
     // No server was begun.
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
@@ -43,7 +43,7 @@ fn a_password_is_in_no_error() {
     let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let owner = open(&server_dir, Durability::None);
     let right = url_of(&server_dir);
-    let mut given = site(dir.path(), Durability::None);
+    let mut given = options(dir.path(), Durability::None);
     // A user whom the server does not know, and URLs that are none.
     let urls = [
         right.replace("mongodb://", "mongodb://me:hunter2@"),
@@ -134,7 +134,7 @@ fn a_change_is_made_again_where_another_client_was_in_the_way_and_nowhere_else()
     let (dir, failing_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let private = open(&dir, Durability::None);
     let failing = Failing::start(private.server.unwrap(), failing_dir.path());
-    let mut given = site(dir.path(), Durability::None);
+    let mut given = options(dir.path(), Durability::None);
     given.url = Some(failing.url.clone());
     let mut ours = store(open_given(&given));
     let readings = ours.create(&READINGS).unwrap();

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use embermark_engines::sql::SqlStore;
-use embermark_engines::{Access, Availability, Ending, EngineError, Site};
+use embermark_engines::{Access, Availability, EngineError, OpenOptions, ShutdownKind};
 use embermark_model::Durability;
 
-use crate::common::{engine, installed, one_int, open, psql, setting, site, store, url_of};
+use crate::common::{engine, installed, one_int, open, options, psql, setting, store, url_of};
 
 /// The folder of a helper process.
 const TOLD: &str = "EMBERMARK_TEST_LIBPQ_DIR";
@@ -23,9 +23,9 @@ fn in_a_process_of_its_own(test: &str, dir: &Path, variables: &[(&str, &str)]) {
     assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
 }
 
-fn told() -> Option<Site> {
+fn told() -> Option<OpenOptions> {
     let dir = env::var_os(TOLD)?;
-    Some(site(Path::new(&dir), Durability::None))
+    Some(options(Path::new(&dir), Durability::None))
 }
 
 #[test]
@@ -54,14 +54,14 @@ fn without_the_library_it_says_what_is_missing_and_what_gets_it() {
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn is_missing() {
-    let Some(mut site) = told() else { return };
-    let folder = site.dir.to_str().unwrap().to_owned();
+    let Some(mut options) = told() else { return };
+    let folder = options.dir.to_str().unwrap().to_owned();
     let Availability::Missing { why, remedy } = engine().availability() else { panic!("ready") };
     assert!(why.contains("no libpq.so in ") && why.contains(&folder), "{why}");
     assert!(remedy.contains("make servers") && remedy.contains("LIBPQ_LIB_DIR"), "{remedy}");
     for url in [None, Some("postgres://me@127.0.0.1:1/db".to_owned())] {
-        site.url = url;
-        let error = crate::common::refused(&site);
+        options.url = url;
+        let error = crate::common::refused(&options);
         assert!(error.is_unavailable() && error.to_string().contains(&why), "{error}");
     }
 }
@@ -88,13 +88,13 @@ fn what_the_environment_tells_clients_of_postgresql_is_not_for_a_private_server(
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn is_private() {
-    let Some(site) = told() else { return };
-    let opened = engine().open(&site).unwrap();
+    let Some(options) = told() else { return };
+    let opened = engine().open(&options).unwrap();
     assert_eq!(setting(&opened, "work_mem"), "8MB");
     let mut first = store(opened);
     let encoding = "SELECT (current_setting('client_encoding') = 'UTF8')::integer";
     assert_eq!(one_int(&mut *first, encoding).unwrap(), Some(1));
-    first.reopen(Ending::Clean).unwrap();
+    first.reopen(ShutdownKind::Clean).unwrap();
     assert_eq!(one_int(&mut *first, "SELECT 6 * 7").unwrap(), Some(42));
     first.close().unwrap();
 }
@@ -119,8 +119,8 @@ fn peak() -> i64 {
 #[ignore = "run in a process of its own by another test"]
 fn streams() {
     const ROWS: i64 = 1_000_000;
-    let Some(site) = told() else { return };
-    let mut store = store(engine().open(&site).unwrap());
+    let Some(options) = told() else { return };
+    let mut store = store(engine().open(&options).unwrap());
     let sql = format!("SELECT n, repeat('x', 100) FROM generate_series(1, {ROWS}) n");
     let statement = store.prepare(&sql).unwrap();
     let before = peak();
@@ -228,7 +228,7 @@ fn a_connection_that_was_ended_is_told_and_can_be_made_again() {
     assert!(error.contains("57P01") && error.contains("administrator"), "{error}");
     let error = one_int(&mut *store, "SELECT 1").unwrap_err().to_string();
     assert!(error.contains("connection"), "{error}");
-    store.reopen(Ending::Clean).unwrap();
+    store.reopen(ShutdownKind::Clean).unwrap();
     assert_eq!(one_int(&mut *store, "SELECT 1").unwrap(), Some(1));
     store.close().unwrap();
 }

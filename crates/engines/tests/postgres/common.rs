@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use embermark_engines::sql::{Nullable, Param, Rows, SqlStore, SqlType, TableDef};
-use embermark_engines::{Engine, EngineError, Opened, Result, Site, Store, registry};
+use embermark_engines::{Engine, EngineError, OpenOptions, Opened, Result, Store, registry};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 use tempfile::TempDir;
@@ -30,12 +30,12 @@ pub fn installed() -> bool {
     is_here(engine())
 }
 
-pub fn site(dir: &Path, durability: Durability) -> Site {
-    Site::new(dir, durability, 32 << 20)
+pub fn options(dir: &Path, durability: Durability) -> OpenOptions {
+    OpenOptions::new(dir, durability, 32 << 20)
 }
 
 pub fn open(dir: &TempDir, durability: Durability) -> Opened {
-    engine().open(&site(dir.path(), durability)).unwrap()
+    engine().open(&options(dir.path(), durability)).unwrap()
 }
 
 pub fn store(opened: Opened) -> Box<dyn SqlStore> {
@@ -68,8 +68,8 @@ pub fn setting<'a>(opened: &'a Opened, name: &str) -> &'a str {
 }
 
 /// The error of an open that has to fail.
-pub fn refused(site: &Site) -> EngineError {
-    match engine().open(site) {
+pub fn refused(options: &OpenOptions) -> EngineError {
+    match engine().open(options) {
         Ok(_) => panic!("opened"),
         Err(error) => error,
     }

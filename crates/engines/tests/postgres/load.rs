@@ -45,7 +45,7 @@ fn a_bulk_load_is_one_commit_that_writes_next_to_no_log() {
     let keys =
         "SELECT count(*) FROM pg_index WHERE indrelid = 'readings'::regclass AND indisprimary";
     assert_eq!(one_int(&mut *store, keys).unwrap(), Some(1));
-    store.settle().unwrap();
+    store.maintain().unwrap();
     store.close().unwrap();
 }
 

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use embermark_engines::kv::{Direction, IndexDef, KvStore, Pairs, Range, Table, TableDef, beyond};
 use embermark_engines::registry::find;
-use embermark_engines::{Engine, Opened, Result, Site, Store};
+use embermark_engines::{Engine, OpenOptions, Opened, Result, Store};
 use embermark_model::Durability;
 use libloading::Library;
 
@@ -75,7 +75,7 @@ pub fn fail(function: &str, nth: u64, status: i32) -> bool {
 }
 
 pub fn opened(tier: Durability, dir: &Path) -> Result<Opened> {
-    zen().open(&Site::new(dir, tier, 16 << 20))
+    zen().open(&OpenOptions::new(dir, tier, 16 << 20))
 }
 
 pub fn open(tier: Durability, dir: &Path) -> Box<dyn KvStore> {

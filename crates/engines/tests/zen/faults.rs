@@ -39,7 +39,7 @@ fn everything() -> Result<()> {
         let range = Range { from: Some(b"\0\x05"), to: None };
         store_.scan(t, range, Direction::Forward, &mut |_, _| ControlFlow::Continue(()))?;
         store_.clear(t)?;
-        store_.settle()?;
+        store_.maintain()?;
         store.close()?;
     }
     Ok(())

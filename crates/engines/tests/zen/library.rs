@@ -448,7 +448,7 @@ value! {
             _ => return Err(1),
         };
         let to = to.map(|(key, id)| (number, key.clone(), *id));
-        s.settle(file, to, if comparison == 1 { 4 } else { 9 }, (record, size, lock))
+        s.maintain(file, to, if comparison == 1 { 4 } else { 9 }, (record, size, lock))
     }
     BtrieveFileRecordRetrieveFirst(
         s, file, index: c_int, record: *mut c_char, size: c_int, lock: c_int
@@ -457,7 +457,7 @@ value! {
         let data = s.data(&path)?;
         let number = between(index, 0, data.indexes.len() - 1).map_err(|_| 6)?;
         let to = data.indexes[number].keys.first().map(|(key, id)| (number, key.clone(), *id));
-        s.settle(file, to, 9, (record, size, lock))
+        s.maintain(file, to, 9, (record, size, lock))
     }
     BtrieveFileRecordRetrieveLast(
         s, file, index: c_int, record: *mut c_char, size: c_int, lock: c_int
@@ -466,7 +466,7 @@ value! {
         let data = s.data(&path)?;
         let number = between(index, 0, data.indexes.len() - 1).map_err(|_| 6)?;
         let to = data.indexes[number].keys.last().map(|(key, id)| (number, key.clone(), *id));
-        s.settle(file, to, 9, (record, size, lock))
+        s.maintain(file, to, 9, (record, size, lock))
     }
     BtrieveFileRecordRetrieveNext(
         s, file, record: *mut c_char, size: c_int, lock: c_int
@@ -474,7 +474,7 @@ value! {
         let (_, path, _, cursor) = s.file(file)?;
         let cursor = cursor.clone().ok_or(8)?;
         let to = s.data(&path)?.step(&cursor, true);
-        s.settle(file, to, 9, (record, size, lock))
+        s.maintain(file, to, 9, (record, size, lock))
     }
     BtrieveFileRecordRetrievePrevious(
         s, file, record: *mut c_char, size: c_int, lock: c_int
@@ -482,7 +482,7 @@ value! {
         let (_, path, _, cursor) = s.file(file)?;
         let cursor = cursor.clone().ok_or(8)?;
         let to = s.data(&path)?.step(&cursor, false);
-        s.settle(file, to, 9, (record, size, lock))
+        s.maintain(file, to, 9, (record, size, lock))
     }
     BtrieveBulkCreateResultGetRecordCount(s, result) -> c_int {
         s.created(result)?.map(|count| count as c_int).ok_or(8)

@@ -97,7 +97,7 @@ fn a_bulk_load_keeps_every_pair_and_the_table_takes_changes_after_it() {
         assert_eq!(get(store, t, b"\0\0"), Some(b"other".to_vec()), "{name}");
         assert_eq!(all(store, t).len(), 30_000, "{name}: of two lengths now");
         assert_eq!(bulk(store, t, &Model::new()).unwrap(), 0, "{name}");
-        store.settle().unwrap();
+        store.maintain().unwrap();
     });
 }
 

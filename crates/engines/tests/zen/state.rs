@@ -211,7 +211,7 @@ impl State {
     }
 
     /// Moves a file's cursor and reads the record.
-    pub fn settle(
+    pub fn maintain(
         &mut self,
         file: Handle,
         to: Option<Cursor>,

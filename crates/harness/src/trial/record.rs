@@ -66,7 +66,7 @@ impl Record {
                 trial.open_ns = Some(open_ns);
                 self.ready = true;
             }
-            Event::Phase { name, how, ops } => {
+            Event::OpenedPhase { name, how, ops } => {
                 self.open_phase = Some(PhaseResult {
                     phase: name,
                     how,
@@ -152,7 +152,7 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use embermark_model::result::How;
+    use embermark_model::result::Execution;
 
     use super::*;
 
@@ -162,7 +162,7 @@ mod tests {
         for (name, status) in phases {
             record.trial.phases.push(PhaseResult {
                 phase: (*name).to_owned(),
-                how: How::Native,
+                how: Execution::Native,
                 status: *status,
                 reason: (*status != Status::Ok).then(|| format!("{name} was {status}")),
                 ops: 1,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use embermark_engines::{
-    Access, Availability, Door, Engine, Family, Info, Kind, Lifecycle, Opened, Result, Site, Store,
-    Tier,
+    Access, Availability, ClientOpener, DataModel, Engine, Info, Kind, Lifecycle, OpenOptions,
+    Opened, Result, Store, Tier,
 };
 use embermark_harness::{Catalog, HarnessError, RunOptions, WorkerCommand};
 use embermark_model::plan::Plan;
@@ -38,7 +38,7 @@ struct Slow(&'static str, bool);
 
 impl Engine for Slow {
     fn info(&self) -> Info {
-        let (kind, family) = (Kind::Embedded, Family::KeyValue);
+        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
         Info { id: self.0, name: self.0, kind, family, licence: "-" }
     }
 
@@ -50,7 +50,7 @@ impl Engine for Slow {
         Tier::Offered { keeps, setting: "in memory only" }
     }
 
-    fn open(&self, _: &Site) -> Result<Opened> {
+    fn open(&self, _: &OpenOptions) -> Result<Opened> {
         let map = Map { pairs: Arc::default(), several: self.1, value: Vec::new() };
         let store = Store::Kv(Box::new(map));
         Ok(Opened { store, version: "1".into(), settings: Vec::new(), server: None })
@@ -64,17 +64,17 @@ struct Map {
 }
 
 impl Lifecycle for Map {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn sibling(&mut self) -> Result<Door> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         if !self.several {
             let what = "a second client: it is lonely";
             return Err(embermark_engines::EngineError::unsupported("lonely", what));
         }
         let pairs = Arc::clone(&self.pairs);
-        Ok(Door::new(move || {
+        Ok(ClientOpener::new(move || {
             Ok(Store::Kv(Box::new(Self { pairs, several: true, value: Vec::new() })))
         }))
     }

@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 
 use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
 use embermark_engines::{
-    Access, Availability, Engine, EngineError, Family, Info, Kind, Lifecycle, Opened, Result, Site,
-    Store, Tier,
+    Access, Availability, DataModel, Engine, EngineError, Info, Kind, Lifecycle, OpenOptions,
+    Opened, Result, Store, Tier,
 };
 use embermark_harness::Catalog;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Expected, Value};
 use embermark_model::plan::{DataSource, Dataset};
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 use embermark_model::{Durability, Scale};
 use embermark_workloads::{
-    Bench, CheckError, Info as WorkloadInfo, Phase, PhaseInfo, Prepared, Protocol, Source, Spec,
-    VariantInfo, Workload, WorkloadError,
+    Bench, CheckError, Info as WorkloadInfo, OpenedPhase, PhaseInfo, Prepared, Protocol, Source,
+    Spec, VariantInfo, Workload, WorkloadError,
 };
 use nix::sys::signal::{Signal, raise};
 
@@ -92,7 +92,7 @@ impl Engine for Toy {
             _ if self.0 == "null" => Kind::Reference,
             _ => Kind::Embedded,
         };
-        Info { id: self.0, name: self.0, kind, family: Family::KeyValue, licence: "-" }
+        Info { id: self.0, name: self.0, kind, family: DataModel::KeyValue, licence: "-" }
     }
 
     fn availability(&self) -> Availability {
@@ -108,7 +108,7 @@ impl Engine for Toy {
         self.1 == Fault::Forbids
     }
 
-    fn settles(&self) -> bool {
+    fn has_maintenance(&self) -> bool {
         self.1 != Fault::NeverSettles
     }
 
@@ -123,7 +123,7 @@ impl Engine for Toy {
         }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
+    fn open(&self, site: &OpenOptions) -> Result<Opened> {
         fs::write(site.dir.join("database"), vec![1; 8192])
             .map_err(|error| EngineError::failed("toy", "create its file", error))?;
         let server = match self.1 {
@@ -186,7 +186,7 @@ pub const SETTLING: Duration = Duration::from_millis(200);
 pub const LEAK: usize = 1_000_000;
 
 impl Lifecycle for Map {
-    fn settle(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         if self.fault == Fault::SettlesSlowly {
             std::thread::sleep(SETTLING);
             fs::write(&self.file, vec![1; 4096])
@@ -372,7 +372,7 @@ impl Prepared for Ready {
         let Store::Kv(store) = store else {
             return Err(EngineError::unsupported("toy", "other families"));
         };
-        let phase = |name, ops| Phase { name, ops, how: How::Native };
+        let phase = |name, ops| OpenedPhase { name, ops, how: Execution::Native };
         let [load, read, total, change] = PHASES;
         let phases = [phase(load, self.0), phase(read, self.0), phase(total, 1), phase(change, 1)];
         Ok(Box::new(Numbers { rows: self.0, phases, store }))
@@ -381,7 +381,7 @@ impl Prepared for Ready {
 
 struct Numbers {
     rows: u64,
-    phases: [Phase; 4],
+    phases: [OpenedPhase; 4],
     store: Box<dyn KvStore>,
 }
 
@@ -392,7 +392,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 impl Bench for Numbers {
-    fn phases(&self) -> &[Phase] {
+    fn phases(&self) -> &[OpenedPhase] {
         &self.phases
     }
 
@@ -455,7 +455,7 @@ impl Bench for Numbers {
     }
 
     fn rest(&mut self) -> Result<()> {
-        self.store.settle()
+        self.store.maintain()
     }
 
     fn finish(self: Box<Self>) -> Result<()> {

@@ -2,7 +2,7 @@
 //! statistics made.
 
 use embermark_engines::registry;
-use embermark_engines::{Availability, Engine, Info, Kind, Opened, Result, Site, Tier};
+use embermark_engines::{Availability, Engine, Info, Kind, OpenOptions, Opened, Result, Tier};
 use embermark_harness::{Catalog, RunOptions, WorkerCommand};
 use embermark_model::plan::Plan;
 use embermark_model::{Durability, Scale};
@@ -51,8 +51,8 @@ impl Engine for Twin {
         self.engine().availability()
     }
 
-    fn settles(&self) -> bool {
-        self.engine().settles()
+    fn has_maintenance(&self) -> bool {
+        self.engine().has_maintenance()
     }
 
     fn tier(&self, asked: Durability) -> Tier {
@@ -63,7 +63,7 @@ impl Engine for Twin {
         }
     }
 
-    fn open(&self, site: &Site) -> Result<Opened> {
+    fn open(&self, site: &OpenOptions) -> Result<Opened> {
         self.engine().open(site)
     }
 }

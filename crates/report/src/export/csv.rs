@@ -4,7 +4,7 @@
 
 use ::csv::Writer;
 use embermark_model::Status;
-use embermark_model::result::{Cell, How, PhaseResult, ResultFile, Run, Trial};
+use embermark_model::result::{Cell, Execution, PhaseResult, ResultFile, Run, Trial};
 
 use super::columns::{self, At, Column};
 use super::sharing;
@@ -135,8 +135,8 @@ impl Line<'_> {
         let engine = run.map(|(_, run)| run.engine).unwrap_or_default();
         let client = run.and_then(|(_, run)| run.client).unwrap_or_default();
         let how = phase.map(|phase| match phase.how {
-            How::Native => "native",
-            How::ClientSide => "client-side",
+            Execution::Native => "native",
+            Execution::ClientSide => "client-side",
         });
         let flag = |value: Option<bool>| value.map(|value| value.to_string()).unwrap_or_default();
         [

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use embermark_model::result::{Cell, How, PhaseResult, ResultFile, Run, Trial};
+use embermark_model::result::{Cell, Execution, PhaseResult, ResultFile, Run, Trial};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::ParquetError;
@@ -58,8 +58,8 @@ const COLUMNS: [(&str, Get); 19] = [
 
 fn how(row: &Row<'_>) -> String {
     match row.part.how {
-        How::Native => "native".to_owned(),
-        How::ClientSide => "client-side".to_owned(),
+        Execution::Native => "native".to_owned(),
+        Execution::ClientSide => "client-side".to_owned(),
     }
 }
 

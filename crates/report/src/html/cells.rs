@@ -1,6 +1,8 @@
 //! One group's cells and entries, as the page is given them.
 
-use embermark_model::result::{Cell, How, Latency, Observed, PhaseResult, ResultFile, Run, Trial};
+use embermark_model::result::{
+    Cell, Execution, Latency, Observed, PhaseResult, ResultFile, Run, Trial,
+};
 use embermark_model::{Scale, Status};
 
 use super::data::{
@@ -142,7 +144,7 @@ fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> En
         Entry::Measured(measured) => {
             (Some(&measured.figure), measured.tainted, measured.figure.client_side)
         }
-        _ => (None, false, known().any(|part| part.how == How::ClientSide)),
+        _ => (None, false, known().any(|part| part.how == Execution::ClientSide)),
     };
     let of_trials = || cell.trials.iter().filter_map(|trial| trial.reason.as_deref());
     let why = known().find_map(|part| part.reason.as_deref());

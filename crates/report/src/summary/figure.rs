@@ -1,7 +1,7 @@
 //! One engine's time for one phase, over all trials of a cell.
 
 use embermark_meter::merge;
-use embermark_model::result::{Cell, How, Latency, Observed, PhaseResult, Run};
+use embermark_model::result::{Cell, Execution, Latency, Observed, PhaseResult, Run};
 
 use super::Sharing;
 use crate::statistics::{interval, is_measure, mean, median, outliers};
@@ -74,7 +74,7 @@ impl<'a> Figure<'a> {
             outliers: outliers(&per_trial_ns),
             per_trial_ns,
             trials: indices,
-            client_side: parts().any(|part| part.how == How::ClientSide),
+            client_side: parts().any(|part| part.how == Execution::ClientSide),
             sharing,
             latencies: parts().filter_map(|part| part.latency.as_ref()).collect(),
             responses: parts().filter_map(|part| part.response.as_ref()).collect(),

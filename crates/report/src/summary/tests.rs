@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::result::{
-    DiskSize, How, Loaded, Machine, Manifest, Others, PhaseResult, Resources, ResultFile, Run,
-    SCHEMA, Settling, Tool, Trial,
+    DiskSize, Execution, Loaded, Machine, Manifest, Others, PhaseResult, Resources, ResultFile,
+    Run, SCHEMA, Settling, Tool, Trial,
 };
 use embermark_model::{CellId, Durability, Scale, Status};
 
@@ -70,7 +70,7 @@ fn run(elapsed_ns: u64, ops: u64) -> Run {
 fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
     PhaseResult {
         phase: name.into(),
-        how: How::Native,
+        how: Execution::Native,
         status: Status::Ok,
         reason: None,
         ops: 10,

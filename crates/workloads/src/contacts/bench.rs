@@ -9,19 +9,19 @@ use embermark_model::fingerprint::Checksum;
 use super::document::DocumentBook;
 use super::kv::KvBook;
 use super::oracle::{Oracle, ReadBack};
+use super::phase::{PHASES, Phase};
 use super::port::AddressBook;
 use super::series::SeriesBook;
 use super::sql::SqlBook;
-use super::step::{PHASES, Step};
-use crate::{Bench, CheckError, Phase, Prepared, Strategy, first};
+use crate::{Bench, CheckError, OpenedPhase, Prepared, Strategy, first};
 
 /// Everything that exists before the engine does.
-pub(super) struct Cell {
+pub(super) struct PreparedCell {
     pub oracle: Oracle,
     pub strategy: Strategy,
 }
 
-impl Prepared for Cell {
+impl Prepared for PreparedCell {
     fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
         let rows = self.oracle.contacts.len();
         let book: Box<dyn AddressBook> = match store {
@@ -30,13 +30,13 @@ impl Prepared for Cell {
             Store::Document(store) => Box::new(DocumentBook::new(store)?),
             Store::Series(store) => Box::new(SeriesBook::new(store, rows)),
         };
-        let phase = |(step, info): (Step, &crate::PhaseInfo)| Phase {
+        let phase = |(step, info): (Phase, &crate::PhaseInfo)| OpenedPhase {
             name: info.name,
             // A step that concerns no row is still one call.
             ops: self.oracle.ops(step).max(1),
             how: book.how(step),
         };
-        let phases = Step::ALL.into_iter().zip(&PHASES).map(phase).collect();
+        let phases = Phase::ALL.into_iter().zip(&PHASES).map(phase).collect();
         Ok(Box::new(ContactsBench { phases, cell: *self, book, state: State::Dirty }))
     }
 }
@@ -49,12 +49,12 @@ enum State {
     /// Every row is.
     Loaded,
     /// And the database has come to rest.
-    Settled,
+    Maintained,
 }
 
 struct ContactsBench {
-    phases: Vec<Phase>,
-    cell: Cell,
+    phases: Vec<OpenedPhase>,
+    cell: PreparedCell,
     book: Box<dyn AddressBook>,
     state: State,
 }
@@ -64,20 +64,20 @@ impl ContactsBench {
     fn rebuild(&mut self) -> Result<(), EngineError> {
         self.state = State::Dirty;
         self.book.clear()?;
-        self.book.ready(Step::Insert, Strategy::Bulk)?;
+        self.book.ready(Phase::Insert, Strategy::Bulk)?;
         let contacts = &self.cell.oracle.contacts;
         self.book.insert(contacts, Strategy::Bulk, &mut Meter::new(None))?;
         self.state = State::Loaded;
-        self.settle()
+        self.maintain()
     }
 
-    fn settle(&mut self) -> Result<(), EngineError> {
+    fn maintain(&mut self) -> Result<(), EngineError> {
         match self.state {
             State::Dirty => self.rebuild(),
-            State::Settled => Ok(()),
+            State::Maintained => Ok(()),
             State::Loaded => {
-                self.book.settle()?;
-                self.state = State::Settled;
+                self.book.maintain()?;
+                self.state = State::Maintained;
                 Ok(())
             }
         }
@@ -85,10 +85,10 @@ impl ContactsBench {
 
     /// The step itself, inside the clock. `None` where an engine does not tell how many rows it
     /// changed.
-    fn perform(&mut self, step: Step, meter: &mut Meter) -> Result<Option<Answer>, EngineError> {
-        let Self { cell: Cell { oracle, strategy }, book, .. } = self;
+    fn perform(&mut self, step: Phase, meter: &mut Meter) -> Result<Option<Answer>, EngineError> {
+        let Self { cell: PreparedCell { oracle, strategy }, book, .. } = self;
         Ok(match step {
-            Step::OpenClose => {
+            Phase::OpenClose => {
                 let mut found = Checksum::default();
                 meter.each(oracle.drawn.len() as u64, |i| {
                     let Checksum { rows, sum } = book.open_close(oracle.drawn[i])?;
@@ -98,13 +98,13 @@ impl ContactsBench {
                 })?;
                 Some(Answer::Checksum(found))
             }
-            Step::Insert => {
+            Phase::Insert => {
                 let inserted = book.insert(&oracle.contacts, *strategy, meter)?;
                 Some(Answer::Count(inserted))
             }
-            Step::Select(by) => Some(Answer::Checksum(book.select(by)?)),
-            Step::Update(by) => book.update(by, meter)?.map(Answer::Count),
-            Step::Delete(by) => book.delete(by, meter)?.map(Answer::Count),
+            Phase::Select(by) => Some(Answer::Checksum(book.select(by)?)),
+            Phase::Update(by) => book.update(by, meter)?.map(Answer::Count),
+            Phase::Delete(by) => book.delete(by, meter)?.map(Answer::Count),
         })
     }
 
@@ -119,12 +119,12 @@ impl ContactsBench {
     /// Compares the answer, and after the last run of a step that writes the whole store.
     fn compare(
         &mut self,
-        step: Step,
+        step: Phase,
         answer: &Answer,
         rows: u64,
         last: bool,
     ) -> Result<(), CheckError> {
-        let Self { cell: Cell { oracle, .. }, book, .. } = self;
+        let Self { cell: PreparedCell { oracle, .. }, book, .. } = self;
         oracle.answer(step, rows).check(answer)?;
         if last && step.writes() {
             let mut content = ReadBack::new(oracle, step, rows);
@@ -136,26 +136,26 @@ impl ContactsBench {
 }
 
 impl Bench for ContactsBench {
-    fn phases(&self) -> &[Phase] {
+    fn phases(&self) -> &[OpenedPhase] {
         &self.phases
     }
 
     fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
-        let step = Step::ALL[phase];
+        let step = Phase::ALL[phase];
         match step {
-            Step::Insert => {
+            Phase::Insert => {
                 self.state = State::Dirty;
                 self.book.clear()?;
             }
             // Rebuilt even before the first run, so that all runs find the same state.
             _ if step.changes_rows() => self.rebuild()?,
-            _ => self.settle()?,
+            _ => self.maintain()?,
         }
         self.book.ready(step, self.cell.strategy)
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
-        let step = Step::ALL[phase];
+        let step = Phase::ALL[phase];
         if step.writes() {
             self.state = State::Dirty;
         }
@@ -164,11 +164,11 @@ impl Bench for ContactsBench {
         meter.stop();
         let told = done?;
         let measured = meter.measured();
-        if step == Step::Insert && !measured.capped {
+        if step == Phase::Insert && !measured.capped {
             self.state = State::Loaded;
         }
         // One call for all of its rows, unless code of ours ended it early.
-        let called = matches!(step, Step::Select(_)) || step.changes_rows();
+        let called = matches!(step, Phase::Select(_)) || step.changes_rows();
         if called {
             match &told {
                 Some(Answer::Count(done)) if measured.capped => meter.count(*done),
@@ -185,7 +185,7 @@ impl Bench for ContactsBench {
         measured: Measured,
         last: bool,
     ) -> Result<(), CheckError> {
-        let (step, ops) = (Step::ALL[phase], self.phases[phase].ops);
+        let (step, ops) = (Phase::ALL[phase], self.phases[phase].ops);
         if measured.ops != ops && !measured.capped {
             let text = format!("{} of {ops} operations were done", measured.ops);
             return Err(Difference(text).into());
@@ -200,20 +200,20 @@ impl Bench for ContactsBench {
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
         let contacts = &self.cell.oracle.contacts;
-        let inserted = (Step::ALL[phase] == Step::Insert).then(|| first(contacts, ops))?;
+        let inserted = (Phase::ALL[phase] == Phase::Insert).then(|| first(contacts, ops))?;
         Some(inserted.iter().map(Contact::value_bytes).sum())
     }
 
     fn rest(&mut self) -> Result<(), EngineError> {
-        self.book.settle()?;
+        self.book.maintain()?;
         if self.state == State::Loaded {
-            self.state = State::Settled;
+            self.state = State::Maintained;
         }
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.settle()?;
+        self.maintain()?;
         self.book.close()
     }
 }

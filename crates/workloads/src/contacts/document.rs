@@ -4,16 +4,16 @@ use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Order,
     Value,
 };
-use embermark_contract::{Ending, Result};
+use embermark_contract::{Result, ShutdownKind};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
+use super::phase::{Column, Phase};
 use super::port::{AddressBook, COLUMNS, Stored};
-use super::step::{Column, Step};
 use crate::Strategy;
-use crate::feed::Feed;
+use crate::row_source::RowSource;
 
 static CONTACTS: CollectionDef = CollectionDef {
     name: "contacts",
@@ -59,20 +59,20 @@ fn fields(contact: &Contact) -> ([Value<'_>; 1], Fields<'_>) {
 }
 
 struct ContactDocuments<'a> {
-    feed: Feed<'a, Contact>,
+    source: RowSource<'a, Contact>,
     next: ([Value<'a>; 1], Fields<'a>),
 }
 
 impl Documents for ContactDocuments<'_> {
     fn next(&mut self) -> Option<Document<'_>> {
-        self.next = fields(self.feed.advance()?);
+        self.next = fields(self.source.advance()?);
         Some(Document { key: &self.next.0, fields: &self.next.1 })
     }
 }
 
 impl AddressBook for DocumentBook {
-    fn how(&self, _: Step) -> How {
-        How::Native
+    fn how(&self, _: Phase) -> Execution {
+        Execution::Native
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -80,22 +80,22 @@ impl AddressBook for DocumentBook {
         Ok(())
     }
 
-    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
         Ok(())
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen(Ending::Clean)?;
+        self.store.reopen(ShutdownKind::Clean)?;
         self.read(Filter::Key(&[Value::Int(id)]))
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
-            let feed = Feed::new(contacts, None, meter);
+            let source = RowSource::new(contacts, None, meter);
             let next = ([Value::Null], [("", Value::Null); 8]);
-            let mut documents = ContactDocuments { feed, next };
+            let mut documents = ContactDocuments { source, next };
             let inserted = self.store.bulk(self.collection, &mut documents)?;
-            let given = documents.feed.given();
+            let given = documents.source.given();
             meter.count(given);
             return Ok(inserted);
         }
@@ -127,8 +127,8 @@ impl AddressBook for DocumentBook {
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

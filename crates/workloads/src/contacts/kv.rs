@@ -6,17 +6,17 @@ use std::ops::ControlFlow;
 use embermark_contract::kv::{
     self, Direction, IndexDef, Indexed, KvStore, Pairs, Range, Table, TableDef, Visit,
 };
-use embermark_contract::{Access, Ending, EngineError, Result};
+use embermark_contract::{Access, EngineError, Result, ShutdownKind};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
+use super::phase::{Column, Phase};
 use super::port::{AddressBook, Stored};
 use super::record::{self, Key, Record};
-use super::step::{Column, Step};
 use crate::Strategy;
-use crate::feed::Feed;
+use crate::row_source::RowSource;
 
 /// The number of the index on the state.
 const BY_STATE: usize = 0;
@@ -86,25 +86,25 @@ impl KvBook {
 }
 
 struct ContactPairs<'a> {
-    feed: Feed<'a, Contact>,
+    source: RowSource<'a, Contact>,
     key: Key,
     record: Record,
 }
 
 impl Pairs for ContactPairs<'_> {
     fn next(&mut self) -> Option<(&[u8], &[u8])> {
-        let contact = self.feed.advance()?;
+        let contact = self.source.advance()?;
         (self.key, self.record) = (record::key(contact.id), record::encode(contact));
         Some((&self.key, &self.record))
     }
 }
 
 impl AddressBook for KvBook {
-    fn how(&self, step: Step) -> How {
+    fn how(&self, step: Phase) -> Execution {
         match step {
-            Step::OpenClose => How::Native,
-            Step::Insert | Step::Select(Column::State) if self.keeps_index => How::Native,
-            _ => How::ClientSide,
+            Phase::OpenClose => Execution::Native,
+            Phase::Insert | Phase::Select(Column::State) if self.keeps_index => Execution::Native,
+            _ => Execution::ClientSide,
         }
     }
 
@@ -112,12 +112,12 @@ impl AddressBook for KvBook {
         self.store.clear(self.table)
     }
 
-    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
         Ok(())
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen(Ending::Clean)?;
+        self.store.reopen(ShutdownKind::Clean)?;
         let key = record::key(id);
         let value = self.store.get(self.table, &key)?;
         let contact = value.and_then(|value| record::decode(&key, value));
@@ -127,10 +127,10 @@ impl AddressBook for KvBook {
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
             let sorted = self.store.bulk_sorted();
-            let feed = Feed::by_key(contacts, sorted, |contact| contact.id, meter);
-            let mut pairs = ContactPairs { feed, key: [0; _], record: [0; _] };
+            let source = RowSource::by_key(contacts, sorted, |contact| contact.id, meter);
+            let mut pairs = ContactPairs { source, key: [0; _], record: [0; _] };
             let inserted = self.store.bulk(self.table, &mut pairs)?;
-            let given = pairs.feed.given();
+            let given = pairs.source.given();
             meter.count(given);
             return Ok(inserted);
         }
@@ -187,8 +187,8 @@ impl AddressBook for KvBook {
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -9,22 +9,22 @@ mod bench;
 mod document;
 mod kv;
 mod oracle;
+mod phase;
 mod points;
 mod port;
 mod record;
 mod series;
 mod sql;
-mod step;
 
 use embermark_data::contacts::{self, PUBLISHED_ROWS};
 use embermark_data::draw::Draw;
 use embermark_model::plan::DataSource;
 
-use crate::made::{self, Made};
+use crate::generated::{self, GeneratedRows};
 use crate::{
     Info, Prepared, Protocol, Source, Spec, Strategy, VariantInfo, Workload, WorkloadError,
 };
-use bench::Cell;
+use bench::PreparedCell;
 use oracle::Oracle;
 
 /// The workload.
@@ -56,7 +56,7 @@ impl Workload for Contacts {
         Info {
             id: "contacts",
             about: "an application's address book, by an index and without",
-            phases: &step::PHASES,
+            phases: &phase::PHASES,
             variants: &VARIANTS,
             overview: Protocol::of(&[1_000], &["single", "commit-each"]),
             usual: Protocol::of(&[1_000], &["single", "commit-each"]),
@@ -69,15 +69,15 @@ impl Workload for Contacts {
     }
 
     fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        Ok(Box::new(Made { name: "synthetic contacts", seed, published: PUBLISHED_ROWS }))
+        Ok(Box::new(GeneratedRows { name: "synthetic contacts", seed, published: PUBLISHED_ROWS }))
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
         let strategy = Strategy::named(&spec.variant, &VARIANTS)?;
-        let (rows, seed) = made::read(&spec.rows)?;
+        let (rows, seed) = generated::read(&spec.rows)?;
         let contacts = contacts::generate(rows, seed).collect();
         let mut draw = Draw::new(spec.seed, 2);
         let drawn = (0..OPENINGS).map(|_| draw.below(rows as usize) as i64 + 1).collect();
-        Ok(Box::new(Cell { oracle: Oracle::new(contacts, drawn), strategy }))
+        Ok(Box::new(PreparedCell { oracle: Oracle::new(contacts, drawn), strategy }))
     }
 }

@@ -7,8 +7,8 @@ use embermark_data::contacts::Contact;
 use embermark_model::answer::{Difference, Expected};
 use embermark_model::fingerprint::Checksum;
 
+use super::phase::{Column, Phase};
 use super::port::{COLUMNS, Stored};
-use super::step::{Column, Step};
 
 /// The rows, ids ascending, and the ids that `open_close` reads.
 pub(super) struct Oracle {
@@ -27,25 +27,25 @@ impl Oracle {
     }
 
     /// Rows or openings that a full run of a step has.
-    pub(super) fn ops(&self, step: Step) -> u64 {
+    pub(super) fn ops(&self, step: Phase) -> u64 {
         (match step {
-            Step::OpenClose => self.drawn.len(),
-            Step::Insert => self.contacts.len(),
-            Step::Select(by) | Step::Update(by) | Step::Delete(by) => self.chosen(by).count(),
+            Phase::OpenClose => self.drawn.len(),
+            Phase::Insert => self.contacts.len(),
+            Phase::Select(by) | Phase::Update(by) | Phase::Delete(by) => self.chosen(by).count(),
         }) as u64
     }
 
     /// The answer to the first `ops` operations of a step.
-    pub(super) fn answer(&self, step: Step, ops: u64) -> Expected {
+    pub(super) fn answer(&self, step: Phase, ops: u64) -> Expected {
         let fingerprint = |contact: &Contact| Stored::of(contact).fingerprint();
         Expected::Checksum(match step {
-            Step::OpenClose => {
+            Phase::OpenClose => {
                 let first = usize::try_from(ops).unwrap_or(usize::MAX);
                 let read = self.drawn.iter().take(first).filter_map(|id| self.place(*id));
                 read.map(|place| fingerprint(&self.contacts[place])).collect::<Checksum>()
             }
-            Step::Select(by) => self.chosen(by).map(fingerprint).collect(),
-            Step::Insert | Step::Update(_) | Step::Delete(_) => return Expected::Count(ops),
+            Phase::Select(by) => self.chosen(by).map(fingerprint).collect(),
+            Phase::Insert | Phase::Update(_) | Phase::Delete(_) => return Expected::Count(ops),
         })
     }
 
@@ -75,7 +75,7 @@ fn updated(mut contact: Contact, by: Column) -> Contact {
 /// after some operations of a step, and keeps the first difference.
 pub(super) struct ReadBack<'a> {
     oracle: &'a Oracle,
-    step: Step,
+    step: Phase,
     ops: u64,
     /// Whether the step had more to change.
     ended_early: bool,
@@ -86,7 +86,7 @@ pub(super) struct ReadBack<'a> {
 }
 
 impl<'a> ReadBack<'a> {
-    pub(super) fn new(oracle: &'a Oracle, step: Step, ops: u64) -> Self {
+    pub(super) fn new(oracle: &'a Oracle, step: Phase, ops: u64) -> Self {
         let seen = vec![false; oracle.contacts.len()];
         let ended_early = step.changes_rows() && ops < oracle.ops(step);
         Self { oracle, step, ops, ended_early, seen, reached: 0, difference: None }
@@ -97,9 +97,9 @@ impl<'a> ReadBack<'a> {
     fn fate(&self, place: usize) -> [Option<Contact>; 2] {
         let row = self.oracle.contacts[place];
         let after = match self.step {
-            Step::Insert => return [((place as u64) < self.ops).then_some(row); 2],
-            Step::Update(by) if is_chosen(&row, by) => Some(updated(row, by)),
-            Step::Delete(by) if is_chosen(&row, by) => None,
+            Phase::Insert => return [((place as u64) < self.ops).then_some(row); 2],
+            Phase::Update(by) if is_chosen(&row, by) => Some(updated(row, by)),
+            Phase::Delete(by) if is_chosen(&row, by) => None,
             _ => return [Some(row); 2],
         };
         if self.ended_early { [Some(row), after] } else { [after; 2] }

@@ -6,9 +6,9 @@ use std::slice::Iter;
 use embermark_contract::series::{FieldValue, Point, Points, TagValue};
 use embermark_data::contacts::Contact;
 
+use super::phase::Column;
 use super::port::Stored;
-use super::step::Column;
-use crate::feed::Feed;
+use crate::row_source::RowSource;
 
 type Tags<'a> = [(&'a str, TagValue<'a>); 1];
 
@@ -43,20 +43,20 @@ pub(super) fn with_point<T>(contact: &Contact, write: impl FnOnce(&Point<'_>) ->
 
 /// Contacts on their way into a bulk load.
 pub(super) struct Loaded<'a> {
-    pub feed: Feed<'a, Contact>,
+    pub source: RowSource<'a, Contact>,
     tags: Tags<'a>,
     fields: Fields<'a>,
 }
 
 impl<'a> Loaded<'a> {
-    pub(super) const fn new(feed: Feed<'a, Contact>) -> Self {
-        Self { feed, tags: tags(""), fields: NO_FIELDS }
+    pub(super) const fn new(source: RowSource<'a, Contact>) -> Self {
+        Self { source, tags: tags(""), fields: NO_FIELDS }
     }
 }
 
 impl Points for Loaded<'_> {
     fn next(&mut self) -> Option<Point<'_>> {
-        let contact = self.feed.advance()?;
+        let contact = self.source.advance()?;
         (self.tags, self.fields) = (tags(&contact.state), fields(contact));
         Some(Point { tags: &self.tags, fields: &self.fields, time_ns: contact.id })
     }

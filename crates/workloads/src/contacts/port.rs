@@ -6,9 +6,9 @@ use embermark_contract::{EngineError, Result};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
-use super::step::{Column, Step};
+use super::phase::{Column, Phase};
 use crate::Strategy;
 
 /// The columns of a contact, in their order.
@@ -67,13 +67,13 @@ impl<'a> Stored<'a> {
 /// A table of contacts in a store, with an index on the state and none on the zip code.
 pub(super) trait AddressBook {
     /// Who does a step: the engine, or code of ours over its rows.
-    fn how(&self, step: Step) -> How;
+    fn how(&self, step: Phase) -> Execution;
 
     /// Makes the table anew, empty, and its index.
     fn clear(&mut self) -> Result<()>;
 
     /// Prepares what can be before the clock of a step starts.
-    fn ready(&mut self, step: Step, by: Strategy) -> Result<()>;
+    fn ready(&mut self, step: Phase, by: Strategy) -> Result<()>;
 
     /// Ends what is open, opens it again and reads the contact of that id: timed.
     fn open_close(&mut self, id: i64) -> Result<Checksum>;
@@ -96,7 +96,7 @@ pub(super) trait AddressBook {
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()>;
 
     /// Brings the database to rest.
-    fn settle(&mut self) -> Result<()>;
+    fn maintain(&mut self) -> Result<()>;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use embermark_data::contacts::Contact;
 
+use super::phase::Column;
 use super::port::Stored;
-use super::step::Column;
 
 /// An id; it sorts as it counts.
 pub(super) type Key = [u8; 4];

@@ -7,17 +7,17 @@ use std::fmt::Write;
 use arrayvec::ArrayString;
 use embermark_contract::series::SeriesStore;
 use embermark_contract::sql::ResultRow;
-use embermark_contract::{Ending, EngineError, Result};
+use embermark_contract::{EngineError, Result, ShutdownKind};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
+use super::phase::{Column, Phase};
 use super::points::{Loaded, Moved, Refreshed, with_point};
 use super::port::{AddressBook, COLUMNS, Stored};
-use super::step::{Column, Step};
 use crate::Strategy;
-use crate::feed::Feed;
+use crate::row_source::RowSource;
 
 const CONTACTS: &str = "contacts";
 
@@ -155,10 +155,10 @@ fn some_at_a_time<T>(
 }
 
 impl AddressBook for SeriesBook {
-    fn how(&self, step: Step) -> How {
+    fn how(&self, step: Phase) -> Execution {
         match step {
-            Step::Update(_) | Step::Delete(Column::Zip) => How::ClientSide,
-            _ => How::Native,
+            Phase::Update(_) | Phase::Delete(Column::Zip) => Execution::ClientSide,
+            _ => Execution::Native,
         }
     }
 
@@ -166,20 +166,20 @@ impl AddressBook for SeriesBook {
         self.store.clear(CONTACTS)
     }
 
-    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
         Ok(())
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen(Ending::Clean)?;
+        self.store.reopen(ShutdownKind::Clean)?;
         self.read(&format!(" WHERE time = {id}"))
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let inserted = if by == Strategy::Bulk {
-            let mut points = Loaded::new(Feed::new(contacts, None, meter));
+            let mut points = Loaded::new(RowSource::new(contacts, None, meter));
             let inserted = self.store.bulk(CONTACTS, &mut points)?;
-            let given = points.feed.given();
+            let given = points.source.given();
             meter.count(given);
             inserted
         } else {
@@ -216,8 +216,8 @@ impl AddressBook for SeriesBook {
         self.query("", visit)
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -3,16 +3,16 @@
 use embermark_contract::sql::{
     self, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
 };
-use embermark_contract::{Access, Ending, Result};
+use embermark_contract::{Access, Result, ShutdownKind};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
+use super::phase::{Column, Phase};
 use super::port::{AddressBook, COLUMNS, Stored};
-use super::step::{Column, Step};
 use crate::Strategy;
-use crate::feed::Feed;
+use crate::row_source::RowSource;
 
 static TABLE: TableDef = TableDef {
     name: "contacts",
@@ -114,20 +114,20 @@ fn params(contact: &Contact) -> [Param<'_>; 9] {
 }
 
 struct ContactRows<'a> {
-    feed: Feed<'a, Contact>,
+    source: RowSource<'a, Contact>,
     row: [Param<'a>; 9],
 }
 
 impl Rows for ContactRows<'_> {
     fn next(&mut self) -> Option<&[Param<'_>]> {
-        self.row = params(self.feed.advance()?);
+        self.row = params(self.source.advance()?);
         Some(&self.row)
     }
 }
 
 impl AddressBook for SqlBook {
-    fn how(&self, _: Step) -> How {
-        How::Native
+    fn how(&self, _: Phase) -> Execution {
+        Execution::Native
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -139,33 +139,37 @@ impl AddressBook for SqlBook {
         self.store.batch(&format!("CREATE INDEX contacts_state ON {table} (state)"))
     }
 
-    fn ready(&mut self, step: Step, by: Strategy) -> Result<()> {
+    fn ready(&mut self, step: Phase, by: Strategy) -> Result<()> {
         let (many_rows, query) = match step {
             // Every opening prepares its own.
-            Step::OpenClose => (false, None),
-            Step::Insert if by == Strategy::Bulk => (true, None),
-            Step::Insert => (false, Some(Query::Insert)),
-            Step::Select(by) => (true, Some(Query::Select(by))),
-            Step::Update(by) => (true, Some(Query::Update(by))),
-            Step::Delete(by) => (true, Some(Query::Delete(by))),
+            Phase::OpenClose => (false, None),
+            Phase::Insert if by == Strategy::Bulk => (true, None),
+            Phase::Insert => (false, Some(Query::Insert)),
+            Phase::Select(by) => (true, Some(Query::Select(by))),
+            Phase::Update(by) => (true, Some(Query::Update(by))),
+            Phase::Delete(by) => (true, Some(Query::Delete(by))),
         };
-        self.store.expect(if many_rows { sql::Step::Analytic } else { sql::Step::Point })?;
+        self.store.expect(if many_rows {
+            sql::QueryKind::Analytic
+        } else {
+            sql::QueryKind::Point
+        })?;
         query.map_or(Ok(()), |query| self.statement(query).map(drop))
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
         self.prepared.clear();
-        self.store.reopen(Ending::Clean)?;
+        self.store.reopen(ShutdownKind::Clean)?;
         self.read(Query::One, Param::Int(id))
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
             let sorted = self.store.bulk_sorted();
-            let feed = Feed::by_key(contacts, sorted, |contact| contact.id, meter);
-            let mut rows = ContactRows { feed, row: [Param::Null; 9] };
+            let source = RowSource::by_key(contacts, sorted, |contact| contact.id, meter);
+            let mut rows = ContactRows { source, row: [Param::Null; 9] };
             let inserted = self.store.bulk_insert(&TABLE, &mut rows)?;
-            let given = rows.feed.given();
+            let given = rows.source.given();
             meter.count(given);
             return Ok(inserted);
         }
@@ -208,8 +212,8 @@ impl AddressBook for SqlBook {
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

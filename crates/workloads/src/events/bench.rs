@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use embermark_contract::{Ending, EngineError};
+use embermark_contract::{EngineError, ShutdownKind};
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
 
-use super::Cell;
-use super::found::Found;
+use super::PreparedCell;
 use super::oracle::{Content, Oracle};
+use super::phase::{BATCH, PHASES, Phase};
 use super::port::{Record, Telemetry};
-use super::step::{BATCH, PHASES, Step};
-use crate::{Bench, CheckError, Phase, first};
+use super::query_results::QueryResults;
+use crate::{Bench, CheckError, OpenedPhase, first};
 
 /// What the database holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,32 +23,32 @@ enum Holds {
 }
 
 pub(super) struct EventsBench {
-    phases: [Phase; Step::ALL.len()],
+    phases: [OpenedPhase; Phase::ALL.len()],
     records: Vec<Record>,
     oracle: Oracle,
     store: Box<dyn Telemetry>,
     /// How long a question is asked again and again.
     window: Duration,
     holds: Holds,
-    found: Found,
+    found: QueryResults,
     /// The first request of a run whose answer had another number of rows than it must, and that.
     miscounted: Option<(usize, usize)>,
 }
 
 impl EventsBench {
-    pub(super) fn new(cell: Cell, store: Box<dyn Telemetry>) -> Self {
-        let Cell { records, oracle, window, .. } = cell;
+    pub(super) fn new(cell: PreparedCell, store: Box<dyn Telemetry>) -> Self {
+        let PreparedCell { records, oracle, window, .. } = cell;
         let phases = std::array::from_fn(|place| {
-            let step = Step::ALL[place];
+            let step = Phase::ALL[place];
             let ops = match step {
-                Step::Insert | Step::InsertBuffered => records.len() as u64,
+                Phase::Insert | Phase::InsertBuffered => records.len() as u64,
                 // As many requests as there is time for.
-                Step::Gps | Step::Co2 | Step::Logs => 0,
-                Step::OpenLog | Step::Open => 1,
+                Phase::Gps | Phase::Co2 | Phase::Logs => 0,
+                Phase::OpenLog | Phase::Open => 1,
             };
-            Phase { name: PHASES[place].name, ops, how: store.how(step) }
+            OpenedPhase { name: PHASES[place].name, ops, how: store.how(step) }
         });
-        let found = Found::default();
+        let found = QueryResults::default();
         let holds = Holds::Anything;
         Self { phases, records, oracle, store, window, holds, found, miscounted: None }
     }
@@ -57,7 +57,7 @@ impl EventsBench {
     fn load(&mut self) -> Result<(), EngineError> {
         self.holds = Holds::Anything;
         self.store.clear()?;
-        self.store.ready(Step::InsertBuffered)?;
+        self.store.ready(Phase::InsertBuffered)?;
         self.records.chunks(BATCH).try_for_each(|batch| self.store.insert_batch(batch).map(drop))
     }
 
@@ -75,7 +75,7 @@ impl EventsBench {
         Ok(stored)
     }
 
-    fn ask(&mut self, question: Step, meter: &mut Meter) -> Result<(), EngineError> {
+    fn ask(&mut self, question: Phase, meter: &mut Meter) -> Result<(), EngineError> {
         let Self { oracle, store, found, miscounted, window, .. } = self;
         let rows = oracle.rows(question);
         *miscounted = None;
@@ -100,22 +100,22 @@ impl EventsBench {
 }
 
 impl Bench for EventsBench {
-    fn phases(&self) -> &[Phase] {
+    fn phases(&self) -> &[OpenedPhase] {
         &self.phases
     }
 
     fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
-        let step = Step::ALL[phase];
+        let step = Phase::ALL[phase];
         match step {
-            Step::Insert | Step::InsertBuffered => {
+            Phase::Insert | Phase::InsertBuffered => {
                 self.holds = Holds::Anything;
                 self.store.clear()?;
             }
-            Step::OpenLog => self.load()?,
-            Step::Gps | Step::Co2 | Step::Logs | Step::Open if self.holds == Holds::All => {}
-            Step::Gps | Step::Co2 | Step::Logs | Step::Open => {
+            Phase::OpenLog => self.load()?,
+            Phase::Gps | Phase::Co2 | Phase::Logs | Phase::Open if self.holds == Holds::All => {}
+            Phase::Gps | Phase::Co2 | Phase::Logs | Phase::Open => {
                 self.load()?;
-                self.store.settle()?;
+                self.store.maintain()?;
                 self.holds = Holds::All;
             }
         }
@@ -123,14 +123,14 @@ impl Bench for EventsBench {
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
-        let step = Step::ALL[phase];
+        let step = Phase::ALL[phase];
         meter.start();
         let done = match step {
-            Step::Insert => self.store.insert(&self.records, meter),
-            Step::InsertBuffered => self.insert_buffered(meter),
-            Step::Gps | Step::Co2 | Step::Logs => self.ask(step, meter).map(|()| 0),
-            Step::OpenLog => meter.once(|| self.store.reopen(Ending::Crash)),
-            Step::Open => meter.once(|| self.store.reopen(Ending::Clean)),
+            Phase::Insert => self.store.insert(&self.records, meter),
+            Phase::InsertBuffered => self.insert_buffered(meter),
+            Phase::Gps | Phase::Co2 | Phase::Logs => self.ask(step, meter).map(|()| 0),
+            Phase::OpenLog => meter.once(|| self.store.reopen(ShutdownKind::Crash)),
+            Phase::Open => meter.once(|| self.store.reopen(ShutdownKind::Clean)),
         };
         meter.stop();
         let count = done?;
@@ -144,7 +144,7 @@ impl Bench for EventsBench {
         measured: Measured,
         last: bool,
     ) -> Result<(), CheckError> {
-        let step = Step::ALL[phase];
+        let step = Phase::ALL[phase];
         if step.is_question() {
             if let Some((request, rows)) = self.miscounted {
                 let right = self.oracle.rows(step);
@@ -155,7 +155,7 @@ impl Bench for EventsBench {
         }
         let right = match step {
             // The first row is read.
-            Step::OpenLog | Step::Open => measured.ops.min(self.records.len() as u64),
+            Phase::OpenLog | Phase::Open => measured.ops.min(self.records.len() as u64),
             _ => measured.ops,
         };
         Expected::Count(right).check(answer)?;
@@ -163,26 +163,26 @@ impl Bench for EventsBench {
             return Ok(());
         }
         match step {
-            Step::OpenLog | Step::Open => self.read_back(u64::MAX),
+            Phase::OpenLog | Phase::Open => self.read_back(u64::MAX),
             _ => self.read_back(measured.ops),
         }
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
-        let inserts = matches!(Step::ALL[phase], Step::Insert | Step::InsertBuffered);
+        let inserts = matches!(Phase::ALL[phase], Phase::Insert | Phase::InsertBuffered);
         let inserted = inserts.then(|| first(&self.records, ops))?;
         Some(inserted.iter().map(|record| record.event.value_bytes()).sum())
     }
 
     fn rest(&mut self) -> Result<(), EngineError> {
-        self.store.settle()
+        self.store.maintain()
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
         if self.holds != Holds::All {
             self.load()?;
         }
-        self.store.settle()?;
+        self.store.maintain()?;
         self.store.close()
     }
 }

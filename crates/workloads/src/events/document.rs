@@ -6,15 +6,15 @@ use embermark_contract::document::{
     Order, Value,
 };
 use embermark_contract::sql::{Dialect, ResultRow};
-use embermark_contract::{Ending, Result};
+use embermark_contract::{Result, ShutdownKind};
 use embermark_data::events::Payload;
 use embermark_meter::Meter;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
-use super::found::{ERRORS_SINCE, Found, WITHIN};
+use super::phase::Phase;
 use super::pipelines;
 use super::port::{FIRST, Record, Stored, Telemetry, float, int, stored, text};
-use super::step::Step;
+use super::query_results::{ERRORS_SINCE, QueryResults, WITHIN};
 use super::variant::{Index, Variant};
 
 const NAME: &str = "metrics";
@@ -72,16 +72,16 @@ impl DocumentEvents {
         let collection = store.create(def)?;
         let language = store.language();
         let questions =
-            [Step::Gps, Step::Co2, Step::Logs].map(|question| asked(language, question));
+            [Phase::Gps, Phase::Co2, Phase::Logs].map(|question| asked(language, question));
         Ok(Self { store, def, collection, questions })
     }
 
-    fn question(&self, question: Step) -> &Question {
+    fn question(&self, question: Phase) -> &Question {
         &self.questions[place(question)]
     }
 
     /// Every value of carbon dioxide, the month of which is found out here.
-    fn means(&mut self, found: &mut Found) -> Result<()> {
+    fn means(&mut self, found: &mut QueryResults) -> Result<()> {
         let filter = Filter::Equal("bucket", Value::Text("co2"));
         let columns = &["timestamp", "co2"];
         let find = Find { filter, order: Order::Any, limit: None, columns };
@@ -94,18 +94,18 @@ impl DocumentEvents {
     }
 }
 
-const fn place(question: Step) -> usize {
+const fn place(question: Phase) -> usize {
     match question {
-        Step::Gps => 0,
-        Step::Co2 => 1,
+        Phase::Gps => 0,
+        Phase::Co2 => 1,
         _ => 2,
     }
 }
 
-fn asked(language: Language, question: Step) -> Question {
+fn asked(language: Language, question: Phase) -> Question {
     let columns: &[&str] = match question {
-        Step::Gps => &["longitude", "latitude"],
-        Step::Co2 => &["month", "mean"],
+        Phase::Gps => &["longitude", "latitude"],
+        Phase::Co2 => &["month", "mean"],
         _ => &["endpoint", "errors"],
     };
     match language {
@@ -118,16 +118,16 @@ fn asked(language: Language, question: Step) -> Question {
 }
 
 /// A question in the SQL of a document store, whose result columns have names.
-fn sql_text(sql: &dyn Dialect, question: Step) -> Option<String> {
+fn sql_text(sql: &dyn Dialect, question: Phase) -> Option<String> {
     let table = sql.table(NAME);
     let [east, north] = WITHIN;
     Some(match question {
-        Step::Gps => format!(
+        Phase::Gps => format!(
             "SELECT longitude, latitude FROM {table} WHERE bucket = 'location' \
              AND longitude > {} AND longitude < {} AND latitude > {} AND latitude < {}",
             east.start, east.end, north.start, north.end
         ),
-        Step::Co2 => {
+        Phase::Co2 => {
             let month = sql.month("timestamp")?;
             format!(
                 "SELECT {month} AS month, AVG(co2) AS mean FROM {table} WHERE bucket = 'co2' \
@@ -187,20 +187,20 @@ impl Documents for EventDocuments<'_> {
     }
 }
 
-fn keep(question: Step, row: &dyn ResultRow, found: &mut Found) -> Result<()> {
+fn keep(question: Phase, row: &dyn ResultRow, found: &mut QueryResults) -> Result<()> {
     match question {
-        Step::Gps => found.point(float(row, 0)?, float(row, 1)?),
-        Step::Co2 => found.mean(int(row, 0)?, float(row, 1)?),
+        Phase::Gps => found.point(float(row, 0)?, float(row, 1)?),
+        Phase::Co2 => found.mean(int(row, 0)?, float(row, 1)?),
         _ => found.errors(text(row, 0)?, int(row, 1)?),
     }
     Ok(())
 }
 
 impl Telemetry for DocumentEvents {
-    fn how(&self, step: Step) -> How {
+    fn how(&self, step: Phase) -> Execution {
         match self.question(step) {
-            Question::ClientSide if step.is_question() => How::ClientSide,
-            _ => How::Native,
+            Question::ClientSide if step.is_question() => Execution::ClientSide,
+            _ => Execution::Native,
         }
     }
 
@@ -209,7 +209,7 @@ impl Telemetry for DocumentEvents {
         Ok(())
     }
 
-    fn ready(&mut self, _: Step) -> Result<()> {
+    fn ready(&mut self, _: Phase) -> Result<()> {
         Ok(())
     }
 
@@ -224,7 +224,7 @@ impl Telemetry for DocumentEvents {
         self.store.bulk(self.collection, &mut documents)
     }
 
-    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
         let Question::Native(text, columns) = &self.questions[place(question)] else {
             return self.means(found);
         };
@@ -239,7 +239,7 @@ impl Telemetry for DocumentEvents {
         })
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<u64> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<u64> {
         self.store.reopen(after)?;
         let (key, columns) = ([Value::Int(FIRST)], &["bucket"]);
         let find = Find { filter: Filter::Key(&key), order: Order::Any, limit: None, columns };
@@ -251,8 +251,8 @@ impl Telemetry for DocumentEvents {
         Ok(found)
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -6,14 +6,14 @@
 use std::ops::ControlFlow;
 
 use embermark_contract::kv::{self, Direction, IndexDef, Indexed, KvStore, Range, Table, TableDef};
-use embermark_contract::{Access, Ending, EngineError, Result};
+use embermark_contract::{Access, EngineError, Result, ShutdownKind};
 use embermark_meter::Meter;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
-use super::found::{ERRORS_SINCE, Found};
 use super::json::{self, Value as Json};
+use super::phase::Phase;
 use super::port::{FIRST, NUMBERS, Record, Stored, TEXTS, Telemetry};
-use super::step::Step;
+use super::query_results::{ERRORS_SINCE, QueryResults};
 use super::variant::{Index, Variant};
 
 /// Each bucket stands in a value as its place in this list.
@@ -64,19 +64,19 @@ impl KvEvents {
 
     /// Visits the rows among which an answer is, and maybe others: by the index where it leaves most
     /// of the rows out, else all in the order of their keys.
-    fn candidates(&mut self, question: Step, visit: &mut kv::Visit<'_>) -> Result<()> {
+    fn candidates(&mut self, question: Phase, visit: &mut kv::Visit<'_>) -> Result<()> {
         let since = ERRORS_SINCE.to_be_bytes();
         let bucket = match question {
-            Step::Gps => LOCATION,
+            Phase::Gps => LOCATION,
             _ => LOGS,
         };
         let mut from = vec![bucket];
         let to = kv::beyond(&from);
         let range = match (question, self.index) {
             // Four rows in five: the way over an index would be the longer one.
-            (Step::Co2, _) | (_, Index::None) | (Step::Gps, Index::Timestamp) => None,
+            (Phase::Co2, _) | (_, Index::None) | (Phase::Gps, Index::Timestamp) => None,
             (_, Index::Timestamp) => Some(Range { from: Some(&since), to: None }),
-            (Step::Logs, Index::Combined) => {
+            (Phase::Logs, Index::Combined) => {
                 from.extend(since);
                 Some(Range { from: Some(&from), to: to.as_deref() })
             }
@@ -123,18 +123,18 @@ fn numbers<const N: usize>(json: &str, names: [&str; N]) -> Option<[f64; N]> {
 }
 
 /// Takes a row into the answer if it belongs there; `None` if it is none.
-fn see(question: Step, value: &[u8], found: &mut Found) -> Option<()> {
+fn see(question: Phase, value: &[u8], found: &mut QueryResults) -> Option<()> {
     let (bucket, timestamp, json) = decode(value)?;
     match (question, bucket) {
-        (Step::Gps, LOCATION) => {
+        (Phase::Gps, LOCATION) => {
             let [longitude, latitude] = numbers(json, ["longitude", "latitude"])?;
             found.see_point(longitude, latitude);
         }
-        (Step::Co2, CO2) => {
+        (Phase::Co2, CO2) => {
             let [co2] = numbers(json, ["co2"])?;
             found.see_co2(timestamp, co2);
         }
-        (Step::Logs, LOGS) if timestamp > ERRORS_SINCE => {
+        (Phase::Logs, LOGS) if timestamp > ERRORS_SINCE => {
             let (mut is_error, mut endpoint) = (false, None);
             json::members(json, |name, value| match (name, value) {
                 ("level", Json::Text(level)) => is_error = level == "error",
@@ -179,15 +179,15 @@ fn broken(value: &[u8]) -> EngineError {
 }
 
 impl Telemetry for KvEvents {
-    fn how(&self, step: Step) -> How {
-        if step.is_question() { How::ClientSide } else { How::Native }
+    fn how(&self, step: Phase) -> Execution {
+        if step.is_question() { Execution::ClientSide } else { Execution::Native }
     }
 
     fn clear(&mut self) -> Result<()> {
         self.store.clear(self.table)
     }
 
-    fn ready(&mut self, _: Step) -> Result<()> {
+    fn ready(&mut self, _: Phase) -> Result<()> {
         Ok(())
     }
 
@@ -203,7 +203,7 @@ impl Telemetry for KvEvents {
         Ok(batch.len() as u64)
     }
 
-    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
         let mut failed = None;
         self.candidates(question, &mut |_, value| match see(question, value, found) {
             Some(()) => ControlFlow::Continue(()),
@@ -229,13 +229,13 @@ impl Telemetry for KvEvents {
         failed.map_or(Ok(()), Err)
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<u64> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<u64> {
         self.store.reopen(after)?;
         Ok(u64::from(self.store.get(self.table, &FIRST.to_be_bytes())?.is_some()))
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -3,16 +3,16 @@
 
 mod bench;
 mod document;
-mod found;
 mod json;
 mod kv;
 mod oracle;
+mod phase;
 mod pipelines;
 mod port;
 mod queries;
+mod query_results;
 mod series;
 mod sql;
-mod step;
 mod variant;
 
 use std::time::Duration;
@@ -21,12 +21,12 @@ use embermark_contract::{EngineError, Store};
 use embermark_data::events::{self, PUBLISHED_ROWS};
 use embermark_model::plan::DataSource;
 
-use crate::made::{self, Made};
+use crate::generated::{self, GeneratedRows};
 use crate::{Bench, Info, Prepared, Protocol, Source, Spec, Workload, WorkloadError};
 use bench::EventsBench;
 use oracle::Oracle;
+use phase::PHASES;
 use port::{Record, Telemetry};
-use step::PHASES;
 use variant::{VARIANTS, Variant};
 
 /// The workload.
@@ -53,12 +53,12 @@ impl Workload for Events {
     }
 
     fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        Ok(Box::new(Made { name: "synthetic telemetry", seed, published: PUBLISHED_ROWS }))
+        Ok(Box::new(GeneratedRows { name: "synthetic telemetry", seed, published: PUBLISHED_ROWS }))
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
         let variant = Variant::named(&spec.variant)?;
-        let (rows, seed) = made::read(&spec.rows)?;
+        let (rows, seed) = generated::read(&spec.rows)?;
         let record = |event: events::Event| {
             let mut json = String::new();
             event.data.json(&mut json);
@@ -67,19 +67,19 @@ impl Workload for Events {
         };
         let records: Vec<Record> = events::generate(rows, seed).into_iter().map(record).collect();
         let oracle = Oracle::new(&records);
-        Ok(Box::new(Cell { records, oracle, variant, window: spec.window }))
+        Ok(Box::new(PreparedCell { records, oracle, variant, window: spec.window }))
     }
 }
 
 /// Everything that exists before the engine does.
-struct Cell {
+struct PreparedCell {
     records: Vec<Record>,
     oracle: Oracle,
     variant: Variant,
     window: Duration,
 }
 
-impl Prepared for Cell {
+impl Prepared for PreparedCell {
     fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
         let variant = self.variant;
         let store: Box<dyn Telemetry> = match store {

@@ -1,13 +1,13 @@
 //! The questions as MongoDB's aggregation pipelines. The key of one field stands under `_id`.
 
-use super::found::{ERRORS_SINCE, WITHIN};
-use super::step::Step;
+use super::phase::Phase;
+use super::query_results::{ERRORS_SINCE, WITHIN};
 
 /// The pipeline of a question.
-pub(super) fn text(question: Step) -> String {
+pub(super) fn text(question: Phase) -> String {
     let [east, north] = WITHIN;
     match question {
-        Step::Gps => format!(
+        Phase::Gps => format!(
             r#"[
                 {{"$match": {{
                     "bucket": "location",
@@ -17,7 +17,7 @@ pub(super) fn text(question: Step) -> String {
             ]"#,
             east.start, east.end, north.start, north.end
         ),
-        Step::Co2 => r#"[
+        Phase::Co2 => r#"[
             {"$match": {"bucket": "co2"}},
             {"$group": {
                 "_id": {"$month": {"$toDate": "$timestamp"}}, "mean": {"$avg": "$co2"}

@@ -1,13 +1,13 @@
 //! What the workload needs of a store, in its own words.
 
 use embermark_contract::sql::ResultRow;
-use embermark_contract::{Ending, EngineError, Result};
+use embermark_contract::{EngineError, Result, ShutdownKind};
 use embermark_data::events::{Event, Payload};
 use embermark_meter::Meter;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
-use super::found::Found;
-use super::step::Step;
+use super::phase::Phase;
+use super::query_results::QueryResults;
 
 /// An event and its JSON text, which is made before any clock starts.
 pub(super) struct Record {
@@ -89,13 +89,13 @@ fn null(column: usize) -> EngineError {
 /// A table of events in a store. Inserting, asking and opening are timed.
 pub(super) trait Telemetry {
     /// Who does a phase: the engine, or code of ours over its rows.
-    fn how(&self, step: Step) -> How;
+    fn how(&self, step: Phase) -> Execution;
 
     /// Makes the table anew, empty, with its index.
     fn clear(&mut self) -> Result<()>;
 
     /// Prepares what can be before the clock starts.
-    fn ready(&mut self, step: Step) -> Result<()>;
+    fn ready(&mut self, step: Phase) -> Result<()>;
 
     /// Inserts one by one, each committed, counting operations with the meter; how many the engine
     /// says there were.
@@ -105,17 +105,17 @@ pub(super) trait Telemetry {
     fn insert_batch(&mut self, batch: &[Record]) -> Result<u64>;
 
     /// Asks a question once.
-    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()>;
+    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()>;
 
     /// Visits every event, in any order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()>;
 
     /// Opens the database again and reads the first event by its id, since an engine may put off
     /// recovery until it is asked; how many there are of that id.
-    fn reopen(&mut self, after: Ending) -> Result<u64>;
+    fn reopen(&mut self, after: ShutdownKind) -> Result<u64>;
 
     /// Brings the database to rest.
-    fn settle(&mut self) -> Result<()>;
+    fn maintain(&mut self) -> Result<()>;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;

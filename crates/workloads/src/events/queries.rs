@@ -3,8 +3,8 @@
 use embermark_contract::sql::{Dialect, Nullable, SqlType, TableDef};
 use embermark_contract::{EngineError, Result};
 
-use super::found::{ERRORS_SINCE, WITHIN};
 use super::port::{NUMBERS, TEXTS};
+use super::query_results::{ERRORS_SINCE, WITHIN};
 use super::variant::Form;
 
 /// Events with their data as JSON.

@@ -5,14 +5,14 @@
 
 use arrayvec::ArrayVec;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
-use embermark_contract::{Ending, EngineError, Result};
+use embermark_contract::{EngineError, Result, ShutdownKind};
 use embermark_data::events::Payload;
 use embermark_meter::Meter;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
-use super::found::{ERRORS_SINCE, Found, WITHIN, month};
+use super::phase::Phase;
 use super::port::{Record, Stored, Telemetry, float, stored, text};
-use super::step::Step;
+use super::query_results::{ERRORS_SINCE, QueryResults, WITHIN, month};
 use super::variant::{Index, Variant};
 
 const METRICS: &str = "metrics";
@@ -106,15 +106,15 @@ impl Points for EventPoints<'_> {
 }
 
 impl Telemetry for SeriesEvents {
-    fn how(&self, step: Step) -> How {
-        if step == Step::Logs { How::ClientSide } else { How::Native }
+    fn how(&self, step: Phase) -> Execution {
+        if step == Phase::Logs { Execution::ClientSide } else { Execution::Native }
     }
 
     fn clear(&mut self) -> Result<()> {
         self.store.clear(METRICS)
     }
 
-    fn ready(&mut self, _: Step) -> Result<()> {
+    fn ready(&mut self, _: Phase) -> Result<()> {
         Ok(())
     }
 
@@ -133,14 +133,14 @@ impl Telemetry for SeriesEvents {
         Ok(given)
     }
 
-    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
         let Self { store, gps, co2, logs } = self;
         match question {
-            Step::Gps => store.query(gps, &["longitude", "latitude"], &mut |row| {
+            Phase::Gps => store.query(gps, &["longitude", "latitude"], &mut |row| {
                 found.point(float(row, 0)?, float(row, 1)?);
                 Ok(())
             }),
-            Step::Co2 => (1..).zip(co2).try_for_each(|(month, query)| {
+            Phase::Co2 => (1..).zip(co2).try_for_each(|(month, query)| {
                 store.query(query, &["mean"], &mut |row| {
                     found.mean(month, float(row, 0)?);
                     Ok(())
@@ -180,7 +180,7 @@ impl Telemetry for SeriesEvents {
     }
 
     /// The first point in place of the one of an id, which is no key here.
-    fn reopen(&mut self, after: Ending) -> Result<u64> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<u64> {
         self.store.reopen(after)?;
         let mut found = 0;
         let first = "SELECT id FROM metrics ORDER BY time LIMIT 1";
@@ -191,8 +191,8 @@ impl Telemetry for SeriesEvents {
         Ok(found)
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -2,15 +2,15 @@
 
 use arrayvec::ArrayVec;
 use embermark_contract::sql::{self, Param, Rows, SqlStore, Statement};
-use embermark_contract::{Access, Ending, Result};
+use embermark_contract::{Access, Result, ShutdownKind};
 use embermark_data::events::Payload;
 use embermark_meter::Meter;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
-use super::found::Found;
+use super::phase::Phase;
 use super::port::{FIRST, Record, Stored, Telemetry, float, int, stored, text};
 use super::queries::Texts;
-use super::step::Step;
+use super::query_results::QueryResults;
 use super::variant::{Form, Variant};
 
 pub(super) struct SqlEvents {
@@ -18,7 +18,7 @@ pub(super) struct SqlEvents {
     variant: Variant,
     texts: Texts,
     /// Prepared since the table was made or the database opened.
-    prepared: Vec<(Step, Statement)>,
+    prepared: Vec<(Phase, Statement)>,
 }
 
 impl SqlEvents {
@@ -28,14 +28,14 @@ impl SqlEvents {
     }
 
     /// The statement that a phase repeats.
-    fn prepared(&mut self, step: Step) -> Result<Statement> {
+    fn prepared(&mut self, step: Phase) -> Result<Statement> {
         if let Some((_, statement)) = self.prepared.iter().find(|(known, _)| *known == step) {
             return Ok(*statement);
         }
         let text = match step {
-            Step::Gps => self.texts.gps()?,
-            Step::Co2 => self.texts.co2()?,
-            Step::Logs => self.texts.logs()?,
+            Phase::Gps => self.texts.gps()?,
+            Phase::Co2 => self.texts.co2()?,
+            Phase::Logs => self.texts.logs()?,
             _ => self.texts.insert(),
         };
         let statement = self.store.prepare(&text)?;
@@ -95,8 +95,8 @@ impl Rows for EventRows<'_> {
 }
 
 impl Telemetry for SqlEvents {
-    fn how(&self, _: Step) -> How {
-        How::Native
+    fn how(&self, _: Phase) -> Execution {
+        Execution::Native
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -109,14 +109,14 @@ impl Telemetry for SqlEvents {
         }
     }
 
-    fn ready(&mut self, step: Step) -> Result<()> {
+    fn ready(&mut self, step: Phase) -> Result<()> {
         let statement = match step {
-            Step::Insert => true,
-            Step::InsertBuffered => self.by_statements(),
+            Phase::Insert => true,
+            Phase::InsertBuffered => self.by_statements(),
             step => step.is_question(),
         };
-        let point = step == Step::Insert;
-        self.store.expect(if point { sql::Step::Point } else { sql::Step::Analytic })?;
+        let point = step == Phase::Insert;
+        self.store.expect(if point { sql::QueryKind::Point } else { sql::QueryKind::Analytic })?;
         if statement {
             self.prepared(step)?;
         }
@@ -124,7 +124,7 @@ impl Telemetry for SqlEvents {
     }
 
     fn insert(&mut self, records: &[Record], meter: &mut Meter) -> Result<u64> {
-        let insert = self.prepared(Step::Insert)?;
+        let insert = self.prepared(Phase::Insert)?;
         let mut stored = 0;
         meter.each(records.len() as u64, |i| {
             stored += self.store.run(insert, &params(&records[i], self.variant.form))?;
@@ -139,7 +139,7 @@ impl Telemetry for SqlEvents {
             let mut rows = EventRows { records: batch.iter(), form, row: RowOf::new() };
             return self.store.bulk_insert(self.texts.table(), &mut rows);
         }
-        let insert = self.prepared(Step::InsertBuffered)?;
+        let insert = self.prepared(Phase::InsertBuffered)?;
         self.store.begin(Access::Write)?;
         let mut stored = 0;
         for record in batch {
@@ -149,12 +149,12 @@ impl Telemetry for SqlEvents {
         Ok(stored)
     }
 
-    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
         let statement = self.prepared(question)?;
         self.store.query(statement, &[], &mut |row| {
             match question {
-                Step::Gps => found.point(float(row, 0)?, float(row, 1)?),
-                Step::Co2 => found.mean(int(row, 0)?, float(row, 1)?),
+                Phase::Gps => found.point(float(row, 0)?, float(row, 1)?),
+                Phase::Co2 => found.mean(int(row, 0)?, float(row, 1)?),
                 _ => found.errors(text(row, 0)?, int(row, 1)?),
             }
             Ok(())
@@ -169,7 +169,7 @@ impl Telemetry for SqlEvents {
         })
     }
 
-    fn reopen(&mut self, after: Ending) -> Result<u64> {
+    fn reopen(&mut self, after: ShutdownKind) -> Result<u64> {
         self.prepared.clear();
         self.store.reopen(after)?;
         let first = self.store.prepare(&self.texts.by_id())?;
@@ -181,8 +181,8 @@ impl Telemetry for SqlEvents {
         Ok(found)
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -7,11 +7,11 @@ use embermark_contract::document::{
 };
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 use super::port::{Dogs, Stored, stored};
 use crate::Strategy;
-use crate::feed::Feed;
+use crate::row_source::RowSource;
 
 static DOGS: CollectionDef =
     CollectionDef { name: "dog", key: &["id"], indexes: &[], fields: &["name", "age", "breed"] };
@@ -44,20 +44,20 @@ fn fields(dog: &Dog) -> ([Value<'_>; 1], [Field<'_>; 3]) {
 }
 
 struct DogDocuments<'a> {
-    feed: Feed<'a, Dog>,
+    source: RowSource<'a, Dog>,
     next: ([Value<'a>; 1], [Field<'a>; 3]),
 }
 
 impl Documents for DogDocuments<'_> {
     fn next(&mut self) -> Option<Document<'_>> {
-        self.next = fields(self.feed.advance()?);
+        self.next = fields(self.source.advance()?);
         Some(Document { key: &self.next.0, fields: &self.next.1 })
     }
 }
 
 impl Dogs for DocumentDogs {
-    fn counts(&self) -> How {
-        How::Native
+    fn counts(&self) -> Execution {
+        Execution::Native
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -71,11 +71,11 @@ impl Dogs for DocumentDogs {
 
     fn insert(&mut self, dogs: &[Dog], by: Strategy, meter: &mut Meter) -> Result<()> {
         if by == Strategy::Bulk {
-            let feed = Feed::new(dogs, None, meter);
+            let source = RowSource::new(dogs, None, meter);
             let next = ([Value::Null], [("", Value::Null); 3]);
-            let mut documents = DogDocuments { feed, next };
+            let mut documents = DogDocuments { source, next };
             self.store.bulk(self.collection, &mut documents)?;
-            let given = documents.feed.given();
+            let given = documents.source.given();
             meter.count(given);
             return Ok(());
         }
@@ -104,8 +104,8 @@ impl Dogs for DocumentDogs {
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

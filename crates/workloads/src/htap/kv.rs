@@ -8,11 +8,11 @@ use embermark_contract::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
 use embermark_contract::{Access, EngineError, Result};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 use super::port::{Dogs, Stored};
 use crate::Strategy;
-use crate::feed::Feed;
+use crate::row_source::RowSource;
 
 type Key = [u8; 16];
 type Value = ArrayVec<u8, 64>;
@@ -20,7 +20,7 @@ type Value = ArrayVec<u8, 64>;
 pub(super) struct KvDogs {
     store: Box<dyn KvStore>,
     table: Table,
-    counts: How,
+    counts: Execution,
 }
 
 impl KvDogs {
@@ -30,7 +30,8 @@ impl KvDogs {
             key_length: Some(size_of::<Key>()),
             indexes: &[],
         })?;
-        let counts = if store.count(table)?.is_some() { How::Native } else { How::ClientSide };
+        let counts =
+            if store.count(table)?.is_some() { Execution::Native } else { Execution::ClientSide };
         Ok(Self { store, table, counts })
     }
 }
@@ -72,21 +73,21 @@ fn stored<'a>(id: &'a str, value: &'a [u8]) -> Option<Stored<'a>> {
 }
 
 struct DogPairs<'a> {
-    feed: Feed<'a, Dog>,
+    source: RowSource<'a, Dog>,
     key: Key,
     value: Value,
 }
 
 impl Pairs for DogPairs<'_> {
     fn next(&mut self) -> Option<(&[u8], &[u8])> {
-        let dog = self.feed.advance()?;
+        let dog = self.source.advance()?;
         (self.key, self.value) = (key(dog), value(dog));
         Some((&self.key, &self.value))
     }
 }
 
 impl Dogs for KvDogs {
-    fn counts(&self) -> How {
+    fn counts(&self) -> Execution {
         self.counts
     }
 
@@ -100,10 +101,11 @@ impl Dogs for KvDogs {
 
     fn insert(&mut self, dogs: &[Dog], by: Strategy, meter: &mut Meter) -> Result<()> {
         if by == Strategy::Bulk {
-            let feed = Feed::by_key(dogs, self.store.bulk_sorted(), |dog| dog.id.as_str(), meter);
-            let mut pairs = DogPairs { feed, key: [0; _], value: Value::new() };
+            let source =
+                RowSource::by_key(dogs, self.store.bulk_sorted(), |dog| dog.id.as_str(), meter);
+            let mut pairs = DogPairs { source, key: [0; _], value: Value::new() };
             self.store.bulk(self.table, &mut pairs)?;
-            let given = pairs.feed.given();
+            let given = pairs.source.given();
             meter.count(given);
             return Ok(());
         }
@@ -145,8 +147,8 @@ impl Dogs for KvDogs {
         broken.map_or(Ok(()), |what| Err(EngineError::failed("the store", "give back a dog", what)))
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

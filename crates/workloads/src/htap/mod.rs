@@ -15,9 +15,9 @@ use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::plan::DataSource;
 
-use crate::made::{self, Made};
+use crate::generated::{self, GeneratedRows};
 use crate::{
-    Bench, CheckError, Info, Phase, PhaseInfo, Prepared, Protocol, Source, Spec, Strategy,
+    Bench, CheckError, Info, OpenedPhase, PhaseInfo, Prepared, Protocol, Source, Spec, Strategy,
     VariantInfo, Workload, WorkloadError, first,
 };
 use port::{Dogs, Stored};
@@ -65,23 +65,23 @@ impl Workload for Htap {
     }
 
     fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        Ok(Box::new(Made { name: "synthetic dogs", seed, published: 5_000 }))
+        Ok(Box::new(GeneratedRows { name: "synthetic dogs", seed, published: 5_000 }))
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
         let strategy = Strategy::named(&spec.variant, &VARIANTS)?;
-        let (rows, seed) = made::read(&spec.rows)?;
-        Ok(Box::new(Cell { dogs: dogs::generate(rows, seed).collect(), strategy }))
+        let (rows, seed) = generated::read(&spec.rows)?;
+        Ok(Box::new(PreparedCell { dogs: dogs::generate(rows, seed).collect(), strategy }))
     }
 }
 
 /// Everything that exists before the engine does.
-struct Cell {
+struct PreparedCell {
     dogs: Vec<Dog>,
     strategy: Strategy,
 }
 
-impl Prepared for Cell {
+impl Prepared for PreparedCell {
     fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
         let store: Box<dyn Dogs> = match store {
             Store::Sql(store) => Box::new(sql::SqlDogs::new(store)?),
@@ -90,18 +90,18 @@ impl Prepared for Cell {
             Store::Series(store) => Box::new(series::SeriesDogs::new(store)),
         };
         let (name, ops, how) = (PHASES[0].name, self.dogs.len() as u64, store.counts());
-        Ok(Box::new(HtapBench { phases: [Phase { name, ops, how }], cell: *self, store }))
+        Ok(Box::new(HtapBench { phases: [OpenedPhase { name, ops, how }], cell: *self, store }))
     }
 }
 
 struct HtapBench {
-    phases: [Phase; 1],
-    cell: Cell,
+    phases: [OpenedPhase; 1],
+    cell: PreparedCell,
     store: Box<dyn Dogs>,
 }
 
 impl Bench for HtapBench {
-    fn phases(&self) -> &[Phase] {
+    fn phases(&self) -> &[OpenedPhase] {
         &self.phases
     }
 
@@ -111,7 +111,7 @@ impl Bench for HtapBench {
     }
 
     fn run(&mut self, _: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
-        let Self { cell: Cell { dogs, strategy }, store, .. } = self;
+        let Self { cell: PreparedCell { dogs, strategy }, store, .. } = self;
         meter.start();
         let done = store.insert(dogs, *strategy, meter).and_then(|()| store.count());
         meter.stop();
@@ -155,11 +155,11 @@ impl Bench for HtapBench {
     }
 
     fn rest(&mut self) -> Result<(), EngineError> {
-        self.store.settle()
+        self.store.maintain()
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.store.settle()?;
+        self.store.maintain()?;
         self.store.close()
     }
 }

@@ -4,7 +4,7 @@ use embermark_contract::sql::ResultRow;
 use embermark_contract::{EngineError, Result};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 use crate::Strategy;
 
@@ -38,7 +38,7 @@ pub(super) fn stored(row: &dyn ResultRow) -> Result<Stored<'_>> {
 /// A table of dogs in a store. Inserting and counting are timed.
 pub(super) trait Dogs {
     /// Who counts: the engine, or code of ours over its rows.
-    fn counts(&self) -> How;
+    fn counts(&self) -> Execution;
 
     /// Makes the table anew, empty.
     fn clear(&mut self) -> Result<()>;
@@ -56,7 +56,7 @@ pub(super) trait Dogs {
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()>;
 
     /// Brings the database to rest.
-    fn settle(&mut self) -> Result<()>;
+    fn maintain(&mut self) -> Result<()>;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;

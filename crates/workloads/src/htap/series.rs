@@ -6,11 +6,11 @@ use embermark_contract::Result;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 use super::port::{Dogs, Stored, stored};
 use crate::Strategy;
-use crate::feed::Feed;
+use crate::row_source::RowSource;
 
 const DOG: &str = "dog";
 
@@ -36,21 +36,21 @@ fn fields(dog: &Dog) -> Fields<'_> {
 }
 
 struct DogPoints<'a> {
-    feed: Feed<'a, Dog>,
+    source: RowSource<'a, Dog>,
     fields: Fields<'a>,
 }
 
 impl Points for DogPoints<'_> {
     fn next(&mut self) -> Option<Point<'_>> {
-        let time_ns = self.feed.given().cast_signed();
-        self.fields = fields(self.feed.advance()?);
+        let time_ns = self.source.given().cast_signed();
+        self.fields = fields(self.source.advance()?);
         Some(Point { tags: &[], fields: &self.fields, time_ns })
     }
 }
 
 impl Dogs for SeriesDogs {
-    fn counts(&self) -> How {
-        How::Native
+    fn counts(&self) -> Execution {
+        Execution::Native
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -63,10 +63,10 @@ impl Dogs for SeriesDogs {
 
     fn insert(&mut self, dogs: &[Dog], by: Strategy, meter: &mut Meter) -> Result<()> {
         if by == Strategy::Bulk {
-            let feed = Feed::new(dogs, None, meter);
-            let mut points = DogPoints { feed, fields: [("", FieldValue::Int(0)); 4] };
+            let source = RowSource::new(dogs, None, meter);
+            let mut points = DogPoints { source, fields: [("", FieldValue::Int(0)); 4] };
             self.store.bulk(DOG, &mut points)?;
-            let given = points.feed.given();
+            let given = points.source.given();
             meter.count(given);
         } else {
             meter.each(dogs.len() as u64, |i| {
@@ -95,8 +95,8 @@ impl Dogs for SeriesDogs {
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

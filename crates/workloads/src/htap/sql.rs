@@ -6,11 +6,11 @@ use embermark_contract::sql::{
 use embermark_contract::{Access, Result};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 use super::port::{Dogs, Stored, stored};
 use crate::Strategy;
-use crate::feed::Feed;
+use crate::row_source::RowSource;
 
 static TABLE: TableDef = TableDef {
     name: "dog",
@@ -53,20 +53,20 @@ fn params(dog: &Dog) -> [Param<'_>; 4] {
 }
 
 struct DogRows<'a> {
-    feed: Feed<'a, Dog>,
+    source: RowSource<'a, Dog>,
     row: [Param<'a>; 4],
 }
 
 impl Rows for DogRows<'_> {
     fn next(&mut self) -> Option<&[Param<'_>]> {
-        self.row = params(self.feed.advance()?);
+        self.row = params(self.source.advance()?);
         Some(&self.row)
     }
 }
 
 impl Dogs for SqlDogs {
-    fn counts(&self) -> How {
-        How::Native
+    fn counts(&self) -> Execution {
+        Execution::Native
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -77,7 +77,7 @@ impl Dogs for SqlDogs {
     }
 
     fn ready(&mut self, _: Strategy) -> Result<()> {
-        self.store.expect(sql::Step::Point)?;
+        self.store.expect(sql::QueryKind::Point)?;
         self.prepared().map(drop)
     }
 
@@ -85,10 +85,10 @@ impl Dogs for SqlDogs {
         let [insert, _] = self.prepared()?;
         if by == Strategy::Bulk {
             let sorted = self.store.bulk_sorted();
-            let feed = Feed::by_key(dogs, sorted, |dog| dog.id.as_str(), meter);
-            let mut rows = DogRows { feed, row: [Param::Null; 4] };
+            let source = RowSource::by_key(dogs, sorted, |dog| dog.id.as_str(), meter);
+            let mut rows = DogRows { source, row: [Param::Null; 4] };
             self.store.bulk_insert(&TABLE, &mut rows)?;
-            let given = rows.feed.given();
+            let given = rows.source.given();
             meter.count(given);
             return Ok(());
         }
@@ -121,8 +121,8 @@ impl Dogs for SqlDogs {
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -10,7 +10,7 @@ use embermark_data::machine::{History, Sample, Signal};
 use embermark_meter::{Measured, Meter, Stopwatch};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::plan::Rate;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 use super::cycles::Reader;
 use super::port::{Layout, MachineLog};
@@ -18,8 +18,8 @@ use super::reader::{self, Reads, Slots, Word};
 use super::sensor::Task;
 use super::sustained;
 use super::writer::{Aside, Nothing, Sensor, Writer, Written};
-use super::{Cell, LIVE, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
-use crate::{Bench, Blind, CheckError, Companions, Phase, Watch};
+use super::{LIVE, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
+use crate::{Bench, CheckError, Companions, NoopObserver, OpenedPhase, PhaseObserver};
 
 /// Samples a second where the highest rate is looked for, of the history that readers have.
 const USUAL_RATE: u64 = 1_000;
@@ -28,8 +28,8 @@ const USUAL_RATE: u64 = 1_000;
 const LEAST_SECONDS: u64 = 4;
 
 pub(super) struct MachineBench {
-    phases: Vec<Phase>,
-    cell: Cell,
+    phases: Vec<OpenedPhase>,
+    cell: PreparedCell,
     log: Box<dyn MachineLog>,
     join: Join,
     written: Option<Written>,
@@ -39,10 +39,10 @@ pub(super) struct MachineBench {
 }
 
 impl MachineBench {
-    pub(super) fn new(cell: Cell, log: Box<dyn MachineLog>, join: Join) -> Self {
+    pub(super) fn new(cell: PreparedCell, log: Box<dyn MachineLog>, join: Join) -> Self {
         let phase = |name: &'static str| {
-            let how = if name == READ { log.finds() } else { How::Native };
-            Phase { name, ops: 0, how }
+            let how = if name == READ { log.finds() } else { Execution::Native };
+            OpenedPhase { name, ops: 0, how }
         };
         let phases = [WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED].map(phase).to_vec();
         Self { phases, cell, log, join, written: None, reads: None, holds_history: false }
@@ -82,25 +82,25 @@ impl MachineBench {
     fn writing(
         &mut self,
         task: Task,
-        watch: &mut dyn Watch,
+        observer: &mut dyn PhaseObserver,
         aside: &mut dyn Aside,
     ) -> Result<(Written, Stopwatch)> {
         self.holds_history = false;
         let (sensor, queue) = Sensor::start(self.companions()?, task)?;
-        watch.process("sensor", sensor.pid());
+        observer.process("sensor", sensor.pid());
         let mut commits = Stopwatch::new();
         let log = self.log.as_mut();
         let layout = self.cell.layout;
-        let writer = Writer { log, layout, sensor, task, commits: &mut commits, watch, aside };
+        let writer = Writer { log, layout, sensor, task, commits: &mut commits, observer, aside };
         let written = writer.run(queue)?;
         Ok((written, commits))
     }
 
-    fn write(&mut self, watch: &mut dyn Watch) -> Result<Measured> {
+    fn write(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let (warm_up, window) = (self.cell.spec.warm_up, self.cell.spec.window);
         let task = self.task(self.rate(), warm_up, window);
-        let (written, commits) = self.writing(task, watch, &mut Nothing)?;
-        tell(&written, &commits, watch);
+        let (written, commits) = self.writing(task, observer, &mut Nothing)?;
+        tell(&written, &commits, observer);
         let measured = measured(&written);
         self.written = Some(written);
         Ok(measured)
@@ -124,16 +124,16 @@ impl MachineBench {
         Slots::new(task).map_err(|rate| reader::too_slow(task.rate, rate))
     }
 
-    fn read(&mut self, reader: Reader, watch: &mut dyn Watch) -> Result<Measured> {
+    fn read(&mut self, reader: Reader, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let task = self.reading(reader, false);
         let slots = self.slots(task)?;
         let reads = match &self.join {
-            Join::Alone(why) => {
-                watch.remark(&in_this_process(why));
+            Join::Exclusive(why) => {
+                observer.remark(&in_this_process(why));
                 let watched = |word: Word| {
                     match word {
-                        Word::Open => watch.open(),
-                        Word::Close => watch.close(),
+                        Word::Open => observer.open(),
+                        Word::Close => observer.close(),
                         _ => {}
                     }
                     Ok(())
@@ -142,12 +142,12 @@ impl MachineBench {
             }
             Join::At(at) => {
                 let mut process = ReaderProcess::start(self.companions()?, &task, at)?;
-                watch.process("reader", process.child.id());
+                observer.process("reader", process.child.id());
                 loop {
                     match process.word()? {
-                        Word::Open => watch.open(),
+                        Word::Open => observer.open(),
                         Word::Close => {
-                            watch.close();
+                            observer.close();
                             process.go_on();
                         }
                         Word::Done(reads) => break *reads,
@@ -156,7 +156,7 @@ impl MachineBench {
                 }
             }
         };
-        told(&reads, watch);
+        told(&reads, observer);
         let measured = Measured {
             elapsed_ns: self.cell.spec.window.as_nanos() as u64,
             ops: reads.reads,
@@ -167,7 +167,7 @@ impl MachineBench {
     }
 
     /// Writes as ever while cycles of the history are read.
-    fn live(&mut self, watch: &mut dyn Watch) -> Result<Measured> {
+    fn live(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let reader = match self.cell.layout {
             Layout::Samples => Reader::Individual,
             Layout::Seconds => Reader::Bulk,
@@ -176,16 +176,16 @@ impl MachineBench {
         let mut slots = self.slots(reading)?;
         let task = self.task(self.rate(), self.cell.spec.warm_up, self.cell.spec.window);
         let (written, commits, reads) = match self.join.clone() {
-            Join::Alone(why) => {
-                watch.remark(&in_this_process(why));
+            Join::Exclusive(why) => {
+                observer.remark(&in_this_process(why));
                 slots.begin();
-                let (written, commits) = self.writing(task, watch, &mut slots)?;
+                let (written, commits) = self.writing(task, observer, &mut slots)?;
                 (written, commits, slots.reads())
             }
             Join::At(at) => {
                 let mut process = ReaderProcess::start(self.companions()?, &reading, &at)?;
-                watch.process("reader", process.child.id());
-                let (written, commits) = self.writing(task, watch, &mut Nothing)?;
+                observer.process("reader", process.child.id());
+                let (written, commits) = self.writing(task, observer, &mut Nothing)?;
                 let reads = loop {
                     match process.word()? {
                         Word::Open => {}
@@ -197,22 +197,22 @@ impl MachineBench {
                 (written, commits, reads)
             }
         };
-        tell(&written, &commits, watch);
-        told(&reads, watch);
+        tell(&written, &commits, observer);
+        told(&reads, observer);
         let measured = measured(&written);
         self.reads = Some(reads);
         Ok(measured)
     }
 
     /// Looks for the highest rate.
-    fn sustained(&mut self, watch: &mut dyn Watch) -> Result<Measured> {
+    fn sustained(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let bound = self.cell.spec.bound;
         let (warm_up, window) = sustained::times(self.cell.spec.window);
         let mut last = None;
         let found = sustained::search(|rate| {
             self.log.clear()?;
             let task = self.task(rate, warm_up, window);
-            let (written, commits) = match self.writing(task, &mut Blind, &mut Nothing) {
+            let (written, commits) = match self.writing(task, &mut NoopObserver, &mut Nothing) {
                 Ok(done) => done,
                 // A second of so many samples may be more than an engine takes in one commit. One
                 // that is broken does not get past the next clear.
@@ -228,11 +228,11 @@ impl MachineBench {
             Ok(trial)
         })?;
         for remark in &found.remarks {
-            watch.remark(remark);
+            observer.remark(remark);
         }
-        watch.count("sustained-rate", found.rate);
+        observer.count("sustained-rate", found.rate);
         let Some((written, commits)) = last else { return Ok(Measured::default()) };
-        tell(&written, &commits, watch);
+        tell(&written, &commits, observer);
         Ok(measured(&written))
     }
 }
@@ -252,23 +252,23 @@ const fn measured(written: &Written) -> Measured {
     Measured { elapsed_ns: written.window.as_nanos() as u64, ops: written.samples, capped: false }
 }
 
-fn tell(written: &Written, commits: &Stopwatch, watch: &mut dyn Watch) {
-    watch.count("samples", written.samples);
-    watch.count("lost", written.lost);
-    watch.count("lost-ever", written.lost_ever);
-    watch.count("deadline-misses", written.account.missed);
-    watch.count("latest-ns", written.account.latest_ns);
+fn tell(written: &Written, commits: &Stopwatch, observer: &mut dyn PhaseObserver) {
+    observer.count("samples", written.samples);
+    observer.count("lost", written.lost);
+    observer.count("lost-ever", written.lost_ever);
+    observer.count("deadline-misses", written.account.missed);
+    observer.count("latest-ns", written.account.latest_ns);
     if let Some(latency) = commits.latency() {
-        watch.latency("commit", latency);
+        observer.latency("commit", latency);
     }
 }
 
-fn told(reads: &Reads, watch: &mut dyn Watch) {
-    watch.count("reads", reads.reads);
-    watch.count("missed-slots", reads.missed);
+fn told(reads: &Reads, observer: &mut dyn PhaseObserver) {
+    observer.count("reads", reads.reads);
+    observer.count("missed-slots", reads.missed);
     for (name, latency) in [("read", &reads.latency), ("staleness", &reads.staleness)] {
         if let Some(latency) = latency {
-            watch.latency(name, latency.clone());
+            observer.latency(name, latency.clone());
         }
     }
 }
@@ -334,7 +334,7 @@ impl Drop for ReaderProcess {
 }
 
 impl Bench for MachineBench {
-    fn phases(&self) -> &[Phase] {
+    fn phases(&self) -> &[OpenedPhase] {
         &self.phases
     }
 
@@ -353,28 +353,28 @@ impl Bench for MachineBench {
         }
         self.log.clear()?;
         self.log.load(&History::new(self.cell.seed, self.history_rate(), self.cell.samples))?;
-        self.log.settle()?;
+        self.log.maintain()?;
         self.holds_history = true;
         Ok(())
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer> {
-        self.observe(phase, meter, &mut Blind)
+        self.observe(phase, meter, &mut NoopObserver)
     }
 
     fn observe(
         &mut self,
         phase: usize,
         meter: &mut Meter,
-        watch: &mut dyn Watch,
+        observer: &mut dyn PhaseObserver,
     ) -> Result<Answer> {
         let measured = match self.phases[phase].name {
-            WRITE => self.write(watch),
-            READ => self.read(Reader::Individual, watch),
-            READ_BULK => self.read(Reader::Bulk, watch),
-            READ_BULK1 => self.read(Reader::BulkAngles, watch),
-            LIVE => self.live(watch),
-            _ => self.sustained(watch),
+            WRITE => self.write(observer),
+            READ => self.read(Reader::Individual, observer),
+            READ_BULK => self.read(Reader::Bulk, observer),
+            READ_BULK1 => self.read(Reader::BulkAngles, observer),
+            LIVE => self.live(observer),
+            _ => self.sustained(observer),
         }?;
         meter.lasted(measured);
         Ok(Answer::Count(measured.ops))
@@ -405,11 +405,11 @@ impl Bench for MachineBench {
     }
 
     fn rest(&mut self) -> Result<()> {
-        self.log.settle()
+        self.log.maintain()
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        self.log.settle()?;
+        self.log.maintain()?;
         self.log.close()
     }
 }

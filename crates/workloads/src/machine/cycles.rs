@@ -32,7 +32,7 @@ impl Reader {
 
 /// What is kept of a cycle that was read, to be compared when the clock has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct QueryResults {
     pub samples: usize,
     pub first: Stamp,
     pub last: Stamp,
@@ -40,7 +40,7 @@ pub(super) struct Found {
     fingerprint: Fingerprint,
 }
 
-impl Found {
+impl QueryResults {
     fn of(samples: &[Sample], sums: Sums) -> Option<Self> {
         let mut fingerprint = Fingerprint::default();
         for sample in samples {
@@ -99,13 +99,13 @@ impl Moments {
     }
 
     /// The right answer for a moment.
-    pub(super) fn expected(&self, at: Stamp, rate: u64) -> Option<Found> {
+    pub(super) fn expected(&self, at: Stamp, rate: u64) -> Option<QueryResults> {
         let from = self.history.after(at);
         let begin = from.saturating_sub(MARGIN * rate);
         let end = self.history.len.min(from + MARGIN * rate);
         let samples: Vec<Sample> = (begin..end).map(|n| self.history.sample(n)).collect();
         let (samples, _) = search(&samples, at)?;
-        Found::of(samples, sums_of(samples))
+        QueryResults::of(samples, sums_of(samples))
     }
 }
 
@@ -128,7 +128,7 @@ pub(super) fn read(
     reader: Reader,
     at: Stamp,
     buffer: &mut Vec<Sample>,
-) -> Result<Option<Found>> {
+) -> Result<Option<QueryResults>> {
     buffer.clear();
     let (first, last) = window(at);
     match reader {
@@ -136,12 +136,12 @@ pub(super) fn read(
             let Some([begin, end]) = ends(log, at)? else { return Ok(None) };
             log.samples(begin, end, buffer)?;
             let sums = log.sums(begin, end)?;
-            Ok(Found::of(buffer, sums))
+            Ok(QueryResults::of(buffer, sums))
         }
         Reader::Bulk => {
             log.seconds(first, last, buffer)?;
             let Some((samples, _)) = search(buffer, at) else { return Ok(None) };
-            Ok(Found::of(samples, sums_of(samples)))
+            Ok(QueryResults::of(samples, sums_of(samples)))
         }
         Reader::BulkAngles => {
             log.angles(first, last, buffer)?;
@@ -161,7 +161,7 @@ pub(super) fn read(
                 angle.values[1..].copy_from_slice(&other.values[1..]);
             }
             let sums = sums_of(angles);
-            Ok(Found::of(angles, sums))
+            Ok(QueryResults::of(angles, sums))
         }
     }
 }
@@ -178,7 +178,7 @@ fn ends(log: &mut dyn MachineLog, at: Stamp) -> Result<Option<[Stamp; 2]>> {
 
 #[cfg(test)]
 mod tests {
-    use embermark_contract::{Site, Store};
+    use embermark_contract::{OpenOptions, Store};
     use embermark_engines::registry;
     use embermark_model::Durability;
 
@@ -195,9 +195,9 @@ mod tests {
 
     /// A log of the history in memory, after `change` has had its way with the samples.
     fn log(layout: Layout, change: impl Fn(&mut Vec<Sample>)) -> Box<dyn MachineLog> {
-        let site = Site::new(std::env::temp_dir(), Durability::None, 1 << 20);
+        let options = OpenOptions::new(std::env::temp_dir(), Durability::None, 1 << 20);
         let memory = registry::ENGINES.iter().find(|engine| engine.info().id == "memory").unwrap();
-        let Store::Kv(store) = memory.open(&site).unwrap().store else { panic!("its family") };
+        let Store::Kv(store) = memory.open(&options).unwrap().store else { panic!("its family") };
         let mut log: Box<dyn MachineLog> = Box::new(KvLog::new(store, layout).unwrap());
         let mut samples: Vec<Sample> = history().samples().collect();
         change(&mut samples);

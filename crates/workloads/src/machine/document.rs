@@ -11,7 +11,7 @@ use embermark_contract::document::{
 };
 use embermark_contract::sql::ResultRow;
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp};
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 use super::port::{Layout, MachineLog, Seek, Sums, Visit, add, broken, channel, one_value, stamp};
 
@@ -223,10 +223,10 @@ impl Documents for HistoryDocuments {
 }
 
 impl MachineLog for DocumentLog {
-    fn finds(&self) -> How {
+    fn finds(&self) -> Execution {
         match self.layout {
-            Layout::Samples if self.searches() => How::Native,
-            _ => How::ClientSide,
+            Layout::Samples if self.searches() => Execution::Native,
+            _ => Execution::ClientSide,
         }
     }
 
@@ -384,8 +384,8 @@ impl MachineLog for DocumentLog {
         self.documents(None, columns, visit)
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

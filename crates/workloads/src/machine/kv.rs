@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use embermark_contract::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
 use embermark_contract::{Access, Result};
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 use super::packed;
 use super::port::{Layout, MachineLog, Seek, Sums, Visit, add, keep, one_value};
@@ -126,8 +126,8 @@ impl Pairs for HistoryPairs {
 }
 
 impl MachineLog for KvLog {
-    fn finds(&self) -> How {
-        How::ClientSide
+    fn finds(&self) -> Execution {
+        Execution::ClientSide
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -254,8 +254,8 @@ impl MachineLog for KvLog {
         self.reading(|log| log.scan(Range::default(), Direction::Forward, visit))
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -26,7 +26,7 @@ use embermark_contract::{EngineError, Join, Store};
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
 
-use crate::made::{self, Made};
+use crate::generated::{self, GeneratedRows};
 use crate::{
     Bench, Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
@@ -93,7 +93,7 @@ impl Workload for Machine {
     }
 
     fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        Ok(Box::new(Made { name: "synthetic machine", seed, published: 1_200_000 }))
+        Ok(Box::new(GeneratedRows { name: "synthetic machine", seed, published: 1_200_000 }))
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
@@ -105,8 +105,8 @@ impl Workload for Machine {
                 return Err(choice::unknown("variant", other, valid).into());
             }
         };
-        let (samples, seed) = made::read(&spec.rows)?;
-        Ok(Box::new(Cell { spec: spec.clone(), layout, samples, seed }))
+        let (samples, seed) = generated::read(&spec.rows)?;
+        Ok(Box::new(PreparedCell { spec: spec.clone(), layout, samples, seed }))
     }
 
     fn companion(
@@ -129,14 +129,14 @@ impl Workload for Machine {
 }
 
 /// Everything that exists before the engine does.
-struct Cell {
+struct PreparedCell {
     spec: Spec,
     layout: Layout,
     samples: u64,
     seed: u64,
 }
 
-impl Prepared for Cell {
+impl Prepared for PreparedCell {
     fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
         let join = join(&store);
         let log = log(store, self.layout)?;

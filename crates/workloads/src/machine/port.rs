@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use embermark_contract::{EngineError, Result};
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 /// How samples lie in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) type Visit<'a> = dyn FnMut(Sample) -> ControlFlow<()> + 'a;
 /// second; seconds given as a range are both meant.
 pub(super) trait MachineLog {
     /// Who finds a cycle by single questions: the engine, or code of ours over its records.
-    fn finds(&self) -> How;
+    fn finds(&self) -> Execution;
 
     /// Makes the log anew, empty.
     fn clear(&mut self) -> Result<()>;
@@ -107,7 +107,7 @@ pub(super) trait MachineLog {
     fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()>;
 
     /// Brings the database to rest.
-    fn settle(&mut self) -> Result<()>;
+    fn maintain(&mut self) -> Result<()>;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;

@@ -12,7 +12,7 @@ use embermark_model::result::Latency;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Stamper;
-use super::cycles::{Found, Moments, Reader, read};
+use super::cycles::{Moments, QueryResults, Reader, read};
 use super::port::MachineLog;
 use super::writer::Aside;
 
@@ -77,7 +77,7 @@ pub(super) struct Slots {
     slot: u32,
     opened: bool,
     buffer: Vec<Sample>,
-    answers: Vec<(Stamp, Option<Found>)>,
+    answers: Vec<(Stamp, Option<QueryResults>)>,
     missed: u64,
     watch: Stopwatch,
     staleness: Stopwatch,

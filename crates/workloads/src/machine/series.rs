@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use embermark_contract::Result;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp, Values};
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 use super::port::{MachineLog, Seek, Sums, Visit, broken, channel, keep};
 
@@ -103,8 +103,8 @@ fn whole(first: i64, last: i64) -> String {
 }
 
 impl MachineLog for SeriesLog {
-    fn finds(&self) -> How {
-        How::Native
+    fn finds(&self) -> Execution {
+        Execution::Native
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -196,8 +196,8 @@ impl MachineLog for SeriesLog {
         self.points(0, CHANNELS - 1, "", visit)
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

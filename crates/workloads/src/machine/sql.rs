@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use embermark_contract::Result;
 use embermark_contract::sql::{
-    Nullable, Param, ResultRow, Rows, SqlStore, SqlType, Statement, Step, TableDef,
+    Nullable, Param, QueryKind, ResultRow, Rows, SqlStore, SqlType, Statement, TableDef,
 };
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 
 use super::packed;
 use super::port::{Layout, MachineLog, Seek, Sums, Visit, broken, channel, keep, one_value, stamp};
@@ -56,7 +56,7 @@ impl SqlLog {
 
     /// Every statement of the layout, prepared before a clock starts.
     fn prepare(&mut self) -> Result<()> {
-        self.store.expect(Step::Point)?;
+        self.store.expect(QueryKind::Point)?;
         for question in Question::of(self.layout) {
             self.prepared(question)?;
         }
@@ -216,10 +216,10 @@ impl Rows for SecondRows<'_> {
 }
 
 impl MachineLog for SqlLog {
-    fn finds(&self) -> How {
+    fn finds(&self) -> Execution {
         match self.layout {
-            Layout::Samples => How::Native,
-            Layout::Seconds => How::ClientSide,
+            Layout::Samples => Execution::Native,
+            Layout::Seconds => Execution::ClientSide,
         }
     }
 
@@ -339,8 +339,8 @@ impl MachineLog for SqlLog {
         }
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -17,7 +17,7 @@ use super::cycles::with;
 use super::port::{Layout, MachineLog};
 use super::queue::{self, Received};
 use super::sensor::{Account, Task};
-use crate::{Companions, Watch};
+use crate::{Companions, PhaseObserver};
 
 /// How long a sensor may take to say its last word.
 const LAST_WORD: Duration = Duration::from_secs(15);
@@ -129,7 +129,7 @@ pub(super) struct Writer<'a> {
     pub task: Task,
     /// Times the commits of the window.
     pub commits: &'a mut Stopwatch,
-    pub watch: &'a mut dyn Watch,
+    pub observer: &'a mut dyn PhaseObserver,
     pub aside: &'a mut dyn Aside,
 }
 
@@ -201,7 +201,7 @@ impl Writer<'_> {
     fn look(&mut self, number: u64, tally: &mut Tally) {
         if tally.opened.is_none() && number >= tally.first {
             self.commits.reset();
-            self.watch.open();
+            self.observer.open();
             tally.opened = Some(Instant::now());
         }
         if number + 1 >= tally.end {
@@ -234,7 +234,7 @@ impl Writer<'_> {
     fn close(&mut self, tally: &mut Tally) {
         if let (Some(opened), None) = (tally.opened, tally.closed) {
             tally.closed = Some(opened.elapsed());
-            self.watch.close();
+            self.observer.close();
             self.commits.stop();
         }
     }
@@ -384,7 +384,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use embermark_data::machine::{History, Stamp};
-    use embermark_model::result::How;
+    use embermark_model::result::Execution;
 
     use super::super::port::{Seek, Sums, Visit};
     use super::*;
@@ -395,8 +395,8 @@ mod tests {
     struct Held(Vec<Sample>);
 
     impl MachineLog for Held {
-        fn finds(&self) -> How {
-            How::ClientSide
+        fn finds(&self) -> Execution {
+            Execution::ClientSide
         }
 
         fn clear(&mut self) -> Result<()> {
@@ -462,7 +462,7 @@ mod tests {
             Ok(())
         }
 
-        fn settle(&mut self) -> Result<()> {
+        fn maintain(&mut self) -> Result<()> {
             Ok(())
         }
 

@@ -1,25 +1,25 @@
 //! The workload on one database.
 
 use embermark_contract::{EngineError, Store};
-use embermark_meter::{Measured, Meter, Pace};
+use embermark_meter::{ArrivalSchedule, Measured, Meter};
 use embermark_model::Reading;
 use embermark_model::answer::{Answer, Difference};
 
-use super::cell::Cell;
+use super::cell::PreparedCell;
 use super::clients::Clients;
 use super::document::DocumentLog;
-use super::found::Found;
 use super::kv::KvLog;
 use super::oracle::Content;
+use super::phase::Phase;
 use super::port::SensorLog;
+use super::query_results::QueryResults;
 use super::series::SeriesLog;
 use super::share::Done;
 use super::sql::SqlLog;
-use super::step::Step;
 use crate::Strategy;
-use crate::{Bench, CheckError, Phase, Prepared, first};
+use crate::{Bench, CheckError, OpenedPhase, Prepared, first};
 
-impl Prepared for Cell {
+impl Prepared for PreparedCell {
     fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
         let log = open(store, self.sequences.newest.len())?;
         let phases = self.phases(&*log);
@@ -30,10 +30,10 @@ impl Prepared for Cell {
             phases,
             state: State::Dirty,
             done: Done::first(0),
-            found: Found::default(),
+            found: QueryResults::default(),
         };
         // An engine that has one client at a time says so before anything is loaded.
-        bench.admit()?;
+        bench.open_clients()?;
         Ok(Box::new(bench))
     }
 }
@@ -46,25 +46,25 @@ enum State {
     /// Every row is.
     Loaded,
     /// And the database has come to rest.
-    Settled,
+    Maintained,
 }
 
 struct SensorBench {
     /// Those that are in, where there are to be several: closed before the log is.
     clients: Option<Clients>,
     log: Box<dyn SensorLog>,
-    cell: Cell,
-    phases: Vec<Phase>,
+    cell: PreparedCell,
+    phases: Vec<OpenedPhase>,
     state: State,
     /// Which operations the last run did.
     done: Done,
-    found: Found,
+    found: QueryResults,
 }
 
 impl SensorBench {
     /// Lets the clients in, where there are to be several and they are not.
-    fn admit(&mut self) -> Result<(), EngineError> {
-        let Cell { shares, sequences, .. } = &self.cell;
+    fn open_clients(&mut self) -> Result<(), EngineError> {
+        let PreparedCell { shares, sequences, .. } = &self.cell;
         if self.clients.is_none() && !shares.is_empty() {
             let newest = sequences.newest.len();
             self.clients = Some(Clients::begin(&mut *self.log, shares, newest)?);
@@ -73,37 +73,37 @@ impl SensorBench {
     }
 
     /// Ends the clients, before the log is worked on as a whole.
-    fn dismiss(&mut self) -> Result<(), EngineError> {
+    fn close_clients(&mut self) -> Result<(), EngineError> {
         self.clients.take().map_or(Ok(()), Clients::end)
     }
 
     /// Loads every row anew by the fastest path.
     fn rebuild(&mut self) -> Result<(), EngineError> {
         self.state = State::Dirty;
-        self.dismiss()?;
+        self.close_clients()?;
         self.log.clear()?;
-        self.log.ready(Step::Load, Strategy::Bulk)?;
+        self.log.ready(Phase::Load, Strategy::Bulk)?;
         self.log.load(&self.cell.rows, Strategy::Bulk, &mut Meter::new(None))?;
         self.state = State::Loaded;
-        self.settle()
+        self.maintain()
     }
 
-    fn settle(&mut self) -> Result<(), EngineError> {
+    fn maintain(&mut self) -> Result<(), EngineError> {
         match self.state {
             State::Dirty => self.rebuild(),
-            State::Settled => Ok(()),
+            State::Maintained => Ok(()),
             State::Loaded => {
-                self.dismiss()?;
-                self.log.settle()?;
-                self.state = State::Settled;
+                self.close_clients()?;
+                self.log.maintain()?;
+                self.state = State::Maintained;
                 Ok(())
             }
         }
     }
 
     /// The step by several clients, inside the clock of each.
-    fn share(&mut self, step: Step, meter: &mut Meter) -> Result<(), EngineError> {
-        let Self { clients, cell: Cell { strategy, load, .. }, found, .. } = self;
+    fn share(&mut self, step: Phase, meter: &mut Meter) -> Result<(), EngineError> {
+        let Self { clients, cell: PreparedCell { strategy, load, .. }, found, .. } = self;
         if let Some(clients) = clients {
             self.done = clients.run(step, *strategy, *load, meter, found)?;
         }
@@ -111,22 +111,24 @@ impl SensorBench {
     }
 
     /// The step itself, inside the clock.
-    fn perform(&mut self, step: Step, meter: &mut Meter) -> Result<(), EngineError> {
-        let Self { log, cell: Cell { rows, sequences, strategy, .. }, found, .. } = self;
+    fn perform(&mut self, step: Phase, meter: &mut Meter) -> Result<(), EngineError> {
+        let Self { log, cell: PreparedCell { rows, sequences, strategy, .. }, found, .. } = self;
         let by = *strategy;
         match step {
-            Step::Load => found.changed = log.load(rows, by, meter)?,
-            Step::Read => found.checksum = log.read(&sequences.reads, meter)?,
-            Step::LastReadings => log.last_readings(&sequences.newest, meter, &mut found.newest)?,
-            Step::Update => found.changed = log.update(&sequences.changes, by, meter)?,
-            Step::Delete => found.changed = log.delete(&sequences.deletes, by, meter)?,
+            Phase::Load => found.changed = log.load(rows, by, meter)?,
+            Phase::Read => found.checksum = log.read(&sequences.reads, meter)?,
+            Phase::LastReadings => {
+                log.last_readings(&sequences.newest, meter, &mut found.newest)?
+            }
+            Phase::Update => found.changed = log.update(&sequences.changes, by, meter)?,
+            Phase::Delete => found.changed = log.delete(&sequences.deletes, by, meter)?,
             _ => meter.once(|| log.ask(step, found))?,
         }
         Ok(())
     }
 
     /// Reads the whole store back and compares it with what the step's operations left.
-    fn read_back(&mut self, step: Step) -> Result<(), CheckError> {
+    fn read_back(&mut self, step: Phase) -> Result<(), CheckError> {
         let (after, spare) = self.cell.after(step, &self.done);
         let mut content = Content::new(&self.cell.oracle, &*after, spare);
         self.log.contents(&mut |reading| content.see(reading))?;
@@ -134,29 +136,29 @@ impl SensorBench {
     }
 }
 
-const fn changes_rows(step: Step) -> bool {
-    matches!(step, Step::Update | Step::Delete)
+const fn changes_rows(step: Phase) -> bool {
+    matches!(step, Phase::Update | Phase::Delete)
 }
 
 impl Bench for SensorBench {
-    fn phases(&self) -> &[Phase] {
+    fn phases(&self) -> &[OpenedPhase] {
         &self.phases
     }
 
     fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
-        let step = Step::RUN_ORDER[phase];
+        let step = Phase::RUN_ORDER[phase];
         match step {
-            Step::Load => {
+            Phase::Load => {
                 self.state = State::Dirty;
-                self.dismiss()?;
+                self.close_clients()?;
                 self.log.clear()?;
             }
             // Rebuilt even before the first run, so that all runs find the same state.
             _ if changes_rows(step) => self.rebuild()?,
-            _ => self.settle()?,
+            _ => self.maintain()?,
         }
         self.found.empty(&self.cell.oracle);
-        self.admit()?;
+        self.open_clients()?;
         match &mut self.clients {
             Some(clients) => clients.ready(step, self.cell.strategy),
             None => self.log.ready(step, self.cell.strategy),
@@ -164,15 +166,17 @@ impl Bench for SensorBench {
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
-        let step = Step::RUN_ORDER[phase];
+        let step = Phase::RUN_ORDER[phase];
         if changes_rows(step) {
             self.state = State::Dirty;
         }
         if self.clients.is_some() {
             self.share(step, meter)?;
         } else {
-            if !step.is_question() && step != Step::LastReadings {
-                meter.set_pace(self.cell.load.arrivals.map(|rate| Pace::of(rate, 1, 0)));
+            if !step.is_question() && step != Phase::LastReadings {
+                meter.set_schedule(
+                    self.cell.load.arrivals.map(|rate| ArrivalSchedule::of(rate, 1, 0)),
+                );
             }
             meter.start();
             let done = self.perform(step, meter);
@@ -180,7 +184,7 @@ impl Bench for SensorBench {
             done?;
             self.done = Done::first(meter.measured().ops);
         }
-        if step == Step::Load && !meter.measured().capped {
+        if step == Phase::Load && !meter.measured().capped {
             self.state = State::Loaded;
         }
         Ok(self.found.answer(step))
@@ -193,7 +197,7 @@ impl Bench for SensorBench {
         measured: Measured,
         last: bool,
     ) -> Result<(), CheckError> {
-        let step = Step::RUN_ORDER[phase];
+        let step = Phase::RUN_ORDER[phase];
         let complete = self.phases[phase].ops == measured.ops;
         if !complete && !measured.capped {
             let ops = self.phases[phase].ops;
@@ -201,7 +205,7 @@ impl Bench for SensorBench {
             return Err(Difference(text).into());
         }
         self.cell.expected(step, &self.done).check(answer)?;
-        if step == Step::Load || (last && changes_rows(step)) {
+        if step == Phase::Load || (last && changes_rows(step)) {
             let same = self.read_back(step);
             if same.is_err() {
                 self.state = State::Dirty;
@@ -212,22 +216,22 @@ impl Bench for SensorBench {
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
-        let loaded = (Step::RUN_ORDER[phase] == Step::Load).then_some(&self.cell.rows)?;
+        let loaded = (Phase::RUN_ORDER[phase] == Phase::Load).then_some(&self.cell.rows)?;
         Some(first(loaded, ops).iter().map(Reading::value_bytes).sum())
     }
 
     fn rest(&mut self) -> Result<(), EngineError> {
-        self.dismiss()?;
-        self.log.settle()?;
+        self.close_clients()?;
+        self.log.maintain()?;
         if self.state == State::Loaded {
-            self.state = State::Settled;
+            self.state = State::Maintained;
         }
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.dismiss()?;
-        self.settle()?;
+        self.close_clients()?;
+        self.maintain()?;
         self.log.close()
     }
 }

@@ -7,16 +7,16 @@ use embermark_data::staged::StagedRows;
 use embermark_model::Reading;
 use embermark_model::answer::Expected;
 
-use super::found;
 use super::oracle::Oracle;
+use super::phase::Phase;
 use super::port::SensorLog;
+use super::query_results;
 use super::sequence::Sequences;
 use super::share::{Done, Share};
-use super::step::Step;
-use crate::{Phase, Strategy};
+use crate::{OpenedPhase, Strategy};
 
 /// Everything that exists before the engine does.
-pub(super) struct Cell {
+pub(super) struct PreparedCell {
     pub rows: StagedRows,
     pub oracle: Oracle,
     pub sequences: Sequences,
@@ -35,34 +35,34 @@ pub(super) struct Load {
     pub arrivals: Option<u64>,
 }
 
-impl Cell {
+impl PreparedCell {
     /// The phases, as a log does them.
-    pub(super) fn phases(&self, log: &dyn SensorLog) -> Vec<Phase> {
-        let phase = |step: Step| {
+    pub(super) fn phases(&self, log: &dyn SensorLog) -> Vec<OpenedPhase> {
+        let phase = |step: Phase| {
             let ops = match step {
-                Step::Load => self.rows.len(),
-                Step::Read => self.sequences.reads.len(),
-                Step::LastReadings => self.sequences.newest.len(),
-                Step::Update => self.sequences.changes.len(),
-                Step::Delete => self.sequences.deletes.len(),
+                Phase::Load => self.rows.len(),
+                Phase::Read => self.sequences.reads.len(),
+                Phase::LastReadings => self.sequences.newest.len(),
+                Phase::Update => self.sequences.changes.len(),
+                Phase::Delete => self.sequences.deletes.len(),
                 _ => 1,
             };
-            Phase { name: step.name(), ops: ops as u64, how: log.how(step) }
+            OpenedPhase { name: step.name(), ops: ops as u64, how: log.how(step) }
         };
-        Step::RUN_ORDER.into_iter().map(phase).collect()
+        Phase::RUN_ORDER.into_iter().map(phase).collect()
     }
 
     /// What the oracle says to the step's operations that were done.
-    pub(super) fn expected(&self, step: Step, done: &Done) -> Expected {
+    pub(super) fn expected(&self, step: Phase, done: &Done) -> Expected {
         match step {
-            Step::Read => {
+            Phase::Read => {
                 let read = self.sequences.rows_read(done).map(|place| &self.rows[place]);
                 Expected::Checksum(read.collect())
             }
-            Step::LastReadings => {
+            Phase::LastReadings => {
                 let asked = done.of(&self.sequences.newest);
                 let places = asked.filter_map(|&s| self.oracle.newest(&self.rows, s));
-                let rows = places.map(|place| found::reading(&self.rows[place as usize]));
+                let rows = places.map(|place| query_results::reading(&self.rows[place as usize]));
                 Expected::Set { rows: rows.collect(), optional: Vec::new() }
             }
             // Loaded or changed: one row an operation.
@@ -74,7 +74,7 @@ impl Cell {
     /// log, or while loading it; and how many rows of those may be absent.
     pub(super) fn after<'a>(
         &'a self,
-        step: Step,
+        step: Phase,
         done: &'a Done,
     ) -> (Box<dyn Fn(u32) -> Option<Reading> + 'a>, u64) {
         let rows = &*self.rows;
@@ -82,11 +82,11 @@ impl Cell {
         let (changed, deleted) = (&self.sequences.changed, &self.sequences.deleted);
         match step {
             // In whatever order the engine took them.
-            Step::Load if self.strategy == Strategy::Bulk => {
+            Phase::Load if self.strategy == Strategy::Bulk => {
                 (Box::new(move |place| Some(row(place))), rows.len() as u64 - done.ops())
             }
-            Step::Load => (Box::new(move |place| done.has(place as usize).then(|| row(place))), 0),
-            Step::Update => {
+            Phase::Load => (Box::new(move |place| done.has(place as usize).then(|| row(place))), 0),
+            Phase::Update => {
                 let changes = done.of(changed).zip(done.of(&self.sequences.changes));
                 let set: HashMap<u32, f64> =
                     changes.map(|(place, change)| (*place, change.temperature)).collect();
@@ -99,7 +99,7 @@ impl Cell {
                 };
                 (Box::new(changed), 0)
             }
-            Step::Delete => {
+            Phase::Delete => {
                 let gone: HashSet<u32> = done.of(deleted).copied().collect();
                 (Box::new(move |place| (!gone.contains(&place)).then(|| row(place))), 0)
             }

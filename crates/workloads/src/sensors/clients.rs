@@ -5,15 +5,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier};
 use std::thread::{Builder, JoinHandle};
 
-use embermark_contract::{Door, EngineError, Result};
-use embermark_meter::{Meter, Pace};
+use embermark_contract::{ClientOpener, EngineError, Result};
+use embermark_meter::{ArrivalSchedule, Meter};
 use embermark_model::fingerprint::Checksum;
 
 use super::cell::Load;
-use super::found::Found;
+use super::phase::Phase;
 use super::port::SensorLog;
+use super::query_results::QueryResults;
 use super::share::{Done, Share};
-use super::step::Step;
 use crate::Strategy;
 
 /// The clients of a database, at work or waiting for it.
@@ -28,8 +28,8 @@ struct Client {
 }
 
 enum Order {
-    Ready(Step, Strategy),
-    Run(Step, Strategy, Box<Meter>),
+    Ready(Phase, Strategy),
+    Run(Phase, Strategy, Box<Meter>),
 }
 
 /// What a client has to say when it has carried an order out.
@@ -53,10 +53,11 @@ impl Clients {
         let start = Arc::new(Barrier::new(shares.len()));
         let mut all = Self { clients: Vec::with_capacity(shares.len()) };
         for share in shares {
-            let (door, share, start) = (log.sibling()?, Arc::clone(share), Arc::clone(&start));
+            let (opener, share, start) =
+                (log.open_client()?, Arc::clone(share), Arc::clone(&start));
             let (orders, taken) = channel();
             let (reported, reports) = channel();
-            let work = move || serve(door, newest, &share, &start, &taken, &reported);
+            let work = move || serve(opener, newest, &share, &start, &taken, &reported);
             let thread = Builder::new().name("client".to_owned()).spawn(work);
             let thread =
                 thread.map_err(|e| EngineError::failed("a client", "start a thread", e))?;
@@ -70,7 +71,7 @@ impl Clients {
     ///
     /// # Errors
     /// The first client's that has one.
-    pub(super) fn ready(&mut self, step: Step, by: Strategy) -> Result<()> {
+    pub(super) fn ready(&mut self, step: Phase, by: Strategy) -> Result<()> {
         self.order(|_| Order::Ready(step, by))?;
         self.reports().map(drop)
     }
@@ -82,13 +83,14 @@ impl Clients {
     /// The first client's that has one.
     pub(super) fn run(
         &mut self,
-        step: Step,
+        step: Phase,
         by: Strategy,
         load: Load,
         meter: &mut Meter,
-        found: &mut Found,
+        found: &mut QueryResults,
     ) -> Result<Done> {
-        let pace = |client| load.arrivals.map(|rate| Pace::of(rate, load.clients, client));
+        let pace =
+            |client| load.arrivals.map(|rate| ArrivalSchedule::of(rate, load.clients, client));
         self.order(|client| Order::Run(step, by, Box::new(meter.for_client(pace(client)))))?;
         let mut meters = Vec::with_capacity(self.clients.len());
         (found.changed, found.checksum) = (0, Checksum::default());
@@ -156,14 +158,14 @@ impl Drop for Clients {
 
 /// A client's thread: takes orders until there are no more.
 fn serve(
-    door: Door,
+    opener: ClientOpener,
     newest: usize,
     share: &Share,
     start: &Barrier,
     orders: &Receiver<Order>,
     reports: &Sender<Report>,
 ) -> Result<()> {
-    let mut log = match door.enter().and_then(|store| super::bench::attach(store, newest)) {
+    let mut log = match opener.open().and_then(|store| super::bench::attach(store, newest)) {
         Ok(log) => {
             // Nobody listens any more where this fails, here and below: then there are no orders.
             let _ = reports.send(Report::of(Ok(())));
@@ -189,7 +191,7 @@ fn serve(
 
 fn run(
     log: &mut dyn SensorLog,
-    step: Step,
+    step: Phase,
     by: Strategy,
     share: &Share,
     meter: &mut Meter,
@@ -197,10 +199,10 @@ fn run(
     let mut report = Report::of(Ok(()));
     meter.start();
     report.done = match step {
-        Step::Load => log.load(&share.rows, by, meter).map(|n| report.changed = n),
-        Step::Read => log.read(&share.reads, meter).map(|sum| report.checksum = sum),
-        Step::Update => log.update(&share.changes, by, meter).map(|n| report.changed = n),
-        Step::Delete => log.delete(&share.deletes, by, meter).map(|n| report.changed = n),
+        Phase::Load => log.load(&share.rows, by, meter).map(|n| report.changed = n),
+        Phase::Read => log.read(&share.reads, meter).map(|sum| report.checksum = sum),
+        Phase::Update => log.update(&share.changes, by, meter).map(|n| report.changed = n),
+        Phase::Delete => log.delete(&share.deletes, by, meter).map(|n| report.changed = n),
         other => {
             let what = format!("several clients in {}", other.name());
             Err(EngineError::unsupported("this workload", what))

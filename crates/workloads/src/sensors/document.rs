@@ -5,20 +5,20 @@ use embermark_contract::document::{
     Order, Value,
 };
 use embermark_contract::sql::Visit;
-use embermark_contract::{Door, Result};
+use embermark_contract::{ClientOpener, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 use embermark_model::{Key, Reading};
 
-use super::feed::Feed;
-use super::found::Found;
-use super::native::{self, Asks};
+use super::answers::{self, Asks};
+use super::phase::Phase;
 use super::pipelines::Pipeline;
 use super::port::{Change, SensorLog};
 use super::queries::{COLUMNS, Query};
+use super::query_results::QueryResults;
+use super::row_source::RowSource;
 use super::scan::{self, Readings};
-use super::step::Step;
 use crate::Strategy;
 
 /// The names of a reading's values.
@@ -52,12 +52,12 @@ impl DocumentLog {
 }
 
 /// Whether a store of that language answers a question that is not made of others.
-fn is_native(language: Language, question: Step) -> bool {
+fn is_native(language: Language, question: Phase) -> bool {
     let Language::Sql(dialect) = language else { return true };
     match question {
-        Step::Anomalies | Step::CompareTwo => dialect.derived_tables(),
-        Step::Outages => dialect.derived_tables() && dialect.windows(),
-        Step::DailySummary => dialect.group_by_expression(),
+        Phase::Anomalies | Phase::CompareTwo => dialect.derived_tables(),
+        Phase::Outages => dialect.derived_tables() && dialect.windows(),
+        Phase::DailySummary => dialect.group_by_expression(),
         _ => true,
     }
 }
@@ -95,13 +95,13 @@ impl AsDocument {
 
 /// Readings on their way into a bulk load.
 struct DocumentFeed<'a> {
-    feed: Feed<'a>,
+    source: RowSource<'a>,
     next: AsDocument,
 }
 
 impl Documents for DocumentFeed<'_> {
     fn next(&mut self) -> Option<Document<'_>> {
-        self.next.set(self.feed.advance()?);
+        self.next.set(self.source.advance()?);
         Some(self.next.document())
     }
 }
@@ -157,7 +157,7 @@ impl Readings for DocumentReadings<'_> {
         let columns = &COLUMNS[..3];
         let find = Find { filter, order: Order::Key, limit: None, columns };
         self.0.find(&find, &mut |row| {
-            let (key, temperature) = (native::key(row)?, row.float(2)?);
+            let (key, temperature) = (answers::key(row)?, row.float(2)?);
             visit(key, temperature);
             Ok(())
         })
@@ -171,10 +171,10 @@ fn bounds(sensor: u16) -> ([Value<'static>; 1], [Value<'static>; 1]) {
 }
 
 impl SensorLog for DocumentLog {
-    fn how(&self, step: Step) -> How {
+    fn how(&self, step: Phase) -> Execution {
         let language = self.store.language();
-        let native = |part: &Step| !part.is_question() || is_native(language, *part);
-        if step.parts().iter().all(native) { How::Native } else { How::ClientSide }
+        let native = |part: &Phase| !part.is_question() || is_native(language, *part);
+        if step.parts().iter().all(native) { Execution::Native } else { Execution::ClientSide }
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -182,16 +182,16 @@ impl SensorLog for DocumentLog {
         Ok(())
     }
 
-    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
         Ok(())
     }
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let mut next = AsDocument::EMPTY;
         if by == Strategy::Bulk {
-            let mut feed = DocumentFeed { feed: Feed::new(rows, false, meter), next };
-            let loaded = self.store.bulk(self.collection, &mut feed)?;
-            let given = feed.feed.given();
+            let mut source = DocumentFeed { source: RowSource::new(rows, false, meter), next };
+            let loaded = self.store.bulk(self.collection, &mut source)?;
+            let given = source.source.given();
             meter.count(given);
             return Ok(loaded);
         }
@@ -212,7 +212,7 @@ impl SensorLog for DocumentLog {
                 columns: &VALUES,
             };
             self.find(&find, &mut |row| {
-                found += &Reading::new(keys[i], native::values(row, 0)?);
+                found += &Reading::new(keys[i], answers::values(row, 0)?);
                 Ok(())
             })
         })?;
@@ -234,7 +234,7 @@ impl SensorLog for DocumentLog {
                 columns: &COLUMNS,
             };
             self.find(&find, &mut |row| {
-                found.push(native::reading(row)?);
+                found.push(answers::reading(row)?);
                 Ok(())
             })
         })?;
@@ -263,11 +263,11 @@ impl SensorLog for DocumentLog {
         Ok(deleted)
     }
 
-    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
         let language = self.store.language();
         for part in question.parts() {
             if is_native(language, *part) {
-                native::answer(self, *part, found)?;
+                answers::answer(self, *part, found)?;
             } else {
                 scan::answer(DocumentReadings(self), *part, found)?;
             }
@@ -278,17 +278,17 @@ impl SensorLog for DocumentLog {
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()> {
         let find = Find { filter: Filter::All, order: Order::Key, limit: None, columns: &COLUMNS };
         self.find(&find, &mut |row| {
-            visit(&native::reading(row)?);
+            visit(&answers::reading(row)?);
             Ok(())
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
-    fn sibling(&mut self) -> Result<Door> {
-        self.store.sibling()
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        self.store.open_client()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

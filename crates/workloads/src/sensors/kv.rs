@@ -3,18 +3,18 @@
 use std::ops::ControlFlow;
 
 use embermark_contract::kv::{Direction, KvStore, Range, Table, TableDef};
-use embermark_contract::{Access, Door, Result};
+use embermark_contract::{Access, ClientOpener, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 use embermark_model::{Key, Reading};
 
 use super::codec;
-use super::feed::Feed;
-use super::found::Found;
+use super::phase::Phase;
 use super::port::{Change, SensorLog};
+use super::query_results::QueryResults;
+use super::row_source::RowSource;
 use super::scan::{self, Readings};
-use super::step::Step;
 use crate::Strategy;
 
 /// The log in a key-value store: one table of encoded readings.
@@ -78,23 +78,23 @@ impl Readings for KvReadings<'_> {
 }
 
 impl SensorLog for KvLog {
-    fn how(&self, step: Step) -> How {
-        if step.is_question() { How::ClientSide } else { How::Native }
+    fn how(&self, step: Phase) -> Execution {
+        if step.is_question() { Execution::ClientSide } else { Execution::Native }
     }
 
     fn clear(&mut self) -> Result<()> {
         self.store.clear(self.table)
     }
 
-    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
         Ok(())
     }
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
-            let mut feed = Feed::new(rows, self.store.bulk_sorted(), meter);
-            let loaded = self.store.bulk(self.table, &mut feed)?;
-            let given = feed.given();
+            let mut source = RowSource::new(rows, self.store.bulk_sorted(), meter);
+            let loaded = self.store.bulk(self.table, &mut source)?;
+            let given = source.given();
             meter.count(given);
             return Ok(loaded);
         }
@@ -166,7 +166,7 @@ impl SensorLog for KvLog {
         })
     }
 
-    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
         self.transaction(Access::Read, Strategy::Single, |store, table| {
             scan::answer(KvReadings { store, table }, question, found)
         })
@@ -181,12 +181,12 @@ impl SensorLog for KvLog {
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
-    fn sibling(&mut self) -> Result<Door> {
-        self.store.sibling()
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        self.store.open_client()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

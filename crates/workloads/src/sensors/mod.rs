@@ -3,27 +3,27 @@
 //! [`port`] is what the workload asks of a store; [`sql`], [`kv`], [`document`] and [`series`]
 //! answer it, once for each family. The [`oracle`] knows the right answers from the rows alone.
 
+mod answers;
 mod bench;
 mod cell;
 mod clients;
 mod codec;
 mod document;
-mod feed;
-mod found;
 mod influxql;
 mod kv;
-mod native;
 mod oracle;
+mod phase;
 mod pipelines;
 mod port;
 mod queries;
+mod query_results;
+mod row_source;
 mod scan;
 mod sequence;
 mod series;
 mod share;
 mod source;
 mod sql;
-mod step;
 
 use embermark_data::staged::StagedRows;
 use embermark_model::plan::DataSource;
@@ -31,7 +31,7 @@ use embermark_model::plan::DataSource;
 use crate::{
     Info, Prepared, Protocol, Source, Spec, Strategy, VariantInfo, Workload, WorkloadError,
 };
-use cell::{Cell, Load};
+use cell::{Load, PreparedCell};
 use oracle::Oracle;
 use sequence::Sequences;
 use source::Rows;
@@ -62,7 +62,7 @@ impl Workload for Sensors {
         Info {
             id: "sensors",
             about: "room sensors: ingest, point access, analytics",
-            phases: &step::PHASES,
+            phases: &phase::PHASES,
             variants: &VARIANTS,
             overview: Protocol::of(&[10_000], &["single", "bulk"]),
             usual: Protocol::of(&[1_000, 10_000], &["single", "bulk"]),
@@ -94,6 +94,6 @@ impl Workload for Sensors {
         } else {
             Vec::new()
         };
-        Ok(Box::new(Cell { rows, oracle, sequences, strategy, load, shares }))
+        Ok(Box::new(PreparedCell { rows, oracle, sequences, strategy, load, shares }))
     }
 }

@@ -1,13 +1,13 @@
 //! What the workload needs of a store, in its own words.
 
-use embermark_contract::{Door, Result};
+use embermark_contract::{ClientOpener, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 use embermark_model::{Key, Reading};
 
-use super::found::Found;
-use super::step::Step;
+use super::phase::Phase;
+use super::query_results::QueryResults;
 use crate::Strategy;
 
 /// A new temperature for a reading that is there.
@@ -67,13 +67,13 @@ pub(super) struct Comparison {
 /// results go to vectors with room for them, so that nothing is allocated inside the clock.
 pub(super) trait SensorLog {
     /// Who does a step: the engine, or code of ours over its scans.
-    fn how(&self, step: Step) -> How;
+    fn how(&self, step: Phase) -> Execution;
 
     /// Removes all readings, giving their space back.
     fn clear(&mut self) -> Result<()>;
 
     /// Prepares for a step: whatever can be done before its clock starts.
-    fn ready(&mut self, step: Step, by: Strategy) -> Result<()>;
+    fn ready(&mut self, step: Phase, by: Strategy) -> Result<()>;
 
     /// Puts rows into the empty log; returns the number of rows that the engine says it took.
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64>;
@@ -96,16 +96,16 @@ pub(super) trait SensorLog {
     fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64>;
 
     /// Answers a question over many rows.
-    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()>;
+    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()>;
 
     /// Visits every reading in key order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()>;
 
     /// Brings the database to rest after many changes.
-    fn settle(&mut self) -> Result<()>;
+    fn maintain(&mut self) -> Result<()>;
 
     /// The way in for a further client of the same database, for a thread of its own.
-    fn sibling(&mut self) -> Result<Door>;
+    fn open_client(&mut self) -> Result<ClientOpener>;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;

@@ -6,9 +6,9 @@ use std::cmp::Ordering;
 use embermark_contract::Result;
 use embermark_model::Key;
 
-use super::found::Found;
+use super::phase::Phase;
 use super::port::{Anomaly, Comparison, Day, Mean, Outage, Tally};
-use super::step::Step;
+use super::query_results::QueryResults;
 
 const HOUR_US: i64 = 3_600_000_000;
 const DAY_US: i64 = 24 * HOUR_US;
@@ -23,17 +23,21 @@ pub(super) trait Readings {
 }
 
 /// Answers a question by scans.
-pub(super) fn answer(readings: impl Readings, question: Step, found: &mut Found) -> Result<()> {
+pub(super) fn answer(
+    readings: impl Readings,
+    question: Phase,
+    found: &mut QueryResults,
+) -> Result<()> {
     let mut scan = Scan(readings);
     for part in question.parts() {
         match part {
-            Step::AvgSensor => scan.avg_sensor(&mut found.means)?,
-            Step::HotSensors => scan.hot_sensors(&mut found.means)?,
-            Step::Anomalies => scan.anomalies(&mut found.anomalies)?,
-            Step::DailySummary => scan.daily_summary(&mut found.days)?,
-            Step::Outages => scan.outages(&mut found.outages)?,
-            Step::TopkSensors => scan.topk_sensors(&mut found.tallies, &mut found.hottest)?,
-            Step::CompareTwo => found.comparison = scan.compare_two()?,
+            Phase::AvgSensor => scan.avg_sensor(&mut found.means)?,
+            Phase::HotSensors => scan.hot_sensors(&mut found.means)?,
+            Phase::Anomalies => scan.anomalies(&mut found.anomalies)?,
+            Phase::DailySummary => scan.daily_summary(&mut found.days)?,
+            Phase::Outages => scan.outages(&mut found.outages)?,
+            Phase::TopkSensors => scan.topk_sensors(&mut found.tallies, &mut found.hottest)?,
+            Phase::CompareTwo => found.comparison = scan.compare_two()?,
             _ => {}
         }
     }

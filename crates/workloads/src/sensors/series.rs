@@ -2,19 +2,19 @@
 
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
 use embermark_contract::sql::{ResultRow, Visit};
-use embermark_contract::{Door, EngineError, Result};
+use embermark_contract::{ClientOpener, EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 use embermark_model::{Key, Reading};
 
-use super::feed::Feed;
-use super::found::Found;
+use super::answers::{int, unfit, values};
 use super::influxql::{Band, DAY, NANOS, Query};
-use super::native::{int, unfit, values};
+use super::phase::Phase;
 use super::port::{Anomaly, Change, Comparison, Day, Mean, Outage, SensorLog, Tally};
+use super::query_results::QueryResults;
+use super::row_source::RowSource;
 use super::scan::{self, MOST};
-use super::step::Step;
 use crate::Strategy;
 
 const READINGS: &str = "readings";
@@ -97,7 +97,7 @@ impl SeriesLog {
         })
     }
 
-    fn topk_sensors(&mut self, found: &mut Found) -> Result<()> {
+    fn topk_sensors(&mut self, found: &mut QueryResults) -> Result<()> {
         self.tallies(&mut found.tallies)?;
         scan::most_first(&mut found.tallies);
         found.tallies.truncate(MOST);
@@ -180,14 +180,14 @@ impl AsPoint {
 
 /// Readings on their way into a bulk load; ends early at one that is no point.
 struct PointFeed<'a> {
-    feed: Feed<'a>,
+    source: RowSource<'a>,
     next: AsPoint,
     error: Option<EngineError>,
 }
 
 impl Points for PointFeed<'_> {
     fn next(&mut self) -> Option<Point<'_>> {
-        match self.next.set(self.feed.advance()?) {
+        match self.next.set(self.source.advance()?) {
             Ok(()) => Some(self.next.point()),
             Err(error) => {
                 self.error = Some(error);
@@ -198,27 +198,28 @@ impl Points for PointFeed<'_> {
 }
 
 impl SensorLog for SeriesLog {
-    fn how(&self, step: Step) -> How {
-        if step == Step::CompareTwo { How::ClientSide } else { How::Native }
+    fn how(&self, step: Phase) -> Execution {
+        if step == Phase::CompareTwo { Execution::ClientSide } else { Execution::Native }
     }
 
     fn clear(&mut self) -> Result<()> {
         self.store.clear(READINGS)
     }
 
-    fn ready(&mut self, _: Step, _: Strategy) -> Result<()> {
+    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
         Ok(())
     }
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let mut next = AsPoint::EMPTY;
         if by == Strategy::Bulk {
-            let mut feed = PointFeed { feed: Feed::new(rows, false, meter), next, error: None };
-            let loaded = self.store.bulk(READINGS, &mut feed)?;
-            if let Some(error) = feed.error {
+            let mut source =
+                PointFeed { source: RowSource::new(rows, false, meter), next, error: None };
+            let loaded = self.store.bulk(READINGS, &mut source)?;
+            if let Some(error) = source.error {
                 return Err(error);
             }
-            let given = feed.feed.given();
+            let given = source.source.given();
             self.store.flush()?;
             meter.count(given);
             return Ok(loaded);
@@ -281,19 +282,19 @@ impl SensorLog for SeriesLog {
         })
     }
 
-    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
+    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
         for part in question.parts() {
             match part {
-                Step::AvgSensor => self.means(Query::AvgSensor, &mut found.means)?,
-                Step::HotSensors => {
+                Phase::AvgSensor => self.means(Query::AvgSensor, &mut found.means)?,
+                Phase::HotSensors => {
                     self.means(Query::HotSensors, &mut found.means)?;
                     scan::hottest_first(&mut found.means);
                 }
-                Step::Anomalies => self.anomalies(&mut found.anomalies)?,
-                Step::DailySummary => self.daily_summary(&mut found.days)?,
-                Step::Outages => self.outages(&mut found.outages)?,
-                Step::TopkSensors => self.topk_sensors(found)?,
-                Step::CompareTwo => found.comparison = self.compare_two()?,
+                Phase::Anomalies => self.anomalies(&mut found.anomalies)?,
+                Phase::DailySummary => self.daily_summary(&mut found.days)?,
+                Phase::Outages => self.outages(&mut found.outages)?,
+                Phase::TopkSensors => self.topk_sensors(found)?,
+                Phase::CompareTwo => found.comparison = self.compare_two()?,
                 _ => {}
             }
         }
@@ -314,12 +315,12 @@ impl SensorLog for SeriesLog {
         Ok(())
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
-    fn sibling(&mut self) -> Result<Door> {
-        self.store.sibling()
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        self.store.open_client()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

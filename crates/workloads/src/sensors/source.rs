@@ -12,7 +12,7 @@ use crate::{Source, WorkloadError};
 pub(super) enum Rows {
     /// All rows of a file, of which a scale is a stratified sample.
     File(Log),
-    /// Made for each scale from the seed.
+    /// GeneratedRows for each scale from the seed.
     Synthetic {
         /// The seed.
         seed: u64,

@@ -1,18 +1,18 @@
 //! The log in an SQL database.
 
 use embermark_contract::sql::{self, Param, SqlStore, Statement};
-use embermark_contract::{Access, Door, Result};
+use embermark_contract::{Access, ClientOpener, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::How;
+use embermark_model::result::Execution;
 use embermark_model::{Key, Reading};
 
-use super::feed::{self, Feed};
-use super::found::Found;
-use super::native::{self, Asks, reading, values};
+use super::answers::{self, Asks, reading, values};
+use super::phase::Phase;
 use super::port::{Change, SensorLog};
 use super::queries::{Query, TABLE};
-use super::step::Step;
+use super::query_results::QueryResults;
+use super::row_source::{self, RowSource};
 use crate::Strategy;
 
 /// The log in an SQL database: one table.
@@ -46,16 +46,16 @@ impl SqlLog {
         }
     }
 
-    fn queries(&self, step: Step, by: Strategy) -> Vec<Query> {
+    fn queries(&self, step: Phase, by: Strategy) -> Vec<Query> {
         match step {
-            Step::Load if by == Strategy::Bulk => vec![],
-            Step::Load => vec![Query::Insert],
-            Step::Read => vec![Query::Read],
-            Step::LastReadings => vec![self.newest_query()],
-            Step::Update => vec![Query::Update],
-            Step::Delete => vec![Query::Delete],
+            Phase::Load if by == Strategy::Bulk => vec![],
+            Phase::Load => vec![Query::Insert],
+            Phase::Read => vec![Query::Read],
+            Phase::LastReadings => vec![self.newest_query()],
+            Phase::Update => vec![Query::Update],
+            Phase::Delete => vec![Query::Delete],
             question => {
-                question.parts().iter().flat_map(|part| native::queries(*part)).copied().collect()
+                question.parts().iter().flat_map(|part| answers::queries(*part)).copied().collect()
             }
         }
     }
@@ -95,8 +95,8 @@ const fn sensor_param(sensor: u16) -> Param<'static> {
 }
 
 impl SensorLog for SqlLog {
-    fn how(&self, _: Step) -> How {
-        How::Native
+    fn how(&self, _: Phase) -> Execution {
+        Execution::Native
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -109,11 +109,15 @@ impl SensorLog for SqlLog {
         self.store.batch(&create)
     }
 
-    fn ready(&mut self, step: Step, by: Strategy) -> Result<()> {
+    fn ready(&mut self, step: Phase, by: Strategy) -> Result<()> {
         let queries = self.queries(step, by);
         let many_rows =
             step.is_question() || queries.is_empty() || matches!(queries[..], [Query::NewestOf(_)]);
-        self.store.expect(if many_rows { sql::Step::Analytic } else { sql::Step::Point })?;
+        self.store.expect(if many_rows {
+            sql::QueryKind::Analytic
+        } else {
+            sql::QueryKind::Point
+        })?;
         for query in queries {
             self.statement(query)?;
         }
@@ -122,9 +126,9 @@ impl SensorLog for SqlLog {
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
-            let mut feed = Feed::new(rows, self.store.bulk_sorted(), meter);
-            let loaded = self.store.bulk_insert(&TABLE, &mut feed)?;
-            let given = feed.given();
+            let mut source = RowSource::new(rows, self.store.bulk_sorted(), meter);
+            let loaded = self.store.bulk_insert(&TABLE, &mut source)?;
+            let given = source.given();
             meter.count(given);
             return Ok(loaded);
         }
@@ -132,7 +136,7 @@ impl SensorLog for SqlLog {
         self.transaction(Access::Write, by, |store| {
             let mut loaded = 0;
             meter.each(rows.len() as u64, |i| {
-                loaded += store.run(insert, &feed::params(&rows[i]))?;
+                loaded += store.run(insert, &row_source::params(&rows[i]))?;
                 Ok(())
             })?;
             Ok(loaded)
@@ -210,8 +214,8 @@ impl SensorLog for SqlLog {
         })
     }
 
-    fn ask(&mut self, question: Step, found: &mut Found) -> Result<()> {
-        native::answer(self, question, found)
+    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
+        answers::answer(self, question, found)
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()> {
@@ -222,12 +226,12 @@ impl SensorLog for SqlLog {
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.store.settle()
+    fn maintain(&mut self) -> Result<()> {
+        self.store.maintain()
     }
 
-    fn sibling(&mut self) -> Result<Door> {
-        self.store.sibling()
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        self.store.open_client()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

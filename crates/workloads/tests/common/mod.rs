@@ -6,13 +6,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use embermark_engines::{Engine, Kind, Site, Store, Tier, registry};
+use embermark_engines::{Engine, Kind, OpenOptions, Store, Tier, registry};
 use embermark_meter::{Measured, Meter};
 use embermark_model::plan::DataSource;
 use embermark_model::result::ClientRun;
 use embermark_model::{Durability, Scale};
 use embermark_skips::is_here;
-use embermark_workloads::{Bench, Phase, Spec, find};
+use embermark_workloads::{Bench, OpenedPhase, Spec, find};
 use tempfile::TempDir;
 
 /// Rows staged for the sensors workload.
@@ -62,22 +62,22 @@ pub fn candidates() -> impl Iterator<Item = &'static dyn Engine> {
     })
 }
 
-/// A site for one database, removed with it.
-pub fn site() -> (TempDir, Site) {
+/// A folder for one database, removed with it.
+pub fn options() -> (TempDir, OpenOptions) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap();
-    (dir, Site::new(path, Durability::None, 64 << 20))
+    (dir, OpenOptions::new(path, Durability::None, 64 << 20))
 }
 
 /// Opens an engine in the weakest tier it makes.
-pub fn store(engine: &dyn Engine, site: &mut Site) -> Option<Store> {
+pub fn store(engine: &dyn Engine, options: &mut OpenOptions) -> Option<Store> {
     if !is_here(engine) {
         return None;
     }
     let tiers = [Durability::None, Durability::Process, Durability::Power];
     let offered = |tier: &Durability| matches!(engine.tier(*tier), Tier::Offered { .. });
-    site.durability = tiers.into_iter().find(offered).unwrap();
-    Some(engine.open(site).unwrap_or_else(|error| panic!("{error}")).store)
+    options.durability = tiers.into_iter().find(offered).unwrap();
+    Some(engine.open(options).unwrap_or_else(|error| panic!("{error}")).store)
 }
 
 /// What became of the runs of one phase.
@@ -104,7 +104,7 @@ pub fn drive_phases(
     cap: Option<Duration>,
     wanted: impl Fn(&str) -> bool,
 ) -> Vec<Outcome> {
-    let phases: Vec<Phase> = bench.phases().to_vec();
+    let phases: Vec<OpenedPhase> = bench.phases().to_vec();
     let mut outcomes = Vec::new();
     for (place, phase) in phases.iter().enumerate().filter(|(_, phase)| wanted(phase.name)) {
         let mut meter = Meter::new(cap);

@@ -11,8 +11,8 @@ use embermark_model::answer::{Answer, Difference, Expected, Row, Value};
 
 pub(super) use content::Content;
 
+use super::phase::Phase;
 use super::port::Record;
-use super::step::Step;
 
 /// The right answers.
 pub(super) struct Oracle {
@@ -39,27 +39,27 @@ impl Oracle {
         Self { gps: gps(events()).into(), co2: co2(events()).into(), logs: logs(events()).into() }
     }
 
-    const fn answers(&self, question: Step) -> &Answers {
+    const fn answers(&self, question: Phase) -> &Answers {
         match question {
-            Step::Gps => &self.gps,
-            Step::Co2 => &self.co2,
+            Phase::Gps => &self.gps,
+            Phase::Co2 => &self.co2,
             _ => &self.logs,
         }
     }
 
     /// How many rows the answer to a question has.
-    pub(super) const fn rows(&self, question: Step) -> usize {
+    pub(super) const fn rows(&self, question: Phase) -> usize {
         self.answers(question).rows
     }
 
     /// Compares an engine's answer to a question with the right one.
-    pub(super) fn check(&self, question: Step, answer: &Answer) -> Result<(), Difference> {
+    pub(super) fn check(&self, question: Phase, answer: &Answer) -> Result<(), Difference> {
         let expected = &self.answers(question).expected;
         match (question, answer) {
-            (Step::Gps, Answer::Rows(rows)) => {
+            (Phase::Gps, Answer::Rows(rows)) => {
                 expected.check(&Answer::Rows(rows.iter().cloned().map(located).collect()))
             }
-            (Step::Logs, Answer::Rows(rows)) => {
+            (Phase::Logs, Answer::Rows(rows)) => {
                 expected.check(answer)?;
                 ordered(rows)
             }

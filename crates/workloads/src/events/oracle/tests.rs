@@ -51,8 +51,8 @@ fn points_on_the_edge_of_the_rectangle_are_outside() {
         at(8.0, 50.0),
         at(8.0, 50.5),
     ]));
-    let check = |rows: Vec<Row>| oracle.check(Step::Gps, &Answer::Rows(rows));
-    assert_eq!(oracle.rows(Step::Gps), 2);
+    let check = |rows: Vec<Row>| oracle.check(Phase::Gps, &Answer::Rows(rows));
+    assert_eq!(oracle.rows(Phase::Gps), 2);
     let (a, b) = (point(6.0001, 47.0), point(9.9999, 45.0001));
     assert_eq!(check(vec![b.clone(), a.clone()]), Ok(()));
     assert!(check(vec![a.clone()]).is_err());
@@ -73,10 +73,10 @@ fn means_are_by_month_in_utc() {
     ]));
     let mean = |month, mean| vec![Value::Int(month), Value::Float(mean)];
     let right = vec![mean(12, 7.0), mean(1, 150.0), mean(2, 450.0), mean(3, 1.0)];
-    assert_eq!(oracle.check(Step::Co2, &Answer::Rows(right.clone())), Ok(()));
+    assert_eq!(oracle.check(Phase::Co2, &Answer::Rows(right.clone())), Ok(()));
     let mut bent = right;
     bent[1] = mean(1, 150.000_001);
-    assert!(oracle.check(Step::Co2, &Answer::Rows(bent)).is_err());
+    assert!(oracle.check(Phase::Co2, &Answer::Rows(bent)).is_err());
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn errors_of_the_last_ninety_days_are_counted_and_in_order() {
         line(since + 5, "b", false),
         line(since + 6, "a", false),
     ]));
-    let check = |rows: Vec<Row>| oracle.check(Step::Logs, &Answer::Rows(rows));
+    let check = |rows: Vec<Row>| oracle.check(Phase::Logs, &Answer::Rows(rows));
     let (a, b, c) = (errors("a", 1), errors("b", 2), errors("c", 1));
     assert_eq!(check(vec![c.clone(), a.clone(), b.clone()]), Ok(()));
     assert_eq!(check(vec![b.clone(), a.clone(), c.clone()]), Ok(()));

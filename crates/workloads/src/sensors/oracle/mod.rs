@@ -9,7 +9,7 @@ mod tests;
 use embermark_model::answer::Expected;
 use embermark_model::{Key, Reading};
 
-use super::step::Step;
+use super::phase::Phase;
 pub(super) use content::Content;
 
 /// What is known of the rows before any clock starts.
@@ -18,7 +18,7 @@ pub(super) struct Oracle {
     order: Vec<u32>,
     /// Every sensor, ascending.
     sensors: Vec<u16>,
-    answers: Vec<(Step, Expected)>,
+    answers: Vec<(Phase, Expected)>,
 }
 
 impl Oracle {
@@ -34,12 +34,12 @@ impl Oracle {
     }
 
     /// The answer of a question.
-    pub(super) fn answer(&self, step: Step) -> Option<&Expected> {
+    pub(super) fn answer(&self, step: Phase) -> Option<&Expected> {
         self.answers.iter().find(|(of, _)| *of == step).map(|(_, expected)| expected)
     }
 
     /// Most rows that the answer of a question has, if it is one list of rows.
-    pub(super) fn rows_of(&self, step: Step) -> usize {
+    pub(super) fn rows_of(&self, step: Phase) -> usize {
         match self.answer(step) {
             Some(Expected::Set { rows, optional }) => rows.len() + optional.len(),
             Some(Expected::Top(top)) => top.candidates.len(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use embermark_model::Reading;
 use embermark_model::answer::{Expected, Required, Row, TOLERANCE, Top, Value};
 
-use super::super::step::Step;
+use super::super::phase::Phase;
 use super::statistics::{self, Correlation};
 
 const SECOND: i64 = 1_000_000;
@@ -15,26 +15,26 @@ const HOT_CELSIUS: f64 = 25.0;
 type Series<'a> = &'a [&'a Reading];
 
 /// The answer of every question; `series` ascend by sensor.
-pub(super) fn answers(series: &[Series<'_>]) -> Vec<(Step, Expected)> {
+pub(super) fn answers(series: &[Series<'_>]) -> Vec<(Phase, Expected)> {
     let (avg, daily) = (avg_sensor(series), daily_summary(series));
     let (outages, topk) = (outages(series), topk_sensors(series));
     let profile = [
-        (Step::AvgSensor, &avg),
-        (Step::DailySummary, &daily),
-        (Step::Outages, &outages),
-        (Step::TopkSensors, &topk),
+        (Phase::AvgSensor, &avg),
+        (Phase::DailySummary, &daily),
+        (Phase::Outages, &outages),
+        (Phase::TopkSensors, &topk),
     ];
     let profile =
         Expected::Parts(profile.map(|(step, answer)| (step.name(), answer.clone())).to_vec());
     vec![
-        (Step::AvgSensor, avg),
-        (Step::HotSensors, hot_sensors(series)),
-        (Step::Anomalies, anomalies(series)),
-        (Step::DailySummary, daily),
-        (Step::Outages, outages),
-        (Step::TopkSensors, topk),
-        (Step::CompareTwo, compare_two(series)),
-        (Step::FullProfile, profile),
+        (Phase::AvgSensor, avg),
+        (Phase::HotSensors, hot_sensors(series)),
+        (Phase::Anomalies, anomalies(series)),
+        (Phase::DailySummary, daily),
+        (Phase::Outages, outages),
+        (Phase::TopkSensors, topk),
+        (Phase::CompareTwo, compare_two(series)),
+        (Phase::FullProfile, profile),
     ]
 }
 

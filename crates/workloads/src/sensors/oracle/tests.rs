@@ -3,7 +3,7 @@
 use embermark_model::answer::{Answer, Expected, Required, Row, Value};
 use embermark_model::{Key, Reading};
 
-use super::super::step::Step;
+use super::super::phase::Phase;
 use super::{Content, Oracle};
 
 const SECOND: i64 = 1_000_000;
@@ -18,12 +18,12 @@ fn series(sensor: u16, temperatures: &[f64]) -> Vec<Reading> {
     (0..).zip(temperatures).map(|(i, &t)| row(sensor, i * 31 * SECOND, t)).collect()
 }
 
-fn answer(rows: &[Reading], step: Step) -> Expected {
+fn answer(rows: &[Reading], step: Phase) -> Expected {
     Oracle::new(rows).answer(step).unwrap().clone()
 }
 
 /// Rows that must be in the answer, and rows that may be.
-fn rows_of(rows: &[Reading], step: Step) -> (Vec<Row>, Vec<Row>) {
+fn rows_of(rows: &[Reading], step: Phase) -> (Vec<Row>, Vec<Row>) {
     match answer(rows, step) {
         Expected::Set { rows, optional } => (rows, optional),
         Expected::Top(top) => {
@@ -56,7 +56,7 @@ fn means_are_over_temperatures_that_are_there_and_null_without_any() {
     ];
     let means = [(2, float(11.0)), (7, float(22.0)), (9, Value::Null)];
     assert_eq!(
-        rows_of(&rows, Step::AvgSensor).0,
+        rows_of(&rows, Phase::AvgSensor).0,
         means.map(|(sensor, mean)| vec![int(sensor), mean])
     );
 }
@@ -71,12 +71,12 @@ fn hot_sensors_need_ten_readings_and_a_mean_above_25() {
     rows.extend(series(5, &[30.0; 9]));
     rows.push(row(5, DAY, None));
     rows.extend((0..20).map(|i| row(6, i, None)));
-    let (sure, at_threshold) = rows_of(&rows, Step::HotSensors);
+    let (sure, at_threshold) = rows_of(&rows, Phase::HotSensors);
     assert_eq!(sure, [vec![int(1), float(26.0)], vec![int(5), float(30.0)]]);
     assert_eq!(at_threshold, [vec![int(3), float(25.0)]]);
     let [mild, hot] = [vec![int(1), float(26.0)], vec![int(5), float(30.0)]];
     let verdict = |order: [&Row; 2]| {
-        answer(&rows, Step::HotSensors).check(&Answer::Rows(order.map(Clone::clone).to_vec()))
+        answer(&rows, Phase::HotSensors).check(&Answer::Rows(order.map(Clone::clone).to_vec()))
     };
     assert_eq!(verdict([&hot, &mild]), Ok(()));
     assert!(verdict([&mild, &hot]).is_err());
@@ -90,7 +90,7 @@ fn anomalies_lie_more_than_two_sample_deviations_from_the_mean() {
     // One temperature has no deviation; of two none is ever two deviations off.
     rows.extend(series(2, &[50.0]));
     rows.extend(series(3, &[0.0, 100.0]));
-    let (sure, at_threshold) = rows_of(&rows, Step::Anomalies);
+    let (sure, at_threshold) = rows_of(&rows, Phase::Anomalies);
     assert_eq!(sure, [vec![int(1), int(9 * 31 * SECOND), float(30.0)]]);
     assert_eq!(at_threshold, Vec::<Row>::new());
 }
@@ -102,14 +102,14 @@ fn a_reading_at_exactly_two_deviations_may_be_an_anomaly_or_not() {
     let d = 8.0_f64.sqrt();
     let t = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 2.0 * d, -2.0 * d];
     let rows = series(1, &t.map(|x| x + 20.0));
-    let (sure, at_threshold) = rows_of(&rows, Step::Anomalies);
+    let (sure, at_threshold) = rows_of(&rows, Phase::Anomalies);
     assert_eq!((sure.len(), at_threshold.len()), (0, 2));
 }
 
 #[test]
 fn readings_of_a_stuck_sensor_may_be_anomalies_or_not() {
     let rows = series(1, &[122.153; 7]);
-    let (sure, at_threshold) = rows_of(&rows, Step::Anomalies);
+    let (sure, at_threshold) = rows_of(&rows, Phase::Anomalies);
     assert_eq!((sure.len(), at_threshold.len()), (0, 7));
 }
 
@@ -124,7 +124,7 @@ fn a_day_ends_at_midnight_utc_and_counts_readings_without_temperature() {
         row(2, 5 * DAY, 1.5),
     ];
     assert_eq!(
-        rows_of(&rows, Step::DailySummary).0,
+        rows_of(&rows, Phase::DailySummary).0,
         [
             vec![int(1), int(4), float(10.0), float(10.0), float(10.0), int(1)],
             vec![int(1), int(5), float(-4.0), float(20.0), float(8.0), int(3)],
@@ -147,7 +147,7 @@ fn an_outage_is_longer_than_an_hour_and_between_readings_of_one_sensor() {
         row(3, 20 * HOUR, 1.0),
     ];
     assert_eq!(
-        rows_of(&rows, Step::Outages).0,
+        rows_of(&rows, Phase::Outages).0,
         [
             vec![int(1), int(HOUR), int(2 * HOUR + 1)],
             vec![int(1), int(2 * HOUR + 1), int(9 * HOUR)],
@@ -160,7 +160,7 @@ fn top_sensors_are_counted_over_all_readings_and_ranked_over_temperatures() {
     let mut rows: Vec<Reading> = (1..=12).flat_map(|s| series(s, &[f64::from(s); 3])).collect();
     rows.push(row(12, DAY, None));
     rows.push(row(13, 0, None));
-    let topk = answer(&rows, Step::TopkSensors);
+    let topk = answer(&rows, Phase::TopkSensors);
     let of = |first: &[(i64, i64)], second: &[i64]| {
         let readings = first.iter().map(|&(s, n)| vec![int(s), int(n)]).collect();
         let hottest = second.iter().map(|&s| vec![int(s), float(s as f64)]).collect();
@@ -182,7 +182,7 @@ fn top_sensors_are_counted_over_all_readings_and_ranked_over_temperatures() {
 
 /// Answer of `compare_two` as buckets and correlation.
 fn comparison(rows: &[Reading]) -> (Value, Value) {
-    let (rows, _) = rows_of(rows, Step::CompareTwo);
+    let (rows, _) = rows_of(rows, Phase::CompareTwo);
     (rows[0][0].clone(), rows[0][1].clone())
 }
 
@@ -228,7 +228,7 @@ fn a_correlation_with_a_stuck_sensor_may_be_anything() {
 
 #[test]
 fn the_profile_is_its_four_parts_in_sequence() {
-    let Expected::Parts(parts) = answer(&series(1, &[1.0, 2.0]), Step::FullProfile) else {
+    let Expected::Parts(parts) = answer(&series(1, &[1.0, 2.0]), Phase::FullProfile) else {
         panic!("no parts")
     };
     let names: Vec<_> = parts.iter().map(|(name, _)| *name).collect();

@@ -6,14 +6,14 @@ use embermark_meter::Meter;
 const BETWEEN_LOOKS: usize = 4_096;
 
 /// Gives rows one at a time, in the order wanted, until they or the time are used up.
-pub(crate) struct Feed<'a, T> {
+pub(crate) struct RowSource<'a, T> {
     rows: &'a [T],
     order: Option<Vec<u32>>,
     given: usize,
     meter: &'a mut Meter,
 }
 
-impl<'a, T> Feed<'a, T> {
+impl<'a, T> RowSource<'a, T> {
     /// Feeds rows as they come, or by an order of their places.
     pub(crate) const fn new(rows: &'a [T], order: Option<Vec<u32>>, meter: &'a mut Meter) -> Self {
         Self { rows, order, given: 0, meter }

@@ -48,7 +48,7 @@ impl Column {
 
 /// A phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Phase {
     OpenClose,
     Insert,
     Select(Column),
@@ -56,7 +56,7 @@ pub(super) enum Step {
     Delete(Column),
 }
 
-/// In the order of [`Step::ALL`].
+/// In the order of [`Phase::ALL`].
 pub(super) static PHASES: [PhaseInfo; 8] = [
     PhaseInfo { name: "open_close", about: "opens, reads one row and closes, 250 times" },
     PhaseInfo { name: "insert", about: "puts N rows in" },
@@ -68,7 +68,7 @@ pub(super) static PHASES: [PhaseInfo; 8] = [
     PhaseInfo { name: "delete_scan", about: "deletes a fifth of the rows by zip" },
 ];
 
-impl Step {
+impl Phase {
     /// In the order in which they run.
     pub(super) const ALL: [Self; 8] = [
         Self::OpenClose,

@@ -17,7 +17,7 @@ use super::target::Target;
 use super::tier::{self, Setting};
 use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec, run_to_end, template};
-use crate::{EngineError, Link, Result, Site};
+use crate::{EngineError, Link, OpenOptions, Result};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -29,22 +29,25 @@ const LEAST_MEMORY: u64 = 6 * MIB;
 /// only has to be copied.
 const TEMPLATE_LOG: &str = "--innodb-log-file-size=4M";
 
-/// Creates a data directory at `site`, starts a server on it and connects.
+/// Creates a data directory as `options` say, starts a server on it and connects.
 ///
 /// # Errors
 /// When MariaDB is not installed, or does not start: with the last lines of its log.
-pub(super) fn start(library: &'static Connector, site: &Site) -> Result<(Server, Session)> {
+pub(super) fn start(
+    library: &'static Connector,
+    options: &OpenOptions,
+) -> Result<(Server, Session)> {
     let found = installation::find()
         .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
-    let home = Home::create(NAME, &site.dir, Account::ourselves())?;
+    let home = Home::create(NAME, &options.dir, Account::ourselves())?;
     let data = home.subdirectory(NAME, "data")?;
     let run = home.subdirectory(NAME, "run")?;
     home.subdirectory(NAME, "tmp")?;
     template::fill(NAME, &template_name(&found), &data, |data| initialise(&found, &home, data))?;
-    if site.durability == Durability::Power {
+    if options.durability == Durability::Power {
         // What was copied without a sync can be lost in a power cut, whatever is synced later.
         let synced = File::open(&data).and_then(|data| Ok(syncfs(data)?));
-        synced.map_err(|e| EngineError::file(NAME, "sync", site.dir.join("server/data"), e))?;
+        synced.map_err(|e| EngineError::file(NAME, "sync", options.dir.join("server/data"), e))?;
     }
     let socket = run.join("socket");
     let mut args = first_arguments(&found);
@@ -52,8 +55,8 @@ pub(super) fn start(library: &'static Connector, site: &Site) -> Result<(Server,
     args.push(path_argument("--datadir=", &data));
     args.push(path_argument("--socket=", &socket));
     args.push(path_argument("--pid-file=", &run.join("pid")));
-    args.extend(configuration(site).into_iter().map(OsString::from));
-    let (target, elsewhere) = match site.link {
+    args.extend(configuration(options).into_iter().map(OsString::from));
+    let (target, elsewhere) = match options.link {
         Link::Socket => {
             // Nothing listens but the Unix socket in the server's own directory.
             args.push("--skip-networking".into());
@@ -138,13 +141,13 @@ fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
 
 /// What the server is started with. What is not named here is MariaDB's default, the log's 96 MiB
 /// among it: a smaller log would have pages written in the middle of a trial.
-fn configuration(site: &Site) -> Vec<String> {
+fn configuration(options: &OpenOptions) -> Vec<String> {
     let Setting { flush_log_at_trx_commit, doublewrite, flush_method, .. } =
-        tier::setting(site.durability);
-    let pool = site.memory.max(LEAST_MEMORY);
+        tier::setting(options.durability);
+    let pool = options.memory.max(LEAST_MEMORY);
     // A result in between that is larger goes to disk, whatever the cache: no less than the
     // default of 16 MiB, and of a large cache what is plenty.
-    let work = (site.memory / 4).clamp(16 * MIB, 64 * MIB);
+    let work = (options.memory / 4).clamp(16 * MIB, 64 * MIB);
     vec![
         // At start, because the way the log is written is chosen by it then, not by SET GLOBAL.
         format!("--innodb-flush-log-at-trx-commit={flush_log_at_trx_commit}"),
@@ -165,7 +168,7 @@ fn configuration(site: &Site) -> Vec<String> {
         "--innodb-buffer-pool-load-at-startup=OFF".to_owned(),
         "--innodb-buffer-pool-dump-at-shutdown=OFF".to_owned(),
         // One connection of ours, and one to look at it.
-        format!("--max-connections={}", 9 + site.clients.max(1)),
+        format!("--max-connections={}", 9 + options.clients.max(1)),
         "--skip-name-resolve".to_owned(),
         // No stack of a crash on some other file: the log is standard error.
         "--console".to_owned(),

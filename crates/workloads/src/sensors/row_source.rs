@@ -8,18 +8,18 @@ use embermark_model::Reading;
 use super::codec::{self, KeyBytes, ValueBytes};
 
 /// Gives readings one at a time, in the order wanted, until they or the time are used up.
-pub(super) struct Feed<'a> {
-    rows: crate::feed::Feed<'a, Reading>,
+pub(super) struct RowSource<'a> {
+    rows: crate::row_source::RowSource<'a, Reading>,
     key: KeyBytes,
     value: ValueBytes,
     row: [Param<'static>; 6],
 }
 
-impl<'a> Feed<'a> {
+impl<'a> RowSource<'a> {
     /// Feeds `rows` as they come, or in key order: then they are sorted here, inside the clock,
     /// since it is the engine's wish.
     pub(super) fn new(rows: &'a [Reading], sorted: bool, meter: &'a mut Meter) -> Self {
-        let rows = crate::feed::Feed::new(rows, sorted.then(|| by_key(rows)), meter);
+        let rows = crate::row_source::RowSource::new(rows, sorted.then(|| by_key(rows)), meter);
         Self { rows, key: [0; _], value: [0; _], row: [Param::Null; 6] }
     }
 
@@ -35,7 +35,7 @@ impl<'a> Feed<'a> {
     }
 }
 
-impl Pairs for Feed<'_> {
+impl Pairs for RowSource<'_> {
     #[inline]
     fn next(&mut self) -> Option<(&[u8], &[u8])> {
         let reading = self.advance()?;
@@ -45,7 +45,7 @@ impl Pairs for Feed<'_> {
     }
 }
 
-impl Rows for Feed<'_> {
+impl Rows for RowSource<'_> {
     #[inline]
     fn next(&mut self) -> Option<&[Param<'_>]> {
         self.row = params(self.advance()?);
@@ -135,15 +135,15 @@ mod tests {
             vec![],
         ] {
             let mut meter = Meter::new(None);
-            let mut feed = Feed::new(&rows, true, &mut meter);
+            let mut source = RowSource::new(&rows, true, &mut meter);
             let mut keys = Vec::new();
-            while let Some((key, _)) = Pairs::next(&mut feed) {
+            while let Some((key, _)) = Pairs::next(&mut source) {
                 keys.push(codec::decode_key(key));
             }
             let mut expected: Vec<Key> = rows.iter().map(Reading::key).collect();
             expected.sort();
             assert_eq!(keys, expected);
-            assert_eq!(feed.given(), rows.len() as u64);
+            assert_eq!(source.given(), rows.len() as u64);
         }
     }
 
@@ -152,14 +152,14 @@ mod tests {
         let rows: Vec<Reading> = (0..10_000).map(|ts| row(1, ts)).collect();
         let mut meter = Meter::new(Some(Duration::from_nanos(1)));
         meter.start();
-        let mut feed = Feed::new(&rows, false, &mut meter);
+        let mut source = RowSource::new(&rows, false, &mut meter);
         let mut given = 0;
-        while let Some(row) = Rows::next(&mut feed) {
+        while let Some(row) = Rows::next(&mut source) {
             assert_eq!(row[1], Param::Int(given));
             assert_eq!(row[3], Param::Null);
             given += 1;
         }
-        assert_eq!((given, feed.given()), (4_096, 4_096));
+        assert_eq!((given, source.given()), (4_096, 4_096));
         assert!(meter.measured().capped);
     }
 }

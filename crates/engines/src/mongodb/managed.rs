@@ -13,7 +13,7 @@ use super::uri::Uri;
 use super::{NAME, tier};
 use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec};
-use crate::{EngineError, Link, Result, Site};
+use crate::{EngineError, Link, OpenOptions, Result};
 
 /// Its socket, in its directory.
 const SOCKET: &str = "mongod.sock";
@@ -25,20 +25,20 @@ const DATABASE: &str = "embermark";
 /// (<https://source.wiredtiger.com/develop/group__wt.html>, `cache_size`).
 const SMALLEST_CACHE: u64 = 1 << 20;
 
-/// Starts a server at `site` and connects.
+/// Starts a server as `options` say and connects.
 ///
 /// # Errors
 /// When MongoDB is not installed, or does not start: with the last lines of its log.
-pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
+pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let library = session::driver()?;
     let found = installation::find()
         .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
-    let home = Home::create(NAME, &site.dir, Account::ourselves())?;
+    let home = Home::create(NAME, &options.dir, Account::ourselves())?;
     let data = home.subdirectory(NAME, "data")?;
     let mut args: Vec<OsString> = vec!["--dbpath".into(), data.into()];
     // The other option leaves out the socket that mongod would make in /tmp.
     args.extend(["--nounixsocket".into(), "--bind_ip".into()]);
-    let (address, elsewhere) = match site.link {
+    let (address, elsewhere) = match options.link {
         Link::Socket => {
             // A path among the addresses is a Unix socket, and as the only one nothing else listens
             // (https://www.mongodb.com/docs/v6.0/reference/program/mongod/#std-option-mongod.--bind_ip).
@@ -53,7 +53,7 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
             (url.clone(), url)
         }
     };
-    args.extend(configuration(site, &found.version).into_iter().map(OsString::from));
+    args.extend(configuration(options, &found.version).into_iter().map(OsString::from));
     Server::start(spec(&found, args), &home, |_| {
         connect(library, &address, elsewhere.clone()).map_err(|e| e.to_string())
     })
@@ -89,13 +89,16 @@ fn spec(found: &Installation, args: Vec<OsString>) -> ServerSpec<'_> {
 
 /// What the server is started with. What is not named here is MongoDB's default, as any user
 /// meets it: documents compressed by snappy among it.
-fn configuration(site: &Site, version: &str) -> Vec<String> {
-    let cache = site.memory.max(SMALLEST_CACHE);
+fn configuration(options: &OpenOptions, version: &str) -> Vec<String> {
+    let cache = options.memory.max(SMALLEST_CACHE);
     let mut args = vec![
         // --wiredTigerCacheSizeGB takes no less than 0.25 GB, whatever other engines have. Files
         // of the journal are made beforehand, three of them, 100 MB each if nothing is said.
         "--wiredTigerEngineConfigString".to_owned(),
-        format!("cache_size={cache}B,log=(file_max=16MB){}", tier::engine_config(site.durability)),
+        format!(
+            "cache_size={cache}B,log=(file_max=16MB){}",
+            tier::engine_config(options.durability)
+        ),
         // No samples of the machine for MongoDB's support on the disk that is measured.
         "--setParameter".to_owned(),
         "diagnosticDataCollectionEnabled=false".to_owned(),
@@ -103,6 +106,6 @@ fn configuration(site: &Site, version: &str) -> Vec<String> {
         "--networkMessageCompressors".to_owned(),
         "disabled".to_owned(),
     ];
-    args.extend(tier::arguments(site.durability, version).iter().map(|&arg| arg.to_owned()));
+    args.extend(tier::arguments(options.durability, version).iter().map(|&arg| arg.to_owned()));
     args
 }

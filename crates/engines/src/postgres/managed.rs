@@ -14,36 +14,36 @@ use super::library::Libpq;
 use super::session::Session;
 use super::tier::{self, Setting, on_off};
 use crate::server::{Home, Server, ServerSpec, address, run_to_end};
-use crate::{EngineError, Link, Result, Site};
+use crate::{EngineError, Link, OpenOptions, Result};
 
 /// The superuser of the private server, whoever runs it.
 const USER: &str = "postgres";
 
-/// Creates a database cluster at `site`, starts a server on it and connects.
+/// Creates a database cluster at `open`, starts a server on it and connects.
 ///
 /// # Errors
 /// When PostgreSQL is not installed, or does not start: with the last lines of its log.
-pub(super) fn start(library: &'static Libpq, site: &Site) -> Result<(Server, Session)> {
+pub(super) fn start(library: &'static Libpq, open: &OpenOptions) -> Result<(Server, Session)> {
     let Installation { initdb, postgres, account, .. } = installation::find()
         .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
-    let home = Home::create(NAME, &site.dir, account)?;
+    let home = Home::create(NAME, &open.dir, account)?;
     let data = home.subdirectory(NAME, "data")?;
     let sockets = home.subdirectory(NAME, "run")?;
     let mut args = words("-U postgres -A trust -E UTF8 --locale=C -D");
     args.push(data.clone().into());
-    if site.durability != Durability::Power {
+    if open.durability != Durability::Power {
         // Files created without a sync can be lost in a power cut, whatever is synced afterwards.
         args.push("--no-sync".into());
     }
     run_to_end(spec(&initdb, args), &home)?;
     let mut args = vec!["-D".into(), data.into(), "-k".into(), sockets.into()];
-    let (listen, host, port) = match site.link {
+    let (listen, host, port) = match open.link {
         // Nothing listens but the Unix socket in the server's own directory.
         Link::Socket => ("", home.path_elsewhere().join("run").display().to_string(), 5432),
         Link::Loopback => ("127.0.0.1", "127.0.0.1".to_owned(), address::free_port(NAME)?),
     };
     let listen = [format!("listen_addresses={listen}"), format!("port={port}")];
-    for setting in configuration(site).into_iter().chain(listen) {
+    for setting in configuration(open).into_iter().chain(listen) {
         args.extend(["-c".into(), setting.into()]);
     }
     // Where this process reaches it, and any other one. The last three are said so that libpq does
@@ -81,13 +81,13 @@ const MIB: u64 = 1024 * 1024;
 
 /// What the server is started with. What is not named here is PostgreSQL's default: autovacuum,
 /// parallel queries and compilation of long ones (jit) among it, as any user meets them.
-fn configuration(site: &Site) -> Vec<String> {
+fn configuration(open: &OpenOptions) -> Vec<String> {
     let Setting { fsync, synchronous_commit, full_page_writes, .. } =
-        tier::setting(site.durability);
-    let buffers = site.memory.max(16 * MIB) / 1024;
+        tier::setting(open.durability);
+    let buffers = open.memory.max(16 * MIB) / 1024;
     // Memory of one sort or hash, on top of the cache: its default of 4 MiB makes any larger
     // cache pointless for analytical queries, 64 MiB for each of them is plenty.
-    let work = (site.memory / 4).clamp(4 * MIB, 64 * MIB) / 1024;
+    let work = (open.memory / 4).clamp(4 * MIB, 64 * MIB) / 1024;
     vec![
         format!("fsync={}", on_off(fsync)),
         format!("synchronous_commit={}", on_off(synchronous_commit)),
@@ -98,13 +98,13 @@ fn configuration(site: &Site) -> Vec<String> {
         // (https://www.postgresql.org/docs/15/populate.html); no replication asks for more.
         "wal_level=minimal".to_owned(),
         "max_wal_senders=0".to_owned(),
-        // Checkpoints come from `settle`, not at a random moment of a trial, unless a load is
+        // Checkpoints come from `maintain`, not at a random moment of a trial, unless a load is
         // large (same page).
         "max_wal_size=2GB".to_owned(),
         "checkpoint_timeout=15min".to_owned(),
         // One connection of ours; three are reserved for superusers.
         // A few for us and for those who look on, and one for each client beyond the first.
-        format!("max_connections={}", 7 + site.clients.max(1)),
+        format!("max_connections={}", 7 + open.clients.max(1)),
         // A crash is to be seen, not to be recovered from while the clock runs.
         "restart_after_crash=off".to_owned(),
         "unix_socket_permissions=0700".to_owned(),

@@ -16,23 +16,23 @@ use super::{NAME, rest};
 use crate::http::HttpClient;
 use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec};
-use crate::{EngineError, Link, Result, Site};
+use crate::{EngineError, Link, OpenOptions, Result};
 
 /// The database.
 const DATABASE: &str = "embermark";
 
 const MIB: u64 = 1024 * 1024;
 
-/// Starts a server at `site` and creates the database.
+/// Starts a server as `options` say and creates the database.
 ///
 /// # Errors
 /// When InfluxDB is not installed, or does not start: with the last lines of its log.
-pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
+pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let found = installation::find()
         .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
-    let home = Home::create(NAME, &site.dir, Account::ourselves())?;
+    let home = Home::create(NAME, &options.dir, Account::ourselves())?;
     let file = home.path().join("influxdb.conf");
-    let (port, here, elsewhere) = match site.link {
+    let (port, here, elsewhere) = match options.link {
         Link::Socket => {
             let socket = |home: PathBuf| Address::Socket(home.join("socket"));
             (0, socket(home.path()), socket(home.path_elsewhere()))
@@ -43,8 +43,8 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
             (port, url.clone(), url)
         }
     };
-    fs::write(&file, configuration(site, &home.path(), port))
-        .map_err(|error| EngineError::file(NAME, "write", site.dir.join("server"), error))?;
+    fs::write(&file, configuration(options, &home.path(), port))
+        .map_err(|error| EngineError::file(NAME, "write", options.dir.join("server"), error))?;
     let spec = ServerSpec {
         engine: NAME,
         program: &found.influxd,
@@ -79,10 +79,10 @@ fn without_overrides(names: impl Iterator<Item = OsString>) -> Vec<(OsString, Os
 /// The configuration
 /// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/>). What is not named here is
 /// InfluxDB's default: the index in memory, the shares of compaction among it.
-fn configuration(site: &Site, home: &Path, port: u16) -> String {
+fn configuration(options: &OpenOptions, home: &Path, port: u16) -> String {
     let home = home.display();
     // What is written and what gathers meanwhile are in memory together.
-    let snapshot = (site.memory / 2).max(MIB);
+    let snapshot = (options.memory / 2).max(MIB);
     let cold = rest::COLD.as_millis();
     // Nothing answers on TCP that does not on the Unix socket, but its listeners cannot be left
     // out: they take ports of the loopback address that are free, as 0 asks for.
@@ -131,7 +131,7 @@ enabled = false
 enabled = false
 "#
     );
-    if site.durability == Durability::None {
+    if options.durability == Durability::None {
         text += &format!(
             r#"
 [[udp]]

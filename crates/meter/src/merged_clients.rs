@@ -2,13 +2,13 @@
 
 use embermark_model::result::{Arrivals, ClientRun, Latency};
 
+use crate::arrivals::ArrivalSchedule;
 use crate::latency::{self, Histogram};
 use crate::meter::{Measured, Meter};
-use crate::pace::Pace;
 
 /// What the clients of a run measured.
 #[derive(Debug, Default)]
-pub(crate) struct Party {
+pub(crate) struct MergedClients {
     clients: Vec<ClientRun>,
     response: Option<Histogram>,
     late: Option<Histogram>,
@@ -20,10 +20,10 @@ impl Meter {
     /// A meter for one of several clients of the next run, with its pace in an open loop. It samples
     /// latencies as this one has learned to.
     #[must_use]
-    pub fn for_client(&self, pace: Option<Pace>) -> Self {
+    pub fn for_client(&self, pace: Option<ArrivalSchedule>) -> Self {
         let mut meter = Self::with(self.clock.clone(), self.cap, self.timing_cost);
         meter.every = self.every;
-        meter.set_pace(pace);
+        meter.set_schedule(pace);
         meter
     }
 
@@ -31,7 +31,7 @@ impl Meter {
     /// one's end, operations added up, capped where one of them was.
     pub fn gather(&mut self, clients: &[Self]) {
         self.histogram.reset();
-        let mut party = Party::default();
+        let mut party = MergedClients::default();
         let (mut response, mut late) = (latency::empty(), latency::empty());
         let add = |all: &mut Histogram, one: &Histogram| {
             // All have the same bounds, so this cannot fail.
@@ -139,7 +139,8 @@ mod tests {
     fn clients_of_an_open_loop_are_judged_together() {
         let mut whole = Meter::new(None);
         let client = |pace| whole.for_client(Some(pace));
-        let (idle, busy) = (client(Pace::of(200, 2, 0)), client(Pace::of(200, 2, 1)));
+        let (idle, busy) =
+            (client(ArrivalSchedule::of(200, 2, 0)), client(ArrivalSchedule::of(200, 2, 1)));
         // One keeps its 100 a second, the other does 50.
         let (idle, busy) = std::thread::scope(|scope| {
             let idle = scope.spawn(|| ran(idle, 20, Duration::from_millis(1)));

@@ -1,7 +1,7 @@
 //! A private HarperDB server.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::{NAME, tier};
 use crate::http::HttpClient;
 use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec, template};
-use crate::{EngineError, Link, Result, Site};
+use crate::{EngineError, Link, OpenOptions, Result};
 
 /// The database of its tables.
 pub(super) const DATABASE: &str = "data";
@@ -43,10 +43,10 @@ const WITH_PATHS: [&str; 2] =
 /// # Errors
 /// When HarperDB is not installed, the kernel gives it no network of its own, or it does not
 /// start: with the last lines of its log.
-pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
+pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let installation = installation::find()
         .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
-    let home = Home::create(NAME, &site.dir, Account::ourselves())?;
+    let home = Home::create(NAME, &options.dir, Account::ourselves())?;
     let data = home.subdirectory(NAME, "data")?;
     let name = format!("harperdb-{}-1", installation.version);
     // Programs that copy it do not know the number under which the server reaches it.
@@ -56,7 +56,7 @@ pub(super) fn start(site: &Site) -> Result<(Server, Session)> {
     let password = data.join(PASSWORD);
     let password = fs::read_to_string(&password)
         .map_err(|error| EngineError::file(NAME, "read", password, error))?;
-    launch(&installation, &home, &data, &password, settings(site.durability), site.link)
+    launch(&installation, &home, &data, &password, settings(options.durability), options.link)
 }
 
 /// Starts the server in `data` and connects.
@@ -105,7 +105,8 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     let kept = data.join(PASSWORD);
     let keep = || {
         fs::create_dir(data.join("home"))?;
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&kept)?;
+        let mut file =
+            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&kept)?;
         file.write_all(password.as_bytes())
     };
     keep().map_err(|error| EngineError::file(NAME, "write", &kept, error))?;

@@ -5,12 +5,12 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use embermark_engines::sql::Param;
-use embermark_engines::{Access, Site};
+use embermark_engines::{Access, OpenOptions};
 use embermark_model::Durability;
 
 use crate::common::{
-    TABLE, engine, installed, made, one_int, psql, refused, schemas, setting, site, store, url_of,
-    with_table,
+    TABLE, engine, installed, made, one_int, options, psql, refused, schemas, setting, store,
+    url_of, with_table,
 };
 
 #[test]
@@ -22,7 +22,7 @@ fn a_given_server_gets_one_schema_and_loses_it_again() {
     let mut owner = with_table(&server_dir, Durability::Process);
     let url = url_of(&server_dir);
     let at_first = schemas(&url);
-    let mut given = site(dir.path(), Durability::None);
+    let mut given = options(dir.path(), Durability::None);
     given.url = Some(url.clone());
     let opened = engine().open(&given).unwrap();
     assert_eq!(opened.server, None);
@@ -30,7 +30,7 @@ fn a_given_server_gets_one_schema_and_loses_it_again() {
     let mut ours = store(opened);
     ours.batch(&ours.dialect().create_table(&TABLE)).unwrap();
     assert_eq!(ours.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
-    ours.settle().unwrap();
+    ours.maintain().unwrap();
     assert_eq!(one_int(&mut *owner, "SELECT count(*) FROM readings").unwrap(), Some(0));
     let added: Vec<_> = schemas(&url).into_iter().filter(|s| !at_first.contains(s)).collect();
     assert!(matches!(&added[..], [one] if one.starts_with("embermark_")), "{added:?}");
@@ -39,7 +39,7 @@ fn a_given_server_gets_one_schema_and_loses_it_again() {
     drop(ours);
     assert_eq!(schemas(&url), at_first);
 
-    let power = Site { durability: Durability::Power, ..given };
+    let power = OpenOptions { durability: Durability::Power, ..given };
     let error = refused(&power).to_string();
     assert!(error.contains("fsync=off") && error.contains("--durability"), "{error}");
     assert_eq!(schemas(&url), at_first);
@@ -49,7 +49,7 @@ fn a_given_server_gets_one_schema_and_loses_it_again() {
 #[test]
 fn a_server_that_is_not_reached_is_an_error_that_names_it_and_keeps_the_password() {
     let dir = tempfile::tempdir().unwrap();
-    let mut given = site(dir.path(), Durability::Process);
+    let mut given = options(dir.path(), Durability::Process);
     given.url = Some("postgres://me:hunter2@127.0.0.1:1/db".to_owned());
     let error = refused(&given).to_string();
     assert!(
@@ -91,7 +91,7 @@ fn no_part_of_a_password_is_in_an_error_however_the_url_is_written() {
         ("postgres://me:hunter2\0@127.0.0.1/db", "nul byte"),
     ];
     for (url, expected) in urls {
-        let mut given = site(dir.path(), Durability::Process);
+        let mut given = options(dir.path(), Durability::Process);
         given.url = Some(url.to_owned());
         let error = refused(&given).to_string();
         assert!(!error.contains("hunter2"), "{url}: {error}");
@@ -117,7 +117,7 @@ fn a_user_with_a_password_and_few_rights_is_let_in_by_it_alone() {
     fs::write(rules, "local all me scram-sha-256\nlocal all all trust\n").unwrap();
     psql(&url, "SELECT pg_reload_conf()");
     let by = |password: &str| {
-        let mut given = site(dir.path(), Durability::None);
+        let mut given = options(dir.path(), Durability::None);
         let user = url.replace("postgres@", &format!("me:{password}@"));
         given.url = Some(user);
         given
@@ -137,8 +137,8 @@ fn a_user_with_a_password_and_few_rights_is_let_in_by_it_alone() {
     ours.batch(&ours.dialect().create_table(&TABLE)).unwrap();
     assert_eq!(ours.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
     // It may not ask for a checkpoint, and that is no error of ours.
-    ours.settle().unwrap();
-    let mut second = match ours.sibling().unwrap().enter().unwrap() {
+    ours.maintain().unwrap();
+    let mut second = match ours.open_client().unwrap().open().unwrap() {
         embermark_engines::Store::Sql(second) => second,
         _ => panic!("no SQL store"),
     };
@@ -161,8 +161,10 @@ fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_to
     let add = owner.prepare(ADD).unwrap();
     let url = url_of(&server_dir);
     let isolation = "?options=-c%20default_transaction_isolation%3Dserializable";
-    let strict =
-        Site { url: Some(format!("{url}{isolation}")), ..site(dir.path(), Durability::Process) };
+    let strict = OpenOptions {
+        url: Some(format!("{url}{isolation}")),
+        ..options(dir.path(), Durability::Process)
+    };
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
     owner.begin(Access::Write).unwrap();
     owner.run(add, &[Param::Float(1.0)]).unwrap();

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use embermark_engines::{Kind, Link, network};
 use embermark_model::result::{Latency, Observed};
-use embermark_workloads::Watch;
+use embermark_workloads::PhaseObserver;
 
 use crate::disk;
 use crate::probe::{Before, Probe};
@@ -109,7 +109,7 @@ impl Watching {
     }
 }
 
-impl Watch for Watching {
+impl PhaseObserver for Watching {
     fn process(&mut self, role: &'static str, pid: u32) {
         self.processes.push((role, Probe::process(pid), None));
     }

@@ -5,11 +5,11 @@ use embermark_contract::sql::{ResultRow, Visit};
 use embermark_contract::{EngineError, Result};
 use embermark_model::{Key, Reading};
 
-use super::found::Found;
+use super::phase::Phase;
 use super::port::{Anomaly, Comparison, Day, Mean, Outage, Tally};
 use super::queries::Query;
+use super::query_results::QueryResults;
 use super::scan::pearson;
-use super::step::Step;
 
 /// A store that answers questions.
 pub(super) trait Asks {
@@ -21,21 +21,21 @@ pub(super) trait Asks {
 }
 
 /// The statements of a question that is not made of others.
-pub(super) const fn queries(question: Step) -> &'static [Query] {
+pub(super) const fn queries(question: Phase) -> &'static [Query] {
     match question {
-        Step::AvgSensor => &[Query::AvgSensor],
-        Step::HotSensors => &[Query::HotSensors],
-        Step::Anomalies => &[Query::Anomalies],
-        Step::DailySummary => &[Query::DailySummary],
-        Step::Outages => &[Query::Outages],
-        Step::TopkSensors => &[Query::MostReadings, Query::Hottest],
-        Step::CompareTwo => &[Query::CompareTwo],
+        Phase::AvgSensor => &[Query::AvgSensor],
+        Phase::HotSensors => &[Query::HotSensors],
+        Phase::Anomalies => &[Query::Anomalies],
+        Phase::DailySummary => &[Query::DailySummary],
+        Phase::Outages => &[Query::Outages],
+        Phase::TopkSensors => &[Query::MostReadings, Query::Hottest],
+        Phase::CompareTwo => &[Query::CompareTwo],
         _ => &[],
     }
 }
 
 /// Answers a question.
-pub(super) fn answer(asks: &mut dyn Asks, question: Step, found: &mut Found) -> Result<()> {
+pub(super) fn answer(asks: &mut dyn Asks, question: Phase, found: &mut QueryResults) -> Result<()> {
     for query in question.parts().iter().flat_map(|part| queries(*part)).copied() {
         match query {
             Query::AvgSensor | Query::HotSensors => keep(asks, query, &mut found.means, mean)?,

@@ -6,7 +6,7 @@ use std::process::Child;
 use embermark_model::result::Latency;
 
 /// Measures a phase that says itself when.
-pub trait Watch {
+pub trait PhaseObserver {
     /// Another process takes part from now on, in that role.
     fn process(&mut self, role: &'static str, pid: u32);
 
@@ -27,9 +27,9 @@ pub trait Watch {
 }
 
 /// Sees nothing.
-pub struct Blind;
+pub struct NoopObserver;
 
-impl Watch for Blind {
+impl PhaseObserver for NoopObserver {
     fn process(&mut self, _: &'static str, _: u32) {}
 
     fn open(&mut self) {}

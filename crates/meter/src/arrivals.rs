@@ -21,14 +21,14 @@ const TIMER_SLACK: u64 = 1;
 
 /// When the operations of one client are called for: at even intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pace {
+pub struct ArrivalSchedule {
     /// From the start to the first one, in ns.
     first_ns: f64,
     /// From one to the next, in ns.
     every_ns: f64,
 }
 
-impl Pace {
+impl ArrivalSchedule {
     /// The pace of client number `client` of `clients`, of whom all together are called for
     /// `per_second` operations: each at even intervals, and the clients' intervals evenly shifted.
     pub fn of(per_second: u64, clients: u32, client: u32) -> Self {
@@ -40,7 +40,7 @@ impl Pace {
 
 /// An open loop, and what was measured of it.
 #[derive(Debug)]
-pub(crate) struct Paced {
+pub(crate) struct OpenLoop {
     /// In ticks of the clock.
     first: f64,
     every: f64,
@@ -55,8 +55,8 @@ pub(crate) struct Paced {
     behind: u64,
 }
 
-impl Paced {
-    pub fn new(pace: Pace, ticks_of: impl Fn(Duration) -> u64) -> Self {
+impl OpenLoop {
+    pub fn new(pace: ArrivalSchedule, ticks_of: impl Fn(Duration) -> u64) -> Self {
         let ticks_of_second = ticks_of(Duration::from_secs(1)) as f64;
         let ticks = |ns: f64| ns * ticks_of_second / 1e9;
         Self {
@@ -168,7 +168,7 @@ mod tests {
 
     fn paced(rate: u64, ops: u64, service: Duration) -> (Meter, Arrivals) {
         let mut meter = Meter::new(None);
-        meter.set_pace(Some(Pace::of(rate, 1, 0)));
+        meter.set_schedule(Some(ArrivalSchedule::of(rate, 1, 0)));
         meter.start();
         let done = meter.each::<Infallible>(ops, |_| {
             std::thread::sleep(service);
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn the_cap_ends_an_open_loop_also_while_it_waits() {
         let mut meter = Meter::new(Some(Duration::from_millis(50)));
-        meter.set_pace(Some(Pace::of(100, 1, 0)));
+        meter.set_schedule(Some(ArrivalSchedule::of(100, 1, 0)));
         meter.start();
         let done = meter.each::<Infallible>(1_000, |_| Ok(()));
         meter.stop();
@@ -215,7 +215,13 @@ mod tests {
 
     #[test]
     fn clients_take_turns() {
-        assert_eq!(Pace::of(1_000, 4, 0), Pace { first_ns: 0.0, every_ns: 4e6 });
-        assert_eq!(Pace::of(1_000, 4, 3), Pace { first_ns: 3e6, every_ns: 4e6 });
+        assert_eq!(
+            ArrivalSchedule::of(1_000, 4, 0),
+            ArrivalSchedule { first_ns: 0.0, every_ns: 4e6 }
+        );
+        assert_eq!(
+            ArrivalSchedule::of(1_000, 4, 3),
+            ArrivalSchedule { first_ns: 3e6, every_ns: 4e6 }
+        );
     }
 }

@@ -5,12 +5,12 @@ use embermark_model::answer::{Answer, Row, Value};
 use embermark_model::fingerprint::Checksum;
 
 use super::oracle::Oracle;
+use super::phase::Phase;
 use super::port::{Anomaly, Comparison, Day, Mean, Outage, Tally};
-use super::step::Step;
 
 /// Room for the results of every step.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct QueryResults {
     /// Rows loaded or changed.
     pub changed: u64,
     pub checksum: Checksum,
@@ -24,7 +24,7 @@ pub(super) struct Found {
     pub comparison: Comparison,
 }
 
-impl Found {
+impl QueryResults {
     /// Forgets what was found and makes room for the right answers.
     pub(super) fn empty(&mut self, oracle: &Oracle) {
         let sensors = oracle.sensors().len();
@@ -32,38 +32,38 @@ impl Found {
         make_room(&mut self.means, sensors);
         make_room(&mut self.tallies, sensors);
         make_room(&mut self.hottest, sensors);
-        make_room(&mut self.anomalies, oracle.rows_of(Step::Anomalies));
-        make_room(&mut self.days, oracle.rows_of(Step::DailySummary));
-        make_room(&mut self.outages, oracle.rows_of(Step::Outages));
+        make_room(&mut self.anomalies, oracle.rows_of(Phase::Anomalies));
+        make_room(&mut self.days, oracle.rows_of(Phase::DailySummary));
+        make_room(&mut self.outages, oracle.rows_of(Phase::Outages));
     }
 
     /// The answer to a step.
-    pub(super) fn answer(&self, step: Step) -> Answer {
+    pub(super) fn answer(&self, step: Phase) -> Answer {
         match step {
-            Step::Load | Step::Update | Step::Delete => Answer::Count(self.changed),
-            Step::Read => Answer::Checksum(self.checksum),
-            Step::LastReadings => rows(&self.newest, reading),
-            Step::AvgSensor | Step::HotSensors => rows(&self.means, mean),
-            Step::Anomalies => rows(&self.anomalies, |found| {
+            Phase::Load | Phase::Update | Phase::Delete => Answer::Count(self.changed),
+            Phase::Read => Answer::Checksum(self.checksum),
+            Phase::LastReadings => rows(&self.newest, reading),
+            Phase::AvgSensor | Phase::HotSensors => rows(&self.means, mean),
+            Phase::Anomalies => rows(&self.anomalies, |found| {
                 vec![int(found.sensor), int(found.ts), Value::Float(found.temperature)]
             }),
-            Step::DailySummary => rows(&self.days, |found| {
+            Phase::DailySummary => rows(&self.days, |found| {
                 let Day { sensor, day, min, max, mean, readings } = *found;
                 vec![int(sensor), int(day), float(min), float(max), float(mean), int(readings)]
             }),
-            Step::Outages => {
+            Phase::Outages => {
                 rows(&self.outages, |found| vec![int(found.sensor), int(found.from), int(found.to)])
             }
-            Step::TopkSensors => Answer::Parts(vec![
+            Phase::TopkSensors => Answer::Parts(vec![
                 ("readings", rows(&self.tallies, |&(sensor, n)| vec![int(sensor), int(n)])),
                 ("hottest", rows(&self.hottest, mean)),
             ]),
-            Step::CompareTwo => {
+            Phase::CompareTwo => {
                 let Comparison { buckets, correlation } = self.comparison;
                 let correlation = correlation.map_or(Value::Null, Value::Unit);
                 Answer::Rows(vec![vec![int(buckets), correlation]])
             }
-            Step::FullProfile => Answer::Parts(
+            Phase::FullProfile => Answer::Parts(
                 step.parts().iter().map(|part| (part.name(), self.answer(*part))).collect(),
             ),
         }

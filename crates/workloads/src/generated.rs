@@ -10,7 +10,7 @@ use embermark_model::plan::Dataset;
 use crate::{Source, WorkloadError};
 
 /// The rows of a workload that makes its own.
-pub(crate) struct Made {
+pub(crate) struct GeneratedRows {
     /// What they are, for the manifest.
     pub name: &'static str,
     pub seed: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Made {
     pub published: u64,
 }
 
-impl Source for Made {
+impl Source for GeneratedRows {
     fn stage(&self, scale: Scale, file: &Path) -> Result<Dataset, WorkloadError> {
         let rows = match scale {
             Scale::Rows(rows) => rows,
@@ -39,7 +39,7 @@ impl Source for Made {
     }
 }
 
-/// How many rows to make, and from which seed: what [`Made`] staged.
+/// How many rows to make, and from which seed: what [`GeneratedRows`] staged.
 pub(crate) fn read(file: &Path) -> Result<(u64, u64), WorkloadError> {
     let unreadable = |cause| DataError::Unreadable { path: file.to_owned(), cause };
     let text = fs::read_to_string(file).map_err(unreadable)?;

@@ -7,7 +7,7 @@ use arrayvec::ArrayString;
 use embermark_data::events::YEAR;
 use embermark_model::answer::{Answer, Value};
 
-use super::step::Step;
+use super::phase::Phase;
 
 /// Errors later than this count, in milliseconds since 1970: those of the last 90 days of the year.
 pub(super) const ERRORS_SINCE: i64 = YEAR.end - 90 * DAY_MS;
@@ -31,7 +31,7 @@ pub(super) fn month(month: usize) -> std::ops::Range<i64> {
 
 /// What a request found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct QueryResults {
     /// Longitude and latitude.
     points: Vec<(f64, f64)>,
     /// Month and mean.
@@ -44,7 +44,7 @@ pub(super) struct Found {
     counted: HashMap<Endpoint, i64>,
 }
 
-impl Found {
+impl QueryResults {
     /// Forgets what was found, and keeps the room.
     pub(super) fn clear(&mut self) {
         self.points.clear();
@@ -109,20 +109,20 @@ impl Found {
     }
 
     /// How many rows the answer to a question has.
-    pub(super) const fn rows(&self, question: Step) -> usize {
+    pub(super) const fn rows(&self, question: Phase) -> usize {
         match question {
-            Step::Gps => self.points.len(),
-            Step::Co2 => self.means.len(),
+            Phase::Gps => self.points.len(),
+            Phase::Co2 => self.means.len(),
             _ => self.errors.len(),
         }
     }
 
     /// The answer to a question.
-    pub(super) fn answer(&self, question: Step) -> Answer {
+    pub(super) fn answer(&self, question: Phase) -> Answer {
         let float = Value::Float;
         Answer::Rows(match question {
-            Step::Gps => self.points.iter().map(|(x, y)| vec![float(*x), float(*y)]).collect(),
-            Step::Co2 => self.means.iter().map(|(m, x)| vec![Value::Int(*m), float(*x)]).collect(),
+            Phase::Gps => self.points.iter().map(|(x, y)| vec![float(*x), float(*y)]).collect(),
+            Phase::Co2 => self.means.iter().map(|(m, x)| vec![Value::Int(*m), float(*x)]).collect(),
             _ => {
                 let row = |(endpoint, count): &(Endpoint, i64)| {
                     vec![Value::Text(endpoint.to_string()), Value::Int(*count)]
@@ -147,7 +147,7 @@ mod tests {
         for number in 1..=12 {
             let span = month(number);
             for timestamp in [span.start, span.end - 1] {
-                let mut found = Found::default();
+                let mut found = QueryResults::default();
                 found.see_co2(timestamp, 7.0);
                 found.conclude();
                 assert_eq!(found.means, [(number as i64, 7.0)]);
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn room_that_is_used_again_holds_nothing_of_the_request_before() {
-        let mut found = Found::default();
+        let mut found = QueryResults::default();
         for _ in 0..2 {
             found.clear();
             found.see_point(7.0, 46.0);
@@ -167,7 +167,10 @@ mod tests {
             found.see_error("b");
             found.see_error("a");
             found.conclude();
-            assert_eq!([Step::Gps, Step::Co2, Step::Logs].map(|step| found.rows(step)), [1, 0, 2]);
+            assert_eq!(
+                [Phase::Gps, Phase::Co2, Phase::Logs].map(|step| found.rows(step)),
+                [1, 0, 2]
+            );
             assert_eq!(found.errors[1].1, 2);
         }
     }

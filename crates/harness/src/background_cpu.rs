@@ -20,7 +20,7 @@ const LEAST: Duration = Duration::from_secs(1);
 
 /// CPU time since the machine began, in ns over all CPUs, at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct CpuSnapshot {
     /// All there was, idle or not.
     all: u64,
     /// What programs had.
@@ -31,7 +31,7 @@ pub(crate) struct Moment {
     own: u64,
 }
 
-impl Moment {
+impl CpuSnapshot {
     /// Now; `None` where the system does not tell.
     pub fn now(system: &System) -> Option<Self> {
         let tick_ns = 1_000_000_000 / sysconf(SysconfVar::CLK_TCK).ok()??.unsigned_abs();
@@ -80,9 +80,9 @@ fn ns(time: TimeVal) -> Option<u64> {
 /// would still tell of a build that has just ended.
 pub(crate) fn now(system: &System) -> Option<Others> {
     const MOMENT: Duration = Duration::from_millis(250);
-    let before = Moment::now(system)?;
+    let before = CpuSnapshot::now(system)?;
     std::thread::sleep(MOMENT);
-    Moment::now(system)?.since(&before)
+    CpuSnapshot::now(system)?.since(&before)
 }
 
 /// A warning about what others took at the start.
@@ -146,18 +146,18 @@ mod tests {
 
     #[test]
     fn waiting_for_the_disk_is_idle_and_what_is_stolen_is_told_apart() {
-        let moment = Moment::of("cpu  10 20 30 400 50 6 7 8 9 0\ncpu0 1 2 3 4", 1, 5).unwrap();
-        assert_eq!(moment, Moment { all: 531, busy: 73, stolen: 8, own: 5 });
-        assert_eq!(Moment::of("cpu  1 2 x", 1, 0), None);
-        assert_eq!(Moment::of("cpu  1 2 3 4", 1, 0), None);
-        assert_eq!(Moment::of("cpu  1 2 3 4 5 6 7 8", u64::MAX, 0), None);
+        let moment = CpuSnapshot::of("cpu  10 20 30 400 50 6 7 8 9 0\ncpu0 1 2 3 4", 1, 5).unwrap();
+        assert_eq!(moment, CpuSnapshot { all: 531, busy: 73, stolen: 8, own: 5 });
+        assert_eq!(CpuSnapshot::of("cpu  1 2 x", 1, 0), None);
+        assert_eq!(CpuSnapshot::of("cpu  1 2 3 4", 1, 0), None);
+        assert_eq!(CpuSnapshot::of("cpu  1 2 3 4 5 6 7 8", u64::MAX, 0), None);
     }
 
     #[test]
     fn a_machine_that_tells_nothing_and_counters_that_go_backwards_are_not_measured() {
         let tree = tempfile::tempdir().unwrap();
         assert_eq!(now(&System::at(tree.path())), None);
-        let moment = |all, busy| Moment { all, busy, stolen: 0, own: 0 };
+        let moment = |all, busy| CpuSnapshot { all, busy, stolen: 0, own: 0 };
         assert_eq!(moment(10, 5).since(&moment(20, 5)), None);
         assert_eq!(moment(30, 4).since(&moment(20, 5)), None);
         let others = moment(30, 9).since(&moment(20, 5));
@@ -174,7 +174,7 @@ mod tests {
             others.cpu_ns as f64 / others.of_ns as f64
         };
         let burn = |own: bool| {
-            let before = Moment::now(&system).unwrap();
+            let before = CpuSnapshot::now(&system).unwrap();
             let script = match own {
                 true => "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done",
                 false => "while :; do :; done",
@@ -182,11 +182,11 @@ mod tests {
             let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();
             if own {
                 child.wait().unwrap();
-                return share(Moment::now(&system).unwrap().since(&before));
+                return share(CpuSnapshot::now(&system).unwrap().since(&before));
             }
             std::thread::sleep(Duration::from_millis(500));
             // It has not been waited for: its time is not yet ours.
-            let seen = share(Moment::now(&system).unwrap().since(&before));
+            let seen = share(CpuSnapshot::now(&system).unwrap().since(&before));
             let _ = child.kill();
             child.wait().unwrap();
             seen

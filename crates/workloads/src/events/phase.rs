@@ -4,7 +4,7 @@ use crate::PhaseInfo;
 
 /// A phase of the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Phase {
     Insert,
     InsertBuffered,
     Gps,
@@ -14,10 +14,10 @@ pub(super) enum Step {
     Open,
 }
 
-/// Rows in a batch of [`Step::InsertBuffered`].
+/// Rows in a batch of [`Phase::InsertBuffered`].
 pub(super) const BATCH: usize = 1_000;
 
-impl Step {
+impl Phase {
     /// In the order in which they run, which is that of [`PHASES`].
     pub(super) const ALL: [Self; 7] = [
         Self::Insert,

@@ -4,7 +4,7 @@ use crate::PhaseInfo;
 
 /// A phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Phase {
     Load,
     Read,
     LastReadings,
@@ -20,7 +20,7 @@ pub(super) enum Step {
     FullProfile,
 }
 
-/// In the order of the document, and of [`Step`].
+/// In the order of the document, and of [`Phase`].
 pub(super) static PHASES: [PhaseInfo; 13] = [
     PhaseInfo { name: "load", about: "puts N rows in" },
     PhaseInfo { name: "read", about: "reads N random keys, every 64th of them absent" },
@@ -37,7 +37,7 @@ pub(super) static PHASES: [PhaseInfo; 13] = [
     PhaseInfo { name: "full_profile", about: "avg_sensor, daily_summary, outages, topk_sensors" },
 ];
 
-impl Step {
+impl Phase {
     /// In the order in which they run: what changes the rows comes last, so that everything
     /// before it meets them as they were loaded.
     pub(super) const RUN_ORDER: [Self; 13] = [
@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn every_step_runs_once_and_has_its_own_name() {
-        let mut names: Vec<_> = Step::RUN_ORDER.into_iter().map(Step::name).collect();
+        let mut names: Vec<_> = Phase::RUN_ORDER.into_iter().map(Phase::name).collect();
         assert_eq!(names[0], "load");
-        assert_eq!(Step::FullProfile.name(), "full_profile");
+        assert_eq!(Phase::FullProfile.name(), "full_profile");
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), PHASES.len());
