@@ -5,11 +5,13 @@
 mod common;
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use common::family::signal;
 use common::{Ended, Mounted, Place, is_here, left_in, processes, read_result, wait_for};
 use embermark_model::Status;
+use nix::sys::signal::Signal;
 
 fn stat(pid: u32) -> Option<(String, u32)> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -29,16 +31,6 @@ fn worker_of(parent: u32, engine: &str) -> Option<u32> {
     })
 }
 
-fn kill(pid: u32, signal: &str) {
-    assert!(
-        Command::new("kill")
-            .args([&format!("-{signal}"), &pid.to_string()])
-            .status()
-            .unwrap()
-            .success()
-    );
-}
-
 fn start(place: &Place, words: &[&str]) -> Child {
     place.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -55,7 +47,7 @@ fn a_worker_killed_half_way_fails_its_cell_and_the_others_go_on() {
         let trials = fs::read_dir(place.path("out/data")).ok()?;
         trials.flatten().find(|trial| trial.file_name().to_string_lossy().starts_with("sqlite"))
     });
-    kill(worker, "KILL");
+    assert!(signal(worker, Signal::SIGKILL));
     let ended = Ended::from(run.wait_with_output().unwrap()).with(1);
     let result = place.result("out");
     let of = |engine| result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
@@ -104,7 +96,7 @@ fn an_interrupt_in_the_turn_of_any_engine_keeps_what_ended_and_leaves_nothing_ru
     for engine in ["sqlite"].into_iter().chain(SERVERS) {
         let place = Place::new();
         let Some((run, _)) = in_the_middle(&place, engine) else { continue };
-        kill(run.id(), "INT");
+        assert!(signal(run.id(), Signal::SIGINT));
         let out = fs::canonicalize(place.path("out")).unwrap();
         let ended = Ended::from(run.wait_with_output().unwrap());
         assert_eq!(ended.status, 130, "{engine}: {}", ended.stderr);
@@ -121,11 +113,11 @@ fn a_worker_that_is_killed_takes_its_server_along() {
     for engine in SERVERS {
         let place = Place::new();
         let Some((run, worker)) = in_the_middle(&place, engine) else { continue };
-        kill(worker, "KILL");
+        assert!(signal(worker, Signal::SIGKILL));
         let out = fs::canonicalize(place.path("out")).unwrap();
         let data = out.join("data");
         wait_for("its server to end", || left_in(&data).is_empty().then_some(()));
-        kill(run.id(), "INT");
+        assert!(signal(run.id(), Signal::SIGINT));
         let ended = Ended::from(run.wait_with_output().unwrap());
         assert_ne!(ended.status, 0, "{engine}");
         assert_eq!(left_in(&out), Vec::<String>::new(), "{engine}");

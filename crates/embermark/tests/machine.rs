@@ -11,6 +11,7 @@ use common::family::{companions, nothing_is_left_behind, signal};
 use common::{Ended, Place, is_here, processes, wait_for};
 use embermark_model::Status;
 use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile};
+use nix::sys::signal::Signal;
 
 /// A short run of one engine with further words.
 fn run(place: &Place, engine: &str, words: &[&str]) -> Ended {
@@ -113,7 +114,7 @@ fn a_sensor_that_dies_fails_the_cell_with_its_reason_and_leaves_nothing() {
     let run = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let sensor = wait_for("the sensor", || companions(&place).first().copied());
     std::thread::sleep(std::time::Duration::from_millis(300));
-    signal(sensor, "KILL");
+    assert!(signal(sensor, Signal::SIGKILL));
     Ended::from(run.wait_with_output().unwrap()).with(1);
     let result = place.result("out");
     let reason = only(&result).reason.as_ref().unwrap();
@@ -131,7 +132,7 @@ fn a_worker_that_dies_leaves_nothing() {
     let sensor = wait_for("the sensor", || companions(&place).first().copied());
     let stat = fs::read_to_string(format!("/proc/{sensor}/stat")).unwrap();
     let worker = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().to_owned();
-    signal(worker.parse().unwrap(), "KILL");
+    assert!(signal(worker.parse().unwrap(), Signal::SIGKILL));
     Ended::from(run.wait_with_output().unwrap()).with(1);
     assert!(fs::metadata(format!("/proc/{sensor}")).is_err(), "the sensor still runs");
     nothing_is_left_behind(&place);
@@ -167,7 +168,7 @@ fn a_server_that_dies_fails_the_cell_and_tells_what_was_lost() {
             name.starts_with("mariadbd") && has
         })
     });
-    signal(server.unwrap(), "KILL");
+    assert!(signal(server.unwrap(), Signal::SIGKILL));
     Ended::from(run.wait_with_output().unwrap()).with(1);
     let result = place.result("out");
     let cell = only(&result);

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use common::family::{companions, family, files, lasting, nothing_is_left_behind, signal, workers};
 use common::message_queue::Foreign;
 use common::{Ended, Place, wait_for};
+use nix::sys::signal::Signal;
 
 /// A run that writes for a minute unless it is ended.
 fn start(place: &Place, variant: &str) -> Child {
@@ -61,7 +62,7 @@ impl Moment {
             Self::Stopped => {
                 let sensor = sensor_of(place);
                 std::thread::sleep(Duration::from_millis(100));
-                signal(sensor, "STOP");
+                assert!(signal(sensor, Signal::SIGSTOP));
             }
         }
     }
@@ -79,7 +80,7 @@ fn a_killed_sensor_leaves_nothing_whenever_it_is_killed() {
         let place = Place::new();
         let run = start(&place, variant);
         moment.wait(&place);
-        signal(sensor_of(&place), "KILL");
+        assert!(signal(sensor_of(&place), Signal::SIGKILL));
         Ended::from(run.wait_with_output().unwrap()).with(1);
         let result = place.result("out");
         let reason = result.cells[0].reason.as_ref().unwrap();
@@ -100,7 +101,7 @@ fn a_killed_worker_leaves_nothing_whenever_it_is_killed() {
         let place = Place::new();
         let run = start(&place, variant);
         moment.wait(&place);
-        signal(worker_of(&place), "KILL");
+        assert!(signal(worker_of(&place), Signal::SIGKILL));
         Ended::from(run.wait_with_output().unwrap()).with(1);
         nothing_is_left_behind(&place);
     }

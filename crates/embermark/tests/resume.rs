@@ -7,12 +7,14 @@ mod common;
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use common::family::signal;
 use common::{Place, left_in, wait_for};
 use embermark_model::Status;
 use embermark_model::result::ResultFile;
+use nix::sys::signal::Signal;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -144,7 +146,7 @@ fn a_worker_killed_at_any_moment_is_one_failed_trial_and_none_is_missing() {
         let children = format!("/proc/{0}/task/{0}/children", run.id());
         let children = fs::read_to_string(children).unwrap_or_default();
         if let Some(worker) = children.split_whitespace().next() {
-            killed += usize::from(kill(worker, "KILL"));
+            killed += usize::from(signal(worker.parse().unwrap(), Signal::SIGKILL));
         }
     }
     let result = place.result("out");
@@ -161,19 +163,13 @@ fn a_worker_killed_at_any_moment_is_one_failed_trial_and_none_is_missing() {
     }
 }
 
-/// Whether the process was still there to be sent it.
-fn kill(pid: &str, signal: &str) -> bool {
-    let mut kill = Command::new("kill");
-    kill.args([&format!("-{signal}"), pid]).stderr(Stdio::null()).status().unwrap().success()
-}
-
 #[test]
 fn ctrl_c_leaves_a_run_that_can_be_gone_on_with_and_says_how() {
     let place = Place::new();
     let words = [&RUN[..], &["--out", "out"]].concat();
     let run = place.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for("two trials", || (trials(&place.path("out")).len() >= 2).then_some(()));
-    assert!(kill(&run.id().to_string(), "INT"));
+    assert!(signal(run.id(), Signal::SIGINT));
     let ended = common::Ended::from(run.wait_with_output().unwrap());
     ended.with(130).saying(&["interrupted", "embermark run --resume out"]);
     let before = place.result("out");

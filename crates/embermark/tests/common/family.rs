@@ -6,7 +6,10 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::{Place, left_in, processes, wait_for};
 
@@ -37,10 +40,13 @@ pub fn workers(place: &Place) -> Vec<u32> {
     family(place).into_iter().filter(|pid| command(pid).ends_with(b"\0worker\0")).collect()
 }
 
-/// Sends a signal, such as `KILL`.
-pub fn signal(pid: u32, signal: &str) {
-    let words = [format!("-{signal}"), pid.to_string()];
-    assert!(Command::new("kill").args(words).status().unwrap().success());
+/// Sends a signal; whether the process was still there to be sent it.
+pub fn signal(pid: u32, signal: Signal) -> bool {
+    match kill(Pid::from_raw(pid.cast_signed()), signal) {
+        Ok(()) => true,
+        Err(Errno::ESRCH) => false,
+        Err(error) => panic!("{signal} to {pid}: {error}"),
+    }
 }
 
 /// Waits until no process of this place runs, and none holds a file below it.
