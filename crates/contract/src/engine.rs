@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::{EngineError, Result, Store};
+use crate::kv::KvStore;
+use crate::{EngineError, Result, Store, Tier};
 
 /// A database engine. Implemented once per engine; shared and stateless.
 pub trait Engine: Sync {
@@ -30,7 +31,8 @@ pub trait Engine: Sync {
         false
     }
 
-    /// Opens a new, empty database as `options` say; a server engine starts a private server there.
+    /// Opens the database in the directory that `options` name, making it where there is none; a
+    /// server engine starts a private server there.
     ///
     /// # Errors
     /// When the engine is not available or refuses.
@@ -133,23 +135,6 @@ pub enum Availability {
     },
 }
 
-/// How an engine makes a durability tier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tier {
-    /// With a setting that keeps `keeps`, at least what the tier promises.
-    Offered {
-        /// What the setting really keeps.
-        keeps: Durability,
-        /// The setting in the engine's own words.
-        setting: &'static str,
-    },
-    /// It cannot make it.
-    Unsupported {
-        /// Why not.
-        why: &'static str,
-    },
-}
-
 /// Where and how a database is to be opened.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
@@ -197,4 +182,17 @@ pub struct Opened {
     pub settings: Vec<(String, String)>,
     /// Process of a private server, the root of its process tree.
     pub server: Option<u32>,
+}
+
+impl Opened {
+    /// An embedded key-value store.
+    pub fn embedded<'a>(
+        store: impl KvStore + 'static,
+        version: impl Into<String>,
+        settings: impl IntoIterator<Item = (&'a str, String)>,
+    ) -> Self {
+        let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let (store, version) = (Store::Kv(Box::new(store)), version.into());
+        Self { store, version, settings: settings.collect(), server: None }
+    }
 }

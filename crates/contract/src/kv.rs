@@ -1,11 +1,13 @@
 //! The key-value family: ordered pairs of bytes in named tables.
 
+mod each;
 mod indexed;
 
-use std::ops::ControlFlow;
+use std::ops::{Bound, ControlFlow};
 
-use crate::{Access, EngineError, Lifecycle, Result};
+use crate::{EngineError, Lifecycle, Result, Scope};
 
+pub use each::Each;
 pub use indexed::Indexed;
 
 /// A table of a [`KvStore`], as that store numbers it.
@@ -43,21 +45,44 @@ pub struct IndexDef<'a> {
 }
 
 /// Which way a scan goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// Ascending keys.
+    #[default]
     Forward,
     /// Descending keys.
     Backward,
 }
 
-/// Keys from `from` up to but without `to`; `None` is unbounded.
+/// Keys from `from` up to but without `to`, one way or the other; `None` is unbounded. By default
+/// every key, ascending.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Range<'a> {
     /// The lowest key that belongs to it.
     pub from: Option<&'a [u8]>,
     /// The lowest key above it that does not.
     pub to: Option<&'a [u8]>,
+    /// Which way it is visited.
+    pub direction: Direction,
+}
+
+impl<'a> Range<'a> {
+    /// Keys from `from` up to but without `to`, ascending.
+    pub const fn between(from: &'a [u8], to: Option<&'a [u8]>) -> Self {
+        Self { from: Some(from), to, direction: Direction::Forward }
+    }
+
+    /// Its ends, as collections take them.
+    pub fn bounds(&self) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
+        let from = self.from.map_or(Bound::Unbounded, Bound::Included);
+        (from, self.to.map_or(Bound::Unbounded, Bound::Excluded))
+    }
+
+    /// The same keys, descending.
+    #[must_use]
+    pub const fn backward(self) -> Self {
+        Self { direction: Direction::Backward, ..self }
+    }
 }
 
 /// The lowest bytes above everything that begins with `prefix`; `None` when there are none. A range
@@ -72,27 +97,106 @@ pub fn beyond(prefix: &[u8]) -> Option<Vec<u8>> {
 /// Receives the pairs of a scan; `Break` ends it.
 pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'a;
 
+/// Changes a value where it lies, keeping its length.
+pub type Change<'a> = dyn FnMut(&mut [u8]) + 'a;
+
+/// What is done in a scope.
+pub type Work<'a> = dyn FnMut(&mut dyn Operations) -> Result<()> + 'a;
+
 /// Gives the pairs of a bulk load, one at a time; `None` ends it.
 pub trait Pairs {
     /// The next pair, valid until the next call.
     fn next(&mut self) -> Option<(&[u8], &[u8])>;
 }
 
-/// An ordered key-value store. Keys compare as bytes. An operation outside of
-/// [`begin`](Self::begin) … [`commit`](Self::commit) is a transaction of its own, committed at the
-/// tier's durability before it returns. One thread, one transaction at a time.
+/// An ordered key-value store. Keys compare as bytes. What reads and changes single keys happens in
+/// a [scope](Self::transact); the rest is a commit of its own, outside of any. One thread, one scope
+/// at a time.
 pub trait KvStore: Lifecycle {
-    /// Opens the table of that name, creating it if need be. Not inside a transaction. A store
-    /// that does not [keep indexes](Self::keeps_indexes) ignores those of the definition.
+    /// Opens the table of that name, creating it if need be. A store that does not
+    /// [keep indexes](Self::keeps_indexes) ignores those of the definition.
     ///
     /// # Errors
     /// When the engine reports one.
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table>;
 
     /// Whether the engine itself keeps secondary indexes up to date and answers
-    /// [`find`](Self::find).
+    /// [`find`](Operations::find).
     fn keeps_indexes(&self) -> bool {
         false
+    }
+
+    /// Removes every pair of a table, giving its space back.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn clear(&mut self, table: Table) -> Result<()>;
+
+    /// Loads pairs by the engine's fastest documented path into an empty table, as one commit, and
+    /// returns how many. When [`bulk_sorted`](Self::bulk_sorted) says so they come in key order.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64>;
+
+    /// Whether the bulk path wants its pairs in ascending key order.
+    fn bulk_sorted(&self) -> bool {
+        true
+    }
+
+    /// Enters a scope, hands its operations to `work`, which is called once, and ends it: with a
+    /// commit, or, where `work` fails, by undoing what a [batch](Scope::Batch) did. (Use
+    /// [`within`](#method.within), which returns what the work does.) To enter
+    /// [`Scope::PerOperation`] costs nothing worth measuring.
+    ///
+    /// # Errors
+    /// When the engine reports one, or those of `work`.
+    fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()>;
+}
+
+impl dyn KvStore + '_ {
+    /// Does `work` in a scope and returns what it returns.
+    ///
+    /// # Errors
+    /// When the engine reports one, or those of `work`.
+    pub fn within<T>(
+        &mut self,
+        scope: Scope,
+        work: impl FnOnce(&mut dyn Operations) -> Result<T>,
+    ) -> Result<T> {
+        let (mut work, mut done) = (Some(work), None);
+        self.transact(scope, &mut |operations| {
+            if let Some(work) = work.take() {
+                done = Some(work(operations)?);
+            }
+            Ok(())
+        })?;
+        done.ok_or_else(|| {
+            EngineError::failed("the store", "enter a scope", "it did no work in it")
+        })
+    }
+}
+
+/// What can be done in a scope of a [`KvStore`]. A scope that only reads refuses changes.
+pub trait Operations {
+    /// The value of a key, valid until the next call, without a copy where the engine allows it.
+    ///
+    /// # Errors
+    /// When the engine reports one; a missing key is `None`.
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>>;
+
+    /// Visits the pairs of a range in key order.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()>;
+
+    /// The exact number of keys, where the engine keeps it: not by a scan.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn count(&mut self, _table: Table) -> Result<Option<u64>> {
+        Ok(None)
     }
 
     /// Visits the pairs whose bytes at the place of the table's index number `index` lie in a range,
@@ -110,84 +214,34 @@ pub trait KvStore: Lifecycle {
         Err(EngineError::unsupported("this store", "secondary indexes of its own"))
     }
 
-    /// Removes every pair of a table, giving its space back. Not inside a transaction.
-    ///
-    /// # Errors
-    /// When the engine reports one.
-    fn clear(&mut self, table: Table) -> Result<()>;
-
-    /// Begins a transaction. In a store without transactions it does nothing.
-    ///
-    /// # Errors
-    /// When the engine reports one.
-    fn begin(&mut self, access: Access) -> Result<()>;
-
-    /// Ends the transaction; what it wrote is then kept as the tier promises.
-    ///
-    /// # Errors
-    /// When the engine reports one.
-    fn commit(&mut self) -> Result<()>;
-
-    /// The value of a key, valid until the next call, without a copy where the engine allows it.
-    ///
-    /// # Errors
-    /// When the engine reports one; a missing key is `None`.
-    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>>;
-
-    /// The exact number of keys, where the engine keeps it: not by a scan.
-    ///
-    /// # Errors
-    /// When the engine reports one.
-    fn count(&mut self, _table: Table) -> Result<Option<u64>> {
-        Ok(None)
-    }
-
     /// Sets the value of a key, new or not.
     ///
     /// # Errors
     /// When the engine reports one.
-    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()>;
+    fn put(&mut self, _table: Table, _key: &[u8], _value: &[u8]) -> Result<()> {
+        Err(read_only("set the value of a key"))
+    }
 
     /// Changes the value of a key in place, keeping its length; whether the key was there.
     ///
     /// # Errors
     /// When the engine reports one.
-    fn modify(
-        &mut self,
-        table: Table,
-        key: &[u8],
-        change: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<bool>;
+    fn modify(&mut self, _table: Table, _key: &[u8], _change: &mut Change<'_>) -> Result<bool> {
+        Err(read_only("change a value"))
+    }
 
     /// Removes a key; whether it was there.
     ///
     /// # Errors
     /// When the engine reports one.
-    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool>;
-
-    /// Loads pairs by the engine's fastest documented path into an empty table, as one commit, and
-    /// returns how many. When [`bulk_sorted`](Self::bulk_sorted) says so they come in key order.
-    ///
-    /// # Errors
-    /// When the engine reports one.
-    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64>;
-
-    /// Whether the bulk path wants its pairs in ascending key order.
-    fn bulk_sorted(&self) -> bool {
-        true
+    fn delete(&mut self, _table: Table, _key: &[u8]) -> Result<bool> {
+        Err(read_only("remove a key"))
     }
+}
 
-    /// Visits the pairs of a range in key order, one way or the other.
-    ///
-    /// # Errors
-    /// When the engine reports one.
-    fn scan(
-        &mut self,
-        table: Table,
-        range: Range<'_>,
-        direction: Direction,
-        visit: &mut Visit<'_>,
-    ) -> Result<()>;
+#[cold]
+fn read_only(doing: &str) -> EngineError {
+    EngineError::failed("a store", doing, "this scope is a snapshot, which only reads")
 }
 
 #[cfg(test)]

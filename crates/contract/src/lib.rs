@@ -8,13 +8,17 @@ pub mod document;
 mod engine;
 mod error;
 pub mod kv;
+mod reopen;
 pub mod row;
 pub mod series;
 pub mod sql;
+mod tier;
 
 pub use client::ClientOpener;
-pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened, Tier};
+pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened};
 pub use error::{EngineError, Result};
+pub use reopen::Reopener;
+pub use tier::{Tier, TierSetting, TierTable, as_set};
 
 use document::DocumentStore;
 use kv::KvStore;
@@ -33,25 +37,39 @@ pub enum Store {
     Series(Box<dyn SeriesStore>),
 }
 
+impl Store {
+    /// What every family has.
+    pub fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        match self {
+            Self::Sql(store) => &mut **store,
+            Self::Kv(store) => &mut **store,
+            Self::Document(store) => &mut **store,
+            Self::Series(store) => &mut **store,
+        }
+    }
+
+    /// Closes it: [`Lifecycle::close`].
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    pub fn close(self) -> Result<()> {
+        match self {
+            Self::Sql(store) => store.close(),
+            Self::Kv(store) => store.close(),
+            Self::Document(store) => store.close(),
+            Self::Series(store) => store.close(),
+        }
+    }
+}
+
 /// What a workload needs of any open database, whatever its family. All of it happens outside
 /// the clock unless a workload says otherwise.
 pub trait Lifecycle {
-    /// Brings the database to rest after many changes: the engine's own checkpoint or
-    /// compaction, and fresh statistics for its planner, as its manual advises after a bulk load.
+    /// Maintenance after many changes: the engine's own checkpoint or compaction, and fresh statistics for its planner, as its manual advises after a bulk load.
     ///
     /// # Errors
     /// When the engine reports one.
     fn maintain(&mut self) -> Result<()>;
-
-    /// Ends what is open and opens it again, as a program does that starts anew on a database that is
-    /// there: an embedded engine its files, a server engine its connection. Tables and collections
-    /// keep their numbers; prepared statements are forgotten. Not inside a transaction.
-    ///
-    /// # Errors
-    /// When the engine reports one, or cannot do it in this way.
-    fn reopen(&mut self, _after: ShutdownKind) -> Result<()> {
-        Err(EngineError::unsupported("this engine's adapter", "opening a database again"))
-    }
 
     /// How another process may use the same database while this one has it open.
     fn join(&self) -> Join {
@@ -61,7 +79,7 @@ pub trait Lifecycle {
     /// The way in for a further client of this open database, on another thread of this process: an
     /// ordinary client, of the same tier and with the same settings. It creates nothing, opens the
     /// tables that are there, and closing it stops no server and removes nothing. It is closed before
-    /// this client clears a table, comes to rest, opens the database again or closes it. Several
+    /// this client clears a table, maintains the database or closes it. Several
     /// clients may write: one that has to wait for another waits, and one that the engine refuses
     /// for the sake of another tries again as the engine's manual says, inside its call.
     ///
@@ -71,21 +89,27 @@ pub trait Lifecycle {
         Err(EngineError::unsupported("this engine's adapter", "more than one client at a time"))
     }
 
-    /// Closes the database as its manual asks, so that nothing is left running or unflushed.
+    /// Connects again, as a program does that starts anew: what a client of a server does, and what
+    /// lives in this process alone has no need of. Prepared statements are forgotten. `None` where a
+    /// database is [opened again](Reopener) by closing and opening it: the default.
+    fn reconnect(&mut self) -> Option<Result<()>> {
+        None
+    }
+
+    /// Closes the database as its manual asks, so that nothing is left running.
     ///
     /// # Errors
     /// When the engine reports one.
     fn close(self: Box<Self>) -> Result<()>;
-}
 
-/// How a database was left before it is opened again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShutdownKind {
-    /// Closed as its manual asks.
-    Clean,
-    /// As its process leaves it that dies: no checkpoint, nothing flushed that a commit did not. What
-    /// the log holds is recovered when it is opened.
-    Crash,
+    /// Has [`close`](Self::close) leave the database as its process does that dies: no checkpoint,
+    /// nothing flushed that a commit did not. What the log holds is recovered when it is opened.
+    ///
+    /// # Errors
+    /// Unsupported where there is no log to recover, with its reason; else the engine's own.
+    fn crash_on_close(&mut self) -> Result<()> {
+        Err(EngineError::unsupported("this engine's adapter", "to leave a log to recover"))
+    }
 }
 
 /// How a process may use a database that another one has open.
@@ -98,11 +122,14 @@ pub enum Join {
     Exclusive(&'static str),
 }
 
-/// What a transaction will do.
+/// What one transaction covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Only read: one snapshot for all of it.
-    Read,
-    /// Read and write.
-    Write,
+pub enum Scope {
+    /// Everything in it is read in one snapshot, and nothing is changed.
+    Snapshot,
+    /// One transaction that reads and writes, committed at its end.
+    Batch,
+    /// Each operation is a transaction of its own, by the engine's own autocommit, committed at the
+    /// tier's durability before it returns.
+    PerOperation,
 }

@@ -1,6 +1,6 @@
 //! The SQL family: statements, rows, and the dialects between engines.
 
-use crate::{Access, Lifecycle, Result};
+use crate::{Lifecycle, Result, Scope};
 
 pub use crate::row::{ResultRow, Visit};
 
@@ -69,9 +69,18 @@ pub enum QueryKind {
     Analytic,
 }
 
-/// A database that answers SQL. A statement outside of [`begin`](Self::begin) …
-/// [`commit`](Self::commit) is a transaction of its own, committed at the tier's durability
-/// before it returns. One connection.
+/// What a transaction will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Only read: one snapshot for all of it.
+    Read,
+    /// Read and write.
+    Write,
+}
+
+/// A database that answers SQL. A statement outside of a transaction is one of its own, committed at
+/// the tier's durability before it returns. Workloads enter a [scope](#method.within). One
+/// connection.
 pub trait SqlStore: Lifecycle {
     /// How this engine writes what SQL leaves open.
     fn dialect(&self) -> &'static dyn Dialect;
@@ -117,6 +126,12 @@ pub trait SqlStore: Lifecycle {
     /// The engine's message.
     fn commit(&mut self) -> Result<()>;
 
+    /// Undoes it.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn roll_back(&mut self) -> Result<()>;
+
     /// Loads rows by the engine's fastest documented path (COPY, appender, …), as one commit, and
     /// returns how many. The table is empty, or holds no row of these keys.
     ///
@@ -135,6 +150,33 @@ pub trait SqlStore: Lifecycle {
     /// The engine's message.
     fn expect(&mut self, _step: QueryKind) -> Result<()> {
         Ok(())
+    }
+}
+
+impl dyn SqlStore + '_ {
+    /// Does `work` in a scope and returns what it returns: between [`begin`](SqlStore::begin) and
+    /// [`commit`](SqlStore::commit), or, where it fails, [`roll_back`](SqlStore::roll_back).
+    ///
+    /// # Errors
+    /// The engine's message, or the errors of `work`.
+    pub fn within<T>(
+        &mut self,
+        scope: Scope,
+        work: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        match scope {
+            Scope::PerOperation => return work(self),
+            Scope::Snapshot => self.begin(Access::Read)?,
+            Scope::Batch => self.begin(Access::Write)?,
+        }
+        match work(self) {
+            Ok(done) => self.commit().map(|()| done),
+            Err(error) => {
+                // The error that led here is the one to tell; a connection that is lost undoes.
+                let _ = self.roll_back();
+                Err(error)
+            }
+        }
     }
 }
 

@@ -63,7 +63,7 @@ mod zen;
 pub use server::program::on_search_path;
 
 pub use embermark_contract::{
-    Access, Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind,
-    Lifecycle, Link, OpenOptions, Opened, Result, ShutdownKind, Store, Tier, document, kv, row,
-    series, sql,
+    Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle, Link,
+    OpenOptions, Opened, Reopener, Result, Scope, Store, Tier, TierSetting, TierTable, as_set,
+    document, kv, row, series, sql,
 };

@@ -1,15 +1,17 @@
 //! `memory`: a sorted map in the process, the physical limit an engine can be held against.
 
 use std::collections::BTreeMap;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 
 use embermark_model::Durability;
 use smallvec::SmallVec;
 
-use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
+use crate::kv::{
+    Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
 use crate::{
-    Access, Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind,
-    Lifecycle, OpenOptions, Opened, Result, ShutdownKind, Store, Tier,
+    Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle,
+    OpenOptions, Opened, Result, Scope, Tier,
 };
 
 /// The engine.
@@ -46,13 +48,15 @@ impl Engine for Memory {
     }
 
     fn tier(&self, _: Durability) -> Tier {
-        Tier::Offered { keeps: Durability::None, setting: "in memory only" }
+        Tier::Offered {
+            effective_durability: Durability::None,
+            setting: "in memory only",
+            manual: "",
+        }
     }
 
     fn open(&self, _: &OpenOptions) -> Result<Opened> {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        let store = Store::Kv(Box::new(Maps::default()));
-        Ok(Opened { store, version, settings: Vec::new(), server: None })
+        Ok(Opened::embedded(Maps::default(), env!("CARGO_PKG_VERSION"), []))
     }
 }
 
@@ -62,14 +66,8 @@ impl Lifecycle for Maps {
     }
 
     /// Nothing: the maps are all there is, and a program that starts anew would have none.
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        match after {
-            ShutdownKind::Clean => Ok(()),
-            ShutdownKind::Crash => {
-                let what = "recovery: a map in memory dies with its process";
-                Err(EngineError::unsupported("memory", what))
-            }
-        }
+    fn reconnect(&mut self) -> Option<Result<()>> {
+        Some(Ok(()))
     }
 
     fn join(&self) -> Join {
@@ -78,6 +76,11 @@ impl Lifecycle for Maps {
 
     fn open_client(&mut self) -> Result<ClientOpener> {
         let what = "more than one client at a time: it is a map without a lock";
+        Err(EngineError::unsupported("memory", what))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        let what = "recovery: a map in memory dies with its process";
         Err(EngineError::unsupported("memory", what))
     }
 
@@ -106,14 +109,24 @@ impl KvStore for Maps {
         Ok(())
     }
 
-    fn begin(&mut self, _: Access) -> Result<()> {
-        Ok(())
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        // The map's own bulk path: build it from a sorted vector.
+        let mut all: Vec<(Key, Value)> = Vec::new();
+        while let Some((key, value)) = pairs.next() {
+            all.push((key.into(), value.into()));
+        }
+        let rows = all.len() as u64;
+        *self.map(table) = all.into_iter().collect();
+        Ok(rows)
     }
 
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
+    /// The maps know no transactions: all scopes are one.
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
     }
+}
 
+impl Operations for Maps {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         Ok(self.map(table).get(key).map(Value::as_slice))
     }
@@ -127,12 +140,7 @@ impl KvStore for Maps {
         Ok(())
     }
 
-    fn modify(
-        &mut self,
-        table: Table,
-        key: &[u8],
-        change: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<bool> {
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         let found = self.map(table).get_mut(key);
         Ok(found.map(|value| change(value)).is_some())
     }
@@ -141,33 +149,14 @@ impl KvStore for Maps {
         Ok(self.map(table).remove(key).is_some())
     }
 
-    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        // The map's own bulk path: build it from a sorted vector.
-        let mut all: Vec<(Key, Value)> = Vec::new();
-        while let Some((key, value)) = pairs.next() {
-            all.push((key.into(), value.into()));
-        }
-        let rows = all.len() as u64;
-        *self.map(table) = all.into_iter().collect();
-        Ok(rows)
-    }
-
-    fn scan(
-        &mut self,
-        table: Table,
-        range: Range<'_>,
-        direction: Direction,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         if let (Some(from), Some(to)) = (range.from, range.to)
             && from >= to
         {
             return Ok(());
         }
-        let from = range.from.map_or(Bound::Unbounded, Bound::Included);
-        let to = range.to.map_or(Bound::Unbounded, Bound::Excluded);
-        let mut pairs = self.map(table).range::<[u8], _>((from, to));
-        let mut next = || match direction {
+        let mut pairs = self.map(table).range::<[u8], _>(range.bounds());
+        let mut next = || match range.direction {
             Direction::Forward => pairs.next(),
             Direction::Backward => pairs.next_back(),
         };

@@ -2,10 +2,10 @@
 
 use embermark_model::Durability;
 
-use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
+use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{
-    Access, Availability, ClientOpener, DataModel, Engine, Info, Join, Kind, Lifecycle,
-    OpenOptions, Opened, Result, ShutdownKind, Store, Tier,
+    Availability, ClientOpener, DataModel, Engine, Info, Join, Kind, Lifecycle, OpenOptions,
+    Opened, Result, Scope, Store, Tier,
 };
 
 /// The engine.
@@ -36,17 +36,15 @@ impl Engine for Null {
     }
 
     fn tier(&self, _: Durability) -> Tier {
-        Tier::Offered { keeps: Durability::None, setting: "keeps nothing" }
+        Tier::Offered {
+            effective_durability: Durability::None,
+            setting: "keeps nothing",
+            manual: "",
+        }
     }
 
     fn open(&self, _: &OpenOptions) -> Result<Opened> {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        Ok(Opened {
-            store: Store::Kv(Box::new(Nothing)),
-            version,
-            settings: Vec::new(),
-            server: None,
-        })
+        Ok(Opened::embedded(Nothing, env!("CARGO_PKG_VERSION"), []))
     }
 }
 
@@ -55,7 +53,11 @@ impl Lifecycle for Nothing {
         Ok(())
     }
 
-    fn reopen(&mut self, _: ShutdownKind) -> Result<()> {
+    fn reconnect(&mut self) -> Option<Result<()>> {
+        Some(Ok(()))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
         Ok(())
     }
 
@@ -81,31 +83,6 @@ impl KvStore for Nothing {
         Ok(())
     }
 
-    fn begin(&mut self, _: Access) -> Result<()> {
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn get(&mut self, _: Table, _: &[u8]) -> Result<Option<&[u8]>> {
-        Ok(Some(&VALUE))
-    }
-
-    fn put(&mut self, _: Table, _: &[u8], _: &[u8]) -> Result<()> {
-        Ok(())
-    }
-
-    fn modify(&mut self, _: Table, _: &[u8], change: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
-        change(&mut VALUE.clone());
-        Ok(true)
-    }
-
-    fn delete(&mut self, _: Table, _: &[u8]) -> Result<bool> {
-        Ok(true)
-    }
-
     fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let mut rows = 0;
         while pairs.next().is_some() {
@@ -114,7 +91,30 @@ impl KvStore for Nothing {
         Ok(rows)
     }
 
-    fn scan(&mut self, _: Table, _: Range<'_>, _: Direction, _: &mut Visit<'_>) -> Result<()> {
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
+    }
+}
+
+impl Operations for Nothing {
+    fn get(&mut self, _: Table, _: &[u8]) -> Result<Option<&[u8]>> {
+        Ok(Some(&VALUE))
+    }
+
+    fn put(&mut self, _: Table, _: &[u8], _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    fn modify(&mut self, _: Table, _: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        change(&mut VALUE.clone());
+        Ok(true)
+    }
+
+    fn delete(&mut self, _: Table, _: &[u8]) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn scan(&mut self, _: Table, _: Range<'_>, _: &mut Visit<'_>) -> Result<()> {
         Ok(())
     }
 }

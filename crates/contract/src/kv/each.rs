@@ -1,0 +1,51 @@
+//! Each operation a transaction of its own, for engines that have no autocommit of their own.
+
+use super::{Change, KvStore, Operations, Range, Table, Visit};
+use crate::{Result, Scope};
+
+/// The operations of [`Scope::PerOperation`], each in a snapshot or a batch of its own.
+pub struct Each<'a> {
+    store: &'a mut dyn KvStore,
+    value: Vec<u8>,
+}
+
+impl<'a> Each<'a> {
+    /// Of a store.
+    pub const fn of(store: &'a mut dyn KvStore) -> Self {
+        Self { store, value: Vec::new() }
+    }
+}
+
+impl Operations for Each<'_> {
+    /// A copy: the snapshot ends before the value is looked at.
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        let Self { store, value } = self;
+        let found = store.within(Scope::Snapshot, |snapshot| {
+            let Some(found) = snapshot.get(table, key)? else { return Ok(false) };
+            value.clear();
+            value.extend_from_slice(found);
+            Ok(true)
+        })?;
+        Ok(found.then_some(value))
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.store.within(Scope::Snapshot, |snapshot| snapshot.scan(table, range, visit))
+    }
+
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        self.store.within(Scope::Snapshot, |snapshot| snapshot.count(table))
+    }
+
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.store.within(Scope::Batch, |batch| batch.put(table, key, value))
+    }
+
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        self.store.within(Scope::Batch, |batch| batch.modify(table, key, change))
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        self.store.within(Scope::Batch, |batch| batch.delete(table, key))
+    }
+}

@@ -1,0 +1,139 @@
+//! How an engine makes the durability tiers: one table, which its adapter applies, has read back and
+//! compares.
+
+use embermark_model::Durability;
+
+use crate::{EngineError, Result};
+
+/// How an engine makes a durability tier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// With a setting that keeps at least what the tier promises.
+    Offered {
+        /// What an acknowledged commit really survives with it.
+        effective_durability: Durability,
+        /// The setting in the engine's own words.
+        setting: &'static str,
+        /// The page of the engine's manual that says so; empty for a reference engine.
+        manual: &'static str,
+    },
+    /// It cannot make it.
+    Unsupported {
+        /// Why not.
+        why: &'static str,
+    },
+}
+
+/// An engine's tiers, from the weakest to the strongest: the cheapest setting that keeps each.
+#[derive(Clone, Copy, Debug)]
+pub struct TierTable<T: 'static> {
+    /// `none`.
+    pub none: TierSetting<T>,
+    /// `process`.
+    pub process: TierSetting<T>,
+    /// `power`.
+    pub power: TierSetting<T>,
+}
+
+/// A row of an engine's table.
+#[derive(Clone, Copy, Debug)]
+pub struct TierSetting<T: 'static> {
+    /// What an acknowledged commit really survives with it.
+    pub effective_durability: Durability,
+    /// What the adapter sets: this alone decides what is kept.
+    pub set: T,
+    /// The same in the engine's own words.
+    pub words: &'static str,
+    /// The page of the engine's manual that says what it keeps.
+    pub manual: &'static str,
+    /// What the engine must give back when it is asked, by its own names. Empty where nothing can be
+    /// asked: results then say '[as set](as_set)'.
+    pub read_back: &'static [(&'static str, &'static str)],
+}
+
+impl<T> TierTable<T> {
+    /// The row of a tier.
+    pub const fn of(&self, durability: Durability) -> &TierSetting<T> {
+        match durability {
+            Durability::None => &self.none,
+            Durability::Process => &self.process,
+            Durability::Power => &self.power,
+        }
+    }
+
+    /// What the engine says of a tier.
+    pub const fn tier(&self, durability: Durability) -> Tier {
+        let row = self.of(durability);
+        Tier::Offered {
+            effective_durability: row.effective_durability,
+            setting: row.words,
+            manual: row.manual,
+        }
+    }
+}
+
+impl<T> TierSetting<T> {
+    /// A row of an engine that gives nothing back.
+    pub const fn of(
+        effective_durability: Durability,
+        set: T,
+        words: &'static str,
+        manual: &'static str,
+    ) -> Self {
+        Self { effective_durability, set, words, manual, read_back: &[] }
+    }
+
+    /// The same of one that gives these back.
+    #[must_use]
+    pub const fn reads(self, read_back: &'static [(&'static str, &'static str)]) -> Self
+    where
+        T: Copy,
+    {
+        Self { read_back, ..self }
+    }
+
+    /// Compares what the engine gave back with the row.
+    ///
+    /// # Errors
+    /// When a setting is not as it was set, or was not given back: the tier would not be kept.
+    pub fn check(&self, engine: &'static str, settings: &[(String, String)]) -> Result<()> {
+        for (name, wanted) in self.read_back {
+            let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
+            if found != Some(*wanted) {
+                let found = found.unwrap_or("unknown");
+                let why = format!(
+                    "it has {name}={found} where {wanted} was set; what its commits keep is not \
+                     known: use another version of it, or report this"
+                );
+                return Err(EngineError::failed(engine, "make the durability tier", why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value as it was set, of an engine that does not give it back.
+pub fn as_set(value: impl std::fmt::Display) -> String {
+    format!("{value} (as set)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_comes_back_otherwise_or_not_at_all_is_refused_by_its_name() {
+        let row = TierSetting {
+            effective_durability: Durability::Power,
+            set: (),
+            words: "sync=on",
+            manual: "",
+            read_back: &[("sync", "on")],
+        };
+        let given = |value: &str| vec![("sync".to_owned(), value.to_owned())];
+        assert!(row.check("toy", &given("on")).is_ok());
+        let refused = |settings: &[_]| row.check("toy", settings).unwrap_err().to_string();
+        assert!(refused(&given("off")).contains("sync=off where on was set"));
+        assert!(refused(&[]).contains("sync=unknown"));
+    }
+}
