@@ -2,14 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helper fails by panicking, as the test does")]
 
+mod scopes;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use embermark_engines::kv::{IndexDef, Indexed, KvStore, Pairs, Range, Table, TableDef};
+use embermark_engines::kv::{
+    IndexDef, Indexed, KvStore, Operations, Pairs, Range, Table, TableDef,
+};
 use embermark_engines::registry::ENGINES;
-use embermark_engines::{Access, DataModel, Kind, Link, OpenOptions, ShutdownKind, Store, Tier};
+use embermark_engines::{DataModel, EngineError, Kind, OpenOptions, Reopener, Scope, Store, Tier};
 use embermark_model::Durability;
 use embermark_skips::is_here;
+use scopes::{Alone, Reads, get};
 
 type Bytes = Vec<u8>;
 type Model = BTreeMap<Bytes, Bytes>;
@@ -32,15 +37,7 @@ fn on_each(check: impl Fn(&mut dyn KvStore, Table, &str)) {
             }
             let name = format!("{} ({tier})", engine.info().id);
             let dir = tempfile::tempdir().unwrap();
-            let memory = 16 << 20;
-            let options = OpenOptions {
-                dir: dir.path().into(),
-                durability: tier,
-                memory,
-                url: None,
-                link: Link::Socket,
-                clients: 1,
-            };
+            let options = OpenOptions::new(dir.path(), tier, 16 << 20);
             let Store::Kv(store) = engine.open(&options).unwrap().store else { panic!("{name}") };
             let mut store = Indexed::new(store);
             assert!(store.keeps_indexes(), "{name}");
@@ -52,7 +49,12 @@ fn on_each(check: impl Fn(&mut dyn KvStore, Table, &str)) {
     }
 }
 
-fn found(store: &mut dyn KvStore, table: Table, index: usize, range: Range<'_>) -> Vec<Bytes> {
+fn found(
+    reads: &mut (impl Reads + ?Sized),
+    table: Table,
+    index: usize,
+    range: Range<'_>,
+) -> Vec<Bytes> {
     let (mut keys, mut last) = (Vec::new(), Bytes::new());
     let IndexDef { at, length, .. } = INDEXES[index];
     let mut visit = |key: &[u8], value: &[u8]| {
@@ -62,7 +64,7 @@ fn found(store: &mut dyn KvStore, table: Table, index: usize, range: Range<'_>) 
         keys.push(key.to_vec());
         ControlFlow::Continue(())
     };
-    store.find(table, index, range, &mut visit).unwrap();
+    reads.visit_index(table, index, range, &mut visit).unwrap();
     // Among equal bytes any order is right.
     keys.sort();
     keys
@@ -77,14 +79,14 @@ fn right(model: &Model, index: usize, range: Range<'_>) -> Vec<Bytes> {
     model.iter().filter(|(_, value)| within(value)).map(|(key, _)| key.clone()).collect()
 }
 
-fn agrees(store: &mut dyn KvStore, table: Table, model: &Model, at: &str) {
+fn agrees(reads: &mut (impl Reads + ?Sized), table: Table, model: &Model, at: &str) {
     let bounds: [Option<&[u8]>; 7] =
         [Some(b"a"), Some(b"b"), None, Some(b"ab"), Some(b""), Some(&[0xff]), Some(&[0xff, 0xff])];
     let bounds = &bounds[..if model.len() > 5_000 { 2 } else { bounds.len() }];
     for index in 0..INDEXES.len() {
         for (from, to) in bounds.iter().flat_map(|a| bounds.iter().map(move |b| (*a, *b))) {
-            let range = Range { from, to };
-            let (found, right) = (found(store, table, index, range), right(model, index, range));
+            let range = Range { from, to, ..Range::default() };
+            let (found, right) = (found(reads, table, index, range), right(model, index, range));
             assert_eq!(found, right, "{at}, index {index}, {range:?}");
         }
     }
@@ -115,44 +117,13 @@ impl Pairs for Listed<'_> {
 #[test]
 fn an_index_finds_what_was_put_overwritten_modified_and_not_what_was_deleted() {
     on_each(|store, table, name| {
-        for access in [None, Some(Access::Write)] {
+        for scope in [Scope::PerOperation, Scope::Batch] {
             let mut model = Model::new();
-            access.map_or(Ok(()), |access| store.begin(access)).unwrap();
-            agrees(store, table, &model, name);
-            for (key, value) in rows(0..60) {
-                store.put(table, &key, &value).unwrap();
-                model.insert(key, value);
-            }
-            agrees(store, table, &model, name);
-            for n in 0..60 {
-                // The indexed bytes of every third stay as they were.
-                let key = key(n);
-                let mut new = value(if n % 3 == 0 { n } else { n + 31 });
-                new.extend_from_slice(b" than before");
-                match n % 4 {
-                    0 | 1 => {
-                        store.put(table, &key, &new).unwrap();
-                        model.insert(key, new);
-                    }
-                    2 => {
-                        let change = |value: &mut [u8]| {
-                            let length = value.len();
-                            value.copy_from_slice(&new[..length]);
-                        };
-                        assert!(store.modify(table, &key, &mut |v| change(v)).unwrap(), "{name}");
-                        model.get_mut(&key).map(|value| change(value)).unwrap();
-                    }
-                    _ => {
-                        assert!(store.delete(table, &key).unwrap(), "{name}");
-                        assert!(!store.delete(table, &key).unwrap(), "{name}");
-                        model.remove(&key);
-                    }
-                }
-            }
-            let nobody = store.modify(table, &key(99), &mut |_| panic!("called"));
-            assert!(!nobody.unwrap(), "{name}");
-            agrees(store, table, &model, name);
-            access.map_or(Ok(()), |_| store.commit()).unwrap();
+            let done = store.within(scope, |operations| {
+                changes(operations, table, &mut model, name);
+                Ok(())
+            });
+            done.unwrap();
             agrees(store, table, &model, name);
             store.clear(table).unwrap();
             agrees(store, table, &Model::new(), name);
@@ -160,16 +131,53 @@ fn an_index_finds_what_was_put_overwritten_modified_and_not_what_was_deleted() {
     });
 }
 
+fn changes(operations: &mut dyn Operations, table: Table, model: &mut Model, name: &str) {
+    agrees(operations, table, model, name);
+    for (key, value) in rows(0..60) {
+        operations.put(table, &key, &value).unwrap();
+        model.insert(key, value);
+    }
+    agrees(operations, table, model, name);
+    for n in 0..60 {
+        // The indexed bytes of every third stay as they were.
+        let key = key(n);
+        let mut new = value(if n % 3 == 0 { n } else { n + 31 });
+        new.extend_from_slice(b" than before");
+        match n % 4 {
+            0 | 1 => {
+                operations.put(table, &key, &new).unwrap();
+                model.insert(key, new);
+            }
+            2 => {
+                let change = |value: &mut [u8]| {
+                    let length = value.len();
+                    value.copy_from_slice(&new[..length]);
+                };
+                assert!(operations.modify(table, &key, &mut |v| change(v)).unwrap(), "{name}");
+                model.get_mut(&key).map(|value| change(value)).unwrap();
+            }
+            _ => {
+                assert!(operations.delete(table, &key).unwrap(), "{name}");
+                assert!(!operations.delete(table, &key).unwrap(), "{name}");
+                model.remove(&key);
+            }
+        }
+    }
+    let nobody = operations.modify(table, &key(99), &mut |_| panic!("called"));
+    assert!(!nobody.unwrap(), "{name}");
+    agrees(operations, table, model, name);
+}
+
 #[test]
 fn a_bulk_load_of_many_alike_is_found_cleared_and_loaded_again() {
     on_each(|store, table, name| {
         let plain = store.table(&TableDef { indexes: &[], ..TABLE_BESIDE }).unwrap();
-        for round in 0..2 {
+        for _ in 0..2 {
             let mut model = rows(0..10_000);
             let loaded = store.bulk(table, &mut Listed(model.iter())).unwrap();
             assert_eq!(loaded, 10_000, "{name}");
             agrees(store, table, &model, name);
-            assert_eq!(right(&model, 0, Range { from: Some(b"a"), to: Some(b"b") }).len(), 4_000);
+            assert_eq!(right(&model, 0, Range::between(b"a", Some(b"b"))).len(), 4_000);
             // A visitor that stops is not given more.
             for most in [1, 16, 17, 100, 3_000] {
                 let mut seen = 0;
@@ -177,7 +185,7 @@ fn a_bulk_load_of_many_alike_is_found_cleared_and_loaded_again() {
                     seen += 1;
                     if seen < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
                 };
-                store.find(table, 0, Range::default(), &mut visit).unwrap();
+                store.visit_index(table, 0, Range::default(), &mut visit).unwrap();
                 assert_eq!(seen, most, "{name}");
             }
             for (key, value) in rows(20_000..20_100) {
@@ -188,12 +196,10 @@ fn a_bulk_load_of_many_alike_is_found_cleared_and_loaded_again() {
             assert!(store.delete(table, &key(7)).unwrap(), "{name}");
             model.remove(&key(7));
             agrees(store, table, &model, name);
-            store.reopen(ShutdownKind::Clean).unwrap();
-            agrees(store, table, &model, &format!("{name}, opened again, {round}"));
             store.clear(table).unwrap();
             agrees(store, table, &Model::new(), name);
         }
-        assert!(store.get(plain, &key(20_050)).unwrap().is_some(), "{name}");
+        assert!(get(store, plain, &key(20_050)).is_some(), "{name}");
     });
 }
 
@@ -225,18 +231,24 @@ fn an_index_changes_with_its_table_or_not_at_all() {
         for (key, value) in &model {
             store.put(table, key, value).unwrap();
         }
-        store.begin(Access::Write).unwrap();
-        for (key, value) in rows(40..80) {
-            let mut other = value;
-            other[0] = b'z';
-            store.put(table, &key, &other).unwrap();
-        }
-        store.delete(table, &key(3)).unwrap();
-        // Never committed.
-        drop(store);
-        let (mut store, table) = open();
-        agrees(store.as_mut(), table, &model, id);
-        assert!(store.get(table, &key(3)).unwrap().is_some(), "{id}");
+        let failed = store.within(Scope::Batch, |batch| {
+            for (key, value) in rows(40..80) {
+                let mut other = value;
+                other[0] = b'z';
+                batch.put(table, &key, &other)?;
+            }
+            assert!(batch.delete(table, &key(3))?, "{id}");
+            Err::<(), _>(EngineError::failed("the test", "go on", "enough"))
+        });
+        assert!(failed.is_err(), "{id}");
+        agrees(&mut *store, table, &model, id);
+        // Opened again it still agrees.
+        let reopener = Reopener::of(*engine, options.clone());
+        let Store::Kv(store) = reopener.reopen(Store::Kv(store)).unwrap() else { panic!("{id}") };
+        let mut store = Indexed::new(store);
+        let table = store.table(&TABLE).unwrap();
+        agrees(&mut *store, table, &model, id);
+        assert!(get(&mut *store, table, &key(3)).is_some(), "{id}");
         store.close().unwrap();
     }
 }
@@ -246,7 +258,7 @@ fn a_value_too_short_for_its_indexes_is_refused_and_nothing_of_it_stays() {
     on_each(|store, table, name| {
         store.put(table, &key(1), &value(1)).unwrap();
         assert!(store.put(table, &key(2), b"abcd").is_err(), "{name}");
-        assert!(store.get(table, &key(2)).unwrap().is_none(), "{name}");
+        assert!(get(store, table, &key(2)).is_none(), "{name}");
         store.put(table, &key(2), b"abcde").unwrap();
         let model = Model::from([(key(1), value(1)), (key(2), b"abcde".to_vec())]);
         agrees(store, table, &model, name);
@@ -257,14 +269,15 @@ fn a_value_too_short_for_its_indexes_is_refused_and_nothing_of_it_stays() {
         // Without transactions something of it may be there.
         store.clear(table).unwrap();
         agrees(store, table, &Model::new(), name);
-        assert!(store.get(table, &key(0)).unwrap().is_none(), "{name}");
+        assert!(get(store, table, &key(0)).is_none(), "{name}");
         model.insert(key(1_000), value(1_000));
         assert_eq!(store.bulk(table, &mut Listed(model.iter())).unwrap(), 2_000, "{name}");
         agrees(store, table, &model, name);
-        let range = Range { from: Some(b"abc"), to: None };
-        let too_long = store.find(table, 0, range, &mut |_, _| ControlFlow::Break(()));
+        let range = Range::between(b"abc", None);
+        let too_long = store.visit_index(table, 0, range, &mut |_, _| ControlFlow::Break(()));
         assert!(too_long.unwrap_err().is_unsupported(), "{name}");
-        let unknown = store.find(table, 2, Range::default(), &mut |_, _| ControlFlow::Break(()));
+        let unknown =
+            store.visit_index(table, 2, Range::default(), &mut |_, _| ControlFlow::Break(()));
         assert!(unknown.unwrap_err().is_unsupported(), "{name}");
     });
 }

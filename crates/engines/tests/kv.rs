@@ -2,19 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helper fails by panicking, as the test does")]
 
+mod scopes;
+
 use std::collections::BTreeMap;
 use std::env;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
+use embermark_engines::kv::{Direction, KvStore, Operations, Pairs, Range, Table, TableDef};
 use embermark_engines::registry::ENGINES;
 use embermark_engines::{
-    Access, Availability, DataModel, Engine, Kind, OpenOptions, ShutdownKind, Store, Tier,
+    Availability, DataModel, Engine, EngineError, Kind, OpenOptions, Reopener, Scope, Store, Tier,
 };
 use embermark_model::Durability;
 use embermark_skips::is_here;
+use scopes::{Alone, Reads, get};
 
 type Bytes = Vec<u8>;
 type Model = BTreeMap<Bytes, Bytes>;
@@ -31,8 +34,8 @@ fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
             continue;
         }
         for tier in Durability::ALL {
-            if let Tier::Offered { keeps, .. } = engine.tier(tier) {
-                offers.push((engine, tier, keeps));
+            if let Tier::Offered { effective_durability, .. } = engine.tier(tier) {
+                offers.push((engine, tier, effective_durability));
             }
         }
     }
@@ -59,16 +62,11 @@ fn on_each(check: impl Fn(&mut dyn KvStore, &str)) {
     }
 }
 
-fn get(store: &mut dyn KvStore, table: Table, key: &[u8]) -> Option<Bytes> {
-    store.get(table, key).unwrap().map(<[u8]>::to_vec)
-}
-
 /// The first `most` pairs of a scan.
 fn scan(
-    store: &mut dyn KvStore,
+    reads: &mut (impl Reads + ?Sized),
     table: Table,
     range: Range<'_>,
-    direction: Direction,
     most: usize,
 ) -> Vec<(Bytes, Bytes)> {
     let mut seen = Vec::new();
@@ -76,27 +74,20 @@ fn scan(
         seen.push((key.to_vec(), value.to_vec()));
         if seen.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    store.scan(table, range, direction, &mut visit).unwrap();
+    reads.visit(table, range, &mut visit).unwrap();
     seen
 }
 
-fn all(store: &mut dyn KvStore, table: Table) -> Vec<(Bytes, Bytes)> {
-    scan(store, table, Range::default(), Direction::Forward, usize::MAX)
+fn all(reads: &mut (impl Reads + ?Sized), table: Table) -> Vec<(Bytes, Bytes)> {
+    scan(reads, table, Range::default(), usize::MAX)
 }
 
-fn expected(
-    model: &Model,
-    range: Range<'_>,
-    direction: Direction,
-    most: usize,
-) -> Vec<(Bytes, Bytes)> {
+fn expected(model: &Model, range: Range<'_>, most: usize) -> Vec<(Bytes, Bytes)> {
     if matches!((range.from, range.to), (Some(from), Some(to)) if from >= to) {
         return Vec::new();
     }
-    let from = range.from.map_or(Bound::Unbounded, Bound::Included);
-    let to = range.to.map_or(Bound::Unbounded, Bound::Excluded);
-    let pairs = model.range::<[u8], _>((from, to)).map(|(k, v)| (k.clone(), v.clone()));
-    match direction {
+    let pairs = model.range::<[u8], _>(range.bounds()).map(|(k, v)| (k.clone(), v.clone()));
+    match range.direction {
         Direction::Forward => pairs.take(most).collect(),
         Direction::Backward => pairs.rev().take(most).collect(),
     }
@@ -142,10 +133,10 @@ fn an_empty_table_has_nothing() {
         assert!(!store.modify(table, b"key", &mut |_| panic!("called")).unwrap(), "{name}");
         for direction in [Direction::Forward, Direction::Backward] {
             for to in [None, Some(&b"x"[..])] {
-                let range = Range { from: to, to };
-                assert_eq!(scan(store, table, range, direction, 9), [], "{name}");
-                let range = Range { from: None, to };
-                assert_eq!(scan(store, table, range, direction, 9), [], "{name}");
+                for from in [None, to] {
+                    let range = Range { from, to, direction };
+                    assert_eq!(scan(store, table, range, 9), [], "{name}");
+                }
             }
         }
         assert_eq!(store.bulk(table, &mut Listed(Model::new().iter())).unwrap(), 0, "{name}");
@@ -181,19 +172,22 @@ fn modify_changes_a_value_in_place_and_nothing_else() {
         let mut model = numbered(500, 33);
         bulk(store, table, &model);
         let raise = |value: &mut [u8]| value[7] = value[7].wrapping_add(100);
-        for (i, key) in model.keys().cloned().collect::<Vec<_>>().iter().enumerate() {
-            // In transactions of 50, and between them alone; a few keys twice.
-            match i % 100 {
-                0 => store.begin(Access::Write).unwrap(),
-                50 => store.commit().unwrap(),
-                _ => {}
-            }
-            for _ in 0..1 + i % 7 / 6 {
-                assert!(store.modify(table, key, &mut |v| raise(v)).unwrap(), "{name}");
-                raise(model.get_mut(key).unwrap());
-            }
-            assert_eq!(get(store, table, key).as_ref(), model.get(key), "{name}");
-            assert!(!store.modify(table, b"missing", &mut |_| panic!("called")).unwrap(), "{name}");
+        let keys: Vec<Bytes> = model.keys().cloned().collect();
+        // In transactions of 50, and between them each by itself; a few keys twice.
+        for (i, keys) in keys.chunks(50).enumerate() {
+            let scope = if i % 2 == 0 { Scope::Batch } else { Scope::PerOperation };
+            let changed = store.within(scope, |operations| {
+                for (i, key) in keys.iter().enumerate() {
+                    for _ in 0..1 + i % 7 / 6 {
+                        assert!(operations.modify(table, key, &mut |v| raise(v))?, "{name}");
+                        raise(model.get_mut(key).unwrap());
+                    }
+                    assert_eq!(get(operations, table, key).as_ref(), model.get(key), "{name}");
+                    assert!(!operations.modify(table, b"missing", &mut |_| panic!("called"))?);
+                }
+                Ok(())
+            });
+            changed.unwrap();
         }
         assert_eq!(all(store, table), Vec::from_iter(model), "{name}");
     });
@@ -215,11 +209,7 @@ fn keys_are_ordered_as_bytes() {
         for i in (1..keys.len()).rev() {
             keys.swap(i, dice.below(i as u64 + 1) as usize);
         }
-        store.begin(Access::Write).unwrap();
-        for key in &keys {
-            store.put(table, key, b"v").unwrap();
-        }
-        store.commit().unwrap();
+        store.batch(|batch| keys.iter().for_each(|key| batch.put(table, key, b"v").unwrap()));
         keys.sort();
         keys.dedup();
         let found: Vec<Bytes> = all(store, table).into_iter().map(|(key, _)| key).collect();
@@ -251,21 +241,25 @@ fn a_scan_visits_exactly_its_range_both_ways_until_it_is_told_to_stop() {
                 some(last + 1),
                 Some(vec![0xff; 9]),
             ];
-            for access in [None, Some(Access::Read), Some(Access::Write)] {
-                access.map_or(Ok(()), |access| store.begin(access)).unwrap();
-                for (from, to) in bounds.iter().flat_map(|a| bounds.iter().map(move |b| (a, b))) {
-                    let range = Range { from: from.as_deref(), to: to.as_deref() };
-                    for direction in [Direction::Forward, Direction::Backward] {
-                        for most in [1, 7, 8, 9, 300, usize::MAX] {
-                            assert_eq!(
-                                scan(store, table, range, direction, most),
-                                expected(&model, range, direction, most),
-                                "{name}: {rows} rows, {range:?} {direction:?}, at most {most}"
-                            );
+            for scope in [Scope::PerOperation, Scope::Snapshot, Scope::Batch] {
+                let scanned = store.within(scope, |operations| {
+                    for (from, to) in bounds.iter().flat_map(|a| bounds.iter().map(move |b| (a, b)))
+                    {
+                        for direction in [Direction::Forward, Direction::Backward] {
+                            let (from, to) = (from.as_deref(), to.as_deref());
+                            let range = Range { from, to, direction };
+                            for most in [1, 7, 8, 9, 300, usize::MAX] {
+                                assert_eq!(
+                                    scan(operations, table, range, most),
+                                    expected(&model, range, most),
+                                    "{name}: {rows} rows, {range:?}, at most {most}, {scope:?}"
+                                );
+                            }
                         }
                     }
-                }
-                access.map_or(Ok(()), |_| store.commit()).unwrap();
+                    Ok(())
+                });
+                scanned.unwrap();
             }
         }
     });
@@ -288,7 +282,7 @@ fn values_of_any_size_come_back() {
         for table in [loaded, put] {
             assert!(all(store, table) == Vec::from_iter(model.clone()), "{name}");
             for (key, value) in &model {
-                assert!(store.get(table, key).unwrap() == Some(value), "{name}: {key:?}");
+                assert!(get(store, table, key).as_ref() == Some(value), "{name}: {key:?}");
             }
             assert!(store.modify(table, &[6], &mut |v| v[999_999] = 0).unwrap(), "{name}");
             assert_eq!(get(store, table, &[6]).unwrap()[999_998..], [7, 0], "{name}");
@@ -304,22 +298,71 @@ fn a_transaction_sees_its_own_changes_and_they_are_kept() {
             store.table(&TableDef::named("two")).unwrap(),
         );
         store.put(one, b"old", b"1").unwrap();
-        store.begin(Access::Write).unwrap();
-        store.put(one, b"new", b"2").unwrap();
-        store.put(two, b"new", b"3").unwrap();
-        assert!(store.modify(one, b"new", &mut |v| v[0] += 4).unwrap(), "{name}");
-        assert!(store.delete(one, b"old").unwrap(), "{name}");
-        assert_eq!(get(store, one, b"new"), Some(b"6".to_vec()), "{name}");
-        assert_eq!(get(store, one, b"old"), None, "{name}");
-        assert_eq!(all(store, one), [(b"new".to_vec(), b"6".to_vec())], "{name}");
-        assert!(store.modify(one, b"new", &mut |v| v[0] += 1).unwrap(), "{name}");
-        store.commit().unwrap();
-        store.begin(Access::Read).unwrap();
-        assert_eq!(get(store, one, b"new"), Some(b"7".to_vec()), "{name}");
-        assert_eq!(all(store, two), [(b"new".to_vec(), b"3".to_vec())], "{name}");
-        assert_eq!(get(store, one, b"old"), None, "{name}");
-        store.commit().unwrap();
+        store.batch(|batch| {
+            batch.put(one, b"new", b"2").unwrap();
+            batch.put(two, b"new", b"3").unwrap();
+            assert!(batch.modify(one, b"new", &mut |v| v[0] += 4).unwrap(), "{name}");
+            assert!(batch.delete(one, b"old").unwrap(), "{name}");
+            assert_eq!(get(batch, one, b"new"), Some(b"6".to_vec()), "{name}");
+            assert_eq!(get(batch, one, b"old"), None, "{name}");
+            assert_eq!(all(batch, one), [(b"new".to_vec(), b"6".to_vec())], "{name}");
+            assert!(batch.modify(one, b"new", &mut |v| v[0] += 1).unwrap(), "{name}");
+        });
+        store.snapshot(|snapshot| {
+            assert_eq!(get(snapshot, one, b"new"), Some(b"7".to_vec()), "{name}");
+            assert_eq!(all(snapshot, two), [(b"new".to_vec(), b"3".to_vec())], "{name}");
+            assert_eq!(get(snapshot, one, b"old"), None, "{name}");
+        });
     });
+}
+
+#[test]
+fn a_batch_that_fails_is_undone_and_the_store_goes_on() {
+    for (engine, tier, _) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
+        let name = format!("{} ({tier})", engine.info().id);
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(engine, tier, dir.path());
+        let store_ = &mut *store;
+        let [one, two] = ["one", "two"].map(|name| store_.table(&TableDef::named(name)).unwrap());
+        let model = numbered(1_000, 33);
+        bulk(store_, one, &model);
+        for _ in 0..3 {
+            let failed = store_.within(Scope::Batch, |batch| {
+                for (key, value) in numbered(300, 40) {
+                    batch.put(one, &key, &value)?;
+                    batch.put(two, &key, &value)?;
+                }
+                assert!(batch.delete(one, &5_000_u64.to_be_bytes())?, "{name}");
+                assert!(batch.modify(one, &6_000_u64.to_be_bytes(), &mut |v| v[0] ^= 1)?, "{name}");
+                Err::<(), _>(EngineError::failed("the test", "go on", "enough"))
+            });
+            assert!(failed.unwrap_err().to_string().contains("enough"), "{name}");
+            assert!(all(store_, one) == Vec::from_iter(model.clone()), "{name}");
+            assert_eq!(all(store_, two), [], "{name}");
+            store_.put(two, b"key", b"value").unwrap();
+            assert!(store_.delete(two, b"key").unwrap(), "{name}");
+        }
+        store.close().unwrap();
+    }
+}
+
+#[test]
+fn a_snapshot_refuses_changes_and_stays_as_it_was() {
+    for (engine, tier, _) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
+        let name = format!("{} ({tier})", engine.info().id);
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(engine, tier, dir.path());
+        let table = store.table(&TableDef::named("t")).unwrap();
+        store.put(table, b"key", b"value").unwrap();
+        store.snapshot(|snapshot| {
+            assert!(snapshot.put(table, b"key", b"other").is_err(), "{name}");
+            assert!(snapshot.modify(table, b"key", &mut |v| v[0] = 0).is_err(), "{name}");
+            assert!(snapshot.delete(table, b"key").is_err(), "{name}");
+            assert_eq!(get(snapshot, table, b"key"), Some(b"value".to_vec()), "{name}");
+        });
+        assert_eq!(get(&mut *store, table, b"key"), Some(b"value".to_vec()), "{name}");
+        store.close().unwrap();
+    }
 }
 
 #[test]
@@ -328,23 +371,22 @@ fn a_transaction_that_writes_scans_what_it_changed_both_ways() {
         let table = store.table(&TableDef::named("t")).unwrap();
         let mut model = numbered(2_000, 33);
         bulk(store, table, &model);
-        store.begin(Access::Write).unwrap();
-        for n in 0..600_u64 {
-            let (new, old) = ((n * 33 + 1).to_be_bytes(), (n * 30).to_be_bytes());
-            store.put(table, &new, b"new").unwrap();
-            model.insert(new.to_vec(), b"new".to_vec());
-            assert_eq!(store.delete(table, &old).unwrap(), model.remove(&old[..]).is_some());
-        }
-        for (from, to) in [(0_u64, 20_000_u64), (3_000, 3_100), (17_970, 19_990), (40, 41)] {
-            let (from, to) = (from.to_be_bytes(), to.to_be_bytes());
-            let range = Range { from: Some(&from), to: Some(&to) };
-            for direction in [Direction::Forward, Direction::Backward] {
-                let found = scan(store, table, range, direction, usize::MAX);
-                let right = expected(&model, range, direction, usize::MAX);
-                assert!(found == right, "{name}: {range:?} {direction:?}");
+        store.batch(|batch| {
+            for n in 0..600_u64 {
+                let (new, old) = ((n * 33 + 1).to_be_bytes(), (n * 30).to_be_bytes());
+                batch.put(table, &new, b"new").unwrap();
+                model.insert(new.to_vec(), b"new".to_vec());
+                assert_eq!(batch.delete(table, &old).unwrap(), model.remove(&old[..]).is_some());
             }
-        }
-        store.commit().unwrap();
+            for (from, to) in [(0_u64, 20_000_u64), (3_000, 3_100), (17_970, 19_990), (40, 41)] {
+                let (from, to) = (from.to_be_bytes(), to.to_be_bytes());
+                for direction in [Direction::Forward, Direction::Backward] {
+                    let range = Range { direction, ..Range::between(&from, Some(&to)) };
+                    let found = scan(batch, table, range, usize::MAX);
+                    assert!(found == expected(&model, range, usize::MAX), "{name}: {range:?}");
+                }
+            }
+        });
         assert!(all(store, table) == Vec::from_iter(model), "{name}");
     });
 }
@@ -355,20 +397,20 @@ fn many_tables_change_together_and_apart() {
         let names: Vec<String> = (0..30).map(|n| format!("table{n}")).collect();
         let tables =
             Vec::from_iter(names.iter().map(|n| store.table(&TableDef::named(n)).unwrap()));
-        store.begin(Access::Write).unwrap();
-        for (n, &table) in (0_u8..).zip(&tables) {
-            store.put(table, b"together", &[n]).unwrap();
-        }
-        store.commit().unwrap();
+        store.batch(|batch| {
+            for (n, &table) in (0_u8..).zip(&tables) {
+                batch.put(table, b"together", &[n]).unwrap();
+            }
+        });
         store.clear(tables[7]).unwrap();
         store.put(tables[8], b"apart", b"8").unwrap();
-        store.begin(Access::Read).unwrap();
-        for (n, &table) in (0_u8..).zip(&tables) {
-            let right = (n != 7).then(|| vec![n]);
-            assert_eq!(get(store, table, b"together"), right, "{name}: {n}");
-            assert_eq!(get(store, table, b"apart").is_some(), n == 8, "{name}: {n}");
-        }
-        store.commit().unwrap();
+        store.snapshot(|snapshot| {
+            for (n, &table) in (0_u8..).zip(&tables) {
+                let right = (n != 7).then(|| vec![n]);
+                assert_eq!(get(snapshot, table, b"together"), right, "{name}: {n}");
+                assert_eq!(get(snapshot, table, b"apart").is_some(), n == 8, "{name}: {n}");
+            }
+        });
     });
 }
 
@@ -414,13 +456,13 @@ fn a_transaction_may_be_large() {
     on_each(|store, name| {
         let table = store.table(&TableDef::named("t")).unwrap();
         const ROWS: u64 = 200_000;
-        store.begin(Access::Write).unwrap();
-        for n in 0..ROWS {
-            // An odd factor permutes the numbers: keys arrive in no order.
-            let key = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_be_bytes();
-            store.put(table, &key, &[n as u8; 33]).unwrap();
-        }
-        store.commit().unwrap();
+        store.batch(|batch| {
+            for n in 0..ROWS {
+                // An odd factor permutes the numbers: keys arrive in no order.
+                let key = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_be_bytes();
+                batch.put(table, &key, &[n as u8; 33]).unwrap();
+            }
+        });
         let (mut rows, mut ordered, mut before) = (0, true, Vec::new());
         let mut visit = |key: &[u8], value: &[u8]| {
             ordered &= before.as_slice() < key && value.len() == 33;
@@ -429,7 +471,7 @@ fn a_transaction_may_be_large() {
             rows += 1;
             ControlFlow::Continue(())
         };
-        store.scan(table, Range::default(), Direction::Forward, &mut visit).unwrap();
+        store.visit(table, Range::default(), &mut visit).unwrap();
         assert_eq!((rows, ordered), (ROWS, true), "{name}");
         store.maintain().unwrap();
         let key = 12_345_u64.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
@@ -466,9 +508,8 @@ fn clearing_empties_one_table_which_can_be_used_again() {
         for round in 0..3 {
             assert_eq!(bulk(store, one, &model), 20_000, "{name}, round {round}");
             store.put(two, &[round], b"stays").unwrap();
-            store.begin(Access::Write).unwrap();
-            assert!(store.modify(one, &10_u64.to_be_bytes(), &mut |v| v[0] = 0).unwrap());
-            store.commit().unwrap();
+            let ten = 10_u64.to_be_bytes();
+            store.batch(|batch| assert!(batch.modify(one, &ten, &mut |v| v[0] = 0).unwrap()));
             store.clear(one).unwrap();
             assert_eq!(all(store, one), [], "{name}, round {round}");
             assert_eq!(get(store, one, &10_u64.to_be_bytes()), None, "{name}");
@@ -489,54 +530,29 @@ fn any_sequence_of_operations_agrees_with_a_sorted_map() {
             store.table(&TableDef::named("two")).unwrap(),
         ];
         let mut models = [Model::new(), Model::new()];
-        let mut access = None;
-        for step in 0..6_000 {
-            let which = dice.below(2) as usize;
-            let (table, model) = (tables[which], &mut models[which]);
-            let key = dice.below(700).to_be_bytes()[5..].to_vec();
-            let at = format!("{name}, step {step}, key {key:?}");
-            let writes = access != Some(Access::Read);
-            match dice.below(100) {
-                0..30 if writes => {
-                    let value = vec![step as u8; dice.below(120) as usize];
-                    store.put(table, &key, &value).unwrap();
-                    model.insert(key, value);
+        let mut step = 0;
+        while step < 6_000 {
+            let scope =
+                [Scope::PerOperation, Scope::Snapshot, Scope::Batch][dice.below(3) as usize];
+            let end = step + 1 + dice.below(30);
+            let done = store.within(scope, |operations| {
+                for step in step..end {
+                    let at = format!("{name}, step {step}, {scope:?}");
+                    any_operation(operations, &mut dice, tables, &mut models, scope, &at);
                 }
-                30..45 if writes => {
-                    let there = model.remove(&key).is_some();
-                    assert_eq!(store.delete(table, &key).unwrap(), there, "{at}");
+                Ok(())
+            });
+            done.unwrap();
+            step = end;
+            match dice.below(20) {
+                0..3 => store.maintain().unwrap_or_else(|error| panic!("{name}, {step}: {error}")),
+                3 => {
+                    let which = dice.below(2) as usize;
+                    store.clear(tables[which]).unwrap();
+                    models[which].clear();
                 }
-                45..60 if writes => {
-                    let change = |value: &mut [u8]| value.iter_mut().for_each(|b| *b ^= 0x5a);
-                    let there = store.modify(table, &key, &mut |v| change(v)).unwrap();
-                    assert_eq!(there, model.get_mut(&key).map(|v| change(v)).is_some(), "{at}");
-                }
-                60..66 => match access.take() {
-                    Some(_) => store.commit().unwrap(),
-                    None => {
-                        access = Some([Access::Read, Access::Write][dice.below(2) as usize]);
-                        access.map_or(Ok(()), |access| store.begin(access)).unwrap();
-                    }
-                },
-                66..75 => {
-                    let to = dice.below(700).to_be_bytes()[5..].to_vec();
-                    let range = Range { from: Some(&key), to: Some(&to) };
-                    let direction =
-                        [Direction::Forward, Direction::Backward][dice.below(2) as usize];
-                    let most = 1 + dice.below(60) as usize;
-                    let found = scan(store, table, range, direction, most);
-                    assert_eq!(found, expected(model, range, direction, most), "{at}");
-                }
-                75..77 => store.maintain().unwrap_or_else(|error| panic!("{at}: {error}")),
-                77 if access.is_none() && dice.below(20) == 0 => {
-                    store.clear(table).unwrap();
-                    model.clear();
-                }
-                _ => assert_eq!(get(store, table, &key).as_ref(), model.get(&key), "{at}"),
+                _ => {}
             }
-        }
-        if access.is_some() {
-            store.commit().unwrap();
         }
         for (table, model) in tables.into_iter().zip(models) {
             assert_eq!(all(store, table), Vec::from_iter(model), "{name}");
@@ -544,20 +560,43 @@ fn any_sequence_of_operations_agrees_with_a_sorted_map() {
     });
 }
 
-#[test]
-fn a_store_may_be_dropped_in_the_middle_of_a_transaction() {
-    for (engine, tier, _) in offers() {
-        for access in [Access::Read, Access::Write] {
-            let dir = tempfile::tempdir().unwrap();
-            let mut store = open(engine, tier, dir.path());
-            let table = store.table(&TableDef::named("t")).unwrap();
-            store.put(table, b"key", b"value").unwrap();
-            store.begin(access).unwrap();
-            assert_eq!(get(store.as_mut(), table, b"key"), Some(b"value".to_vec()));
-            if access == Access::Write {
-                assert!(store.modify(table, b"key", &mut |v| v[0] = 0).unwrap());
-            }
+/// Does something and holds it against the models.
+fn any_operation(
+    operations: &mut dyn Operations,
+    dice: &mut Dice,
+    tables: [Table; 2],
+    models: &mut [Model; 2],
+    scope: Scope,
+    at: &str,
+) {
+    let which = dice.below(2) as usize;
+    let (table, model) = (tables[which], &mut models[which]);
+    let key = dice.below(700).to_be_bytes()[5..].to_vec();
+    let writes = scope != Scope::Snapshot;
+    match dice.below(85) {
+        0..30 if writes => {
+            let value = vec![dice.below(256) as u8; dice.below(120) as usize];
+            operations.put(table, &key, &value).unwrap();
+            model.insert(key, value);
         }
+        30..45 if writes => {
+            let there = model.remove(&key).is_some();
+            assert_eq!(operations.delete(table, &key).unwrap(), there, "{at}, key {key:?}");
+        }
+        45..60 if writes => {
+            let change = |value: &mut [u8]| value.iter_mut().for_each(|b| *b ^= 0x5a);
+            let there = operations.modify(table, &key, &mut |v| change(v)).unwrap();
+            let known = model.get_mut(&key).map(|v| change(v)).is_some();
+            assert_eq!(there, known, "{at}, key {key:?}");
+        }
+        60..70 => {
+            let to = dice.below(700).to_be_bytes()[5..].to_vec();
+            let direction = [Direction::Forward, Direction::Backward][dice.below(2) as usize];
+            let range = Range { direction, ..Range::between(&key, Some(&to)) };
+            let most = 1 + dice.below(60) as usize;
+            assert_eq!(scan(operations, table, range, most), expected(model, range, most), "{at}");
+        }
+        _ => assert_eq!(get(operations, table, &key).as_ref(), model.get(&key), "{at}, {key:?}"),
     }
 }
 
@@ -598,53 +637,51 @@ fn a_closed_database_has_its_content_when_it_is_opened_again() {
 }
 
 #[test]
-fn a_store_opened_again_has_every_table_by_its_number_and_goes_on() {
-    on_each(|store, name| {
-        let [one, two] = ["one", "two"].map(|name| store.table(&TableDef::named(name)).unwrap());
+fn a_database_opened_again_has_every_table_and_goes_on() {
+    for (engine, tier, _) in offers() {
+        let name = format!("{} ({tier})", engine.info().id);
+        let dir = tempfile::tempdir().unwrap();
+        let reopener = Reopener::of(engine, OpenOptions::new(dir.path(), tier, 64 << 20));
+        let mut store = open(engine, tier, dir.path());
+        let tables = |store: &mut dyn KvStore| {
+            ["one", "two"].map(|name| store.table(&TableDef::named(name)).unwrap())
+        };
+        let [one, two] = tables(&mut *store);
         let mut model = numbered(3_000, 33);
-        bulk(store, one, &model);
+        bulk(&mut *store, one, &model);
         store.put(two, b"key", b"value").unwrap();
         for round in 0..3_u8 {
-            store.reopen(ShutdownKind::Clean).unwrap();
+            store = again(&reopener, store);
+            let store = &mut *store;
+            let [one, two] = tables(store);
             assert!(all(store, one) == Vec::from_iter(model.clone()), "{name}, round {round}");
             assert_eq!(get(store, two, b"key"), Some(b"value".to_vec()), "{name}");
-            assert_eq!(store.table(&TableDef::named("two")).unwrap(), two, "{name}");
 
             let (new, gone) = ([0xff, round], u64::from(round * 10).to_be_bytes());
             store.put(one, &new, b"alone").unwrap();
-            store.begin(Access::Write).unwrap();
-            assert!(store.modify(one, &new, &mut |value| value[0] = round).unwrap(), "{name}");
-            assert!(store.delete(one, &gone).unwrap(), "{name}");
-            store.commit().unwrap();
+            store.batch(|batch| {
+                assert!(batch.modify(one, &new, &mut |value| value[0] = round).unwrap(), "{name}");
+                assert!(batch.delete(one, &gone).unwrap(), "{name}");
+            });
             model.insert(new.to_vec(), [&[round], &b"lone"[..]].concat());
             model.remove(&gone[..]);
             let more = store.table(&TableDef::named(&format!("more{round}"))).unwrap();
             assert_eq!(bulk(store, more, &model), model.len() as u64, "{name}");
             assert!(all(store, more) == Vec::from_iter(model.clone()), "{name}");
         }
+        let [_, two] = tables(&mut *store);
         store.clear(two).unwrap();
-        store.reopen(ShutdownKind::Clean).unwrap();
-        assert_eq!(all(store, two), [], "{name}");
-    });
+        store = again(&reopener, store);
+        let [_, two] = tables(&mut *store);
+        assert_eq!(all(&mut *store, two), [], "{name}");
+        store.close().unwrap();
+    }
 }
 
-#[test]
-fn a_store_is_not_opened_again_inside_of_a_transaction() {
-    for (engine, tier, _) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
-        let dir = tempfile::tempdir().unwrap();
-        let mut store = open(engine, tier, dir.path());
-        let table = store.table(&TableDef::named("t")).unwrap();
-        for access in [Access::Write, Access::Read] {
-            store.begin(access).unwrap();
-            if access == Access::Write {
-                store.put(table, b"key", b"value").unwrap();
-            }
-            let error = store.reopen(ShutdownKind::Clean).unwrap_err().to_string();
-            assert!(error.contains("transaction is open"), "{error}");
-            store.commit().unwrap();
-            assert_eq!(get(store.as_mut(), table, b"key"), Some(b"value".to_vec()));
-        }
-        store.close().unwrap();
+fn again(reopener: &Reopener, store: Box<dyn KvStore>) -> Box<dyn KvStore> {
+    match reopener.reopen(Store::Kv(store)).unwrap() {
+        Store::Kv(store) => store,
+        _ => panic!("no key-value store"),
     }
 }
 
@@ -653,31 +690,36 @@ const RECOVER: [&str; 2] = ["berkeleydb", "rocksdb"];
 
 #[test]
 fn after_a_crash_the_log_has_every_commit_or_the_engine_says_that_it_has_none() {
-    for (engine, tier, keeps) in offers() {
+    for (engine, tier, keeps) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
         let name = format!("{} ({tier})", engine.info().id);
         let dir = tempfile::tempdir().unwrap();
+        let reopener = Reopener::of(engine, OpenOptions::new(dir.path(), tier, 64 << 20));
         let mut store = open(engine, tier, dir.path());
-        let store_ = store.as_mut();
-        let [alone, together, loaded] = victims(store_);
-        bulk(store_, loaded, &numbered(5_000, 33));
+        let [_, _, loaded] = victims(&mut *store);
+        bulk(&mut *store, loaded, &numbered(5_000, 33));
         for round in 0..3_u64 {
-            store_.begin(Access::Write).unwrap();
-            for (key, value) in numbered(500 + 500 * round, 33) {
-                store_.put(together, &key, &value).unwrap();
-            }
-            store_.commit().unwrap();
+            let [alone, together, _] = victims(&mut *store);
+            store.batch(|batch| {
+                for (key, value) in numbered(500 + 500 * round, 33) {
+                    batch.put(together, &key, &value).unwrap();
+                }
+            });
             for (key, value) in numbered(100 + 100 * round, 33) {
-                store_.put(alone, &key, &value).unwrap();
+                store.put(alone, &key, &value).unwrap();
             }
             let recovers = RECOVER.contains(&engine.info().id) && keeps >= Durability::Process;
-            match store_.reopen(ShutdownKind::Crash) {
-                Ok(()) => assert!(recovers, "{name}"),
+            match store.crash_on_close() {
+                Ok(()) => {
+                    assert!(recovers, "{name}");
+                    store = again(&reopener, store);
+                }
                 Err(error) => assert!(error.is_unsupported() && !recovers, "{name}: {error}"),
             }
             let rows = |of| Vec::from_iter(numbered(of, 33));
-            assert!(all(store_, loaded) == rows(5_000), "{name}, {round}");
-            assert!(all(store_, together) == rows(500 + 500 * round), "{name}, {round}");
-            assert!(all(store_, alone) == rows(100 + 100 * round), "{name}, {round}");
+            let [alone, together, loaded] = victims(&mut *store);
+            assert!(all(&mut *store, loaded) == rows(5_000), "{name}, {round}");
+            assert!(all(&mut *store, together) == rows(500 + 500 * round), "{name}, {round}");
+            assert!(all(&mut *store, alone) == rows(100 + 100 * round), "{name}, {round}");
         }
         store.close().unwrap();
     }
@@ -687,28 +729,26 @@ fn after_a_crash_the_log_has_every_commit_or_the_engine_says_that_it_has_none() 
 fn an_engine_that_counts_its_keys_counts_all_of_them() {
     on_each(|store, name| {
         let table = store.table(&TableDef::named("t")).unwrap();
-        let counts = |store: &mut dyn KvStore, right: u64| {
-            let count = store.count(table).unwrap();
+        fn counts(reads: &mut (impl Reads + ?Sized), table: Table, right: u64, name: &str) {
+            let count = reads.keys(table).unwrap();
             assert!(count.is_none_or(|count| count == right), "{name}: {count:?}, not {right}");
-        };
-        counts(store, 0);
+        }
+        counts(store, table, 0, name);
         bulk(store, table, &numbered(3_000, 33));
-        counts(store, 3_000);
-        store.begin(Access::Write).unwrap();
-        store.put(table, b"a", b"1").unwrap();
-        store.put(table, b"a", b"2").unwrap();
-        counts(store, 3_001);
-        store.delete(table, &0_u64.to_be_bytes()).unwrap();
-        store.delete(table, &10_u64.to_be_bytes()).unwrap();
-        counts(store, 2_999);
-        store.commit().unwrap();
-        store.begin(Access::Read).unwrap();
-        counts(store, 2_999);
-        store.commit().unwrap();
+        counts(store, table, 3_000, name);
+        store.batch(|batch| {
+            batch.put(table, b"a", b"1").unwrap();
+            batch.put(table, b"a", b"2").unwrap();
+            counts(batch, table, 3_001, name);
+            batch.delete(table, &0_u64.to_be_bytes()).unwrap();
+            batch.delete(table, &10_u64.to_be_bytes()).unwrap();
+            counts(batch, table, 2_999, name);
+        });
+        store.snapshot(|snapshot| counts(snapshot, table, 2_999, name));
         store.delete(table, b"a").unwrap();
-        counts(store, 2_998);
+        counts(store, table, 2_998, name);
         store.clear(table).unwrap();
-        counts(store, 0);
+        counts(store, table, 0, name);
     });
 }
 
@@ -757,18 +797,19 @@ fn commits_and_dies() {
     let store = store.as_mut();
     let [alone, together, loaded] = victims(store);
     bulk(store, loaded, &numbered(30_000, 33));
-    store.begin(Access::Write).unwrap();
-    for (key, value) in numbered(2_000, 33) {
-        store.put(together, &key, &value).unwrap();
-    }
-    store.commit().unwrap();
+    store.batch(|batch| {
+        for (key, value) in numbered(2_000, 33) {
+            batch.put(together, &key, &value).unwrap();
+        }
+    });
     for (key, value) in numbered(300, 33) {
         store.put(alone, &key, &value).unwrap();
     }
-    store.begin(Access::Write).unwrap();
-    for n in 0..5_000_u64 {
-        store.put(together, &n.to_be_bytes(), b"never committed").unwrap();
-    }
-    println!("all committed");
-    std::process::abort();
+    store.batch(|batch| {
+        for n in 0..5_000_u64 {
+            batch.put(together, &n.to_be_bytes(), b"never committed").unwrap();
+        }
+        println!("all committed");
+        std::process::abort();
+    });
 }
