@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use embermark_contract::{EngineError, Store};
+use embermark_contract::{EngineError, Reopener, Store};
 use embermark_data::DataError;
 use embermark_meter::{Measured, Meter};
 use embermark_model::Scale;
@@ -24,6 +24,7 @@ mod generated;
 pub mod htap;
 pub mod machine;
 mod observer;
+mod reopenable;
 mod row_source;
 pub mod sensors;
 mod strategy;
@@ -210,11 +211,15 @@ impl Spec {
 
 /// A cell ready to meet its engine.
 pub trait Prepared {
-    /// Sets the workload up on an open, empty database.
+    /// Sets the workload up on an open, empty database, which `reopener` opens again.
     ///
     /// # Errors
     /// When the engine refuses its tables or statements.
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError>;
+    fn open(
+        self: Box<Self>,
+        store: Store,
+        reopener: Reopener,
+    ) -> Result<Box<dyn Bench>, EngineError>;
 }
 
 /// A phase of an opened cell.

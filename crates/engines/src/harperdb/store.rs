@@ -14,7 +14,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -144,10 +144,13 @@ impl Lifecycle for HarperStore {
         Ok(())
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        server::by_connection(NAME, after)?;
+    fn reconnect(&mut self) -> Option<Result<()>> {
         self.session.renew();
-        Ok(())
+        Some(Ok(()))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        Err(server::no_log(NAME))
     }
 
     fn join(&self) -> Join {

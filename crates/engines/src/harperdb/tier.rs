@@ -22,11 +22,12 @@ pub(super) fn write_async(durability: Durability) -> bool {
 
 /// The tier as it is made.
 pub(super) fn tier(durability: Durability) -> Tier {
-    if write_async(durability) {
-        Tier::Offered { keeps: Durability::None, setting: "storage.writeAsync=true" }
-    } else {
-        Tier::Offered { keeps: Durability::Power, setting: "storage.writeAsync=false" }
-    }
+    let (effective_durability, setting) = match write_async(durability) {
+        true => (Durability::None, "storage.writeAsync=true"),
+        false => (Durability::Power, "storage.writeAsync=false"),
+    };
+    let manual = "https://docs.harperdb.io/docs/deployments/configuration#storage";
+    Tier::Offered { effective_durability, setting, manual }
 }
 
 /// Checks that the settings read back keep the tier: at least as strong as asked for.

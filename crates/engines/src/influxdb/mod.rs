@@ -63,12 +63,15 @@ impl Engine for InfluxDb {
     /// (<https://docs.influxdata.com/influxdb/v1.8/supported_protocols/udp/>).
     fn tier(&self, durability: Durability) -> Tier {
         match durability {
-            Durability::None => {
-                Tier::Offered { keeps: Durability::None, setting: "points sent over UDP" }
-            }
+            Durability::None => Tier::Offered {
+                effective_durability: Durability::None,
+                setting: "points sent over UDP",
+                manual: "https://docs.influxdata.com/influxdb/v1.8/supported_protocols/udp/",
+            },
             Durability::Process | Durability::Power => Tier::Offered {
-                keeps: Durability::Power,
+                effective_durability: Durability::Power,
                 setting: "points sent over HTTP, wal-fsync-delay=0s",
+                manual: "https://docs.influxdata.com/influxdb/v1.8/administration/config/#wal-fsync-delay--0s",
             },
         }
     }

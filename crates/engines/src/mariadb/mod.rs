@@ -71,7 +71,11 @@ impl Engine for MariaDb {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        Tier::Offered { keeps: durability, setting: tier::setting(durability).words }
+        Tier::Offered {
+            effective_durability: durability,
+            setting: tier::setting(durability).words,
+            manual: "https://mariadb.com/kb/en/innodb-system-variables/",
+        }
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

@@ -17,7 +17,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
 /// memory of it stays in the processor's cache.
@@ -103,10 +103,13 @@ impl Lifecycle for MongoStore {
         if self.server.is_some() { done } else { Ok(()) }
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        server::by_connection(NAME, after)?;
+    fn reconnect(&mut self) -> Option<Result<()>> {
         self.pipelines = Pipelines::default();
-        self.session.renew()
+        Some(self.session.renew())
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        Err(server::no_log(NAME))
     }
 
     fn join(&self) -> Join {

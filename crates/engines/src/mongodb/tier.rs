@@ -28,7 +28,11 @@ pub(super) fn of(durability: Durability) -> Tier {
         }
         Durability::Power => "w: 1, j: true; journal",
     };
-    Tier::Offered { keeps: durability, setting }
+    Tier::Offered {
+        effective_durability: durability,
+        setting,
+        manual: "https://www.mongodb.com/docs/v6.0/reference/write-concern/",
+    }
 }
 
 /// Whether a write waits until the journal is synced. On a server that is not ours only that

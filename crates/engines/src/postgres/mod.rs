@@ -64,7 +64,11 @@ impl Engine for Postgres {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        Tier::Offered { keeps: durability, setting: tier::setting(durability).words }
+        Tier::Offered {
+            effective_durability: durability,
+            setting: tier::setting(durability).words,
+            manual: "https://www.postgresql.org/docs/15/runtime-config-wal.html",
+        }
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

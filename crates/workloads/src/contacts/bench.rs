@@ -1,6 +1,7 @@
 //! The workload on one database.
 
-use embermark_contract::{EngineError, Store};
+use embermark_contract::kv::Indexed;
+use embermark_contract::{EngineError, Reopener, Store};
 use embermark_data::contacts::Contact;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
@@ -13,6 +14,7 @@ use super::phase::{PHASES, Phase};
 use super::port::AddressBook;
 use super::series::SeriesBook;
 use super::sql::SqlBook;
+use crate::reopenable::Reopenable;
 use crate::{Bench, CheckError, OpenedPhase, Prepared, Strategy, first};
 
 /// Everything that exists before the engine does.
@@ -22,13 +24,25 @@ pub(super) struct PreparedCell {
 }
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+    fn open(
+        self: Box<Self>,
+        store: Store,
+        reopener: Reopener,
+    ) -> Result<Box<dyn Bench>, EngineError> {
         let rows = self.oracle.contacts.len();
         let book: Box<dyn AddressBook> = match store {
-            Store::Sql(store) => Box::new(SqlBook::new(store)),
-            Store::Kv(store) => Box::new(KvBook::new(store, rows)?),
-            Store::Document(store) => Box::new(DocumentBook::new(store)?),
-            Store::Series(store) => Box::new(SeriesBook::new(store, rows)),
+            Store::Sql(store) => Box::new(SqlBook::new(Reopenable::new(store, reopener))),
+            Store::Kv(store) => {
+                let keeps_index = store.keeps_indexes();
+                let store = Reopenable::new(Indexed::new(store), Indexed::reopener(reopener));
+                Box::new(KvBook::new(store, rows, keeps_index)?)
+            }
+            Store::Document(store) => {
+                Box::new(DocumentBook::new(Reopenable::new(store, reopener))?)
+            }
+            Store::Series(store) => {
+                Box::new(SeriesBook::new(Reopenable::new(store, reopener), rows))
+            }
         };
         let phase = |(step, info): (Phase, &crate::PhaseInfo)| OpenedPhase {
             name: info.name,

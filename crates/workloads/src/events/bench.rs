@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use embermark_contract::{EngineError, ShutdownKind};
+use embermark_contract::EngineError;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
 
@@ -129,8 +129,11 @@ impl Bench for EventsBench {
             Phase::Insert => self.store.insert(&self.records, meter),
             Phase::InsertBuffered => self.insert_buffered(meter),
             Phase::Gps | Phase::Co2 | Phase::Logs => self.ask(step, meter).map(|()| 0),
-            Phase::OpenLog => meter.once(|| self.store.reopen(ShutdownKind::Crash)),
-            Phase::Open => meter.once(|| self.store.reopen(ShutdownKind::Clean)),
+            Phase::OpenLog => {
+                self.store.crash_on_close()?;
+                meter.once(|| self.store.reopen())
+            }
+            Phase::Open => meter.once(|| self.store.reopen()),
         };
         meter.stop();
         let count = done?;

@@ -9,7 +9,7 @@ mod sql;
 
 use std::collections::HashMap;
 
-use embermark_contract::{EngineError, Store};
+use embermark_contract::{EngineError, Reopener, Store};
 use embermark_data::dogs::{self, Dog};
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
@@ -82,7 +82,7 @@ struct PreparedCell {
 }
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+    fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
         let store: Box<dyn Dogs> = match store {
             Store::Sql(store) => Box::new(sql::SqlDogs::new(store)?),
             Store::Kv(store) => Box::new(kv::KvDogs::new(store)?),

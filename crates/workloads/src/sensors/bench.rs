@@ -1,6 +1,6 @@
 //! The workload on one database.
 
-use embermark_contract::{EngineError, Store};
+use embermark_contract::{EngineError, Reopener, Store};
 use embermark_meter::{ArrivalSchedule, Measured, Meter};
 use embermark_model::Reading;
 use embermark_model::answer::{Answer, Difference};
@@ -20,7 +20,7 @@ use crate::Strategy;
 use crate::{Bench, CheckError, OpenedPhase, Prepared, first};
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+    fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
         let log = open(store, self.sequences.newest.len())?;
         let phases = self.phases(&*log);
         let mut bench = SensorBench {
