@@ -132,7 +132,9 @@ fn cell(
 ) -> PlannedCell {
     let reference = engine.info().kind == Kind::Reference;
     let (keeps, skip) = match engine.tier(id.durability) {
-        Tier::Offered { keeps, .. } => ((keeps != id.durability).then_some(keeps), missing),
+        Tier::Offered { effective_durability: keeps, .. } => {
+            ((keeps != id.durability).then_some(keeps), missing)
+        }
         Tier::Unsupported { why } => {
             let unsupported = Skip { status: Status::Unsupported, reason: why.to_owned() };
             (None, Some(missing.unwrap_or(unsupported)))

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use embermark_engines::{EngineError, OpenOptions, Opened};
+use embermark_engines::{EngineError, OpenOptions, Opened, Reopener};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Status;
 use embermark_model::result::{Latency, Run};
@@ -140,7 +140,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let prepared = workload.prepare(&spec).map_err(failed)?;
     let baseline_bytes = probe::resident_bytes(std::process::id());
 
-    let site = OpenOptions {
+    let options = OpenOptions {
         dir: job.site.clone(),
         durability: job.cell.durability,
         memory: job.memory_bytes,
@@ -149,7 +149,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         clients: job.clients,
     };
     let began = Instant::now();
-    let Opened { store, version, settings, server } = engine.open(&site)?;
+    let Opened { store, version, settings, server } = engine.open(&options)?;
     let open_ns = began.elapsed().as_nanos() as u64;
     let settings = settings.into_iter().collect();
     events.send(&Event::Ready { version, settings, baseline_bytes, open_ns, server })?;
@@ -158,7 +158,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         job,
         // An engine that does nothing answers nothing.
         checked: job.cell.engine != "null",
-        bench: prepared.open(store)?,
+        bench: prepared.open(store, Reopener::of(engine, options))?,
         probes: Probes::new(server, job.url.is_some()),
         loads: Loads::of(job, engine),
         server,

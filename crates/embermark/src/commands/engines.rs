@@ -45,7 +45,7 @@ pub fn list() -> Result<ExitCode, Failure> {
 fn tier(engine: &dyn Engine, durability: Durability, notes: &mut Vec<String>) -> String {
     let id = engine.info().id;
     match engine.tier(durability) {
-        Tier::Offered { keeps, setting } => {
+        Tier::Offered { effective_durability: keeps, setting, .. } => {
             notes.push(format!("{id}, {durability}: {setting}"));
             if keeps == durability { "yes".to_owned() } else { format!("keeps {keeps}") }
         }

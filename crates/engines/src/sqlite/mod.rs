@@ -57,7 +57,7 @@ impl Engine for Sqlite {
         let settings = read_all(&connection)
             .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
         TIERS.of(options.durability).check(NAME, &settings)?;
-        let store = Store::Sql(Box::new(SqliteStore::new(connection, options, Client::First)?));
+        let store = Store::Sql(Box::new(SqliteStore::new(connection, options)?));
         let version = rusqlite::version().to_owned();
         Ok(Opened { store, version, settings, server: None })
     }
@@ -67,7 +67,7 @@ impl Engine for Sqlite {
             return Err(EngineError::unsupported(NAME, format!("a second process: {why}")));
         }
         let connection = connect(options, Client::Further)?;
-        Ok(Store::Sql(Box::new(SqliteStore::new(connection, options, Client::Further)?)))
+        Ok(Store::Sql(Box::new(SqliteStore::new(connection, options)?)))
     }
 }
 

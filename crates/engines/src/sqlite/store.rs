@@ -19,7 +19,6 @@ use crate::{EngineError, Join, Lifecycle, OpenOptions, Result, Store};
 pub(super) struct SqliteStore {
     open: Open,
     options: OpenOptions,
-    client: Client,
 }
 
 /// A connection and its statements.
@@ -33,12 +32,8 @@ struct Open {
 }
 
 impl SqliteStore {
-    pub(super) fn new(
-        connection: Rc<Connection>,
-        options: &OpenOptions,
-        client: Client,
-    ) -> Result<Self> {
-        Ok(Self { open: Open::new(connection)?, options: options.clone(), client })
+    pub(super) fn new(connection: Rc<Connection>, options: &OpenOptions) -> Result<Self> {
+        Ok(Self { open: Open::new(connection)?, options: options.clone() })
     }
 }
 
@@ -145,7 +140,7 @@ impl Lifecycle for SqliteStore {
             let connection = connect(&options, Client::Further)?;
             let patient = connection.busy_timeout(PATIENCE);
             patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
-            Ok(Store::Sql(Box::new(SqliteStore::new(connection, &options, Client::Further)?)))
+            Ok(Store::Sql(Box::new(SqliteStore::new(connection, &options)?)))
         }))
     }
 

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
+use embermark_engines::kv::{
+    Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
 use embermark_engines::{
-    Access, Availability, ClientOpener, DataModel, Engine, Info, Kind, Lifecycle, OpenOptions,
-    Opened, Result, Store, Tier,
+    Availability, ClientOpener, DataModel, Engine, Info, Kind, Lifecycle, OpenOptions, Opened,
+    Result, Scope, Store, Tier,
 };
 use embermark_harness::{Catalog, HarnessError, RunOptions, WorkerCommand};
 use embermark_model::plan::Plan;
@@ -47,7 +49,7 @@ impl Engine for Slow {
     }
 
     fn tier(&self, keeps: Durability) -> Tier {
-        Tier::Offered { keeps, setting: "in memory only" }
+        Tier::Offered { effective_durability: keeps, setting: "in memory only", manual: "" }
     }
 
     fn open(&self, _: &OpenOptions) -> Result<Opened> {
@@ -94,14 +96,21 @@ impl KvStore for Map {
         Ok(())
     }
 
-    fn begin(&mut self, _: Access) -> Result<()> {
-        Ok(())
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let mut rows = 0;
+        while let Some((key, value)) = pairs.next() {
+            self.put(table, key, value)?;
+            rows += 1;
+        }
+        Ok(rows)
     }
 
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
     }
+}
 
+impl Operations for Map {
     fn get(&mut self, _: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         std::thread::sleep(DELAY);
         let Some(value) = self.pairs.lock().unwrap().get(key).cloned() else { return Ok(None) };
@@ -114,7 +123,7 @@ impl KvStore for Map {
         Ok(())
     }
 
-    fn modify(&mut self, _: Table, key: &[u8], new: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
+    fn modify(&mut self, _: Table, key: &[u8], new: &mut Change<'_>) -> Result<bool> {
         Ok(self.pairs.lock().unwrap().get_mut(key).map(|value| new(value)).is_some())
     }
 
@@ -122,16 +131,7 @@ impl KvStore for Map {
         Ok(self.pairs.lock().unwrap().remove(key).is_some())
     }
 
-    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let mut rows = 0;
-        while let Some((key, value)) = pairs.next() {
-            self.put(table, key, value)?;
-            rows += 1;
-        }
-        Ok(rows)
-    }
-
-    fn scan(&mut self, _: Table, _: Range<'_>, _: Direction, visit: &mut Visit<'_>) -> Result<()> {
+    fn scan(&mut self, _: Table, _: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         for (key, value) in self.pairs.lock().unwrap().iter() {
             if visit(key, value).is_break() {
                 break;

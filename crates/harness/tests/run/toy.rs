@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
+use embermark_engines::kv::{
+    Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
 use embermark_engines::{
-    Access, Availability, DataModel, Engine, EngineError, Info, Kind, Lifecycle, OpenOptions,
-    Opened, Result, Store, Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, Lifecycle, OpenOptions, Opened,
+    Reopener, Result, Scope, Store, Tier,
 };
 use embermark_harness::Catalog;
 use embermark_meter::{Measured, Meter};
@@ -114,11 +116,8 @@ impl Engine for Toy {
 
     fn tier(&self, durability: Durability) -> Tier {
         match (self.0, durability) {
-            ("null", _) => Tier::Offered { keeps: Durability::None, setting: "nothing" },
-            (_, Durability::None) => Tier::Offered { keeps: Durability::Process, setting: "kept" },
-            (_, Durability::Process) => {
-                Tier::Offered { keeps: Durability::Process, setting: "kept" }
-            }
+            ("null", _) => offered(Durability::None, "nothing"),
+            (_, Durability::None | Durability::Process) => offered(Durability::Process, "kept"),
             (_, Durability::Power) => Tier::Unsupported { why: "it never syncs" },
         }
     }
@@ -152,6 +151,10 @@ impl Engine for Toy {
             server,
         })
     }
+}
+
+const fn offered(effective_durability: Durability, setting: &'static str) -> Tier {
+    Tier::Offered { effective_durability, setting, manual: "" }
 }
 
 impl Toy {
@@ -219,14 +222,19 @@ impl KvStore for Map {
         Ok(())
     }
 
-    fn begin(&mut self, _: Access) -> Result<()> {
-        Ok(())
+    fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        while let Some((key, value)) = pairs.next() {
+            self.pairs.insert(key.into(), value.into());
+        }
+        Ok(self.pairs.len() as u64)
     }
 
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
     }
+}
 
+impl Operations for Map {
     fn get(&mut self, _: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         self.gets += 1;
         // In the second run of the read phase at 100 rows.
@@ -272,7 +280,7 @@ impl KvStore for Map {
         Ok(())
     }
 
-    fn modify(&mut self, _: Table, _: &[u8], _: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
+    fn modify(&mut self, _: Table, _: &[u8], _: &mut Change<'_>) -> Result<bool> {
         Err(EngineError::unsupported("toy", "changes in place"))
     }
 
@@ -280,14 +288,7 @@ impl KvStore for Map {
         Ok(self.pairs.remove(key).is_some())
     }
 
-    fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        while let Some((key, value)) = pairs.next() {
-            self.pairs.insert(key.into(), value.into());
-        }
-        Ok(self.pairs.len() as u64)
-    }
-
-    fn scan(&mut self, _: Table, _: Range<'_>, _: Direction, visit: &mut Visit<'_>) -> Result<()> {
+    fn scan(&mut self, _: Table, _: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         for (key, value) in &self.pairs {
             if visit(key, value).is_break() {
                 break;
@@ -368,7 +369,7 @@ impl Source for Rows {
 struct Ready(u64);
 
 impl Prepared for Ready {
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>> {
+    fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>> {
         let Store::Kv(store) = store else {
             return Err(EngineError::unsupported("toy", "other families"));
         };
@@ -412,21 +413,26 @@ impl Bench for Numbers {
                 sum = meter.each(self.rows, |i| self.put(i as u64))?;
             }
             1 => {
-                let store = &mut self.store;
-                meter.each(self.rows, |i| {
-                    let value = store.get(TABLE, &(i as u64).to_be_bytes())?;
-                    sum = sum.wrapping_add(value.map_or(0, number));
-                    Ok::<_, EngineError>(())
+                let rows = self.rows;
+                self.store.within(Scope::Snapshot, |snapshot| {
+                    meter.each(rows, |i| {
+                        let value = snapshot.get(TABLE, &(i as u64).to_be_bytes())?;
+                        sum = sum.wrapping_add(value.map_or(0, number));
+                        Ok::<_, EngineError>(())
+                    })
                 })?;
             }
             2 => meter.once(|| {
-                self.store.scan(TABLE, Range::default(), Direction::Forward, &mut |_, value| {
-                    sum = sum.wrapping_add(number(value));
-                    std::ops::ControlFlow::Continue(())
+                self.store.within(Scope::Snapshot, |snapshot| {
+                    snapshot.scan(TABLE, Range::default(), &mut |_, value| {
+                        sum = sum.wrapping_add(number(value));
+                        std::ops::ControlFlow::Continue(())
+                    })
                 })
             })?,
             _ => {
-                meter.once(|| self.store.modify(TABLE, &[], &mut |_| ()))?;
+                let change = |each: &mut dyn Operations| each.modify(TABLE, &[], &mut |_| ());
+                meter.once(|| self.store.within(Scope::PerOperation, change))?;
             }
         }
         meter.stop();
@@ -465,6 +471,7 @@ impl Bench for Numbers {
 
 impl Numbers {
     fn put(&mut self, i: u64) -> Result<()> {
-        self.store.put(TABLE, &i.to_be_bytes(), &(i * i).to_be_bytes())
+        let (key, value) = (i.to_be_bytes(), (i * i).to_be_bytes());
+        self.store.within(Scope::PerOperation, |each| each.put(TABLE, &key, &value))
     }
 }
