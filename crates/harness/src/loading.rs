@@ -61,7 +61,7 @@ impl Loads {
         let disk_before = disk::size_of(&self.site).ok();
         let before = probes.begin();
         let began = clock::monotonic_ns();
-        bench.rest()?;
+        bench.maintain_as_left()?;
         let ended = clock::monotonic_ns();
         let (engine, _) = probes.end(before);
         let disk_after = disk::size_of(&self.site).ok();

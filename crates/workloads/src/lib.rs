@@ -22,6 +22,7 @@ pub mod contacts;
 pub mod events;
 mod generated;
 pub mod htap;
+mod loaded;
 pub mod machine;
 mod observer;
 mod reopenable;
@@ -290,13 +291,13 @@ pub trait Bench {
     /// rows in.
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64>;
 
-    /// Brings the database to rest as a run of a phase that puts rows in has left it.
+    /// Maintenance of the database as a run of a phase that puts rows in has left it.
     ///
     /// # Errors
     /// When the engine reports one.
-    fn rest(&mut self) -> Result<(), EngineError>;
+    fn maintain_as_left(&mut self) -> Result<(), EngineError>;
 
-    /// Leaves the database fully loaded and at rest, and closes it.
+    /// Leaves the database fully loaded, with maintenance done, and closes it.
     ///
     /// # Errors
     /// When the engine reports one.

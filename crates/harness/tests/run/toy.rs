@@ -460,7 +460,7 @@ impl Bench for Numbers {
         (phase == 0).then_some(16 * ops)
     }
 
-    fn rest(&mut self) -> Result<()> {
+    fn maintain_as_left(&mut self) -> Result<()> {
         self.store.maintain()
     }
 

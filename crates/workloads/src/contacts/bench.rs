@@ -14,6 +14,7 @@ use super::phase::{PHASES, Phase};
 use super::port::AddressBook;
 use super::series::SeriesBook;
 use super::sql::SqlBook;
+use crate::loaded::{Loads, State};
 use crate::reopenable::Reopenable;
 use crate::{Bench, CheckError, OpenedPhase, Prepared, Strategy, first};
 
@@ -55,17 +56,6 @@ impl Prepared for PreparedCell {
     }
 }
 
-/// In what state the database is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Not every row is there as it was inserted.
-    Dirty,
-    /// Every row is.
-    Loaded,
-    /// And the database has come to rest.
-    Maintained,
-}
-
 struct ContactsBench {
     phases: Vec<OpenedPhase>,
     cell: PreparedCell,
@@ -74,29 +64,6 @@ struct ContactsBench {
 }
 
 impl ContactsBench {
-    /// Inserts every row anew by the fastest path.
-    fn rebuild(&mut self) -> Result<(), EngineError> {
-        self.state = State::Dirty;
-        self.book.clear()?;
-        self.book.ready(Phase::Insert, Strategy::Bulk)?;
-        let contacts = &self.cell.oracle.contacts;
-        self.book.insert(contacts, Strategy::Bulk, &mut Meter::new(None))?;
-        self.state = State::Loaded;
-        self.maintain()
-    }
-
-    fn maintain(&mut self) -> Result<(), EngineError> {
-        match self.state {
-            State::Dirty => self.rebuild(),
-            State::Maintained => Ok(()),
-            State::Loaded => {
-                self.book.maintain()?;
-                self.state = State::Maintained;
-                Ok(())
-            }
-        }
-    }
-
     /// The step itself, inside the clock. `None` where an engine does not tell how many rows it
     /// changed.
     fn perform(&mut self, step: Phase, meter: &mut Meter) -> Result<Option<Answer>, EngineError> {
@@ -149,6 +116,23 @@ impl ContactsBench {
     }
 }
 
+impl Loads for ContactsBench {
+    fn state(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    fn load_all(&mut self) -> Result<(), EngineError> {
+        self.book.clear()?;
+        self.book.ready(Phase::Insert, Strategy::Bulk)?;
+        let contacts = &self.cell.oracle.contacts;
+        self.book.insert(contacts, Strategy::Bulk, &mut Meter::new(None)).map(drop)
+    }
+
+    fn maintain(&mut self) -> Result<(), EngineError> {
+        self.book.maintain()
+    }
+}
+
 impl Bench for ContactsBench {
     fn phases(&self) -> &[OpenedPhase] {
         &self.phases
@@ -163,7 +147,7 @@ impl Bench for ContactsBench {
             }
             // Rebuilt even before the first run, so that all runs find the same state.
             _ if step.changes_rows() => self.rebuild()?,
-            _ => self.maintain()?,
+            _ => self.make_ready()?,
         }
         self.book.ready(step, self.cell.strategy)
     }
@@ -218,16 +202,12 @@ impl Bench for ContactsBench {
         Some(inserted.iter().map(Contact::value_bytes).sum())
     }
 
-    fn rest(&mut self) -> Result<(), EngineError> {
-        self.book.maintain()?;
-        if self.state == State::Loaded {
-            self.state = State::Maintained;
-        }
-        Ok(())
+    fn maintain_as_left(&mut self) -> Result<(), EngineError> {
+        Loads::maintain_as_left(self)
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.maintain()?;
+        self.make_ready()?;
         self.book.close()
     }
 }
