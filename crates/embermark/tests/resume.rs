@@ -33,7 +33,7 @@ const RUN: [&str; 16] = [
     "2",
     "--trials",
     "2",
-    "--cap",
+    "--max-run-time",
     "none",
 ];
 
