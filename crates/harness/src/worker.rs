@@ -133,8 +133,8 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         warm_up: Duration::from_millis(job.warm_up_ms),
         rate: job.rate,
         clients: job.clients,
-        arrivals: job.arrivals,
-        bound: Duration::from_millis(job.bound_ms),
+        target_rate: job.target_rate,
+        p99_limit: Duration::from_millis(job.p99_limit_ms),
         companions: Some(Rc::new(Starter::of(job, traffic.link())?)),
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
@@ -195,13 +195,13 @@ impl Trial<'_> {
     /// Runs a phase as often as asked. A wrong answer ends the phase and leaves the others their
     /// turn: [`Bench::ready`] puts the database right again.
     fn phase(&mut self, index: usize, phase: OpenedPhase) -> Result<(), Stop> {
-        let OpenedPhase { name, ops, how } = phase;
-        self.events.send(&Event::OpenedPhase { name: name.to_owned(), how, ops })?;
-        let mut meter = Meter::new(self.job.cap_ms.map(Duration::from_millis));
+        let OpenedPhase { name, ops, execution } = phase;
+        self.events.send(&Event::OpenedPhase { name: name.to_owned(), execution, ops })?;
+        let mut meter = Meter::new(self.job.max_run_time_ms.map(Duration::from_millis));
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let (mut status, mut reason) = (Status::Ok, None);
         let lasts = self.bench.lasts(index);
-        let (runs, discard) = if lasts { (1, 0) } else { (self.job.runs, self.job.discard) };
+        let (runs, warmup) = if lasts { (1, 0) } else { (self.job.runs, self.job.warmup_runs) };
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
@@ -231,7 +231,7 @@ impl Trial<'_> {
             let done = (index, measured.ops);
             let loads = &self.loads;
             let loaded = loads.end(&mut *self.bench, done, disk, run + 1 == runs, &self.probes)?;
-            let discarded = run < discard;
+            let discarded = run < warmup;
             if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
                 responses.extend(meter.response());
@@ -246,7 +246,7 @@ impl Trial<'_> {
                 observed: lasts.then(|| watching.observed()),
                 loaded,
                 clients: meter.clients().to_vec(),
-                arrivals: self.job.arrivals.and_then(|rate| meter.arrivals(rate)),
+                schedule: self.job.target_rate.and_then(|rate| meter.schedule_kept(rate)),
             };
             self.events.send(&Event::Run { run: Box::new(ran), between })?;
             if measured.capped {

@@ -1,6 +1,6 @@
 //! One run that several clients share, each with a meter of its own.
 
-use embermark_model::result::{Arrivals, ClientRun, Latency};
+use embermark_model::result::{ClientRun, Latency, OpenLoopSchedule};
 
 use crate::arrivals::ArrivalSchedule;
 use crate::latency::{self, Histogram};
@@ -12,18 +12,18 @@ pub(crate) struct MergedClients {
     clients: Vec<ClientRun>,
     response: Option<Histogram>,
     late: Option<Histogram>,
-    /// The shares of their rate that they reached.
-    reached: Vec<f64>,
+    /// The shares of their rate that they achieved.
+    achieved: Vec<f64>,
 }
 
 impl Meter {
-    /// A meter for one of several clients of the next run, with its pace in an open loop. It samples
+    /// A meter for one of several clients of the next run, with its schedule in an open loop. It samples
     /// latencies as this one has learned to.
     #[must_use]
-    pub fn for_client(&self, pace: Option<ArrivalSchedule>) -> Self {
+    pub fn for_client(&self, schedule: Option<ArrivalSchedule>) -> Self {
         let mut meter = Self::with(self.clock.clone(), self.cap, self.timing_cost);
         meter.every = self.every;
-        meter.set_schedule(pace);
+        meter.set_schedule(schedule);
         meter
     }
 
@@ -31,7 +31,7 @@ impl Meter {
     /// one's end, operations added up, capped where one of them was.
     pub fn gather(&mut self, clients: &[Self]) {
         self.histogram.reset();
-        let mut party = MergedClients::default();
+        let mut merged = MergedClients::default();
         let (mut response, mut late) = (latency::empty(), latency::empty());
         let add = |all: &mut Histogram, one: &Histogram| {
             // All have the same bounds, so this cannot fail.
@@ -40,29 +40,29 @@ impl Meter {
         let mut measured = Measured::default();
         for client in clients {
             let Measured { elapsed_ns, ops, capped } = client.measured;
-            party.clients.push(ClientRun { elapsed_ns, ops });
+            merged.clients.push(ClientRun { elapsed_ns, ops });
             measured.ops += ops;
             measured.capped |= capped;
             self.every = self.every.max(client.every);
             add(&mut self.histogram, &client.histogram);
-            if let Some(paced) = &client.paced {
-                add(&mut response, &paced.response);
-                add(&mut late, &paced.late);
-                party.reached.extend(paced.reached());
+            if let Some(open_loop) = &client.open_loop {
+                add(&mut response, &open_loop.response);
+                add(&mut late, &open_loop.late);
+                merged.achieved.extend(open_loop.achieved());
             }
         }
         let from = clients.iter().map(|client| client.started).min().unwrap_or_default();
         let to = clients.iter().map(|client| client.stopped).max().unwrap_or_default();
         measured.elapsed_ns = self.clock.nanoseconds(from, to);
-        if clients.iter().any(|client| client.paced.is_some()) {
-            (party.response, party.late) = (Some(response), Some(late));
+        if clients.iter().any(|client| client.open_loop.is_some()) {
+            (merged.response, merged.late) = (Some(response), Some(late));
         }
-        (self.measured, self.party) = (measured, party);
+        (self.measured, self.merged) = (measured, merged);
     }
 
     /// What each of several clients did in the last run; empty where there was one.
     pub fn clients(&self) -> &[ClientRun] {
-        &self.party.clients
+        &self.merged.clients
     }
 
     /// Response times of the last run, from when each operation was to start; `None` of a closed
@@ -73,25 +73,29 @@ impl Meter {
 
     /// How well the schedule of the last run was kept, of `per_second` operations by all clients
     /// together; `None` of a closed loop, and of a run without operations.
-    pub fn arrivals(&self, per_second: u64) -> Option<Arrivals> {
-        let late = self.party.late.as_ref().or(self.paced.as_ref().map(|paced| &paced.late))?;
-        let own = self.paced.as_ref().and_then(|paced| paced.reached());
+    pub fn schedule_kept(&self, target_rate: u64) -> Option<OpenLoopSchedule> {
+        let late = self
+            .merged
+            .late
+            .as_ref()
+            .or(self.open_loop.as_ref().map(|open_loop| &open_loop.late))?;
+        let own = self.open_loop.as_ref().and_then(|open_loop| open_loop.achieved());
         let shares =
-            if self.party.reached.is_empty() { own.as_slice() } else { &self.party.reached };
+            if self.merged.achieved.is_empty() { own.as_slice() } else { &self.merged.achieved };
         let share = shares.iter().sum::<f64>() / shares.len() as f64;
         let response_ns = self.response_times()?.mean();
-        share.is_finite().then(|| Arrivals {
-            per_second,
-            reached: share * per_second as f64,
+        share.is_finite().then(|| OpenLoopSchedule {
+            target_rate,
+            achieved_rate: share * target_rate as f64,
             response_ns,
-            waited: late.len(),
+            on_time: late.len(),
             late_p99_ns: (late.len() >= 100).then(|| late.value_at_quantile(0.99)),
         })
     }
 
     fn response_times(&self) -> Option<&Histogram> {
-        let own = || self.paced.as_ref().map(|paced| &paced.response);
-        self.party.response.as_ref().or_else(own)
+        let own = || self.open_loop.as_ref().map(|open_loop| &open_loop.response);
+        self.merged.response.as_ref().or_else(own)
     }
 }
 
@@ -132,13 +136,13 @@ mod tests {
         assert!(a.elapsed_ns >= 20_000_000 && b.elapsed_ns >= 50_000_000, "{a:?} {b:?}");
         assert!(measured.elapsed_ns < a.elapsed_ns + b.elapsed_ns);
         assert_eq!(whole.latency().unwrap().samples, 15);
-        assert!(whole.response().is_none() && whole.arrivals(1).is_none());
+        assert!(whole.response().is_none() && whole.schedule_kept(1).is_none());
     }
 
     #[test]
     fn clients_of_an_open_loop_are_judged_together() {
         let mut whole = Meter::new(None);
-        let client = |pace| whole.for_client(Some(pace));
+        let client = |schedule| whole.for_client(Some(schedule));
         let (idle, busy) =
             (client(ArrivalSchedule::of(200, 2, 0)), client(ArrivalSchedule::of(200, 2, 1)));
         // One keeps its 100 a second, the other does 50.
@@ -148,8 +152,11 @@ mod tests {
             (idle.join().unwrap(), busy.join().unwrap())
         });
         whole.gather(&[idle, busy]);
-        let arrivals = whole.arrivals(200).unwrap();
-        assert!(!arrivals.kept_up() && (100.0..190.0).contains(&arrivals.reached), "{arrivals:?}");
+        let schedule = whole.schedule_kept(200).unwrap();
+        assert!(
+            !schedule.kept_up() && (100.0..190.0).contains(&schedule.achieved_rate),
+            "{schedule:?}"
+        );
         assert_eq!(whole.response().unwrap().samples, 40);
     }
 }

@@ -238,7 +238,7 @@ fn measured(file: &ResultFile) -> String {
     };
     let runs = format::counted(u64::from(plan.runs), "run");
     let clients = (plan.clients > 1).then(|| format::counted(plan.clients.into(), "client"));
-    let rate = plan.arrivals.map(|rate| format!("{} called for", format::rate(rate as f64)));
+    let rate = plan.target_rate.map(sharing::target_rate);
     let machine = [
         machine.cpu.as_deref().map(text::plain),
         machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),

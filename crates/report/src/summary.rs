@@ -57,8 +57,8 @@ pub struct Engine<'a> {
     pub id: &'a str,
     /// Shown and never ranked.
     pub reference: bool,
-    /// What its setting really keeps, when that is another tier than the group's.
-    pub keeps: Option<Durability>,
+    /// The tier that its setting provides, when that is not the group's.
+    pub effective_durability: Option<Durability>,
 }
 
 /// One phase in one variant, over all engines of the group.
@@ -194,7 +194,8 @@ fn engine<'a>(id: &'a str, cells: &[&'a Cell]) -> Engine<'a> {
     Engine {
         id,
         reference: own.clone().any(|cell| cell.reference),
-        keeps: own.find_map(|cell| cell.keeps.filter(|keeps| *keeps != cell.id.durability)),
+        effective_durability: own
+            .find_map(|cell| cell.effective_durability.filter(|tier| *tier != cell.id.durability)),
     }
 }
 
@@ -263,18 +264,19 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
 }
 
 impl Engine<'_> {
-    /// Whether it competes in a tier: a reference never does, nor who keeps less than was asked.
+    /// Whether it competes in a tier: a reference never does, nor an engine of lower effective
+    /// durability.
     pub fn ranked(&self, tier: Durability) -> bool {
-        !self.reference && self.keeps.is_none_or(|keeps| keeps >= tier)
+        !self.reference && self.effective_durability.is_none_or(|effective| effective >= tier)
     }
 
-    /// The tier it keeps beyond the one asked for.
+    /// Its effective durability where that is above the one asked for.
     pub fn stronger(&self, tier: Durability) -> Option<Durability> {
-        self.keeps.filter(|keeps| *keeps > tier)
+        self.effective_durability.filter(|effective| *effective > tier)
     }
 
-    /// The tier it keeps that is less than the one asked for.
+    /// Its effective durability where that is below the one asked for.
     pub fn weaker(&self, tier: Durability) -> Option<Durability> {
-        self.keeps.filter(|keeps| *keeps < tier)
+        self.effective_durability.filter(|effective| *effective < tier)
     }
 }

@@ -21,11 +21,11 @@ fn fixture() -> ResultFile {
 }
 
 fn options() -> PageOptions<'static> {
-    let engine = |id: &str, kind: &str, family: &str| EngineFacts {
+    let engine = |id: &str, kind: &str, data_model: &str| EngineFacts {
         id: id.into(),
         name: id.to_uppercase(),
         kind: kind.into(),
-        family: family.into(),
+        data_model: data_model.into(),
     };
     PageOptions {
         order: &["load", "read", "outages", "full_profile"],
@@ -175,10 +175,10 @@ fn figures_that_may_not_be_published_are_named_on_the_face() {
 }
 
 #[test]
-fn a_reference_and_an_engine_that_keeps_less_are_not_ranked() {
+fn a_reference_and_an_engine_of_lower_durability_are_not_ranked() {
     let mut file = fixture();
     for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "lmdb") {
-        cell.keeps = Some(Durability::None);
+        cell.effective_durability = Some(Durability::None);
     }
     let page = data(&file);
     let ranked = |engine: &str| page.cells.iter().any(|cell| cell.engine == engine && cell.ranked);

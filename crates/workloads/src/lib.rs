@@ -183,11 +183,11 @@ pub struct Spec {
     pub rate: Rate,
     /// Clients that share the operations of a phase.
     pub clients: u32,
-    /// Operations a second that are called for, by all clients together; `None`: each client does its
-    /// next one when the last has ended.
-    pub arrivals: Option<u64>,
-    /// The longest that a commit in a hundred may take at the highest rate.
-    pub bound: Duration,
+    /// Operations a second that are started, by all clients together (open loop); `None`: each client
+    /// starts its next one when the last has ended (closed loop).
+    pub target_rate: Option<u64>,
+    /// Limit of the 99th percentile of commit latency at the highest rate.
+    pub p99_limit: Duration,
     /// Starts processes that take part; none where nobody can.
     pub companions: Option<Rc<dyn Companions>>,
 }
@@ -203,8 +203,8 @@ impl Spec {
             warm_up: Duration::ZERO,
             rate: Rate::default(),
             clients: 1,
-            arrivals: None,
-            bound: Duration::from_millis(100),
+            target_rate: None,
+            p99_limit: Duration::from_millis(100),
             companions: None,
         }
     }
@@ -231,7 +231,7 @@ pub struct OpenedPhase {
     /// Operations a full run has; 0 for a closed loop, which does as many as [`Spec::window`] allows.
     pub ops: u64,
     /// By the engine's own means or by client code.
-    pub how: Execution,
+    pub execution: Execution,
 }
 
 /// A workload on one database. The harness calls, for each run of each phase: `ready`, then `run`

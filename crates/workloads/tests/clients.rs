@@ -29,10 +29,10 @@ fn shared(
     store: Store,
     phases: &[&str],
     cap: Option<Duration>,
-    arrivals: Option<u64>,
+    target_rate: Option<u64>,
 ) -> Result<Vec<Outcome>> {
     let spec = Spec::of(staged.rows.clone(), variant, 7);
-    let spec = Spec { clients: CLIENTS, arrivals, ..spec };
+    let spec = Spec { clients: CLIENTS, target_rate, ..spec };
     let bench =
         find("sensors").unwrap().prepare(&spec).unwrap().open(store, common::connecting())?;
     Ok(drive_phases(bench, 2, cap, |name| phases.contains(&name)))

@@ -44,8 +44,8 @@ static ENGINES: &[&dyn Engine] = &[
     &Toy("leaking", Fault::Leaks),
     &Toy("tardy", Fault::OpensSlowly),
     &Toy("sloppy", Fault::ErrsAtTimes),
-    &Toy("lazy", Fault::SettlesSlowly),
-    &Toy("restless", Fault::NeverSettles),
+    &Toy("lazy", Fault::SlowMaintenance),
+    &Toy("restless", Fault::NoMaintenance),
     &Toy("server", Fault::Server),
     &Toy("stubborn", Fault::StubbornServer),
     &Toy("absent", Fault::Absent),
@@ -75,9 +75,9 @@ enum Fault {
     /// Fails at every thousandth call.
     ErrsAtTimes,
     /// Takes a while to come to rest, and then has a smaller file.
-    SettlesSlowly,
+    SlowMaintenance,
     /// Knows no such thing as rest.
-    NeverSettles,
+    NoMaintenance,
     /// Starts a server that burns CPU while it is asked, and stops it in the end.
     Server,
     /// Starts a server in a session of its own that ignores SIGTERM, and hangs.
@@ -111,7 +111,7 @@ impl Engine for Toy {
     }
 
     fn has_maintenance(&self) -> bool {
-        self.1 != Fault::NeverSettles
+        self.1 != Fault::NoMaintenance
     }
 
     fn tier(&self, durability: Durability) -> Tier {
@@ -182,16 +182,16 @@ struct Map {
 /// What the engine that opens slowly takes for it.
 pub const OPENING: Duration = Duration::from_millis(500);
 
-/// What the engine that settles slowly takes for it.
-pub const SETTLING: Duration = Duration::from_millis(200);
+/// What the engine of slow maintenance takes for it.
+pub const MAINTENANCE: Duration = Duration::from_millis(200);
 
 /// What the engine that leaks keeps of every read, in bytes.
 pub const LEAK: usize = 1_000_000;
 
 impl Lifecycle for Map {
     fn maintain(&mut self) -> Result<()> {
-        if self.fault == Fault::SettlesSlowly {
-            std::thread::sleep(SETTLING);
+        if self.fault == Fault::SlowMaintenance {
+            std::thread::sleep(MAINTENANCE);
             fs::write(&self.file, vec![1; 4096])
                 .map_err(|error| EngineError::failed("toy", "shrink its file", error))?;
         }
@@ -373,7 +373,7 @@ impl Prepared for Ready {
         let Store::Kv(store) = store else {
             return Err(EngineError::unsupported("toy", "other families"));
         };
-        let phase = |name, ops| OpenedPhase { name, ops, how: Execution::Native };
+        let phase = |name, ops| OpenedPhase { name, ops, execution: Execution::Native };
         let [load, read, total, change] = PHASES;
         let phases = [phase(load, self.0), phase(read, self.0), phase(total, 1), phase(change, 1)];
         Ok(Box::new(Numbers { rows: self.0, phases, store }))

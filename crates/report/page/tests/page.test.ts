@@ -250,7 +250,7 @@ const behind = () => {
   for (const entry of page.entries) {
     if (!entry.latency || !entry.figure) continue;
     entry.response = { ...entry.latency, p50: 7_770_000 };
-    entry.sharing = { per_second: 196, clients: [48, 50], schedule: { called_for: 400, reached: 196, kept_up: false, late_p99_ns: null } };
+    entry.sharing = { per_second: 196, clients: [48, 50], schedule: { target_rate: 400, achieved_rate: 196, kept_up: false, late_p99_ns: null } };
   }
   return page;
 };
@@ -262,7 +262,7 @@ seen("what did not keep up with its rate is marked, and its details tell respons
   assert.match(await tab.locator("#legend").textContent() ?? "", /< did not keep up/);
   await boxes.first().click();
   const text = await tab.locator("dialog[open]").textContent() ?? "";
-  for (const part of ["reached196 a second: did not keep up", "48.0 a second and 50.0 a second", "p99-", "from when it was called for", "7.77 ms"]) {
+  for (const part of ["achieved rate196 a second: did not keep up", "48.0 a second and 50.0 a second", "p99-", "from the scheduled start", "7.77 ms"]) {
     assert.ok(text.includes(part), `${part} in ${text}`);
   }
 });
@@ -295,7 +295,7 @@ seen("nothing is ranked until a slider moves, and then by what matters", advised
 
 seen("texts of engines, errors and settings stay texts", () => {
   const page = JSON.parse(JSON.stringify(advised()), (key, value: unknown) =>
-    typeof value === "string" && !["status", "kind", "tier", "keeps", "id", "licence_class"].includes(key) ? `${value}${NASTY}` : value,
+    typeof value === "string" && !["status", "kind", "tier", "effective_durability", "id", "licence_class"].includes(key) ? `${value}${NASTY}` : value,
   ) as ReturnType<typeof golden>;
   page.face = NASTY;
   return page;

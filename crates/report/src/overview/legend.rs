@@ -49,8 +49,8 @@ pub(super) fn lines(
             engine(&|engine, _| engine.reference),
             format!("{} for orientation, not ranked", grid::REFERENCE),
         ),
-        (stronger, format!("{} keeps more than the tier", grid::STRONGER)),
-        (weaker, format!("{} keeps less than the tier, not compared", grid::WEAKER)),
+        (stronger, format!("{} durability above the tier", grid::STRONGER)),
+        (weaker, format!("{} durability below the tier, not compared", grid::WEAKER)),
     ];
     let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);
     let machines: BTreeSet<String> = cost::of(file)

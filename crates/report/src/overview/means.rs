@@ -36,7 +36,7 @@ pub(super) enum Standing {
     Mean(Mean),
     /// It failed somewhere in the workload, or could do none of it.
     Ended(Status),
-    /// It keeps less than the tier, and its times compare with nobody's.
+    /// Its effective durability is below the tier: its times compare with no other.
     Weaker,
     /// Nothing was measured that compares.
     Nothing,

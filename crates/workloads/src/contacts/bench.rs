@@ -49,7 +49,7 @@ impl Prepared for PreparedCell {
             name: info.name,
             // A step that concerns no row is still one call.
             ops: self.oracle.ops(step).max(1),
-            how: book.how(step),
+            execution: book.execution(step),
         };
         let phases = Phase::ALL.into_iter().zip(&PHASES).map(phase).collect();
         Ok(Box::new(ContactsBench { phases, cell: *self, book, state: State::Dirty }))

@@ -72,7 +72,7 @@ impl Documents for ContactDocuments<'_> {
 }
 
 impl AddressBook for DocumentBook {
-    fn how(&self, _: Phase) -> Execution {
+    fn execution(&self, _: Phase) -> Execution {
         Execution::Native
     }
 

@@ -109,7 +109,7 @@ impl Pairs for ContactPairs<'_> {
 }
 
 impl AddressBook for KvBook {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         match step {
             Phase::OpenClose => Execution::Native,
             Phase::Insert | Phase::Select(Column::State) if self.keeps_index => Execution::Native,

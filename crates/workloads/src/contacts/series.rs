@@ -156,7 +156,7 @@ fn some_at_a_time<T>(
 }
 
 impl AddressBook for SeriesBook {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         match step {
             Phase::Update(_) | Phase::Delete(Column::Zip) => Execution::ClientSide,
             _ => Execution::Native,

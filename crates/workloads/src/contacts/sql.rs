@@ -128,7 +128,7 @@ impl Rows for ContactRows<'_> {
 }
 
 impl AddressBook for SqlBook {
-    fn how(&self, _: Phase) -> Execution {
+    fn execution(&self, _: Phase) -> Execution {
         Execution::Native
     }
 

@@ -38,7 +38,7 @@ impl EventsBench {
                 Phase::Gps | Phase::Co2 | Phase::Logs => 0,
                 Phase::OpenLog | Phase::Open => 1,
             };
-            OpenedPhase { name: PHASES[place].name, ops, how: store.how(step) }
+            OpenedPhase { name: PHASES[place].name, ops, execution: store.execution(step) }
         });
         let found = QueryResults::default();
         Self {

@@ -198,7 +198,7 @@ fn keep(question: Phase, row: &dyn ResultRow, found: &mut QueryResults) -> Resul
 }
 
 impl Telemetry for DocumentEvents {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         match self.question(step) {
             Question::ClientSide if step.is_question() => Execution::ClientSide,
             _ => Execution::Native,

@@ -202,7 +202,7 @@ fn broken(value: &[u8]) -> EngineError {
 }
 
 impl Telemetry for KvEvents {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         if step.is_question() { Execution::ClientSide } else { Execution::Native }
     }
 

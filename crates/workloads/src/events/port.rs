@@ -89,7 +89,7 @@ fn null(column: usize) -> EngineError {
 /// A table of events in a store. Inserting, asking and opening are timed.
 pub(super) trait Telemetry {
     /// Who does a phase: the engine, or code of ours over its rows.
-    fn how(&self, step: Phase) -> Execution;
+    fn execution(&self, step: Phase) -> Execution;
 
     /// Makes the table anew, empty, with its index.
     fn clear(&mut self) -> Result<()>;

@@ -107,7 +107,7 @@ impl Points for EventPoints<'_> {
 }
 
 impl Telemetry for SeriesEvents {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         if step == Phase::Logs { Execution::ClientSide } else { Execution::Native }
     }
 

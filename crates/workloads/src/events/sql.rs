@@ -96,7 +96,7 @@ impl Rows for EventRows<'_> {
 }
 
 impl Telemetry for SqlEvents {
-    fn how(&self, _: Phase) -> Execution {
+    fn execution(&self, _: Phase) -> Execution {
         Execution::Native
     }
 

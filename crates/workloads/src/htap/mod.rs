@@ -89,8 +89,12 @@ impl Prepared for PreparedCell {
             Store::Document(store) => Box::new(document::DocumentDogs::new(store)?),
             Store::Series(store) => Box::new(series::SeriesDogs::new(store)),
         };
-        let (name, ops, how) = (PHASES[0].name, self.dogs.len() as u64, store.counts());
-        Ok(Box::new(HtapBench { phases: [OpenedPhase { name, ops, how }], cell: *self, store }))
+        let (name, ops, execution) = (PHASES[0].name, self.dogs.len() as u64, store.counts());
+        Ok(Box::new(HtapBench {
+            phases: [OpenedPhase { name, ops, execution }],
+            cell: *self,
+            store,
+        }))
     }
 }
 

@@ -70,7 +70,7 @@ impl Readings for KvReadings<'_> {
 }
 
 impl SensorLog for KvLog {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         if step.is_question() { Execution::ClientSide } else { Execution::Native }
     }
 

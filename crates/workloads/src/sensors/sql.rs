@@ -77,7 +77,7 @@ const fn sensor_param(sensor: u16) -> Param<'static> {
 }
 
 impl SensorLog for SqlLog {
-    fn how(&self, _: Phase) -> Execution {
+    fn execution(&self, _: Phase) -> Execution {
         Execution::Native
     }
 
