@@ -9,8 +9,8 @@ use embermark_workloads::Bench;
 use crate::clock;
 use crate::disk;
 use crate::isolation::Before;
+use crate::probes::Probes;
 use crate::protocol::Job;
-use crate::worker::Probes;
 
 /// Measures the loads of a trial beside their clock.
 pub(crate) struct Loads {

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -12,15 +11,15 @@ use embermark_meter::{Measured, Meter};
 use embermark_model::Status;
 use embermark_model::result::{Latency, Run};
 use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
-use nix::sys::prctl;
-use nix::sys::signal::Signal;
 
 use crate::Catalog;
+use crate::child::{die_with, private_stdout};
 use crate::clock;
 use crate::companion::Starter;
 use crate::loading::Loads;
 use crate::observing::{Traffic, Watching};
-use crate::probe::{self, Probe};
+use crate::probe;
+use crate::probes::Probes;
 use crate::protocol::{Event, Job};
 
 /// The hidden `worker` command, with the engines and workloads of this build.
@@ -54,24 +53,6 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
         Err(Stop::Parent(error)) => Err(error),
         Err(Stop::Failed(status, reason)) => events.send(&Event::Failed { status, reason }),
     }
-}
-
-/// Takes standard output for the events alone (closed in any process this one starts), and points
-/// descriptor 1 at standard error.
-pub(crate) fn private_stdout() -> io::Result<File> {
-    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
-    nix::unistd::dup2_stdout(io::stderr())?;
-    Ok(File::from(stdout))
-}
-
-/// Has the kernel kill this process when its parent dies.
-pub(crate) fn die_with(parent: u32) -> io::Result<()> {
-    prctl::set_pdeathsig(Signal::SIGKILL)?;
-    // The parent may have died before that took effect.
-    if nix::unistd::getppid().as_raw().cast_unsigned() != parent {
-        return Err(io::Error::other("the parent process has ended"));
-    }
-    Ok(())
 }
 
 struct Events(File);
@@ -281,37 +262,6 @@ fn time_is_known(measured: Measured) -> Result<(), String> {
          one it uses in /sys/devices/system/clocksource/clocksource0/current_clocksource",
         measured.ops
     ))
-}
-
-/// The probes of a trial: of the engine's processes, and of the client where that is another.
-pub(crate) struct Probes {
-    engine: Option<Probe>,
-    client: Option<Probe>,
-}
-
-impl Probes {
-    /// An embedded engine is measured in this process; a private server in its own processes, and
-    /// this process apart; a server that somebody else runs (`foreign`) cannot be measured.
-    fn new(server: Option<u32>, foreign: bool) -> Self {
-        let this = Probe::process(std::process::id());
-        match server {
-            Some(root) => Self { engine: Some(Probe::tree(root)), client: Some(this) },
-            None if foreign => Self { engine: None, client: Some(this) },
-            None => Self { engine: Some(this), client: None },
-        }
-    }
-
-    pub fn begin(&self) -> [Option<probe::Before>; 2] {
-        [self.engine, self.client].map(|probe| probe.map(|probe| probe.begin()))
-    }
-
-    pub fn end(
-        &self,
-        [engine, client]: [Option<probe::Before>; 2],
-    ) -> (embermark_model::result::Resources, Option<embermark_model::result::Resources>) {
-        let end = |probe: Option<Probe>, before| Some(probe?.end(before?));
-        (end(self.engine, engine).unwrap_or_default(), end(self.client, client))
-    }
 }
 
 #[cfg(test)]

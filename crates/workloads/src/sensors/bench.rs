@@ -7,22 +7,19 @@ use embermark_model::answer::{Answer, Difference};
 
 use super::cell::PreparedCell;
 use super::clients::Clients;
-use super::document::DocumentLog;
-use super::kv::KvLog;
+use super::family;
 use super::oracle::Content;
 use super::phase::Phase;
 use super::port::SensorLog;
 use super::query_results::QueryResults;
-use super::series::SeriesLog;
 use super::share::Done;
-use super::sql::SqlLog;
 use crate::Strategy;
 use crate::loaded::{Loads, State};
 use crate::{Bench, CheckError, OpenedPhase, Prepared, first};
 
 impl Prepared for PreparedCell {
     fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
-        let log = open(store, self.sequences.newest.len())?;
+        let log = family::open(store, self.sequences.newest.len())?;
         let phases = self.phases(&*log);
         let mut bench = SensorBench {
             log,
@@ -213,27 +210,4 @@ impl Bench for SensorBench {
         self.close_clients()?;
         self.log.close()
     }
-}
-
-/// The sensors' log in a store of any family, empty. Its `last_readings` will be asked for
-/// `newest` sensors.
-fn open(store: Store, newest: usize) -> Result<Box<dyn SensorLog>, EngineError> {
-    let mut log: Box<dyn SensorLog> = match store {
-        Store::Sql(store) => Box::new(SqlLog::new(store, newest)),
-        Store::Kv(store) => Box::new(KvLog::new(store)?),
-        Store::Document(store) => Box::new(DocumentLog::new(store)?),
-        Store::Series(store) => Box::new(SeriesLog::new(store)),
-    };
-    log.clear()?;
-    Ok(log)
-}
-
-/// The same log for a further client, as it is.
-pub(super) fn attach(store: Store, newest: usize) -> Result<Box<dyn SensorLog>, EngineError> {
-    Ok(match store {
-        Store::Sql(store) => Box::new(SqlLog::new(store, newest)),
-        Store::Kv(store) => Box::new(KvLog::new(store)?),
-        Store::Document(store) => Box::new(DocumentLog::attach(store)?),
-        Store::Series(store) => Box::new(SeriesLog::new(store)),
-    })
 }

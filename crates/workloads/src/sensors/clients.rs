@@ -165,7 +165,7 @@ fn serve(
     orders: &Receiver<Order>,
     reports: &Sender<Report>,
 ) -> Result<()> {
-    let mut log = match opener.open().and_then(|store| super::bench::attach(store, newest)) {
+    let mut log = match opener.open().and_then(|store| super::family::attach(store, newest)) {
         Ok(log) => {
             // Nobody listens any more where this fails, here and below: then there are no orders.
             let _ = reports.send(Report::of(Ok(())));

@@ -9,6 +9,7 @@ mod cell;
 mod clients;
 mod codec;
 mod document;
+mod family;
 mod influxql;
 mod kv;
 mod oracle;
