@@ -1,7 +1,7 @@
 //! Parameters on their way to the server, and values on their way back.
 
-use embermark_engines::Access;
-use embermark_engines::sql::{Param, SqlStore};
+use embermark_engines::sql::Access;
+use embermark_engines::sql::{Access, Param, SqlStore};
 use embermark_model::Durability;
 
 use crate::common::{installed, one_int, open, store};
