@@ -71,11 +71,7 @@ impl Engine for MariaDb {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        Tier::Offered {
-            effective_durability: durability,
-            setting: tier::setting(durability).words,
-            manual: "https://mariadb.com/kb/en/innodb-system-variables/",
-        }
+        tier::TIERS.tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

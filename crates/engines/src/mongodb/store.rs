@@ -9,7 +9,8 @@ use super::failure::Failure;
 use super::pipeline::Pipelines;
 use super::row::Columns;
 use super::session::Session;
-use super::{NAME, command, failed, tier};
+use super::tier::TIERS;
+use super::{NAME, command, failed};
 use crate::clients::again_if;
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
@@ -42,7 +43,7 @@ pub(super) struct MongoStore {
 impl MongoStore {
     pub fn new(session: Session, server: Option<Server>, durability: Durability) -> Self {
         let (collections, pipelines) = (Vec::new(), Pipelines::default());
-        let waits = tier::waits(durability, session.is_given());
+        let waits = TIERS.of(durability).set.waits(session.is_given());
         let command = Writer::new(COMMAND);
         Self { session, server, command, collections, pipelines, durability, waits }
     }

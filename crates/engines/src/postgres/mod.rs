@@ -33,6 +33,7 @@ use crate::{
 };
 use session::Session;
 use store::PostgresStore;
+use tier::TIERS;
 
 /// Its name in errors.
 const NAME: &str = "postgres";
@@ -64,11 +65,7 @@ impl Engine for Postgres {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        Tier::Offered {
-            effective_durability: durability,
-            setting: tier::setting(durability).words,
-            manual: "https://www.postgresql.org/docs/15/runtime-config-wal.html",
-        }
+        TIERS.tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
@@ -81,7 +78,7 @@ impl Engine for Postgres {
             }
         };
         let (version, settings) = settings::read_back(&mut session, options.durability)?;
-        tier::check(options.durability, &settings)?;
+        TIERS.of(options.durability).check(NAME, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = PostgresStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })

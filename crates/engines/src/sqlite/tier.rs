@@ -44,21 +44,21 @@ pub(super) static TIERS: TierTable<Pragmas> = TierTable {
         "journal_mode=MEMORY, synchronous=OFF, locking_mode=EXCLUSIVE",
         "https://www.sqlite.org/pragma.html#pragma_journal_mode",
     )
-    .reads(&[("journal_mode", "memory"), ("synchronous", "0"), ("locking_mode", "exclusive")]),
+    .reads(&[("journal_mode", &["memory"]), ("synchronous", &["0"]), ("locking_mode", &["exclusive"])]),
     process: TierSetting::of(
         Durability::Process,
         write_ahead("OFF"),
         "journal_mode=WAL, synchronous=OFF",
         SYNCHRONOUS,
     )
-    .reads(&[("journal_mode", "wal"), ("synchronous", "0"), ("locking_mode", "normal")]),
+    .reads(&[("journal_mode", &["wal"]), ("synchronous", &["0"]), ("locking_mode", &["normal"])]),
     power: TierSetting::of(
         Durability::Power,
         write_ahead("FULL"),
         "journal_mode=WAL, synchronous=FULL",
         SYNCHRONOUS,
     )
-    .reads(&[("journal_mode", "wal"), ("synchronous", "2"), ("locking_mode", "normal")]),
+    .reads(&[("journal_mode", &["wal"]), ("synchronous", &["2"]), ("locking_mode", &["normal"])]),
 };
 
 const SYNCHRONOUS: &str = "https://www.sqlite.org/pragma.html#pragma_synchronous";

@@ -1,6 +1,5 @@
 //! Parameters on their way to the server, and values on their way back.
 
-use embermark_engines::sql::Access;
 use embermark_engines::sql::{Access, Param, SqlStore};
 use embermark_model::Durability;
 
