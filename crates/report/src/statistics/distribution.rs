@@ -23,8 +23,8 @@ impl Distribution {
         Self { atoms }
     }
 
-    /// The 95 % percentile interval: from the least value that at least 2.5 % are at or below to the
-    /// greatest that at least 2.5 % are at or above.
+    /// The 95 % percentile interval: from the least value that at least 2.5 % are at or below to
+    /// the greatest that at least 2.5 % are at or above.
     pub(super) fn interval(&self) -> Option<[f64; 2]> {
         Some([first_at_tail(self.atoms.iter())?, first_at_tail(self.atoms.iter().rev())?])
     }
@@ -34,8 +34,8 @@ impl Distribution {
         Some([self.low_ratio(below)?, 1.0 / below.low_ratio(self)?])
     }
 
-    /// The least ratio that at least 2.5 % of all are at or below, by bisection. Each step goes from
-    /// the middle on to the next ratio that occurs, so that it ends on one of them.
+    /// The least ratio that at least 2.5 % of all are at or below, by bisection. Each step goes
+    /// from the middle on to the next ratio that occurs, so that it ends on one of them.
     fn low_ratio(&self, below: &Self) -> Option<f64> {
         let mut low = self.atoms.first()?.0 / below.atoms.last()?.0;
         let mut high = self.atoms.last()?.0 / below.atoms.first()?.0;

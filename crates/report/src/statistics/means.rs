@@ -17,17 +17,17 @@ const DRAWS: usize = 2_000;
 /// One seed for every interval, so that one file has one report.
 const SEED: u64 = 0x6d61_726b;
 
-/// The 95 % interval of a geometric mean of ratios of medians, `above` over `below`, over the phases
-/// of several cells: of each cell its phases, of each phase its trials, in one order for all phases
-/// of a cell. A trial is one process that runs all phases of its cell, so trials are drawn whole: what
-/// one of them had of luck it had in every phase.
+/// The 95 % interval of a geometric mean of ratios of medians, `above` over `below`, over the
+/// phases of several cells: of each cell its phases, of each phase its trials, in one order for all
+/// phases of a cell. A trial is one process that runs all phases of its cell, so trials are drawn
+/// whole: what one of them had of luck it had in every phase.
 ///
 /// All draws of a side are counted where no more than 20,000 differ: of one cell with up to eight
 /// trials, two with up to five, three or four with three. Of more, 2,000 are drawn from a fixed
 /// seed.
 ///
-/// `None` where some cell has fewer than [`FEWEST_TRIALS`](super::FEWEST_TRIALS), or its phases have
-/// not the same trials, or there is no phase.
+/// `None` where some cell has fewer than [`FEWEST_TRIALS`](super::FEWEST_TRIALS), or its phases
+/// have not the same trials, or there is no phase.
 pub fn mean_ratio_interval(above: &[Vec<&[f64]>], below: &[Vec<&[f64]>]) -> Option<[f64; 2]> {
     let (above, below) = (cells(above)?, cells(below)?);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);

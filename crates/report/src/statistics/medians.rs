@@ -1,7 +1,7 @@
 //! Intervals of a median and of a ratio of two, from every median that a draw can have and how
 //! probable it is. B. Efron, "Bootstrap methods: another look at the jackknife", Annals of
-//! Statistics 7(1), 1979, section 3, has that distribution for an odd number of trials. The page has
-//! the same in `page/src/interval.ts`; `tests/golden/intervals.json` holds both to one another.
+//! Statistics 7(1), 1979, section 3, has that distribution for an odd number of trials. The page
+//! has the same in `page/src/interval.ts`; `tests/golden/intervals.json` holds both.
 
 use super::are_enough;
 use super::distribution::Distribution;
