@@ -8,8 +8,8 @@
 //! draws, which is worked out and not sampled, but for means over many cells or trials.
 //!
 //! With few trials it says less than its name: of three it is their range, which holds the true
-//! median in 75 % of all cases, of five in 94 % (for an interval from the smallest to the largest of
-//! n it is 1 - 2^(1-n)). `tests/coverage.rs` measures what it covers.
+//! median in 75 % of all cases, of five in 94 % (for an interval from the smallest to the largest
+//! of n it is 1 - 2^(1-n)). `tests/coverage.rs` measures what it covers.
 
 mod distribution;
 mod means;
