@@ -13,7 +13,7 @@ use crate::text;
 /// The best of its row.
 pub(crate) const BEST: &str = "*";
 /// No difference to the best of its row is shown.
-pub(crate) const UNDECIDED: &str = "≈";
+pub(crate) const NOT_SIGNIFICANT: &str = "≈";
 /// A trial stands apart from the others.
 pub(crate) const OUTLIER: &str = "°";
 /// Not everything was done: stopped at the cap or, for resources, phases missing.
@@ -305,7 +305,7 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
         }
         Entry::Absent => return Text { value: format::NOT_MEASURED.into(), ..Text::default() },
     };
-    let Measured { figure, ratio, best, undecided, tainted, .. } = measured;
+    let Measured { figure, ratio, best, not_significant, tainted, .. } = measured;
     let marks = [
         (figure.stop.is_some(), STOPPED),
         (figure.sharing.as_ref().is_some_and(Sharing::is_behind), sharing::BEHIND),
@@ -314,14 +314,14 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
         (*tainted, TAINTED),
     ];
     let second = ratio.map(format::ratio).unwrap_or_default();
-    let leads = *best || *undecided;
+    let leads = *best || *not_significant;
     Text {
         value: format::duration(row.time_ns(measured)),
         marks: marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect(),
         second,
         ratio: *ratio,
-        best: match (undecided, best) {
-            (true, _) => UNDECIDED,
+        best: match (not_significant, best) {
+            (true, _) => NOT_SIGNIFICANT,
             (false, true) => BEST,
             (false, false) => "",
         },

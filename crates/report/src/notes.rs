@@ -151,7 +151,7 @@ fn intervals(measured: &[(&Group<'_>, &Row<'_>, &Engine<'_>, &Measured<'_>)]) ->
     }
     let says = "no difference to the row's best is shown: the ratio's 95 % bootstrap interval over \
                 the trials includes 1, and nobody wins alone (--intervals shows them)";
-    note(grid::UNDECIDED, says)
+    note(grid::NOT_SIGNIFICANT, says)
 }
 
 /// ` (3.10 MB to 5.20 MB)`: what workers held that had an engine inside them.

@@ -109,9 +109,9 @@ pub struct Measured<'a> {
     pub ratio_interval: Option<[f64; 2]>,
     /// The best of the row.
     pub best: bool,
-    /// No difference to the best is shown: the ratio's interval includes 1. The best is undecided
-    /// too where another one is: the row has no sole winner.
-    pub undecided: bool,
+    /// The difference to the best is not significant: the ratio's interval includes 1. Then the
+    /// best has this too: the row has no sole winner.
+    pub not_significant: bool,
     /// This phase ended well and the cell did not: shown, not ranked.
     pub tainted: bool,
 }
@@ -220,7 +220,7 @@ fn entry<'a>(cell: Option<&'a Cell>, phase: Option<&str>) -> Entry<'a> {
             ratio: None,
             ratio_interval: None,
             best: false,
-            undecided: false,
+            not_significant: false,
             tainted,
         })
     })
@@ -256,11 +256,13 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
         if !measured.best {
             let trials = &measured.figure.per_trial_ns;
             measured.ratio_interval = ratio_interval(trials, &best.per_trial_ns);
-            measured.undecided = measured.ratio_interval.is_some_and(includes_one);
+            measured.not_significant = measured.ratio_interval.is_some_and(includes_one);
         }
     }
-    let shared = ranked.iter().any(|measured| measured.undecided);
-    ranked.iter_mut().filter(|measured| measured.best).for_each(|best| best.undecided = shared);
+    let shared = ranked.iter().any(|measured| measured.not_significant);
+    for best in ranked.iter_mut().filter(|measured| measured.best) {
+        best.not_significant = shared;
+    }
 }
 
 impl Engine<'_> {

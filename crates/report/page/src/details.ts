@@ -59,7 +59,7 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
   dialog.scrollTop = 0;
 }
 
-function time({ entry, ratio: times, interval, undecided }: Box): Node[] {
+function time({ entry, ratio: times, interval, notSignificant }: Box): Node[] {
   const { figure } = entry;
   if (!figure) return [];
   const rows: [string, string][] = [["time of one operation", `${duration(figure.per_op_ns)}, median over the trials`]];
@@ -68,8 +68,8 @@ function time({ entry, ratio: times, interval, undecided }: Box): Node[] {
   }
   if (times !== null) {
     const within = interval ? ` (95 % interval ${ratio(interval[0])} to ${ratio(interval[1])})` : "";
-    const open = undecided ? ": no difference is shown" : "";
-    rows.push(["ratio to the best shown", times === 1 && !interval ? `1.00x, the best${undecided ? ": another shares its place" : ""}` : ratio(times) + within + open]);
+    const open = notSignificant ? ": no difference is shown" : "";
+    rows.push(["ratio to the best shown", times === 1 && !interval ? `1.00x, the best${notSignificant ? ": another shares its place" : ""}` : ratio(times) + within + open]);
   }
   if (figure.elapsed_ns !== null) rows.push(["time of a whole run", duration(figure.elapsed_ns)]);
   if (figure.ops > 0) rows.push(["operations of a run", count(figure.ops)]);

@@ -37,7 +37,7 @@ export function marks(entry: Entry): string {
 const BEHIND = "<";
 
 /** After a ratio whose interval includes 1. */
-export const UNDECIDED = " ≈";
+export const NOT_SIGNIFICANT = " ≈";
 
 /** After a time of which a trial stands apart. */
 export const OUTLIER = "°";

@@ -147,7 +147,7 @@ seen("an interval is drawn where there is one", () => {
 });
 
 /** Every row's figures with seven trials of its time, and those of SQLite as fast as the row's best. */
-const undecided = () => {
+const notSignificant = () => {
   const page = golden();
   const key = (entry: (typeof page.entries)[number]) => JSON.stringify([page.cells[entry.cell]?.scale, page.cells[entry.cell]?.variant, entry.phase]);
   const competing = page.entries.filter((entry) => page.cells[entry.cell]?.ranked && !entry.tainted && entry.figure);
@@ -164,7 +164,7 @@ const undecided = () => {
   return page;
 };
 
-seen("where no difference to the best is shown nobody wins alone", undecided, {}, async ({ tab }) => {
+seen("where no difference to the best is shown nobody wins alone", notSignificant, {}, async ({ tab }) => {
   const read = tab.locator(".map").first().locator('button[aria-label*=", read: "]');
   const labels = (await read.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? "")));
   const shared = labels.filter((label) => label.endsWith("no difference to the best is shown"));
@@ -177,7 +177,7 @@ seen("where no difference to the best is shown nobody wins alone", undecided, {}
   assert.match(text, /ratio to the best shown1\.01x \(95 % interval .*x to .*x\): no difference is shown/);
 });
 
-seen("a trial that stands apart is marked in the map and crossed in the chart", undecided, {}, async ({ tab }) => {
+seen("a trial that stands apart is marked in the map and crossed in the chart", notSignificant, {}, async ({ tab }) => {
   assert.match(await tab.locator(box("sqlite", "read")).first().textContent() ?? "", /°/);
   assert.match(await tab.locator("#legend").textContent() ?? "", /° a trial stands apart/);
   const crosses = await tab.locator("#scale g.m-outlier path").count();

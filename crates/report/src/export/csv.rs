@@ -53,7 +53,7 @@ const HEADER: [&str; 41] = [
     "ratio",
     "ratio_low",
     "ratio_high",
-    "undecided",
+    "not_significant",
 ];
 
 /// A figure of a run.
@@ -190,7 +190,7 @@ impl Line<'_> {
             number(of.ratio),
             end(of.ratio_interval, 0),
             end(of.ratio_interval, 1),
-            of.ratio.map(|_| of.undecided.to_string()).unwrap_or_default(),
+            of.ratio.map(|_| of.not_significant.to_string()).unwrap_or_default(),
         ]
     }
 

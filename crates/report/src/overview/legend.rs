@@ -36,12 +36,12 @@ pub(super) fn lines(
     });
     let parts = [
         (
-            any(&|mean| mean.best && !mean.undecided),
+            any(&|mean| mean.best && !mean.not_significant),
             format!("{} the best of those with every phase", grid::BEST),
         ),
         (
-            any(&|mean| mean.undecided),
-            format!("{} no difference to the best is shown", grid::UNDECIDED),
+            any(&|mean| mean.not_significant),
+            format!("{} no difference to the best is shown", grid::NOT_SIGNIFICANT),
         ),
         (part.is_some(), part.unwrap_or_default()),
         (any(&|mean| mean.behind), format!("{} did not keep up, not ranked", sharing::BEHIND)),

@@ -412,7 +412,7 @@ fn where_the_interval_of_a_ratio_includes_1_nobody_wins_alone() {
         let place = group.engines.iter().position(|engine| engine.id == id).unwrap();
         measured(&group.rows[0], place)
     };
-    let marks = |id| (of(id).best, of(id).undecided);
+    let marks = |id| (of(id).best, of(id).not_significant);
     assert_eq!((marks("a"), marks("b"), marks("c")), ((true, true), (false, true), (false, false)));
     assert_eq!(of("a").ratio_interval, None);
     let [low, high] = of("c").ratio_interval.unwrap();
@@ -426,7 +426,7 @@ fn with_two_trials_there_is_no_interval_and_a_ratio_decides_nothing_more() {
     for place in 0..2 {
         let measured = measured(row, place);
         assert_eq!((measured.figure.interval_ns, measured.ratio_interval), (None, None));
-        assert!(!measured.undecided && measured.ratio.is_some());
+        assert!(!measured.not_significant && measured.ratio.is_some());
     }
 }
 
@@ -436,7 +436,7 @@ fn a_run_in_which_no_time_passed_was_not_measured() {
     let row = &compare(&file, &[]).groups[0].rows[0];
     let b = measured(row, 0);
     assert!(matches!(row.entries[1], Entry::Absent), "{:?}", row.entries[1]);
-    assert_eq!((b.ratio, b.best, b.undecided), (Some(1.0), true, false));
+    assert_eq!((b.ratio, b.best, b.not_significant), (Some(1.0), true, false));
 }
 
 #[test]
