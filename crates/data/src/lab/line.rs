@@ -33,16 +33,13 @@ impl LineParser {
 
     #[inline]
     fn fields(&mut self, line: &[u8]) -> Result<Reading, Fault> {
-        let (date, rest) = split(line)?;
-        let (time, rest) = split(rest)?;
+        let (date, rest) = line.split_first_chunk().ok_or(Fault::Timestamp)?;
         let midnight = self.midnight(date).ok_or(Fault::Timestamp)?;
-        let (micros, finer) = time_of_day(time).ok_or(Fault::Timestamp)?;
-        let (epoch, rest) = split(rest)?;
-        if !epoch.iter().all(u8::is_ascii_digit) {
-            return Err(Fault::Epoch);
-        }
-        let (mote, mut rest) = split(rest)?;
-        let sensor = sensor(mote)?;
+        let (micros, finer, rest) = time_of_day(rest).ok_or(Fault::Timestamp)?;
+        let (epoch, rest) = digits(rest);
+        let rest = rest.strip_prefix(b" ").ok_or(Fault::Epoch)?;
+        let end = memchr::memchr(b' ', rest).ok_or(Fault::MissingFields)?;
+        let (sensor, mut rest) = (sensor(&rest[..end])?, &rest[end + 1..]);
         let mut reading = Reading { ts: midnight + micros, sensor, ..Reading::default() };
         for column in 0..Reading::COLUMNS.len() {
             if column > 0 {
@@ -63,11 +60,10 @@ impl LineParser {
 
     /// Microseconds from 1970 to the beginning of a day, `YYYY-MM-DD`.
     #[inline]
-    fn midnight(&mut self, date: &[u8]) -> Option<i64> {
-        let date = date.try_into().ok()?;
-        if self.date != date {
-            self.midnight = midnight(&date)?;
-            self.date = date;
+    fn midnight(&mut self, date: &[u8; 10]) -> Option<i64> {
+        if self.date != *date {
+            self.midnight = midnight(date)?;
+            self.date = *date;
         }
         Some(self.midnight)
     }
@@ -80,30 +76,27 @@ fn midnight(date: &[u8; 10]) -> Option<i64> {
     (date.year() > 0).then(|| midnight.as_microsecond())
 }
 
-/// `HH:MM:SS[.fraction]`: microseconds, and whether there were digits beyond them.
+/// ` HH:MM:SS[.fraction] `: microseconds, whether there were digits beyond them, and what follows.
 #[inline]
-fn time_of_day(text: &[u8]) -> Option<(i64, bool)> {
-    let (&[h1, h0, b':', m1, m0, b':', s1, s0], fraction) = text.split_first_chunk()? else {
-        return None;
-    };
+fn time_of_day(text: &[u8]) -> Option<(i64, bool, &[u8])> {
+    let &[b' ', h1, h0, b':', m1, m0, b':', s1, s0, ref rest @ ..] = text else { return None };
     let (hours, minutes, seconds) = (two_digits(h1, h0), two_digits(m1, m0), two_digits(s1, s0));
     if hours > 23 || minutes > 59 || seconds > 59 {
         return None;
     }
     let (mut micros, mut unit) = ((hours * 3_600 + minutes * 60 + seconds) * SECOND, SECOND);
-    let digits = match fraction {
-        [b'.', digits @ ..] => digits,
-        [] => fraction,
-        _ => return None,
-    };
-    for digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
-        }
+    let (fraction, rest) = rest.strip_prefix(b".").map_or((&[][..], rest), digits);
+    for digit in fraction {
         unit /= 10;
         micros += i64::from(digit - b'0') * unit;
     }
-    Some((micros, digits.len() > 6))
+    Some((micros, fraction.len() > 6, rest.strip_prefix(b" ")?))
+}
+
+/// The digits that a text begins with, and what follows them.
+#[inline]
+fn digits(text: &[u8]) -> (&[u8], &[u8]) {
+    text.split_at(text.iter().take_while(|byte| byte.is_ascii_digit()).count())
 }
 
 /// The value of two digits, or more than 99 where one is not a digit.
@@ -111,13 +104,6 @@ fn time_of_day(text: &[u8]) -> Option<(i64, bool)> {
 fn two_digits(tens: u8, ones: u8) -> i64 {
     let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
     if tens < 10 && ones < 10 { i64::from(tens * 10 + ones) } else { 100 }
-}
-
-/// A field, and what follows the space after it.
-#[inline]
-fn split(text: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
-    let end = memchr::memchr(b' ', text).ok_or(Fault::MissingFields)?;
-    Ok((&text[..end], &text[end + 1..]))
 }
 
 #[inline]
