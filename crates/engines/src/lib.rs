@@ -2,6 +2,8 @@
 //!
 //! To add an engine: one file under `src/`, one line in [`registry`].
 
+#[cfg(feature = "http")]
+mod cells;
 mod clients;
 
 #[cfg(any(

@@ -8,7 +8,6 @@ mod dialect;
 mod external;
 mod filter;
 mod installation;
-mod json;
 mod key;
 mod managed;
 mod request;

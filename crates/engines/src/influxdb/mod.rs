@@ -9,7 +9,6 @@ mod external;
 mod installation;
 mod line;
 mod managed;
-mod msgpack;
 mod queue;
 mod rest;
 mod selected;

@@ -1,10 +1,11 @@
 //! A connection to one database.
 
-use std::io::BufReader;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::NAME;
-use super::answer::{self, Receive, Row, Series, Value};
+use super::answer::{self, Receive, Series};
 use super::selected::{self, Chosen, Place};
+use crate::cells::Cell;
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
 use crate::server::address::{self, Address};
@@ -17,16 +18,13 @@ const CHUNK: usize = 10_000;
 /// What answers come in: unlike JSON it tells integers from floats, and holds both exactly.
 const MESSAGE_PACK: &str = "application/x-msgpack";
 
-/// Bytes of an answer that are read at once.
-const READ: usize = 64 * 1024;
-
 /// Speaks to one database; dropped, it drops the database where it was asked to.
 pub(super) struct Session {
     client: HttpClient,
     database: String,
     query_path: String,
     write_path: String,
-    form: Vec<u8>,
+    form: String,
     places: Vec<Place>,
     drop_database: bool,
     /// How another process reaches the database.
@@ -53,7 +51,7 @@ impl Session {
             write_path: format!("/write?db={database}&precision=n{credentials}"),
             client,
             database,
-            form: Vec::new(),
+            form: String::new(),
             places: Vec::new(),
             drop_database: false,
         }
@@ -155,7 +153,7 @@ impl Session {
     /// The engine's message, or that of `receive`.
     pub fn series(&mut self, influxql: &str, receive: &mut Receive<'_>) -> Result<()> {
         let answer = self.ask(influxql)?;
-        answer::read(BufReader::with_capacity(READ, reader(answer)), receive)
+        answer::read(reader(answer), receive)
     }
 
     /// Asks for an answer of one piece as JSON: in MessagePack version 1.6 leaves out durations
@@ -181,10 +179,10 @@ impl Session {
     /// too long for it.
     fn ask(&mut self, influxql: &str) -> Result<ureq::Body> {
         self.form.clear();
-        self.form.extend_from_slice(b"q=");
-        encode(influxql, &mut self.form);
+        self.form.push_str("q=");
+        self.form.extend(utf8_percent_encode(influxql, NON_ALPHANUMERIC));
         let form = "application/x-www-form-urlencoded";
-        self.client.post(&self.query_path, form, &self.form)
+        self.client.post(&self.query_path, form, self.form.as_bytes())
     }
 
     /// Sums a counter of the server's statistics
@@ -195,14 +193,11 @@ impl Session {
     /// The engine's message.
     pub fn statistics(&mut self, of: &str, add: &mut dyn FnMut(&str, i64)) -> Result<()> {
         let database = self.database.clone();
-        let ours = |series: &Series| {
-            let tag = series.tags.iter().find(|(name, _)| name == "database");
-            tag.is_none_or(|(_, value)| *value == database)
-        };
-        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row: &Row, _, series| {
+        let ours = |series: &Series| series.tags.get("database").is_none_or(|of| *of == database);
+        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row, _, series| {
             if ours(series) {
-                for (name, value) in series.columns.iter().zip(&row.values) {
-                    if let Value::Int(value) = value {
+                for (name, value) in series.columns.iter().zip(row) {
+                    if let Cell::Int(value) = value {
                         add(name, *value);
                     }
                 }
@@ -221,19 +216,5 @@ impl Drop for Session {
     fn drop(&mut self) {
         // Nobody is left to be told.
         let _ = self.end();
-    }
-}
-
-/// Encodes a form's value.
-fn encode(text: &str, to: &mut Vec<u8>) {
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => to.push(byte),
-            b' ' => to.push(b'+'),
-            _ => {
-                let hex = |half: u8| b"0123456789ABCDEF"[usize::from(half)];
-                to.extend([b'%', hex(byte >> 4), hex(byte & 15)]);
-            }
-        }
     }
 }
