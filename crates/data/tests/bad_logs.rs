@@ -105,6 +105,8 @@ fn what_is_no_finite_number_is_refused_in_every_notation() {
         "1e",
         "-1234567x",
         "12345678x",
+        "12E3456.7",
+        "infx",
         "123456.78.9",
     ];
     for text in no_numbers {

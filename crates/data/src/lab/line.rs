@@ -43,7 +43,7 @@ impl LineParser {
         let mut reading = Reading { ts: midnight + micros, sensor, ..Reading::default() };
         for column in 0..Reading::COLUMNS.len() {
             if column > 0 {
-                rest = rest.strip_prefix(b" ").ok_or(Fault::NotANumber)?;
+                rest = rest.strip_prefix(b" ").ok_or(Fault::MissingFields)?;
             }
             if !matches!(rest, [] | [b' ', ..]) {
                 (reading.values[column], rest) = number(rest)?;
@@ -51,7 +51,7 @@ impl LineParser {
             }
         }
         if !rest.is_empty() {
-            return Err(Fault::NotANumber);
+            return Err(Fault::ExtraFields);
         }
         self.finer_than_microseconds += u64::from(finer);
         self.without_epoch += u64::from(epoch.is_empty());
@@ -121,12 +121,15 @@ fn sensor(field: &[u8]) -> Result<u16, Fault> {
     }
 }
 
-/// The number that a text begins with, to the nearest double, and what follows it.
+/// The number that a text begins with, to the nearest double, and what follows it: a space or
+/// nothing.
 #[inline]
 fn number(text: &[u8]) -> Result<(f64, &[u8]), Fault> {
-    match fast_float2::parse_partial::<f64, _>(text) {
-        Ok((value, length)) if value.is_finite() => Ok((value, &text[length..])),
-        Ok(_) => Err(Fault::NotFinite),
-        Err(_) => Err(Fault::NotANumber),
+    let (value, length) =
+        fast_float2::parse_partial::<f64, _>(text).map_err(|_| Fault::NotANumber)?;
+    match &text[length..] {
+        rest @ ([] | [b' ', ..]) if value.is_finite() => Ok((value, rest)),
+        [] | [b' ', ..] => Err(Fault::NotFinite),
+        _ => Err(Fault::NotANumber),
     }
 }
