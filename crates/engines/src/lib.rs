@@ -2,8 +2,6 @@
 //!
 //! To add an engine: one file under `src/`, one line in [`registry`].
 
-#[cfg(feature = "http")]
-mod cells;
 mod clients;
 
 #[cfg(any(

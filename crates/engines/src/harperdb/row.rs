@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 use super::NAME;
+use super::cells::{Cell, Cells};
 use super::request::EXACT;
-use crate::cells::{Cell, Cells};
 use crate::row::{ResultRow, Visit};
 use crate::{EngineError, Result};
 

@@ -3,10 +3,10 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 use super::NAME;
+use super::cells::Cells;
 use super::request::Request;
 use super::row;
 use crate::Result;
-use crate::cells::Cells;
 use crate::http::{self, HttpClient};
 use crate::row::Visit;
 use crate::server::address::{self, Address};

@@ -9,6 +9,7 @@ mod external;
 mod installation;
 mod line;
 mod managed;
+mod msgpack;
 mod queue;
 mod rest;
 mod selected;

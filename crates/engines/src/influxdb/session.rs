@@ -1,11 +1,12 @@
 //! A connection to one database.
 
+use std::io::BufReader;
+
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::NAME;
-use super::answer::{self, Receive, Series};
+use super::answer::{self, Receive, Row, Series, Value};
 use super::selected::{self, Chosen, Place};
-use crate::cells::Cell;
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
 use crate::server::address::{self, Address};
@@ -17,6 +18,9 @@ const CHUNK: usize = 10_000;
 
 /// What answers come in: unlike JSON it tells integers from floats, and holds both exactly.
 const MESSAGE_PACK: &str = "application/x-msgpack";
+
+/// Bytes of an answer that are read at once.
+const READ: usize = 64 * 1024;
 
 /// Speaks to one database; dropped, it drops the database where it was asked to.
 pub(super) struct Session {
@@ -153,7 +157,7 @@ impl Session {
     /// The engine's message, or that of `receive`.
     pub fn series(&mut self, influxql: &str, receive: &mut Receive<'_>) -> Result<()> {
         let answer = self.ask(influxql)?;
-        answer::read(reader(answer), receive)
+        answer::read(BufReader::with_capacity(READ, reader(answer)), receive)
     }
 
     /// Asks for an answer of one piece as JSON: in MessagePack version 1.6 leaves out durations
@@ -193,11 +197,14 @@ impl Session {
     /// The engine's message.
     pub fn statistics(&mut self, of: &str, add: &mut dyn FnMut(&str, i64)) -> Result<()> {
         let database = self.database.clone();
-        let ours = |series: &Series| series.tags.get("database").is_none_or(|of| *of == database);
-        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row, _, series| {
+        let ours = |series: &Series| {
+            let tag = series.tags.iter().find(|(name, _)| name == "database");
+            tag.is_none_or(|(_, value)| *value == database)
+        };
+        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row: &Row, _, series| {
             if ours(series) {
-                for (name, value) in series.columns.iter().zip(row) {
-                    if let Cell::Int(value) = value {
+                for (name, value) in series.columns.iter().zip(&row.values) {
+                    if let Value::Int(value) = value {
                         add(name, *value);
                     }
                 }

@@ -1,4 +1,4 @@
-//! Values of an answer, as serde reads them.
+//! Values of a row, as serde reads them.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
+pub(super) enum Cell {
     Null,
     Bool(bool),
     Int(i64),
@@ -17,13 +17,13 @@ pub(crate) enum Cell {
     /// A list, whose elements lie there among [`Cells::elements`]; none do of one that lies too
     /// deep.
     List(Range<usize>),
-    /// An object, or a type that has no meaning here.
+    /// An object.
     Compound,
 }
 
 /// Values and what belongs to them.
 #[derive(Debug, Default)]
-pub(crate) struct Cells {
+pub(super) struct Cells {
     pub cells: Vec<Cell>,
     pub text: String,
     /// Of lists, where the items of each element lie among `items`.
@@ -34,15 +34,8 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Reads a list, whose elements are lists or single values.
-    #[cfg(feature = "influxdb")]
-    pub fn list(&mut self) -> Reader<'_> {
-        Reader { cells: self, lists: 2, columns: &[] }
-    }
-
     /// Reads an object as one cell for each of these columns, those of objects within by
     /// `outer.inner`. What the object lacks is null, and lists are two deep at most.
-    #[cfg(feature = "harperdb")]
     pub fn columns<'a>(&'a mut self, columns: &'a [&'a str]) -> Reader<'a> {
         self.cells.clear();
         self.cells.resize(columns.len(), Cell::Null);
@@ -55,7 +48,7 @@ impl Cells {
 }
 
 /// Reads a value.
-pub(crate) struct Reader<'a> {
+pub(super) struct Reader<'a> {
     cells: &'a mut Cells,
     /// How deep lists are read.
     lists: u8,
@@ -149,11 +142,6 @@ impl<'de> Visitor<'de> for Reader<'_> {
             cells.path.truncate(outer);
         }
         Ok(Cell::Compound)
-    }
-
-    /// A type of MessagePack's that has no meaning here.
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<Cell, D::Error> {
-        value.deserialize_any(IgnoredAny).map(|_| Cell::Compound)
     }
 }
 
