@@ -4,11 +4,11 @@
 //! Its licence lets nobody publish a result of a benchmark without its maker's consent; whether a
 //! user accepts it is asked before this module opens anything.
 
+mod cells;
 mod dialect;
 mod external;
 mod filter;
 mod installation;
-mod json;
 mod key;
 mod managed;
 mod request;

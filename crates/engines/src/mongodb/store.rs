@@ -1,10 +1,11 @@
 //! The database behind a session.
 
 use embermark_model::Durability;
+use itoa::Buffer;
 
 use super::answer::Document as Answer;
 use super::batch::Batch;
-use super::bson::{Writer, index};
+use super::bson::Writer;
 use super::failure::Failure;
 use super::pipeline::Pipelines;
 use super::row::Columns;
@@ -297,7 +298,7 @@ fn too_many(limit: u32) -> EngineError {
 fn indexes(command: &mut Writer, def: &CollectionDef) {
     let list = command.begin_list("indexes");
     for (i, fields) in def.indexes.iter().enumerate() {
-        let one = command.begin(index(i, &mut [0; 20]));
+        let one = command.begin(Buffer::new().format(i));
         let key = command.begin("key");
         for field in *fields {
             command.int32(command::path(def, field, &mut String::new()), 1);

@@ -13,7 +13,6 @@ mod external;
 mod installation;
 mod library;
 mod managed;
-mod numeric;
 mod row;
 mod session;
 mod settings;
