@@ -11,7 +11,7 @@ use embermark_engines::{
 };
 use embermark_harness::{Catalog, HarnessError, RunOptions, WorkerCommand};
 use embermark_model::plan::Plan;
-use embermark_model::result::{PhaseResult, ResultFile};
+use embermark_model::result::{PhaseResult, ResultFile, SCHEMA};
 use embermark_model::{Durability, Scale, Status};
 use embermark_workloads::WORKLOADS;
 
@@ -172,7 +172,7 @@ const MS: u64 = 1_000_000;
 
 fn a_client_that_is_called_for_more_than_it_can_do_is_behind_and_its_response_times_tell() {
     let result = measured(&asked("slow", 1, Some(400)));
-    assert_eq!(result.schema, 2);
+    assert_eq!(result.schema, SCHEMA);
     let read = read(&result);
     let (service, response) = (read.latency.as_ref().unwrap(), read.response.as_ref().unwrap());
     let schedule = read.runs[1].schedule.unwrap();
@@ -201,7 +201,7 @@ fn a_client_that_keeps_up_answers_in_the_time_that_the_engine_takes() {
 
 fn several_clients_wait_for_the_engine_at_the_same_time_and_each_is_told_of() {
     let alone = measured(&asked("slow", 1, None));
-    assert_eq!((alone.schema, &read(&alone).response), (1, &None));
+    assert_eq!((alone.schema, &read(&alone).response), (SCHEMA, &None));
     let result = measured(&asked("slow", 4, None));
     let (alone, run) = (&read(&alone).runs[1], &read(&result).runs[1]);
     assert_eq!((run.ops, run.clients.len(), run.schedule), (100, 4, None));
