@@ -16,8 +16,8 @@ const CLIENTS: &str = "schema-2.json";
 /// --window 400ms --warm-up 100ms`.
 const MACHINE: &str = "schema-1-machine.json";
 
-/// Fields of schemas 1 and 2 that schema 3 has under another name. `arrivals` was two of them: the rate
-/// of a plan and the schedule of a run.
+/// Fields of schemas 1 and 2 that schema 3 has under another name. `arrivals` was two of them: the
+/// rate of a plan and the schedule of a run.
 const RENAMED: [(&str, &str); 13] = [
     ("family", "data_model"),
     ("keeps", "effective_durability"),

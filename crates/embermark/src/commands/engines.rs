@@ -41,8 +41,8 @@ pub fn list() -> Result<ExitCode, Failure> {
     output::print(&text)
 }
 
-/// Whether the tier is offered, and the effective durability where that is another; the setting goes to
-/// the notes.
+/// Whether the tier is offered, and the effective durability where that is another; the setting
+/// goes to the notes.
 fn tier(engine: &dyn Engine, durability: Durability, notes: &mut Vec<String>) -> String {
     let id = engine.info().id;
     match engine.tier(durability) {

@@ -72,7 +72,7 @@ enum Fault {
     OpensSlowly,
     /// Fails at every thousandth call.
     ErrsAtTimes,
-    /// Takes a while to come to rest, and then has a smaller file.
+    /// Takes a while for its maintenance, and then has a smaller file.
     SlowMaintenance,
     /// Knows no such thing as rest.
     NoMaintenance,
@@ -370,7 +370,7 @@ struct Ready(u64);
 impl Prepared for Ready {
     fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>> {
         let Store::Kv(store) = store else {
-            return Err(EngineError::unsupported("toy", "other families"));
+            return Err(EngineError::unsupported("toy", "other data models"));
         };
         let phase = |name, ops| OpenedPhase { name, ops, execution: Execution::Native };
         let [load, read, total, change] = PHASES;
@@ -454,7 +454,7 @@ impl Bench for Numbers {
         (phase == 0).then_some(16 * ops)
     }
 
-    fn rest(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         self.store.maintain()
     }
 

@@ -48,7 +48,7 @@ enum State {
     Dirty,
     /// Every row is.
     Loaded,
-    /// And the database has come to rest.
+    /// And the database has been maintained.
     Maintained,
 }
 
@@ -204,7 +204,7 @@ impl Bench for ContactsBench {
         Some(inserted.iter().map(Contact::value_bytes).sum())
     }
 
-    fn rest(&mut self) -> Result<(), EngineError> {
+    fn maintain(&mut self) -> Result<(), EngineError> {
         self.book.maintain()?;
         if self.state == State::Loaded {
             self.state = State::Maintained;

@@ -18,7 +18,7 @@ use crate::{Bench, CheckError, OpenedPhase, first};
 enum Holds {
     /// Nothing, or what a phase left in it.
     Anything,
-    /// Every row, at rest.
+    /// Every row, and maintained.
     All,
 }
 
@@ -174,7 +174,7 @@ impl Bench for EventsBench {
         Some(inserted.iter().map(|record| record.event.value_bytes()).sum())
     }
 
-    fn rest(&mut self) -> Result<(), EngineError> {
+    fn maintain(&mut self) -> Result<(), EngineError> {
         self.store.maintain()
     }
 

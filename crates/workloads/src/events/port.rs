@@ -114,7 +114,7 @@ pub(super) trait Telemetry {
     /// recovery until it is asked; how many there are of that id.
     fn reopen(&mut self, after: ShutdownKind) -> Result<u64>;
 
-    /// Brings the database to rest.
+    /// Runs the engine's maintenance: its checkpoint or compaction.
     fn maintain(&mut self) -> Result<()>;
 
     /// Closes the database.

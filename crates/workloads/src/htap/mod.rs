@@ -158,7 +158,7 @@ impl Bench for HtapBench {
         Some(first(&self.cell.dogs, ops).iter().map(Dog::value_bytes).sum())
     }
 
-    fn rest(&mut self) -> Result<(), EngineError> {
+    fn maintain(&mut self) -> Result<(), EngineError> {
         self.store.maintain()
     }
 

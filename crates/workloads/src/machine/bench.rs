@@ -404,7 +404,7 @@ impl Bench for MachineBench {
         matches!(self.phases[phase].name, WRITE | LIVE).then_some(ops * Sample::VALUE_BYTES)
     }
 
-    fn rest(&mut self) -> Result<()> {
+    fn maintain(&mut self) -> Result<()> {
         self.log.maintain()
     }
 

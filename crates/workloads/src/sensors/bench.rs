@@ -45,7 +45,7 @@ enum State {
     Dirty,
     /// Every row is.
     Loaded,
-    /// And the database has come to rest.
+    /// And the database has been maintained.
     Maintained,
 }
 
@@ -220,7 +220,7 @@ impl Bench for SensorBench {
         Some(first(loaded, ops).iter().map(Reading::value_bytes).sum())
     }
 
-    fn rest(&mut self) -> Result<(), EngineError> {
+    fn maintain(&mut self) -> Result<(), EngineError> {
         self.close_clients()?;
         self.log.maintain()?;
         if self.state == State::Loaded {
@@ -236,7 +236,7 @@ impl Bench for SensorBench {
     }
 }
 
-/// The sensors' log in a store of any family, empty. Its `last_readings` will be asked for
+/// The sensors' log in a store of any data model, empty. Its `last_readings` will be asked for
 /// `newest` sensors.
 fn open(store: Store, newest: usize) -> Result<Box<dyn SensorLog>, EngineError> {
     let mut log: Box<dyn SensorLog> = match store {
