@@ -360,18 +360,13 @@ impl Run<'_> {
             site,
             own_disk: disk.is_some(),
             url: self.plan.urls.get(&cell.engine).cloned(),
-            seed: self.plan.seed,
             phases: phases.to_vec(),
-            runs: self.plan.runs,
-            warmup_runs: self.plan.warmup_runs,
-            max_run_time_ms: self.plan.max_run_time_ms,
+            plan: match alone {
+                true => Plan { clients: 1, target_rate: None, ..self.plan.clone() },
+                false => self.plan.clone(),
+            },
             window_ms,
             warm_up_ms,
-            rate: self.plan.rate,
-            clients: if alone { 1 } else { self.plan.clients },
-            target_rate: self.plan.target_rate.filter(|_| !alone),
-            p99_limit_ms: self.plan.p99_limit_ms,
-            memory_bytes: self.plan.memory_bytes,
             parent: std::process::id(),
         };
         let mut ending = supervisor.run(&job, &log, progress);
