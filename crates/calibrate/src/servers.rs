@@ -120,7 +120,7 @@ impl Server {
         let Join::At(at) = store.join() else { return Err("it takes no second client".into()) };
         let mut bench = prepared.open(Store::Sql(store))?;
         let phase = phase(&*bench, "read")?;
-        // Loads the rows and brings them to rest; a second connection finds the table then.
+        // Loads the rows and runs the maintenance; a second connection finds the table then.
         bench.ready(phase)?;
         let Store::Sql(mut store) = engine.join(&options, &at)? else {
             return Err("no SQL".into());
