@@ -11,17 +11,20 @@ use std::path::Path;
 use std::ptr;
 use std::rc::Rc;
 
+mod cursor;
+mod multiple;
 mod raw;
 
-pub(super) use raw::{Facts, To};
+pub(super) use cursor::Cursor;
+pub(super) use multiple::Multiple;
 
-use super::ID;
-use super::multiple::Multiple;
-use crate::kv::{Change, IndexDef, TableDef};
-use crate::{EngineError, Result};
+use super::{Commits, ID};
+use crate::kv::{IndexDef, TableDef};
+use crate::{EngineError, Result, as_set};
 
-/// A pair in the library's memory.
-pub(super) type Pair<'a> = (&'a [u8], &'a [u8]);
+/// Log buffer. The default, 32 KiB, makes a large transaction write its log in many small pieces;
+/// at most a quarter of a log file (10 MiB by default) is allowed.
+const LOG_BUFFER: u32 = 1 << 20;
 
 /// Turns a return code of the library into a result.
 #[inline]
@@ -89,30 +92,46 @@ pub(super) struct Env {
 
 impl Env {
     /// Opens the environment in a directory, making it where there is none. With transactions
-    /// recovery runs first, as the manual asks of every first opening.
-    pub fn open(
-        dir: &Path,
-        cache: u64,
-        log_buffer: u32,
-        transactions: bool,
-        write_nosync: bool,
-    ) -> Result<Self> {
+    /// recovery runs first, as the manual asks of every first opening. Below 500 MB of cache the
+    /// library adds a quarter to what it is asked for, to hold its own records of the pages.
+    pub fn open(dir: &Path, memory: u64, commits: Commits) -> Result<Self> {
+        let Commits { transactions, write_nosync } = commits;
         let doing = format!("open the environment in {}", dir.display());
         let home = c_string(dir.as_os_str().as_bytes(), &doing)?;
+        let less = memory / 5 * 4;
+        let cache = if less < 500 << 20 { less } else { memory };
         let mut env = ptr::null_mut();
         let (log, nosync) = (c_int::from(transactions), c_int::from(write_nosync));
         // SAFETY: `home` lives through the call; on success `env` is an open handle that is ours.
         let code =
-            unsafe { raw::ember_env_open(&mut env, home.as_ptr(), cache, log_buffer, log, nosync) };
+            unsafe { raw::ember_env_open(&mut env, home.as_ptr(), cache, LOG_BUFFER, log, nosync) };
         check(code, &doing).map(|()| Self { raw: env, transactions })
     }
 
     /// Its settings as it tells them.
-    pub fn facts(&self) -> Result<Facts> {
-        let mut facts = Facts::default();
+    pub fn settings(&self) -> Result<Vec<(&'static str, String)>> {
+        let mut facts = raw::Facts::default();
         // SAFETY: open; `facts` has the layout of the shim's struct.
         check(unsafe { raw::ember_env_facts(self.raw, &mut facts) }, "read its settings back")?;
-        Ok(facts)
+        let on = |flag: u32| if flag != 0 { "on" } else { "off" }.to_owned();
+        let mut settings = vec![
+            ("cache", format!("{} bytes in {}", facts.cache_bytes, facts.caches)),
+            ("page size", as_set("4096 bytes")),
+            ("DB_PRIVATE", on(facts.private)),
+            ("DB_INIT_LOCK", on(facts.locking)),
+            ("DB_INIT_LOG", on(facts.logging)),
+            ("DB_INIT_TXN", on(facts.transactions)),
+        ];
+        if self.transactions {
+            settings.extend([
+                ("DB_TXN_WRITE_NOSYNC", on(facts.write_nosync)),
+                ("DB_TXN_NOSYNC", on(facts.nosync)),
+                ("DB_LOG_AUTO_REMOVE", on(facts.auto_remove)),
+                ("log buffer", format!("{} bytes", facts.log_buffer)),
+                ("log file", format!("{} bytes", facts.log_file)),
+            ]);
+        }
+        Ok(settings)
     }
 
     /// Writes what is changed to the tables' files: by a checkpoint where there is a log.
@@ -266,20 +285,26 @@ impl Tree {
         result
     }
 
+    /// Its handle.
+    #[inline]
+    fn db(&self) -> Result<*mut raw::Db> {
+        if self.db.is_null() { Err(lost(&self.file)) } else { Ok(self.db) }
+    }
+
     /// Closes it; with `sync` what is changed is written to its files.
     pub fn close(mut self, sync: bool) -> Result<()> {
         self.disconnect(sync)
     }
 
-    /// Empties it by new files.
-    pub fn clear(mut self) -> Result<Self> {
+    /// Empties it by new files. Where that fails it cannot be used any more.
+    pub fn clear(&mut self) -> Result<()> {
         self.disconnect(false)?;
         for file in self.indexes.iter().map(|index| &index.file).chain([&self.file]) {
             // SAFETY: the environment is open, and no handle of the file is.
             let code = unsafe { raw::ember_env_remove(self.env.raw, file.as_ptr()) };
             check(code, "remove a table")?;
         }
-        self.connect().map(|()| self)
+        self.connect()
     }
 
     /// Whether it is the table of that name.
@@ -301,12 +326,12 @@ impl Tree {
         key: &[u8],
         value: &'v mut Vec<u8>,
     ) -> Result<Option<&'v [u8]>> {
-        let (key, txn) = (val(key)?, handle(txn));
+        let (db, key, txn) = (self.db()?, val(key)?, handle(txn));
         loop {
             let mut size = u32::try_from(value.len()).unwrap_or(u32::MAX);
             let room = value.as_mut_ptr().cast();
             // SAFETY: open; the key lives through the call, and there is so much room.
-            let code = unsafe { raw::ember_get(self.db, txn, key, room, &mut size) };
+            let code = unsafe { raw::ember_get(db, txn, key, room, &mut size) };
             match code {
                 raw::TOO_SMALL => value.resize(size as usize, 0),
                 code if !found(code, "get a value")? => return Ok(None),
@@ -319,29 +344,30 @@ impl Tree {
     #[inline]
     pub fn put(&self, txn: Option<&Txn<'_>>, key: &[u8], value: &[u8]) -> Result<()> {
         self.check(value)?;
-        let (key, value) = (val(key)?, val(value)?);
+        let (db, key, value) = (self.db()?, val(key)?, val(value)?);
         // SAFETY: open; both live through the call.
-        check(unsafe { raw::ember_put(self.db, handle(txn), key, value) }, "put a value")
+        check(unsafe { raw::ember_put(db, handle(txn), key, value) }, "put a value")
     }
 
     /// Puts the pairs of a batch.
     pub fn put_batch(&self, txn: &Txn<'_>, batch: &mut Multiple) -> Result<()> {
-        let (at, size) = batch.raw();
+        let (db, (at, size)) = (self.db()?, batch.raw());
         // SAFETY: open; a whole buffer in the library's format.
-        check(unsafe { raw::ember_put_batch(self.db, txn.raw, at, size) }, "put a batch")
+        check(unsafe { raw::ember_put_batch(db, txn.raw, at, size) }, "put a batch")
     }
 
     /// Removes a key; whether it was there.
     #[inline]
     pub fn delete(&self, txn: Option<&Txn<'_>>, key: &[u8]) -> Result<bool> {
+        let (db, key) = (self.db()?, val(key)?);
         // SAFETY: open; the key lives through the call.
-        found(unsafe { raw::ember_del(self.db, handle(txn), val(key)?) }, "delete a key")
+        found(unsafe { raw::ember_del(db, handle(txn), key) }, "delete a key")
     }
 
     /// Opens a cursor.
     #[inline]
     pub fn cursor<'a>(&'a self, txn: Option<&'a Txn<'_>>) -> Result<Cursor<'a>> {
-        Cursor::open(self.db, handle(txn))
+        Cursor::open(self.db()?, handle(txn))
     }
 
     /// Opens a cursor of an index of at least that length.
@@ -351,6 +377,7 @@ impl Tree {
         number: usize,
         length: usize,
     ) -> Result<Cursor<'a>> {
+        self.db()?;
         let known = self.indexes.get(number);
         let Some(index) = known.filter(|index| index.field.length as usize >= length) else {
             let file = self.file.to_string_lossy();
@@ -369,81 +396,14 @@ impl Drop for Tree {
 }
 
 #[cold]
+fn lost(file: &CStr) -> EngineError {
+    let file = file.to_string_lossy();
+    EngineError::failed(ID, format!("use {file}"), "it could not be made again when it was cleared")
+}
+
+#[cold]
 fn too_short(value: usize, least: usize) -> EngineError {
     let why =
         format!("a value of {value} bytes is too short for its indexes: {least} are the least");
     EngineError::failed(ID, "put a value", why)
-}
-
-/// A cursor, closed when dropped. What it gives out lies in its own memory.
-pub(super) struct Cursor<'a>(*mut raw::Cursor, PhantomData<&'a Tree>);
-
-impl Cursor<'_> {
-    fn open(db: *mut raw::Db, txn: *mut raw::Txn) -> Result<Self> {
-        let mut cursor = ptr::null_mut();
-        // SAFETY: both are open, `txn` may be null; the caller has them borrowed.
-        check(unsafe { raw::ember_cursor(db, txn, &mut cursor) }, "open a cursor")?;
-        Ok(Self(cursor, PhantomData))
-    }
-
-    /// Moves to a pair; `key` matters to moves by key alone.
-    #[inline]
-    pub fn step(&mut self, to: To, key: &[u8]) -> Result<Option<Pair<'_>>> {
-        let (mut key, mut value) = (val(key)?, NOTHING);
-        // SAFETY: open; the key lives through the call and is only read.
-        let code = unsafe { raw::ember_move(self.0, to, &mut key, &mut value) };
-        // SAFETY: found, so both stay until the cursor moves, which is borrowed.
-        Ok(found(code, "move a cursor")?.then(|| unsafe { (bytes(key), bytes(value)) }))
-    }
-
-    /// Moves an index's cursor to the next pair, or to the first whose bytes are not below `from`:
-    /// those bytes, and the pair of its table.
-    pub fn find(&mut self, from: Option<&[u8]>) -> Result<Option<(&[u8], Pair<'_>)>> {
-        let (mut key, mut value) = (NOTHING, NOTHING);
-        let mut index = val(from.unwrap_or_default())?;
-        let seek = c_int::from(from.is_some());
-        // SAFETY: open; where it seeks, the bytes live through the call and are only read.
-        let code = unsafe { raw::ember_find(self.0, seek, &mut index, &mut key, &mut value) };
-        // SAFETY: as above.
-        Ok(found(code, "move in an index")?
-            .then(|| unsafe { (bytes(index), (bytes(key), bytes(value))) }))
-    }
-
-    /// Fetches the next pairs into a batch of `bytes`, larger if one pair needs that; whether there
-    /// are any.
-    pub fn fetch(&mut self, batch: &mut Multiple, mut bytes: usize) -> Result<bool> {
-        loop {
-            batch.reset(bytes);
-            let (at, mut size) = batch.raw();
-            // SAFETY: open; there is so much room.
-            let code = unsafe { raw::ember_next_batch(self.0, at, &mut size) };
-            if code != raw::TOO_SMALL {
-                return found(code, "fetch a batch");
-            }
-            bytes = (bytes * 2).max(size as usize);
-        }
-    }
-
-    /// Changes the value of a key, by a copy, keeping its length; whether the key was there.
-    #[inline]
-    pub fn modify(
-        &mut self,
-        key: &[u8],
-        copy: &mut Vec<u8>,
-        change: &mut Change<'_>,
-    ) -> Result<bool> {
-        let Some((_, value)) = self.step(To::Key, key)? else { return Ok(false) };
-        copy.clear();
-        copy.extend_from_slice(value);
-        change(copy);
-        // SAFETY: open, at that pair; the value lives through the call.
-        check(unsafe { raw::ember_replace(self.0, val(copy)?) }, "replace a value").map(|()| true)
-    }
-}
-
-impl Drop for Cursor<'_> {
-    fn drop(&mut self) {
-        // SAFETY: open, and not used again. An error shows when its transaction ends.
-        let _ = unsafe { raw::ember_cursor_close(self.0) };
-    }
 }

@@ -15,8 +15,6 @@ use crate::{
 #[cfg(berkeleydb_linked)]
 mod ffi;
 #[cfg(berkeleydb_linked)]
-mod multiple;
-#[cfg(berkeleydb_linked)]
 mod store;
 
 const ID: &str = "berkeleydb";

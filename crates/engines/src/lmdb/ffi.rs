@@ -11,6 +11,7 @@ use std::ptr;
 use std::sync::Arc;
 
 pub(super) use lmdb_master_sys::*;
+use smallvec::SmallVec;
 
 use super::ID;
 use crate::kv::Change;
@@ -85,7 +86,8 @@ unsafe impl Send for Env {}
 unsafe impl Sync for Env {}
 
 impl Env {
-    /// Opens the environment in a directory, making it where there is none.
+    /// Opens the environment in a directory, making it where there is none. A transaction that reads
+    /// is bound to no thread (`MDB_NOTLS`).
     pub fn open(dir: &Path, flags: u32) -> Result<Self> {
         let doing = format!("open the environment in {}", dir.display());
         let path = CString::new(dir.as_os_str().as_bytes())
@@ -99,7 +101,7 @@ impl Env {
         unsafe {
             check(mdb_env_set_mapsize(raw, MAP), "set the map's size")?;
             check(mdb_env_set_maxdbs(raw, TABLES), "set the number of tables")?;
-            check(mdb_env_open(raw, path.as_ptr(), flags, MODE), &doing)?;
+            check(mdb_env_open(raw, path.as_ptr(), flags | MDB_NOTLS, MODE), &doing)?;
         }
         Ok(env)
     }
@@ -235,15 +237,15 @@ pub(super) struct Writer {
     txn: Txn,
     /// Those that change values, by the number of their table: null until needed, and closed by the
     /// end of the transaction.
-    cursors: Vec<*mut MDB_cursor>,
+    cursors: SmallVec<[*mut MDB_cursor; 8]>,
     /// A value on its way through a change.
-    copy: Vec<u8>,
+    copy: SmallVec<[u8; 64]>,
 }
 
 impl Writer {
     /// Begins once no other writes.
     pub fn begin(env: &Arc<Env>) -> Result<Self> {
-        Ok(Self { txn: Txn::begin(env, 0)?, cursors: Vec::new(), copy: Vec::new() })
+        Ok(Self { txn: Txn::begin(env, 0)?, cursors: SmallVec::new(), copy: SmallVec::new() })
     }
 
     /// Its transaction.

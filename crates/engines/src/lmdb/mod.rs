@@ -8,7 +8,6 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use embermark_model::Durability;
@@ -66,7 +65,7 @@ impl Engine for Lmdb {
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let row = TIERS.of(options.durability);
-        let env = Arc::new(Env::open(&options.dir, row.set | ffi::MDB_NOTLS)?);
+        let env = Arc::new(Env::open(&options.dir, row.set)?);
         let (flags, map, page) = env.facts()?;
         let on = |flag| if flags & flag != 0 { "on" } else { "off" }.to_owned();
         let settings = [
@@ -79,7 +78,7 @@ impl Engine for Lmdb {
             ("page size", format!("{page} bytes")),
             ("cache", "none of its own: the system's page cache".to_owned()),
         ];
-        let store = Databases::of(env, options.dir.clone(), ffi::MDB_CREATE)?;
+        let store = Databases::of(env, options.dir.display().to_string(), ffi::MDB_CREATE)?;
         let opened = Opened::embedded(store, ffi::version(), settings);
         row.check(ID, &opened.settings).map(|()| opened)
     }
@@ -89,9 +88,8 @@ impl Engine for Lmdb {
     fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
         let file = options.dir.join("data.mdb");
         fs::metadata(&file).map_err(|error| EngineError::file(ID, "find", file, error))?;
-        let flags = TIERS.of(options.durability).set | ffi::MDB_NOTLS;
-        let env = Arc::new(Env::open(&options.dir, flags)?);
-        Ok(Store::Kv(Box::new(Databases::of(env, options.dir.clone(), 0)?)))
+        let env = Arc::new(Env::open(&options.dir, TIERS.of(options.durability).set)?);
+        Ok(Store::Kv(Box::new(Databases::of(env, options.dir.display().to_string(), 0)?)))
     }
 }
 
@@ -100,19 +98,18 @@ impl Engine for Lmdb {
 struct Databases {
     env: Arc<Env>,
     reader: Reader,
-    dir: PathBuf,
+    dir: String,
     /// How tables are opened: `MDB_CREATE`, or 0 at another process's environment.
     creates: u32,
 }
 
 impl Databases {
-    fn of(env: Arc<Env>, dir: PathBuf, creates: u32) -> Result<Self> {
+    fn of(env: Arc<Env>, dir: String, creates: u32) -> Result<Self> {
         Ok(Self { reader: Reader::of(&env)?, env, dir, creates })
     }
 }
 
-/// The library's handle of a table; it refuses numbers that it never gave.
-#[inline]
+/// The library's handle of a table.
 const fn dbi(table: Table) -> ffi::MDB_dbi {
     table.0 as ffi::MDB_dbi
 }
@@ -127,7 +124,7 @@ impl Lifecycle for Databases {
     /// Locks are on, so processes may share it (<http://www.lmdb.tech/doc/starting.html>). A
     /// snapshot keeps other processes from using pages again that it sees.
     fn join(&self) -> Join {
-        Join::At(self.dir.display().to_string())
+        Join::At(self.dir.clone())
     }
 
     /// The same environment and tables, with transactions of its own: readers wait for nobody, and

@@ -11,7 +11,7 @@ const END: u32 = u32::MAX;
 const WORD: usize = size_of::<u32>();
 
 /// A buffer in that format, aligned as the library wants it.
-pub(super) struct Multiple {
+pub struct Multiple {
     memory: Vec<u32>,
     /// Words of the memory that are the buffer.
     words: usize,
