@@ -8,15 +8,12 @@ mod view;
 
 use std::ffi::CString;
 use std::num::NonZero;
-use std::ops::ControlFlow::{Break, Continue};
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use embermark_model::Durability;
 
-use crate::kv::{
-    Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
-};
+use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{
     Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle,
     OpenOptions, Opened, Result, Scope, Store, Tier, TierSetting, TierTable, as_set,
@@ -260,19 +257,7 @@ impl<V: View> Operations for Tables<'_, V> {
     }
 
     fn scan(&mut self, Table(table): Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        let pairs = self.view.pairs(&self.tables[table])?;
-        let Range { from, to, direction } = range;
-        match direction {
-            Direction::Forward => pairs.walk(direction, from, |key, value| {
-                if to.is_some_and(|to| key >= to) { Break(()) } else { visit(key, value) }
-            }),
-            // It may begin with the bound itself.
-            Direction::Backward => pairs.walk(direction, to, |key, value| match key {
-                key if from.is_some_and(|from| key < from) => Break(()),
-                key if to.is_some_and(|to| key >= to) => Continue(()),
-                key => visit(key, value),
-            }),
-        }
+        self.view.pairs(&self.tables[table])?.walk(range, visit)
     }
 
     fn put(&mut self, Table(table): Table, key: &[u8], value: &[u8]) -> Result<()> {

@@ -1,14 +1,14 @@
 //! Reading and changing column families: one state of them, each call by itself, or in a batch.
 
 use std::marker::PhantomData;
-use std::ops::{ControlFlow, Deref};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::{ptr, slice};
 
 use super::ID;
 use super::api::{Api, Handle};
 use super::binding::{Db, Family, Owned, call};
-use crate::kv::Direction;
+use crate::kv::{Direction, Range, Visit};
 use crate::{EngineError, Result};
 
 /// Where values are found and changes go.
@@ -196,34 +196,42 @@ impl<'a> Pairs<'a> {
         Self { api, raw: unsafe { Owned::new(iterator, api.iter_destroy) } }
     }
 
-    /// Visits them one way: forward from `start` on, backward from `start` itself down; or all.
-    #[inline]
-    pub(super) fn walk(
-        self,
-        direction: Direction,
-        start: Option<&[u8]>,
-        mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let (api, raw) = (self.api, self.raw.raw);
-        let (edge, seek, step) = match direction {
-            Direction::Forward => (api.iter_seek_to_first, api.iter_seek, api.iter_next),
-            Direction::Backward => (api.iter_seek_to_last, api.iter_seek_for_prev, api.iter_prev),
-        };
+    /// Visits those of a range.
+    pub(super) fn walk(self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let (api, raw, Range { from, to, direction }) = (self.api, self.raw.raw, range);
         let (mut key_size, mut value_size) = (0, 0);
-        // SAFETY: ours; `start` lives through the call; a pair is in the library's memory until the
-        // iterator moves, which it does from a pair only.
+        // SAFETY: ours; the bounds live through their calls; a pair is in the library's memory until
+        // the iterator moves, which it does from a pair only.
         unsafe {
-            match start {
-                Some(start) => seek(raw, start.as_ptr(), start.len()),
-                None => edge(raw),
+            match (direction, from, to) {
+                (Direction::Forward, Some(from), _) => {
+                    (api.iter_seek)(raw, from.as_ptr(), from.len());
+                }
+                (Direction::Forward, None, _) => (api.iter_seek_to_first)(raw),
+                (Direction::Backward, _, Some(to)) => {
+                    (api.iter_seek_for_prev)(raw, to.as_ptr(), to.len());
+                    if (api.iter_valid)(raw) != 0
+                        && bytes((api.iter_key)(raw, &mut key_size), key_size) == to
+                    {
+                        (api.iter_prev)(raw);
+                    }
+                }
+                (Direction::Backward, _, None) => (api.iter_seek_to_last)(raw),
             }
             while (api.iter_valid)(raw) != 0 {
-                let key = (api.iter_key)(raw, &mut key_size);
+                let key = bytes((api.iter_key)(raw, &mut key_size), key_size);
+                let is_beyond = match direction {
+                    Direction::Forward => to.is_some_and(|to| key >= to),
+                    Direction::Backward => from.is_some_and(|from| key < from),
+                };
                 let value = (api.iter_value)(raw, &mut value_size);
-                if visit(bytes(key, key_size), bytes(value, value_size)).is_break() {
+                if is_beyond || visit(key, bytes(value, value_size)).is_break() {
                     return Ok(());
                 }
-                step(raw);
+                match direction {
+                    Direction::Forward => (api.iter_next)(raw),
+                    Direction::Backward => (api.iter_prev)(raw),
+                }
             }
             call(api, "scan", |error| (api.iter_get_error)(raw, error))
         }
