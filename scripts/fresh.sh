@@ -103,7 +103,7 @@ inside() {
     local as=$1 variables=(HOME="$home" USER="$name" PATH=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
     shift
     local settings
-    mapfile -t settings < <(env | grep -E '^(https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|NODE_EXTRA_CA_CERTS|PIP_[A-Z_]*|CARGO_(NET|HTTP|REGISTRIES|PROFILE|BUILD)_[A-Z_]*|RUST_BACKTRACE|ACCEPT_LICENSE|NO_SKIPS|TERM)=')
+    mapfile -t settings < <(env | grep -E '^(https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|NODE_EXTRA_CA_CERTS|PIP_[A-Z_]*|CARGO_(INCREMENTAL|(NET|HTTP|REGISTRIES|PROFILE|BUILD)_[A-Z_]*)|RUST_BACKTRACE|ACCEPT_LICENSE|NO_SKIPS|TERM)=')
     ROOT=$work/root HOME_IN=$home CACHE=$cache SYSROOT=$(rustc --print sysroot) AS=$as \
         setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child bash -euc '
         mount --bind "$ROOT" "$ROOT"

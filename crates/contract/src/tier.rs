@@ -35,6 +35,9 @@ pub struct TierTable<T: 'static> {
     pub power: TierSetting<T>,
 }
 
+/// A setting by its name, and the values of it that keep a tier.
+pub type ReadBack = (&'static str, &'static [&'static str]);
+
 /// A row of an engine's table.
 #[derive(Clone, Copy, Debug)]
 pub struct TierSetting<T: 'static> {
@@ -46,9 +49,10 @@ pub struct TierSetting<T: 'static> {
     pub words: &'static str,
     /// The page of the engine's manual that says what it keeps.
     pub manual: &'static str,
-    /// What the engine must give back when it is asked, by its own names. Empty where nothing can be
-    /// asked: results then say '[as set](as_set)'.
-    pub read_back: &'static [(&'static str, &'static str)],
+    /// What the engine must give back when it is asked: by its own names, the values that keep the
+    /// tier, the one that is set first. Empty where nothing can be asked: results then say
+    /// '[as set](as_set)'.
+    pub read_back: &'static [ReadBack],
 }
 
 impl<T> TierTable<T> {
@@ -85,7 +89,7 @@ impl<T> TierSetting<T> {
 
     /// The same of one that gives these back.
     #[must_use]
-    pub const fn reads(self, read_back: &'static [(&'static str, &'static str)]) -> Self
+    pub const fn reads(self, read_back: &'static [ReadBack]) -> Self
     where
         T: Copy,
     {
@@ -95,17 +99,19 @@ impl<T> TierSetting<T> {
     /// Compares what the engine gave back with the row.
     ///
     /// # Errors
-    /// When a setting is not as it was set, or was not given back: the tier would not be kept.
+    /// When a setting is weaker than the row's, or was not given back: the tier would not be kept.
     pub fn check(&self, engine: &'static str, settings: &[(String, String)]) -> Result<()> {
-        for (name, wanted) in self.read_back {
+        for (name, values) in self.read_back {
             let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
-            if found != Some(*wanted) {
-                let found = found.unwrap_or("unknown");
+            let found = found.unwrap_or("unknown");
+            if !values.iter().any(|good| good.eq_ignore_ascii_case(found)) {
                 let why = format!(
-                    "it has {name}={found} where {wanted} was set; what its commits keep is not \
-                     known: use another version of it, or report this"
+                    "it has {name}={found}; set it to {} there, or choose a weaker tier with \
+                     --durability",
+                    values.join(" or ")
                 );
-                return Err(EngineError::failed(engine, "make the durability tier", why));
+                let tier = self.effective_durability;
+                return Err(EngineError::failed(engine, format!("keep the tier '{tier}'"), why));
             }
         }
         Ok(())
@@ -122,18 +128,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_that_comes_back_otherwise_or_not_at_all_is_refused_by_its_name() {
-        let row = TierSetting {
-            effective_durability: Durability::Power,
-            set: (),
-            words: "sync=on",
-            manual: "",
-            read_back: &[("sync", "on")],
-        };
+    fn a_setting_that_is_weaker_or_does_not_come_back_is_refused_by_its_name() {
+        let row =
+            TierSetting::of(Durability::Power, (), "sync=on", "").reads(&[("sync", &["on", "2"])]);
         let given = |value: &str| vec![("sync".to_owned(), value.to_owned())];
-        assert!(row.check("toy", &given("on")).is_ok());
+        assert!(row.check("toy", &given("ON")).is_ok() && row.check("toy", &given("2")).is_ok());
         let refused = |settings: &[_]| row.check("toy", settings).unwrap_err().to_string();
-        assert!(refused(&given("off")).contains("sync=off where on was set"));
+        let error = refused(&given("off"));
+        assert!(error.contains("keep the tier 'power'"), "{error}");
+        assert!(error.contains("sync=off; set it to on or 2"), "{error}");
         assert!(refused(&[]).contains("sync=unknown"));
     }
 }

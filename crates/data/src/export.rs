@@ -14,7 +14,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use crate::DataError;
-use crate::calendar::SECOND;
+use crate::log::SECOND;
 
 /// Readings of one Parquet row group.
 const ROW_GROUP: usize = 1 << 20;

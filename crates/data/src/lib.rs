@@ -5,7 +5,6 @@
 //! [`sample`] draws fewer of them, [`staged`] hands them to worker processes through a mapped
 //! file, [`export`] writes them out as CSV, Parquet or text in the log's own format.
 
-mod calendar;
 pub mod contacts;
 pub mod dogs;
 pub mod draw;

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use embermark_model::Reading;
 use embermark_model::plan::Dataset;
 
+/// Microseconds in a second.
+pub(crate) const SECOND: i64 = 1_000_000;
+
 /// Sensor numbers of the lab's own roster: the 54 motes whose places are known.
 const ROSTER: std::ops::RangeInclusive<u16> = 1..=54;
 

@@ -52,6 +52,17 @@ fn each_bad_line_is_counted_under_its_own_reason() {
         ("2004-02-28 00:59:16 3 5 19.9 -inf 45.0 2.6", "value not finite"),
         ("2004-02-28 00:59:16 3 5 19.9 37.0 45.0 1e400", "value not finite"),
         ("2004-02-30 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("2003-02-29 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("1900-02-29 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("2004-04-31 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("2004-01-32 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("2004-01-00 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("2004-13-01 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("2004-00-01 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("0000-01-01 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("-200-01-01 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("+200-01-01 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
+        ("20040228T1 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
         ("2004-2-28 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
         ("2004/02/28 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
         ("x004-02-28 00:59:16 3 5 19.9 37.0 45.0 2.6", "bad timestamp"),
@@ -73,6 +84,34 @@ fn each_bad_line_is_counted_under_its_own_reason() {
         assert_eq!(reason(bad.as_bytes()), expected, "{bad:?}");
     }
     assert_eq!(reason(b"2004-02-28 00:59:16 3 5 19.9 37.0 45.0 \xff"), "not text");
+}
+
+#[test]
+fn what_is_no_finite_number_is_refused_in_every_notation() {
+    let refused = |text: &str| reason(format!("2004-02-28 00:59:16 3 5 {text} 1 2 3").as_bytes());
+    for text in ["nan", "NaN", "inf", "-inf", "infinity", "1e999"] {
+        assert_eq!(refused(text), "value not finite", "{text}");
+    }
+    let no_numbers = [
+        "-",
+        ".",
+        "-.",
+        "+",
+        "abc",
+        "1,5",
+        "0x10",
+        "1.2.3",
+        "--1",
+        "1e",
+        "-1234567x",
+        "12345678x",
+        "12E3456.7",
+        "infx",
+        "123456.78.9",
+    ];
+    for text in no_numbers {
+        assert_eq!(refused(text), "value not a number", "{text}");
+    }
 }
 
 #[test]

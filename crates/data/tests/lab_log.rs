@@ -166,6 +166,32 @@ fn timestamps_of_any_precision_are_microseconds_of_utc() {
 }
 
 #[test]
+fn numbers_in_every_notation_are_the_doubles_nearest_to_them() {
+    let numbers = [
+        "1e3",
+        "-2.5E-3",
+        "+4",
+        "123456789012345678901234567890",
+        "0.1234567890123456789",
+        ".5",
+        "5.",
+        "-.5",
+        "-3.91901",
+        "12345678.",
+        "123456789",
+        "-0",
+        "0.30000000000000004",
+        "5e-324",
+    ];
+    for text in numbers {
+        let log = read(format!("2004-02-28 00:59:16 3 1 {text} 2 3 {text}").as_bytes()).unwrap();
+        let expected = text.parse().map(f64::to_bits).ok();
+        assert_eq!(log.readings[0].temperature().map(f64::to_bits), expected, "{text}");
+        assert_eq!(log.readings[0].get(Reading::VOLTAGE).map(f64::to_bits), expected, "{text}");
+    }
+}
+
+#[test]
 fn of_duplicate_keys_the_first_row_stays_and_the_others_are_counted() {
     let at = |second: u32, sensor: u16, value: u32| {
         format!("2004-02-28 00:59:{second:02} 3 {sensor} {value} 2 3 4\n")

@@ -53,43 +53,44 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,
 
-    /// Runs discarded from the first on [default: 1, or 0 when there is one run only]
+    /// Warm-up runs among them, from the first on: recorded and not counted [default: 1, or 0 when
+    /// there is one run only]
     #[arg(long, value_name = "N")]
-    pub discard: Option<u32>,
+    pub warmup_runs: Option<u32>,
 
     /// Fresh processes for each cell [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub trials: Option<u32>,
 
-    /// Most time for one run of a phase, such as 20s or 500ms, or none [default: 20s,
-    /// 500ms when every workload runs]
+    /// Longest time of one run of a phase, such as 20s or 500ms, or none: a run stops there, and its
+    /// time per operation counts [default: 20s, 500ms when every workload runs]
     #[arg(long, value_name = "TIME")]
-    pub cap: Option<String>,
+    pub max_run_time: Option<String>,
 
-    /// How long a phase goes on that lasts by the clock: a question repeated, a machine kept up with
-    /// [default: the workload's own: 100ms, machine 30s]
+    /// Measured time of a phase that runs by the clock: a query repeated, the samples of a machine
+    /// ingested [default: the workload's own: 100ms, machine 30s]
     #[arg(long, value_name = "TIME")]
     pub window: Option<String>,
 
-    /// How long a machine is kept up with before its window [default: the workload's own: 5s]
+    /// Warm-up of machine before its window [default: the workload's own: 5s]
     #[arg(long, value_name = "TIME")]
     pub warm_up: Option<String>,
 
     /// Clients at the same time, 1 to 256: threads of an embedded engine, connections of a server.
-    /// With more than one, the point operations of sensors run alone: load, read, update and delete,
+    /// With more than one, only the point operations of sensors run: load, read, update and delete,
     /// one commit a row (variant commit-each); read in single and bulk too [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub clients: Option<u32>,
 
-    /// Samples a second of the machine, or max: looks for the highest rate [default: 1000]. Of
-    /// sensors, operations a second by all clients together, each at its time: then its point
-    /// operations run alone [default: each when the one before has ended]
+    /// Target rate. Of machine, samples a second, or max: finds the highest rate that is sustained
+    /// [default: 1000]. Of sensors, operations a second of all clients together in an open loop, of
+    /// point operations only [default: a closed loop]
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
 
-    /// With --rate max, the longest that a commit in a hundred may take [default: 100ms]
+    /// With --rate max, the limit of the 99th percentile of commit latency [default: 100ms]
     #[arg(long, value_name = "TIME")]
-    pub bound: Option<String>,
+    pub p99_limit: Option<String>,
 
     /// Most time for one trial before it is ended [default: 30m]
     #[arg(long, value_name = "TIME")]
@@ -113,7 +114,7 @@ pub struct PlanArgs {
     #[serde(rename = "accept-license")]
     pub accept_license: Vec<String>,
 
-    /// The protocols as published: their scales and variants, one trial, no cap
+    /// The protocols as published: their scales and variants, one trial, no longest run time
     #[arg(long)]
     pub as_published: bool,
 }
@@ -143,14 +144,14 @@ impl PlanArgs {
             phases: first(self.phases, other.phases),
             data: self.data.or(other.data),
             runs: self.runs.or(other.runs),
-            discard: self.discard.or(other.discard),
+            warmup_runs: self.warmup_runs.or(other.warmup_runs),
             trials: self.trials.or(other.trials),
-            cap: self.cap.or(other.cap),
+            max_run_time: self.max_run_time.or(other.max_run_time),
             window: self.window.or(other.window),
             warm_up: self.warm_up.or(other.warm_up),
             clients: self.clients.or(other.clients),
             rate: self.rate.or(other.rate),
-            bound: self.bound.or(other.bound),
+            p99_limit: self.p99_limit.or(other.p99_limit),
             timeout: self.timeout.or(other.timeout),
             memory: self.memory.or(other.memory),
             seed: self.seed.or(other.seed),
@@ -180,27 +181,27 @@ impl PlanArgs {
         }
 
         let runs = self.runs.unwrap_or(6);
-        let discard = self.discard.unwrap_or(u32::from(runs > 1));
-        if discard >= runs {
+        let warmup_runs = self.warmup_runs.unwrap_or(u32::from(runs > 1));
+        if warmup_runs >= runs {
             return Err(Failure::usage(format!(
-                "--discard {discard} leaves nothing of --runs {runs}: discard fewer than there are runs"
+                "--warmup-runs {warmup_runs} leaves nothing of --runs {runs} to count: give fewer"
             )));
         }
         // Small when every workload runs, unless the cells themselves are named.
         let overview = self.workloads.is_empty() && self.data.is_none() && !published;
         // Slow loops are stopped early then, and shown per operation.
-        let usual_cap = if overview { "500ms" } else { "20s" };
-        let cap = match self.cap.as_deref() {
+        let default_limit = if overview { "500ms" } else { "20s" };
+        let max_run_time_ms = match self.max_run_time.as_deref() {
             Some("none") => None,
             None if published => None,
-            given => Some(milliseconds("--cap", given.unwrap_or(usual_cap))?),
+            given => Some(milliseconds("--max-run-time", given.unwrap_or(default_limit))?),
         };
         let time =
             |flag, given: Option<&str>| given.map(|text| milliseconds(flag, text)).transpose();
         let rate = self.rate.as_deref().map(|text| text.parse::<Rate>().map_err(Failure::usage));
         let rate = rate.transpose()?;
         let lasts = workloads.iter().any(|workload| workload.info().lasts);
-        let arrivals = match rate {
+        let target_rate = match rate {
             Some(Rate::PerSecond(rate)) => {
                 let takes = |w: &&dyn Workload| !w.info().points.is_empty();
                 // Where nothing takes it, that is an error and not left out.
@@ -221,9 +222,9 @@ impl PlanArgs {
             phases: (!self.phases.is_empty()).then_some(self.phases),
             data: self.data.map_or(DataSource::Synthetic, DataSource::File),
             runs,
-            discard,
+            warmup_runs,
             trials: self.trials.unwrap_or(if published { 1 } else { 3 }),
-            cap_ms: cap,
+            max_run_time_ms,
             own_trials: self.trials.is_none(),
             window_ms: time("--window", self.window.as_deref())?,
             warm_up_ms: match self.warm_up.as_deref() {
@@ -233,8 +234,11 @@ impl PlanArgs {
             // Of samples: where nothing makes any, a rate of operations is not said twice.
             rate: rate.filter(|rate| lasts || *rate == Rate::Max).unwrap_or_default(),
             clients: self.clients.unwrap_or(1),
-            arrivals,
-            bound_ms: milliseconds("--bound", self.bound.as_deref().unwrap_or("100ms"))?,
+            target_rate,
+            p99_limit_ms: milliseconds(
+                "--p99-limit",
+                self.p99_limit.as_deref().unwrap_or("100ms"),
+            )?,
             timeout_ms: milliseconds("--timeout", self.timeout.as_deref().unwrap_or("30m"))?,
             seed: self.seed.unwrap_or(42),
             memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,
@@ -348,13 +352,16 @@ mod tests {
                 && !plan.engines.contains(&"null".to_owned())
         );
         assert_eq!((plan.scales.len(), plan.variants.len(), plan.as_published), (0, 0, false));
-        assert_eq!((plan.runs, plan.discard, plan.trials, plan.cap_ms), (6, 1, 3, Some(500)));
+        assert_eq!(
+            (plan.runs, plan.warmup_runs, plan.trials, plan.max_run_time_ms),
+            (6, 1, 3, Some(500))
+        );
     }
 
     #[test]
-    fn as_published_lifts_the_cap_and_takes_the_published_scales() {
+    fn as_published_lifts_the_longest_run_time_and_takes_the_published_scales() {
         let plan = PlanArgs { as_published: true, ..PlanArgs::default() }.plan().unwrap();
-        assert_eq!((plan.cap_ms, plan.trials, plan.as_published), (None, 1, true));
+        assert_eq!((plan.max_run_time_ms, plan.trials, plan.as_published), (None, 1, true));
     }
 
     #[test]
@@ -382,12 +389,15 @@ mod tests {
     #[test]
     fn values_that_make_no_sense_are_refused_by_name() {
         for (args, word) in [
-            (PlanArgs { cap: Some("0s".into()), ..PlanArgs::default() }, "--cap"),
-            (PlanArgs { cap: Some("soon".into()), ..PlanArgs::default() }, "--cap"),
+            (PlanArgs { max_run_time: Some("0s".into()), ..PlanArgs::default() }, "--max-run-time"),
+            (
+                PlanArgs { max_run_time: Some("soon".into()), ..PlanArgs::default() },
+                "--max-run-time",
+            ),
             (PlanArgs { timeout: Some("-5s".into()), ..PlanArgs::default() }, "--timeout"),
             (PlanArgs { memory: Some("4k".into()), ..PlanArgs::default() }, "too little"),
             (PlanArgs { memory: Some("lots".into()), ..PlanArgs::default() }, "--memory"),
-            (PlanArgs { discard: Some(6), ..PlanArgs::default() }, "--discard"),
+            (PlanArgs { warmup_runs: Some(6), ..PlanArgs::default() }, "--warmup-runs"),
             (PlanArgs { url: words(&["postgres"]), ..PlanArgs::default() }, "ENGINE=URL"),
             (PlanArgs { scale: words(&["0"]), ..PlanArgs::default() }, "at least 1"),
         ] {

@@ -6,6 +6,7 @@ mod common;
 
 use common::{Place, name_absent};
 use embermark_model::Status;
+use embermark_model::result::SCHEMA;
 
 const SHORT: [&str; 8] = ["run", "sensors", "-s", "300", "--runs", "2", "--trials", "1"];
 
@@ -19,7 +20,7 @@ fn every_embedded_engine_has_several_clients_with_right_answers_or_says_why_not(
     let ended = run(&place, &["-e", "embedded,null", "--clients", "3", "--tables"], "out").with(0);
     let result = place.result("out");
     name_absent(&result);
-    assert_eq!((result.schema, result.plan.clients, result.plan.arrivals), (2, 3, None));
+    assert_eq!((result.schema, result.plan.clients, result.plan.target_rate), (SCHEMA, 3, None));
     for cell in &result.cells {
         let (id, reason) = (&cell.id, &cell.reason);
         assert_eq!(id.variant, "commit-each");
@@ -50,9 +51,9 @@ fn a_rate_gives_response_times_and_other_clients_or_rates_are_not_compared() {
     run(&place, &paced, "paced").with(0);
     let result = place.result("paced");
     // No machine takes part that the rate could be of.
-    assert_eq!((result.plan.arrivals, result.plan.rate), (Some(3_000), Default::default()));
+    assert_eq!((result.plan.target_rate, result.plan.rate), (Some(3_000), Default::default()));
     let read = &result.cells[0].trials[0].phases[0];
-    assert!(read.response.is_some() && read.runs[0].arrivals.is_some(), "{read:?}");
+    assert!(read.response.is_some() && read.runs[0].schedule.is_some(), "{read:?}");
     assert!(read.runs[0].elapsed_ns > 99_000_000, "{read:?}");
 
     run(&place, &["-e", "null", "--phases", "read", "--variant", "commit-each"], "plain").with(0);
@@ -79,8 +80,8 @@ fn a_run_that_is_gone_on_with_keeps_its_clients_and_its_rate() {
     };
     resumed(&["--clients", "2", "--rate", "3000"]).with(0);
     resumed(&["--clients", "3", "--rate", "3000"]).with(2).saying(&["clients 2 (now 3)"]);
-    resumed(&["--clients", "2", "--rate", "200"]).with(2).saying(&["arrivals 3000 (now 200)"]);
+    resumed(&["--clients", "2", "--rate", "200"]).with(2).saying(&["target_rate 3000 (now 200)"]);
     place.embermark(&["run", "--resume", "out"]).with(0);
     let result = place.result("out");
-    assert_eq!((result.plan.clients, result.plan.arrivals), (2, Some(3_000)));
+    assert_eq!((result.plan.clients, result.plan.target_rate), (2, Some(3_000)));
 }

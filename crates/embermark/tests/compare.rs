@@ -49,7 +49,9 @@ fn slower(mut result: ResultFile, engine: &str, factor: u64) -> Vec<u8> {
 #[test]
 fn a_regression_ends_with_1_and_none_with_0_and_what_cannot_be_compared_with_2() {
     let (place, result) = measured();
-    assert!(result.manifest.drift.is_some() && result.manifest.engines["sqlite"].family == "SQL");
+    assert!(
+        result.manifest.drift.is_some() && result.manifest.engines["sqlite"].data_model == "SQL"
+    );
     let same = place.embermark(&["compare", "old.json", "old.json"]).with(0);
     assert!(same.stdout.contains("New against old: 0 slower, 0 faster"), "{}", same.stdout);
 

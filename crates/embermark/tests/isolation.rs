@@ -71,8 +71,11 @@ fn a_flush_reaches_the_disk_for_every_synced_commit_and_the_bytes_of_every_row()
     assert!(io.flushes >= 300 && io.flushes <= synced.flushes, "{io:?}");
     assert!(each_row.device_amplification().unwrap() > 4096.0 / 42.0, "{loaded:?}");
     assert!(all_rows.device_amplification() < each_row.device_amplification());
-    let settled = loaded.settling.unwrap().device_io.unwrap();
-    assert!(settled.written_bytes > 0, "the checkpoint wrote the rows to the table: {settled:?}");
+    let maintenance = loaded.maintenance.unwrap().device_io.unwrap();
+    assert!(
+        maintenance.written_bytes > 0,
+        "the checkpoint wrote the rows to the table: {maintenance:?}"
+    );
     assert_eq!(loops(&place), 0);
 }
 

@@ -95,8 +95,18 @@ fn samples_that_do_not_fit_are_counted_as_lost() {
 #[test]
 fn the_highest_rate_is_found_and_is_kept() {
     let place = Place::new();
-    let words =
-        ["--variant", "bulk", "-s", "1k", "--window", "500ms", "--rate", "max", "--bound", "50ms"];
+    let words = [
+        "--variant",
+        "bulk",
+        "-s",
+        "1k",
+        "--window",
+        "500ms",
+        "--rate",
+        "max",
+        "--p99-limit",
+        "50ms",
+    ];
     run(&place, "memory", &words).with(0);
     let result = place.result("out");
     let cell = only(&result);
@@ -187,7 +197,7 @@ fn what_makes_no_sense_of_a_machine_is_refused() {
         (&["machine", "--rate", "fast"], "neither a number of samples a second nor max"),
         (&["sensors", "--rate", "max"], "has a highest rate to look for"),
         (&["machine", "--window", "0s"], "--window"),
-        (&["machine", "--bound", "0s"], "--bound"),
+        (&["machine", "--p99-limit", "0s"], "--p99-limit"),
         (&["machine", "--weights", "gpu=1"], "is no weight"),
         (&["machine", "-s", "0"], "0"),
     ] {

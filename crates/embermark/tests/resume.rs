@@ -35,7 +35,7 @@ const RUN: [&str; 16] = [
     "2",
     "--trials",
     "2",
-    "--cap",
+    "--max-run-time",
     "none",
 ];
 

@@ -122,8 +122,11 @@ fn a_plan_file_is_obeyed_and_the_command_line_wins() {
 #[test]
 fn a_capped_run_is_marked_and_keeps_its_figures() {
     let place = Place::new();
-    run(&place, &["--engines", "memory", "--scale", "1M", "--cap", "2ms", "--phases", "load,read"])
-        .with(0);
+    run(
+        &place,
+        &["--engines", "memory", "--scale", "1M", "--max-run-time", "2ms", "--phases", "load,read"],
+    )
+    .with(0);
     let result = place.result("out");
     let cell = &result.cells[0];
     assert_eq!(cell.status, Status::Capped);

@@ -6,8 +6,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use embermark_engines::sql::Access;
 use embermark_engines::sql::{Nullable, Param, QueryKind, Rows, SqlStore, SqlType, TableDef};
-use embermark_engines::{Access, Availability, DataModel, Kind, OpenOptions, Store, registry};
+use embermark_engines::{Availability, DataModel, Kind, OpenOptions, Store, registry};
 use embermark_model::Durability;
 
 const TABLE: TableDef = TableDef {

@@ -10,9 +10,7 @@ use embermark_engines::document::{
     Order, Value,
 };
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{
-    DataModel, Engine, OpenOptions, Result, ShutdownKind, Store, Tier, registry,
-};
+use embermark_engines::{DataModel, Engine, OpenOptions, Result, Store, Tier, registry};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
@@ -187,7 +185,7 @@ fn every_document_engine_conforms_surviving_a_power_cut() {
 fn no_document_engine_keeps_less_than_its_tier_promises() {
     let engines = registry::ENGINES.iter().filter(|e| e.info().family == DataModel::Document);
     for (engine, tier) in engines.flat_map(|e| Durability::ALL.map(|tier| (e, tier))) {
-        if let Tier::Offered { keeps, .. } = engine.tier(tier) {
+        if let Tier::Offered { effective_durability: keeps, .. } = engine.tier(tier) {
             assert!(keeps >= tier, "{} keeps {keeps} in tier {tier}", engine.info().id);
         }
     }
@@ -605,11 +603,11 @@ fn opens_again(subject: &mut Subject) {
     for round in 1..4 {
         let fields = [("number", Value::Float(1.5)), ("words", Value::Text("w"))];
         subject.insert(collection, &key(1, 2 * round), &fields).unwrap();
-        subject.store.reopen(ShutdownKind::Clean).unwrap();
+        subject.store.reconnect().unwrap().unwrap();
         subject.insert(collection, &key(1, 2 * round + 1), &fields).unwrap();
         let stamps: Vec<i64> = (2..2 * round + 2).collect();
         assert_eq!(subject.stamps(collection, Filter::All), stamps);
-        let error = subject.store.reopen(ShutdownKind::Crash).unwrap_err();
+        let error = subject.store.crash_on_close().unwrap_err();
         assert!(error.is_unsupported() && error.to_string().contains("server starts"), "{error}");
         let question = subject.question(
             &AGAIN,

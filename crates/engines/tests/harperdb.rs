@@ -226,8 +226,10 @@ fn each_tier_is_set_and_read_back() {
     for tier in Durability::ALL {
         let dir = tempfile::tempdir().unwrap();
         let opened = open(&dir, tier);
-        let Tier::Offered { keeps, setting: words } = engine().tier(tier) else { panic!("{tier}") };
-        assert!(keeps >= tier);
+        let Tier::Offered { effective_durability, setting: words, .. } = engine().tier(tier) else {
+            panic!("{tier}")
+        };
+        assert!(effective_durability >= tier);
         let found = setting(&opened, "storage.writeAsync");
         assert_eq!(words, format!("storage.writeAsync={found}"));
         assert_eq!(found == "true", tier == Durability::None, "{tier}");

@@ -15,9 +15,7 @@ use std::time::{Duration, Instant};
 
 use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue};
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{
-    Availability, Engine, OpenOptions, Opened, Result, ShutdownKind, Store, Tier, registry,
-};
+use embermark_engines::{Availability, Engine, OpenOptions, Opened, Result, Store, Tier, registry};
 use embermark_model::Durability;
 use embermark_skips::{is_here, skipped};
 use nix::sys::signal::{Signal, kill};
@@ -235,13 +233,13 @@ fn a_store_opened_again_holds_every_point_and_goes_on_in_every_tier() {
         assert_eq!(store.bulk("m", &mut made(0..10_000)).unwrap(), 10_000);
         for n in 10_000..10_010 {
             with_made(n, |point| store.write("m", point)).unwrap();
-            store.reopen(ShutdownKind::Clean).unwrap();
+            store.reconnect().unwrap().unwrap();
             assert_holds(&mut *store, 0..n + 1);
         }
         assert_eq!(store.bulk("m", &mut made(10_010..12_000)).unwrap(), 1_990);
         store.flush().unwrap();
         assert_holds(&mut *store, 0..12_000);
-        let error = store.reopen(ShutdownKind::Crash).unwrap_err();
+        let error = store.crash_on_close().unwrap_err();
         assert!(error.is_unsupported() && error.to_string().contains("server starts"), "{error}");
         assert_holds(&mut *store, 0..12_000);
         store.close().unwrap();
@@ -406,8 +404,10 @@ fn a_tier_keeps_what_it_says_and_the_settings_are_read_back() {
         return;
     }
     for durability in Durability::ALL {
-        let Tier::Offered { keeps, .. } = engine().tier(durability) else { panic!("{durability}") };
-        assert!(keeps >= durability);
+        let Tier::Offered { effective_durability, .. } = engine().tier(durability) else {
+            panic!("{durability}")
+        };
+        assert!(effective_durability >= durability);
         let dir = tempfile::tempdir().unwrap();
         let opened = open(&dir, durability);
         let setting = |name: &str| {

@@ -14,9 +14,11 @@ use std::sync::Barrier;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use embermark_engines::sql::{Nullable, Param, ResultRow, Rows, SqlStore, SqlType, TableDef};
+use embermark_engines::sql::{
+    Access, Nullable, Param, ResultRow, Rows, SqlStore, SqlType, TableDef,
+};
 use embermark_engines::{
-    Access, Availability, Engine, EngineError, OpenOptions, Opened, Result, Store, registry,
+    Availability, Engine, EngineError, OpenOptions, Opened, Result, Store, registry,
 };
 use embermark_model::Durability;
 use embermark_skips::{is_here, skipped};

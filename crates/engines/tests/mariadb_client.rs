@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use embermark_engines::sql::{Param, ResultRow, SqlStore};
+use embermark_engines::sql::{Access, Param, ResultRow, SqlStore};
 use embermark_engines::{
-    Access, Availability, Engine, EngineError, Link, OpenOptions, Opened, Result, Store, registry,
+    Availability, Engine, EngineError, Link, OpenOptions, Opened, Result, Store, registry,
 };
 use embermark_model::Durability;
 use tempfile::TempDir;

@@ -24,8 +24,9 @@ use std::sync::Barrier;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use embermark_engines::Availability;
+use embermark_engines::sql::Access;
 use embermark_engines::sql::Param;
-use embermark_engines::{Access, Availability};
 use embermark_model::Durability;
 use embermark_skips::skipped;
 use nix::unistd::geteuid;

@@ -5,11 +5,10 @@
 use std::slice;
 
 use embermark_engines::sql::{
-    Nullable, Param, QueryKind, ResultRow, Rows, SqlStore, SqlType, Statement, TableDef,
+    Access, Nullable, Param, QueryKind, ResultRow, Rows, SqlStore, SqlType, Statement, TableDef,
 };
 use embermark_engines::{
-    Access, DataModel, Engine, EngineError, Kind, OpenOptions, Opened, ShutdownKind, Store, Tier,
-    registry,
+    DataModel, Engine, EngineError, Kind, OpenOptions, Opened, Reopener, Store, Tier, registry,
 };
 use embermark_model::Durability;
 use embermark_skips::is_here;
@@ -195,7 +194,7 @@ fn every_sql_engine_conforms_surviving_a_power_cut() {
 fn no_sql_engine_keeps_less_than_its_tier_promises() {
     let sql_engines = registry::ENGINES.iter().filter(|e| e.info().family == DataModel::Sql);
     for (engine, tier) in sql_engines.flat_map(|e| Durability::ALL.map(|tier| (e, tier))) {
-        if let Tier::Offered { keeps, .. } = engine.tier(tier) {
+        if let Tier::Offered { effective_durability: keeps, .. } = engine.tier(tier) {
             assert!(keeps >= tier, "{} keeps {keeps} in tier {tier}", engine.info().id);
         }
     }
@@ -572,17 +571,29 @@ fn expectations_change_no_answer(subject: &mut Subject) {
     }
 }
 
+/// Has the subject's database opened again; a server's client connects again.
+fn reopen(subject: &mut Subject) {
+    if let Some(connected) = subject.store.reconnect() {
+        return connected.unwrap();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let options = OpenOptions::new(dir.path(), subject.tier, 16 << 20);
+    let meanwhile = sql(subject.engine.open(&options).unwrap());
+    let store = Store::Sql(std::mem::replace(&mut subject.store, meanwhile));
+    let reopener = Reopener::of(subject.engine, subject.options.clone());
+    let Store::Sql(store) = reopener.reopen(store).unwrap() else { panic!("no SQL store") };
+    std::mem::replace(&mut subject.store, store).close().unwrap();
+}
+
 fn opens_again(subject: &mut Subject) {
     let table = table("again");
     subject.create(&table);
     for round in 1..4 {
         let old = subject.prepare("SELECT id FROM kept");
         subject.store.begin(Access::Write).unwrap();
-        let error = subject.store.reopen(ShutdownKind::Clean).unwrap_err().to_string();
-        assert!(error.contains("transaction is open"), "{error}");
         subject.insert(&table, 2 * round, 1.5).unwrap();
         subject.store.commit().unwrap();
-        subject.store.reopen(ShutdownKind::Clean).unwrap();
+        reopen(subject);
         assert!(subject.store.query(old, &[], &mut |_| Ok(())).is_err(), "a statement is known");
         assert_eq!(subject.count(&table), 2 * round - 1);
         subject.insert(&table, 2 * round + 1, 2.5).unwrap();
@@ -591,7 +602,7 @@ fn opens_again(subject: &mut Subject) {
     }
     expectations_change_no_answer(subject);
     subject.store.expect(QueryKind::Point).unwrap();
-    subject.store.reopen(ShutdownKind::Clean).unwrap();
+    reopen(subject);
     subject.store.expect(QueryKind::Analytic).unwrap();
     assert_eq!(subject.count(&table), 6);
 }
@@ -608,8 +619,11 @@ fn recovers(subject: &mut Subject) {
         subject.store.begin(Access::Write).unwrap();
         subject.insert(&table, 2 * round + 1, 2.5).unwrap();
         subject.store.commit().unwrap();
-        match subject.store.reopen(ShutdownKind::Crash) {
-            Ok(()) => assert!(RECOVER.contains(&id) && subject.tier >= Durability::Process),
+        match subject.store.crash_on_close() {
+            Ok(()) => {
+                assert!(RECOVER.contains(&id) && subject.tier >= Durability::Process);
+                reopen(subject);
+            }
             Err(error) => {
                 assert!(error.is_unsupported(), "{error}");
                 assert!(!RECOVER.contains(&id) || subject.tier == Durability::None, "{error}");

@@ -1,8 +1,8 @@
-//! CPU time that others take: other programs, and the host of a virtual machine.
+//! CPU time in the background of a run: of other programs, and of the host of a virtual machine.
 
 use std::time::Duration;
 
-use embermark_model::result::{Others, Trial};
+use embermark_model::result::{BackgroundCpu, Trial};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use nix::unistd::{SysconfVar, sysconf};
@@ -25,7 +25,7 @@ pub(crate) struct CpuSnapshot {
     all: u64,
     /// What programs had.
     busy: u64,
-    /// What the host of a virtual machine gave to others.
+    /// What the host of a virtual machine gave to other machines.
     stolen: u64,
     /// What this process had, with its children that ended and were waited for.
     own: u64,
@@ -57,15 +57,15 @@ impl CpuSnapshot {
         Some(Self { all, busy: ns(busy)?, stolen: ns(stolen)?, own })
     }
 
-    /// What others had since an earlier moment; `None` when a counter went backwards.
-    pub fn since(&self, before: &Self) -> Option<Others> {
+    /// Background CPU time since an earlier moment; `None` when a counter went backwards.
+    pub fn since(&self, before: &Self) -> Option<BackgroundCpu> {
         let between = |of: fn(&Self) -> u64| of(self).checked_sub(of(before));
         let (busy, own) = (between(|m| m.busy)?, between(|m| m.own)?);
-        Some(Others {
+        Some(BackgroundCpu {
             // Ticks are coarser than our own share and may show less than it.
             cpu_ns: busy.saturating_sub(own),
             stolen_ns: between(|m| m.stolen)?,
-            of_ns: between(|m| m.all)?,
+            total_cpu_ns: between(|m| m.all)?,
         })
     }
 }
@@ -76,31 +76,31 @@ fn ns(time: TimeVal) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(micros.checked_mul(1_000)?)
 }
 
-/// What others take now: measured over a moment in which this process sleeps. The load average
-/// would still tell of a build that has just ended.
-pub(crate) fn now(system: &System) -> Option<Others> {
+/// Background CPU time now: measured over a moment in which this process sleeps. The load average
+/// would still show a build that has just ended.
+pub(crate) fn now(system: &System) -> Option<BackgroundCpu> {
     const MOMENT: Duration = Duration::from_millis(250);
     let before = CpuSnapshot::now(system)?;
     std::thread::sleep(MOMENT);
     CpuSnapshot::now(system)?.since(&before)
 }
 
-/// A warning about what others took at the start.
-pub(crate) fn at_the_start(others: Others) -> Vec<String> {
-    warnings(others, "at the start")
+/// Warnings about background CPU time at the start.
+pub(crate) fn at_the_start(background: BackgroundCpu) -> Vec<String> {
+    warnings(background, "at the start")
 }
 
-/// Warnings about what others took while trials ran, with the trial that had most of it.
+/// Warnings about background CPU time while trials ran, with the trial that had most of it.
 pub(crate) fn during<'a>(trials: impl Iterator<Item = (String, &'a Trial)>) -> Vec<String> {
-    let mut sum = Others::default();
+    let mut sum = BackgroundCpu::default();
     let mut worst: Option<(f64, String)> = None;
     for (name, trial) in trials {
-        let Some(others) = trial.others else { continue };
-        sum.cpu_ns = sum.cpu_ns.saturating_add(others.cpu_ns);
-        sum.stolen_ns = sum.stolen_ns.saturating_add(others.stolen_ns);
-        sum.of_ns = sum.of_ns.saturating_add(others.of_ns);
-        let taken = others.cpu_ns.saturating_add(others.stolen_ns);
-        if let Some(share) = share(taken, others.of_ns)
+        let Some(background) = trial.background_cpu else { continue };
+        sum.cpu_ns = sum.cpu_ns.saturating_add(background.cpu_ns);
+        sum.stolen_ns = sum.stolen_ns.saturating_add(background.stolen_ns);
+        sum.total_cpu_ns = sum.total_cpu_ns.saturating_add(background.total_cpu_ns);
+        let taken = background.cpu_ns.saturating_add(background.stolen_ns);
+        if let Some(share) = share(taken, background.total_cpu_ns)
             && worst.as_ref().is_none_or(|(most, _)| share > *most)
         {
             worst = Some((share, name));
@@ -115,16 +115,20 @@ pub(crate) fn during<'a>(trials: impl Iterator<Item = (String, &'a Trial)>) -> V
     warnings(sum, &when)
 }
 
-fn warnings(others: Others, when: &str) -> Vec<String> {
+fn warnings(background: BackgroundCpu, when: &str) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(busy) = share(others.cpu_ns, others.of_ns).filter(|share| *share > BUSY) {
+    if let Some(busy) =
+        share(background.cpu_ns, background.total_cpu_ns).filter(|share| *share > BUSY)
+    {
         warnings.push(format!(
             "other programs took {:.0} % of the machine's CPUs {when}: the engines lack it; stop \
              them and run again",
             busy * 100.0
         ));
     }
-    if let Some(stolen) = share(others.stolen_ns, others.of_ns).filter(|share| *share > STOLEN) {
+    if let Some(stolen) =
+        share(background.stolen_ns, background.total_cpu_ns).filter(|share| *share > STOLEN)
+    {
         warnings.push(format!(
             "the host of this virtual machine took {:.0} % of its CPUs {when}; run again when the \
              host is idle, or on a machine of its own",
@@ -134,10 +138,10 @@ fn warnings(others: Others, when: &str) -> Vec<String> {
     warnings
 }
 
-fn share(part_ns: u64, of_ns: u64) -> Option<f64> {
+fn share(part_ns: u64, total_ns: u64) -> Option<f64> {
     // At the start a quarter of a second on each CPU must do.
     let least = LEAST.as_nanos() as u64 / 4;
-    (of_ns >= least).then(|| part_ns as f64 / of_ns as f64)
+    (total_ns >= least).then(|| part_ns as f64 / total_ns as f64)
 }
 
 #[cfg(test)]
@@ -160,8 +164,8 @@ mod tests {
         let moment = |all, busy| CpuSnapshot { all, busy, stolen: 0, own: 0 };
         assert_eq!(moment(10, 5).since(&moment(20, 5)), None);
         assert_eq!(moment(30, 4).since(&moment(20, 5)), None);
-        let others = moment(30, 9).since(&moment(20, 5));
-        assert_eq!(others, Some(Others { cpu_ns: 4, stolen_ns: 0, of_ns: 10 }));
+        let background = moment(30, 9).since(&moment(20, 5));
+        assert_eq!(background, Some(BackgroundCpu { cpu_ns: 4, stolen_ns: 0, total_cpu_ns: 10 }));
         // Nothing is warned of where nothing was measured.
         assert_eq!(during(std::iter::empty()), Vec::<String>::new());
     }
@@ -169,9 +173,9 @@ mod tests {
     #[test]
     fn another_program_is_seen_and_our_own_children_are_not() {
         let system = System::here();
-        let share = |others: Option<Others>| {
-            let others = others.unwrap();
-            others.cpu_ns as f64 / others.of_ns as f64
+        let share = |background: Option<BackgroundCpu>| {
+            let background = background.unwrap();
+            background.cpu_ns as f64 / background.total_cpu_ns as f64
         };
         let burn = |own: bool| {
             let before = CpuSnapshot::now(&system).unwrap();
@@ -200,18 +204,19 @@ mod tests {
     }
 
     #[test]
-    fn what_others_took_is_told_with_when_and_what_to_do() {
+    fn background_cpu_is_told_with_when_and_what_to_do() {
         let second = 1_000_000_000;
-        let others = Others { cpu_ns: second / 2, stolen_ns: second / 10, of_ns: 2 * second };
-        let said = at_the_start(others);
+        let background =
+            BackgroundCpu { cpu_ns: second / 2, stolen_ns: second / 10, total_cpu_ns: 2 * second };
+        let said = at_the_start(background);
         assert!(said.len() == 1 && said[0].contains("took 25 %") && said[0].contains("stop them"));
-        let stolen = Others { cpu_ns: 0, stolen_ns: second / 5, of_ns: 2 * second };
+        let stolen = BackgroundCpu { cpu_ns: 0, stolen_ns: second / 5, total_cpu_ns: 2 * second };
         let said = at_the_start(stolen);
         assert!(
             said.len() == 1 && said[0].contains("host") && said[0].contains("10 %"),
             "{said:?}"
         );
-        let short = Others { of_ns: second / 10, ..others };
+        let short = BackgroundCpu { total_cpu_ns: second / 10, ..background };
         assert_eq!(at_the_start(short), Vec::<String>::new());
     }
 }

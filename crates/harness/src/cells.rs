@@ -22,9 +22,9 @@ pub struct PlannedCell {
     pub id: CellId,
     /// The phases that it runs.
     pub phases: Vec<String>,
-    /// What the engine's setting keeps, when that is another tier than the one asked for.
+    /// The tier that the engine's setting provides, when that is not the one asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keeps: Option<Durability>,
+    pub effective_durability: Option<Durability>,
     /// True for an engine that is never ranked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,
@@ -131,15 +131,17 @@ fn cell(
     missing: Option<Skip>,
 ) -> PlannedCell {
     let reference = engine.info().kind == Kind::Reference;
-    let (keeps, skip) = match engine.tier(id.durability) {
-        Tier::Offered { keeps, .. } => ((keeps != id.durability).then_some(keeps), missing),
+    let (effective_durability, skip) = match engine.tier(id.durability) {
+        Tier::Offered { effective_durability: effective, .. } => {
+            ((effective != id.durability).then_some(effective), missing)
+        }
         Tier::Unsupported { why } => {
             let unsupported = Skip { status: Status::Unsupported, reason: why.to_owned() };
             (None, Some(missing.unwrap_or(unsupported)))
         }
     };
     let unpublishable = engine.forbids_publishing();
-    PlannedCell { id, phases, keeps, reference, unpublishable, skip }
+    PlannedCell { id, phases, effective_durability, reference, unpublishable, skip }
 }
 
 /// Why an engine cannot run here, if so. One that is reached by a URL need not be installed.
@@ -240,15 +242,15 @@ fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
         "no durability is asked for: give at least one, such as process"
     } else if plan.trials == 0 {
         "0 trials measure nothing: give at least 1"
-    } else if plan.discard >= plan.runs {
+    } else if plan.warmup_runs >= plan.runs {
         return Err(HarnessError::Plan(format!(
-            "{} runs of which the first {} are discarded leave none to count: give at least {} runs",
+            "{} runs of which the first {} warm up leave none to count: give at least {} runs",
             plan.runs,
-            plan.discard,
-            plan.discard.saturating_add(1)
+            plan.warmup_runs,
+            plan.warmup_runs.saturating_add(1)
         )));
-    } else if plan.bound_ms == 0 {
-        "a bound of 0 keeps no rate: give a time such as 100ms"
+    } else if plan.p99_limit_ms == 0 {
+        "a 99th percentile of at most 0 admits no rate: give a time such as 100ms"
     } else if matches!(plan.rate, Rate::PerSecond(0)) {
         "a rate of 0 samples a second is no machine: give at least 1"
     } else if matches!(plan.rate, Rate::PerSecond(rate) if rate > machine::FASTEST) {
@@ -258,8 +260,8 @@ fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
         )));
     } else if plan.window_ms == Some(0) {
         "a window of 0 leaves a closed loop no time: give a time such as 300ms"
-    } else if plan.cap_ms == Some(0) {
-        "a cap of 0 leaves no time to measure: give a time, or no cap"
+    } else if plan.max_run_time_ms == Some(0) {
+        "a longest run time of 0 leaves no time to measure: give a time, or none"
     } else if plan.timeout_ms == 0 {
         "a time-out of 0 leaves no time for a trial: give a longer one"
     } else if plan.memory_bytes == 0 {

@@ -13,8 +13,8 @@ use embermark_workloads::Companions;
 use serde::{Deserialize, Serialize};
 
 use crate::Catalog;
+use crate::child::{die_with, private_stdout};
 use crate::protocol::Job;
-use crate::worker::{die_with, private_stdout};
 
 /// The argument that makes this program a companion.
 const COMMAND: &str = "companion";

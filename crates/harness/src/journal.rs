@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use embermark_model::plan::{Dataset, Plan};
-use embermark_model::result::{Cell, Drift, Floor, Manifest, ResultFile, Trial, schema};
+use embermark_model::result::{Cell, Drift, Floor, Manifest, ResultFile, SCHEMA, Trial};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,10 @@ mod writer;
 pub(crate) use writer::Writer;
 
 /// Version of the journal's format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+
+/// The oldest version that is read: its fields have other names, which the types know.
+const OLDEST: u32 = 2;
 
 /// A journal as it was read.
 #[derive(Clone, Debug)]
@@ -131,8 +134,9 @@ fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
         return Err(wrong(0, "it is cut off".to_owned()));
     };
     let format: Format = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
-    if format.embermark_journal != VERSION {
-        let other = format!("it is of version {}, not {VERSION}", format.embermark_journal);
+    if !(OLDEST..=VERSION).contains(&format.embermark_journal) {
+        let other =
+            format!("it is of version {}, not {OLDEST} to {VERSION}", format.embermark_journal);
         return Err(wrong(0, other));
     }
     let head: Head = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
@@ -176,7 +180,7 @@ pub fn assemble(journal: &Journal) -> ResultFile {
         cell(planned, own.map(|ended| ended.trial.clone()).collect())
     });
     ResultFile {
-        schema: schema(&head.plan),
+        schema: SCHEMA,
         manifest: Manifest {
             finished: finished.clone(),
             datasets,
@@ -202,8 +206,8 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>) -> Cell {
             (Status::Failed, Some("not run: the run was cut off before its turn".to_owned()))
         }
     };
-    let PlannedCell { id, keeps, reference, unpublishable, .. } = planned.clone();
-    Cell { id, status, reason, keeps, reference, unpublishable, trials }
+    let PlannedCell { id, effective_durability, reference, unpublishable, .. } = planned.clone();
+    Cell { id, status, reason, effective_durability, reference, unpublishable, trials }
 }
 
 /// Writes a result file whole or not at all.

@@ -3,27 +3,27 @@
 use std::path::PathBuf;
 
 use embermark_engines::{Engine, Result};
-use embermark_model::result::{Loaded, Settling};
+use embermark_model::result::{Loaded, Maintenance};
 use embermark_workloads::Bench;
 
 use crate::clock;
 use crate::disk;
 use crate::isolation::Before;
+use crate::probes::Probes;
 use crate::protocol::Job;
-use crate::worker::Probes;
 
 /// Measures the loads of a trial beside their clock.
 pub(crate) struct Loads {
     site: PathBuf,
     own_disk: bool,
-    settles: bool,
+    maintains: bool,
 }
 
 impl Loads {
     /// Of a job. How a server that somebody else runs comes to rest is not ours to see.
     pub fn of(job: &Job, engine: &dyn Engine) -> Self {
-        let settles = engine.has_maintenance() && job.url.is_none();
-        Self { site: job.site.clone(), own_disk: job.own_disk, settles }
+        let maintains = engine.has_maintenance() && job.url.is_none();
+        Self { site: job.site.clone(), own_disk: job.own_disk, maintains }
     }
 
     /// Before a run of a phase: what its disk has seen so far, where the phase puts rows in and has
@@ -48,26 +48,26 @@ impl Loads {
     ) -> Result<Option<Loaded>> {
         let Some(user_bytes) = bench.user_bytes(phase, ops) else { return Ok(None) };
         let device_io = before.and_then(|before| before.since());
-        let settling = match last && self.settles {
-            true => self.settling(bench, probes)?,
+        let maintenance = match last && self.maintains {
+            true => self.maintenance(bench, probes)?,
             false => None,
         };
-        Ok(Some(Loaded { user_bytes, device_io, settling }))
+        Ok(Some(Loaded { user_bytes, device_io, maintenance }))
     }
 
     /// `None` where the clock cannot be read.
-    fn settling(&self, bench: &mut dyn Bench, probes: &Probes) -> Result<Option<Settling>> {
+    fn maintenance(&self, bench: &mut dyn Bench, probes: &Probes) -> Result<Option<Maintenance>> {
         let device = self.own_disk.then(|| Before::at(&self.site)).flatten();
         let disk_before = disk::size_of(&self.site).ok();
         let before = probes.begin();
         let began = clock::monotonic_ns();
-        bench.rest()?;
+        bench.maintain_as_left()?;
         let ended = clock::monotonic_ns();
         let (engine, _) = probes.end(before);
         let disk_after = disk::size_of(&self.site).ok();
         let device_io = device.and_then(|device| device.since());
         let elapsed = ended.zip(began).and_then(|(ended, began)| ended.checked_sub(began));
-        Ok(elapsed.map(|elapsed_ns| Settling {
+        Ok(elapsed.map(|elapsed_ns| Maintenance {
             elapsed_ns,
             engine,
             disk_before,

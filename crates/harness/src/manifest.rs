@@ -69,7 +69,7 @@ pub(crate) fn engines(
             let facts = EngineFacts {
                 name: info.name.to_owned(),
                 kind: info.kind.to_string(),
-                family: info.family.to_string(),
+                data_model: info.family.to_string(),
                 licence: info.licence.to_owned(),
                 adapter_lines: registry::adapter_lines(&id.engine),
             };
@@ -87,7 +87,7 @@ pub(crate) fn warnings(machine: &Machine, data: &Path, needed: u64) -> Vec<Strin
         machine,
         data,
         debug: cfg!(debug_assertions),
-        others: background_cpu::now(&system),
+        background_cpu: background_cpu::now(&system),
         slowed: &throttle::now(&system),
         discharging: system.discharging(),
         swap_used: system.swap_used(),

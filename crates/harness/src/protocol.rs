@@ -28,10 +28,10 @@ pub struct Job {
     pub phases: Vec<String>,
     /// Executions of each.
     pub runs: u32,
-    /// How many of them, from the first, are not counted.
-    pub discard: u32,
-    /// Most a run may take before its loop stops, in milliseconds.
-    pub cap_ms: Option<u64>,
+    /// How many of them, from the first, only warm up and are not counted.
+    pub warmup_runs: u32,
+    /// Longest time of a run before its loop stops, in milliseconds.
+    pub max_run_time_ms: Option<u64>,
     /// How long a phase goes on that lasts by the clock, in milliseconds.
     pub window_ms: u64,
     /// How long it goes on before that, unmeasured, in milliseconds.
@@ -40,10 +40,10 @@ pub struct Job {
     pub rate: Rate,
     /// Clients that share the operations.
     pub clients: u32,
-    /// Operations a second that are called for, by all of them together.
-    pub arrivals: Option<u64>,
-    /// The longest that a commit in a hundred may take at the highest rate, in milliseconds.
-    pub bound_ms: u64,
+    /// Operations a second that are started, by all of them together.
+    pub target_rate: Option<u64>,
+    /// Limit of the 99th percentile of commit latency at the highest rate, in milliseconds.
+    pub p99_limit_ms: u64,
     /// Cache memory for the engine, in bytes.
     pub memory_bytes: u64,
     /// The parent's process id: a worker that has lost its parent ends at once.
@@ -74,7 +74,7 @@ pub enum Event {
         /// Its name.
         name: String,
         /// By the engine's own means or by client code.
-        how: Execution,
+        execution: Execution,
         /// Operations a full run has.
         ops: u64,
     },
@@ -98,7 +98,7 @@ pub enum Event {
         reason: Option<String>,
         /// Latency over the counted runs.
         latency: Option<Latency>,
-        /// The same from when operations were called for, where they were.
+        /// The same from the scheduled start, where there is a schedule.
         response: Option<Latency>,
     },
     /// Every phase ended and the engine is closed.

@@ -127,7 +127,7 @@ impl Supervisor<'_> {
             trial.disk = disk::size_of(&job.site).ok();
         }
         // Every process of the trial has been waited for: their time is this one's by now.
-        trial.others = before.and_then(|before| CpuSnapshot::now(&here)?.since(&before));
+        trial.background_cpu = before.and_then(|before| CpuSnapshot::now(&here)?.since(&before));
         trial.wall_ns = began.elapsed().as_nanos() as u64;
         Ok(TrialOutcome::Trial(Box::new(trial)))
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use embermark_model::result::{Machine, Others};
+use embermark_model::result::{BackgroundCpu, Machine};
 
 use crate::{background_cpu, device};
 
@@ -15,7 +15,7 @@ pub(crate) struct Conditions<'a> {
     /// Whether the program was built without optimisation.
     pub debug: bool,
     /// What others take of the CPUs.
-    pub others: Option<Others>,
+    pub background_cpu: Option<BackgroundCpu>,
     /// What slows the CPU down, each in a few words.
     pub slowed: &'a [String],
     /// Whether a battery is being drained.
@@ -46,7 +46,8 @@ pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
             data.display()
         ));
     }
-    warnings.extend(conditions.others.map(background_cpu::at_the_start).unwrap_or_default());
+    warnings
+        .extend(conditions.background_cpu.map(background_cpu::at_the_start).unwrap_or_default());
     if let Some(governor) = machine.governor.as_deref().filter(|name| *name != "performance") {
         warnings.push(format!(
             "the CPU frequency governor is '{governor}', so the clock speed may depend on the \
@@ -102,7 +103,11 @@ mod tests {
             machine,
             data: Path::new("/out/data"),
             debug: false,
-            others: Some(Others { cpu_ns: 20_000_000, stolen_ns: 0, of_ns: 1_000_000_000 }),
+            background_cpu: Some(BackgroundCpu {
+                cpu_ns: 20_000_000,
+                stolen_ns: 0,
+                total_cpu_ns: 1_000_000_000,
+            }),
             slowed: &[],
             discharging: false,
             swap_used: Some(0),
@@ -115,8 +120,12 @@ mod tests {
     fn a_calm_machine_and_one_that_tells_nothing_get_no_warning() {
         assert_eq!(of(&conditions(&calm())), Vec::<String>::new());
         let unknown = Machine::default();
-        let blind =
-            Conditions { others: None, swap_used: None, free: None, ..conditions(&unknown) };
+        let blind = Conditions {
+            background_cpu: None,
+            swap_used: None,
+            free: None,
+            ..conditions(&unknown)
+        };
         assert_eq!(of(&blind), Vec::<String>::new());
     }
 
@@ -129,10 +138,10 @@ mod tests {
         };
         let warnings = of(&Conditions {
             debug: true,
-            others: Some(Others {
+            background_cpu: Some(BackgroundCpu {
                 cpu_ns: 550_000_000,
                 stolen_ns: 250_000_000,
-                of_ns: 1_000_000_000,
+                total_cpu_ns: 1_000_000_000,
             }),
             slowed: &["it is hot".to_owned()],
             discharging: true,

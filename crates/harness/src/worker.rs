@@ -2,25 +2,24 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use embermark_engines::{EngineError, OpenOptions, Opened};
+use embermark_engines::{EngineError, OpenOptions, Opened, Reopener};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Status;
 use embermark_model::result::{Latency, Run};
 use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
-use nix::sys::prctl;
-use nix::sys::signal::Signal;
 
 use crate::Catalog;
+use crate::child::{die_with, private_stdout};
 use crate::clock;
 use crate::companion::Starter;
 use crate::loading::Loads;
 use crate::observing::{Traffic, Watching};
-use crate::probe::{self, Probe};
+use crate::probe;
+use crate::probes::Probes;
 use crate::protocol::{Event, Job};
 
 /// The hidden `worker` command, with the engines and workloads of this build.
@@ -54,24 +53,6 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
         Err(Stop::Parent(error)) => Err(error),
         Err(Stop::Failed(status, reason)) => events.send(&Event::Failed { status, reason }),
     }
-}
-
-/// Takes standard output for the events alone (closed in any process this one starts), and points
-/// descriptor 1 at standard error.
-pub(crate) fn private_stdout() -> io::Result<File> {
-    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
-    nix::unistd::dup2_stdout(io::stderr())?;
-    Ok(File::from(stdout))
-}
-
-/// Has the kernel kill this process when its parent dies.
-pub(crate) fn die_with(parent: u32) -> io::Result<()> {
-    prctl::set_pdeathsig(Signal::SIGKILL)?;
-    // The parent may have died before that took effect.
-    if nix::unistd::getppid().as_raw().cast_unsigned() != parent {
-        return Err(io::Error::other("the parent process has ended"));
-    }
-    Ok(())
 }
 
 struct Events(File);
@@ -133,14 +114,14 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         warm_up: Duration::from_millis(job.warm_up_ms),
         rate: job.rate,
         clients: job.clients,
-        arrivals: job.arrivals,
-        bound: Duration::from_millis(job.bound_ms),
+        target_rate: job.target_rate,
+        p99_limit: Duration::from_millis(job.p99_limit_ms),
         companions: Some(Rc::new(Starter::of(job, traffic.link())?)),
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
     let baseline_bytes = probe::resident_bytes(std::process::id());
 
-    let site = OpenOptions {
+    let options = OpenOptions {
         dir: job.site.clone(),
         durability: job.cell.durability,
         memory: job.memory_bytes,
@@ -149,7 +130,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         clients: job.clients,
     };
     let began = Instant::now();
-    let Opened { store, version, settings, server } = engine.open(&site)?;
+    let Opened { store, version, settings, server } = engine.open(&options)?;
     let open_ns = began.elapsed().as_nanos() as u64;
     let settings = settings.into_iter().collect();
     events.send(&Event::Ready { version, settings, baseline_bytes, open_ns, server })?;
@@ -158,7 +139,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         job,
         // An engine that does nothing answers nothing.
         checked: job.cell.engine != "null",
-        bench: prepared.open(store)?,
+        bench: prepared.open(store, Reopener::of(engine, options))?,
         probes: Probes::new(server, job.url.is_some()),
         loads: Loads::of(job, engine),
         server,
@@ -195,13 +176,13 @@ impl Trial<'_> {
     /// Runs a phase as often as asked. A wrong answer ends the phase and leaves the others their
     /// turn: [`Bench::ready`] puts the database right again.
     fn phase(&mut self, index: usize, phase: OpenedPhase) -> Result<(), Stop> {
-        let OpenedPhase { name, ops, how } = phase;
-        self.events.send(&Event::OpenedPhase { name: name.to_owned(), how, ops })?;
-        let mut meter = Meter::new(self.job.cap_ms.map(Duration::from_millis));
+        let OpenedPhase { name, ops, execution } = phase;
+        self.events.send(&Event::OpenedPhase { name: name.to_owned(), execution, ops })?;
+        let mut meter = Meter::new(self.job.max_run_time_ms.map(Duration::from_millis));
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let (mut status, mut reason) = (Status::Ok, None);
         let lasts = self.bench.lasts(index);
-        let (runs, discard) = if lasts { (1, 0) } else { (self.job.runs, self.job.discard) };
+        let (runs, warmup) = if lasts { (1, 0) } else { (self.job.runs, self.job.warmup_runs) };
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
@@ -231,7 +212,7 @@ impl Trial<'_> {
             let done = (index, measured.ops);
             let loads = &self.loads;
             let loaded = loads.end(&mut *self.bench, done, disk, run + 1 == runs, &self.probes)?;
-            let discarded = run < discard;
+            let discarded = run < warmup;
             if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
                 responses.extend(meter.response());
@@ -246,7 +227,7 @@ impl Trial<'_> {
                 observed: lasts.then(|| watching.observed()),
                 loaded,
                 clients: meter.clients().to_vec(),
-                arrivals: self.job.arrivals.and_then(|rate| meter.arrivals(rate)),
+                schedule: self.job.target_rate.and_then(|rate| meter.schedule_kept(rate)),
             };
             self.events.send(&Event::Run { run: Box::new(ran), between })?;
             if measured.capped {
@@ -281,37 +262,6 @@ fn time_is_known(measured: Measured) -> Result<(), String> {
          one it uses in /sys/devices/system/clocksource/clocksource0/current_clocksource",
         measured.ops
     ))
-}
-
-/// The probes of a trial: of the engine's processes, and of the client where that is another.
-pub(crate) struct Probes {
-    engine: Option<Probe>,
-    client: Option<Probe>,
-}
-
-impl Probes {
-    /// An embedded engine is measured in this process; a private server in its own processes, and
-    /// this process apart; a server that somebody else runs (`foreign`) cannot be measured.
-    fn new(server: Option<u32>, foreign: bool) -> Self {
-        let this = Probe::process(std::process::id());
-        match server {
-            Some(root) => Self { engine: Some(Probe::tree(root)), client: Some(this) },
-            None if foreign => Self { engine: None, client: Some(this) },
-            None => Self { engine: Some(this), client: None },
-        }
-    }
-
-    pub fn begin(&self) -> [Option<probe::Before>; 2] {
-        [self.engine, self.client].map(|probe| probe.map(|probe| probe.begin()))
-    }
-
-    pub fn end(
-        &self,
-        [engine, client]: [Option<probe::Before>; 2],
-    ) -> (embermark_model::result::Resources, Option<embermark_model::result::Resources>) {
-        let end = |probe: Option<Probe>, before| Some(probe?.end(before?));
-        (end(self.engine, engine).unwrap_or_default(), end(self.client, client))
-    }
 }
 
 #[cfg(test)]

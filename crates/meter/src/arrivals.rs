@@ -29,7 +29,7 @@ pub struct ArrivalSchedule {
 }
 
 impl ArrivalSchedule {
-    /// The pace of client number `client` of `clients`, of whom all together are called for
+    /// The schedule of client number `client` of `clients`, of whom all together are called for
     /// `per_second` operations: each at even intervals, and the clients' intervals evenly shifted.
     pub fn of(per_second: u64, clients: u32, client: u32) -> Self {
         let between_ns = 1e9 / per_second.max(1) as f64;
@@ -56,12 +56,12 @@ pub(crate) struct OpenLoop {
 }
 
 impl OpenLoop {
-    pub fn new(pace: ArrivalSchedule, ticks_of: impl Fn(Duration) -> u64) -> Self {
+    pub fn new(schedule: ArrivalSchedule, ticks_of: impl Fn(Duration) -> u64) -> Self {
         let ticks_of_second = ticks_of(Duration::from_secs(1)) as f64;
         let ticks = |ns: f64| ns * ticks_of_second / 1e9;
         Self {
-            first: ticks(pace.first_ns),
-            every: ticks(pace.every_ns),
+            first: ticks(schedule.first_ns),
+            every: ticks(schedule.every_ns),
             margin: ticks_of(WAKING_TAKES),
             response: latency::empty(),
             late: latency::empty(),
@@ -76,9 +76,9 @@ impl OpenLoop {
         (self.started, self.behind) = (0, 0);
     }
 
-    /// The share of its rate that the loop reached: the time in which its operations were to start
+    /// The share of its rate that the loop achieved: the time in which its operations were to start
     /// over the time in which they did. `None` where it started none.
-    pub fn reached(&self) -> Option<f64> {
+    pub fn achieved(&self) -> Option<f64> {
         let planned = self.started as f64 * self.every;
         (self.started > 0).then(|| planned / (planned + self.behind as f64))
     }
@@ -161,12 +161,12 @@ impl Drop for Punctual {
 mod tests {
     use std::convert::Infallible;
 
-    use embermark_model::result::Arrivals;
+    use embermark_model::result::OpenLoopSchedule;
 
     use super::*;
     use crate::Meter;
 
-    fn paced(rate: u64, ops: u64, service: Duration) -> (Meter, Arrivals) {
+    fn scheduled(rate: u64, ops: u64, service: Duration) -> (Meter, OpenLoopSchedule) {
         let mut meter = Meter::new(None);
         meter.set_schedule(Some(ArrivalSchedule::of(rate, 1, 0)));
         meter.start();
@@ -176,30 +176,30 @@ mod tests {
         });
         meter.stop();
         assert_eq!(done, Ok(ops));
-        let arrivals = meter.arrivals(rate).unwrap();
-        (meter, arrivals)
+        let schedule = meter.schedule_kept(rate).unwrap();
+        (meter, schedule)
     }
 
     #[test]
     fn a_loop_that_keeps_up_answers_in_its_service_time() {
-        let (meter, arrivals) = paced(100, 30, Duration::from_millis(2));
+        let (meter, schedule) = scheduled(100, 30, Duration::from_millis(2));
         let (service, response) = (meter.latency().unwrap(), meter.response().unwrap());
-        assert!(arrivals.kept_up(), "{arrivals:?}");
+        assert!(schedule.kept_up(), "{schedule:?}");
         assert_eq!((service.samples, response.samples, service.sampled_every), (30, 30, 1));
         assert!(service.p50 >= 2_000_000 && response.p50 >= service.p50, "{service:?}");
         assert!(response.p50 < service.p50 + 2_000_000, "{response:?}");
         assert!(meter.measured().elapsed_ns >= 290_000_000);
-        assert!(arrivals.waited > 20, "{arrivals:?}");
+        assert!(schedule.on_time > 20, "{schedule:?}");
     }
 
     #[test]
     fn a_loop_that_is_called_for_more_than_it_can_falls_behind_and_its_response_times_grow() {
-        let (meter, arrivals) = paced(1_000, 50, Duration::from_millis(4));
+        let (meter, schedule) = scheduled(1_000, 50, Duration::from_millis(4));
         let (service, response) = (meter.latency().unwrap(), meter.response().unwrap());
-        assert!(!arrivals.kept_up() && arrivals.reached < 300.0, "{arrivals:?}");
+        assert!(!schedule.kept_up() && schedule.achieved_rate < 300.0, "{schedule:?}");
         // The last one was to start after 49 ms, and 49 of 4 ms came before it.
         assert!(response.max >= 49 * 3_000_000 && service.p50 < 20_000_000, "{response:?}");
-        assert!(arrivals.waited <= 2, "{arrivals:?}");
+        assert!(schedule.on_time <= 2, "{schedule:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! allocated, formatted or locked per operation.
 
 mod arrivals;
+mod clients;
 mod clock;
 mod latency;
 mod merged_clients;

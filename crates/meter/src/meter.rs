@@ -31,9 +31,9 @@ pub struct Meter {
     deadline: u64,
     pub(crate) measured: Measured,
     /// The schedule of an open loop, and what was measured against it.
-    pub(crate) paced: Option<OpenLoop>,
+    pub(crate) open_loop: Option<OpenLoop>,
     /// What other meters measured of the same run.
-    pub(crate) party: MergedClients,
+    pub(crate) merged: MergedClients,
 }
 
 /// What one run took.
@@ -66,24 +66,25 @@ impl Meter {
             stopped: 0,
             deadline: u64::MAX,
             measured: Measured::default(),
-            paced: None,
-            party: MergedClients::default(),
+            open_loop: None,
+            merged: MergedClients::default(),
         }
     }
 
-    /// Has [`each`](Self::each) run its operations in an open loop, at the times of `pace`; `None`:
+    /// Has [`each`](Self::each) run its operations in an open loop, at the times of `schedule`; `None`:
     /// in a closed one, each when the one before has ended.
-    pub fn set_schedule(&mut self, pace: Option<ArrivalSchedule>) {
-        self.paced = pace.map(|pace| OpenLoop::new(pace, |time| self.ticks_of(time)));
+    pub fn set_schedule(&mut self, schedule: Option<ArrivalSchedule>) {
+        self.open_loop =
+            schedule.map(|schedule| OpenLoop::new(schedule, |time| self.ticks_of(time)));
     }
 
     /// Starts the clock of a run.
     pub fn start(&mut self) {
         self.measured = Measured::default();
         self.histogram.reset();
-        self.party = MergedClients::default();
-        if let Some(paced) = &mut self.paced {
-            paced.reset();
+        self.merged = MergedClients::default();
+        if let Some(open_loop) = &mut self.open_loop {
+            open_loop.reset();
         }
         self.started = self.clock.ticks();
         self.deadline =
@@ -114,19 +115,20 @@ impl Meter {
     }
 
     /// Runs `op(0)`, `op(1)`, … `op(n - 1)` in a closed loop and times every k-th, or, with a
-    /// [pace](Self::set_schedule), in an open loop and times all. Stops before the next operation once
+    /// [schedule](Self::set_schedule), in an open loop and times all. Stops before the next operation once
     /// the cap is passed. Returns the number of operations done.
     ///
     /// # Errors
     /// The first error of `op`; the loop ends with it.
     #[inline]
     pub fn each<E>(&mut self, n: u64, op: impl FnMut(usize) -> Result<(), E>) -> Result<u64, E> {
-        let done = match self.paced.take() {
+        let done = match self.open_loop.take() {
             None => self.until(n, self.deadline, op)?,
-            Some(mut paced) => {
+            Some(mut open_loop) => {
                 let (started, deadline) = (self.started, self.deadline);
-                let done = paced.run(&self.clock, &mut self.histogram, started, deadline, n, op);
-                self.paced = Some(paced);
+                let done =
+                    open_loop.run(&self.clock, &mut self.histogram, started, deadline, n, op);
+                self.open_loop = Some(open_loop);
                 let done = done?;
                 self.measured.ops += done;
                 done

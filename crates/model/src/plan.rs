@@ -35,15 +35,17 @@ pub struct Plan {
     pub data: DataSource,
     /// Executions of a phase in one trial.
     pub runs: u32,
-    /// How many of them, from the first, are kept but not counted.
-    pub discard: u32,
+    /// How many of them, from the first, only warm up: they are recorded and not counted.
+    #[serde(alias = "discard")]
+    pub warmup_runs: u32,
     /// Fresh processes per cell.
     pub trials: u32,
     /// Whether a workload's own number of them goes before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_trials: bool,
-    /// Most a phase run may take before its loop stops, in milliseconds; no cap when absent.
-    pub cap_ms: Option<u64>,
+    /// Longest time of one run of a phase before its loop stops, in milliseconds; absent: no limit.
+    #[serde(alias = "cap_ms")]
+    pub max_run_time_ms: Option<u64>,
     /// How long a phase goes on that lasts by the clock, in milliseconds; absent: the workload's own
     /// time.
     #[serde(default)]
@@ -57,13 +59,13 @@ pub struct Plan {
     /// Clients that work at the same time.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub clients: u32,
-    /// Operations a second that are called for, by all clients together; absent: each client does
-    /// its next one when the last has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<u64>,
-    /// The longest that a commit in a hundred may take at the highest rate, in milliseconds.
-    #[serde(default = "usual_bound_ms")]
-    pub bound_ms: u64,
+    /// Operations a second that are started, by all clients together (open loop); absent: each
+    /// client starts its next one when the last has ended (closed loop).
+    #[serde(default, alias = "arrivals", skip_serializing_if = "Option::is_none")]
+    pub target_rate: Option<u64>,
+    /// Limit of the 99th percentile of commit latency at the highest rate, in milliseconds.
+    #[serde(default = "default_p99_limit_ms", alias = "bound_ms")]
+    pub p99_limit_ms: u64,
     /// Most a trial may take before it is ended, in milliseconds.
     pub timeout_ms: u64,
     /// Seed of rows and operation sequences.
@@ -79,7 +81,7 @@ pub struct Plan {
 }
 
 /// Of plans that do not say.
-const fn usual_bound_ms() -> u64 {
+const fn default_p99_limit_ms() -> u64 {
     100
 }
 
@@ -94,10 +96,10 @@ const fn is_one(clients: &u32) -> bool {
 }
 
 impl Plan {
-    /// Whether clients share the operations, or are called for at a rate: what takes point
+    /// Whether several clients share the operations or a target rate is set: both need point
     /// operations.
     pub const fn is_shared(&self) -> bool {
-        self.clients > 1 || self.arrivals.is_some()
+        self.clients > 1 || self.target_rate.is_some()
     }
 }
 

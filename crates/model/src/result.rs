@@ -1,5 +1,6 @@
 //! The result file: versioned JSON with every raw run. `docs/result-format.md` describes it for
-//! readers; a field added later is optional, so that a file written today stays readable.
+//! readers. A field added later is optional and a field renamed is read under its old name too, so
+//! that a file written today stays readable.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +11,16 @@ use crate::{CellId, Durability, Status};
 
 mod loaded;
 
-pub use loaded::{Loaded, Settling};
+pub use loaded::{Loaded, Maintenance};
 
-/// The newest version of the schema. Raised when an old reader could misread a new file.
-pub const SCHEMA: u32 = 2;
-
-/// The version of the schema in which the result of a plan is written: the oldest whose readers do not
-/// misread it. Of several clients, or of operations called for at a rate, a reader of schema 1 would
-/// take the time between two operations for the time of one.
-pub const fn schema(plan: &Plan) -> u32 {
-    if plan.is_shared() { SCHEMA } else { 1 }
-}
+/// The version of the schema that is written. Raised when an old reader could misread or not read a
+/// new file: schema 3 has other names for fields of schemas 1 and 2, which are read as well.
+pub const SCHEMA: u32 = 3;
 
 /// One run of embermark: what was asked, on what, and what came out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ResultFile {
-    /// As [`schema`] says.
+    /// [`SCHEMA`], or an older version.
     pub schema: u32,
     /// What the figures were measured with and on.
     pub manifest: Manifest,
@@ -72,8 +67,9 @@ pub struct EngineFacts {
     pub name: String,
     /// `embedded`, `server` or `reference`.
     pub kind: String,
-    /// How it is spoken to: `SQL`, `key-value`, `document` or `series`.
-    pub family: String,
+    /// Its data model: `SQL`, `key-value`, `document` or `series`.
+    #[serde(alias = "family")]
+    pub data_model: String,
     /// Licence of what is linked or started.
     pub licence: String,
     /// Lines of code of its adapter in this tool, a measure of the effort to use it.
@@ -150,20 +146,20 @@ pub struct Floor {
     pub read_ns: f64,
 }
 
-/// One box of the comparison.
+/// One cell of the comparison.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cell {
-    /// Which box.
+    /// Which cell.
     pub id: CellId,
     /// How it ended: the worst of its trials.
     pub status: Status,
     /// Why, when not ok.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the engine's setting for this tier really keeps, when that is another tier than the
-    /// one asked for: a stronger one, or for a reference engine a weaker one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keeps: Option<Durability>,
+    /// The tier that the engine's setting provides, when that is not the one asked for: a stronger
+    /// one, or for a reference engine a weaker one.
+    #[serde(default, alias = "keeps", skip_serializing_if = "Option::is_none")]
+    pub effective_durability: Option<Durability>,
     /// True for an engine that is shown for orientation and never ranked (`memory`, `null`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,
@@ -209,9 +205,9 @@ pub struct Trial {
     /// where it had a disk of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_io: Option<DeviceIo>,
-    /// CPU time that the trial could not have while it ran, since others had it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub others: Option<Others>,
+    /// CPU time that other programs and virtual machines took while the trial ran.
+    #[serde(default, alias = "others", skip_serializing_if = "Option::is_none")]
+    pub background_cpu: Option<BackgroundCpu>,
     /// Wall time of the whole trial in ns.
     pub wall_ns: u64,
     /// File with the worker's standard error, relative to the result file.
@@ -230,15 +226,16 @@ pub struct DeviceIo {
     pub flushes: u64,
 }
 
-/// What else a machine's CPUs did while a trial ran, summed over all CPUs.
+/// CPU time that did not go to the trial while it ran, summed over all CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Others {
+pub struct BackgroundCpu {
     /// CPU time of other programs, in ns, from the kernel's clock ticks.
     pub cpu_ns: u64,
-    /// CPU time that the host of a virtual machine gave to others, in ns.
+    /// CPU time that the host of a virtual machine gave to other machines, in ns.
     pub stolen_ns: u64,
-    /// CPU time that there was in all, idle time included, in ns.
-    pub of_ns: u64,
+    /// All CPU time of that period, idle time included, in ns.
+    #[serde(alias = "of_ns")]
+    pub total_cpu_ns: u64,
 }
 
 /// Size of a directory on disk.
@@ -266,7 +263,8 @@ pub struct PhaseResult {
     /// The phase's name, `read`.
     pub phase: String,
     /// By the engine's own means or by client code.
-    pub how: Execution,
+    #[serde(alias = "how")]
+    pub execution: Execution,
     /// How it ended.
     pub status: Status,
     /// Why, when not ok: for a wrong answer the first difference.
@@ -307,16 +305,16 @@ pub struct Run {
     /// What was seen while it lasted, of a phase that keeps up with a machine for a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
-    /// Of a run that puts rows in: how many bytes they are, and how the database came to rest.
+    /// Of a run that inserts rows: how many bytes they are, and the maintenance after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded: Option<Loaded>,
     /// What each client did, where there were several; `elapsed_ns` is then from the first one's
     /// start to the last one's end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<ClientRun>,
-    /// The schedule, where operations were called for at a rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<Arrivals>,
+    /// The schedule, where operations were started at a target rate.
+    #[serde(default, alias = "arrivals", skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<OpenLoopSchedule>,
 }
 
 /// What one of several clients did in a run.
@@ -335,30 +333,34 @@ impl ClientRun {
     }
 }
 
-/// Operations called for on a schedule, by all clients of a run together.
+/// Operations started on a schedule, by all clients of a run together, and how well it was kept: an
+/// open-loop load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Arrivals {
-    /// Operations a second that were called for.
-    pub per_second: u64,
+pub struct OpenLoopSchedule {
+    /// Operations a second that the schedule has.
+    #[serde(alias = "per_second")]
+    pub target_rate: u64,
     /// Operations a second that were started.
-    pub reached: f64,
+    #[serde(alias = "reached")]
+    pub achieved_rate: f64,
     /// Mean time in ns from when an operation was to start to its end.
     pub response_ns: f64,
-    /// Operations that a client was waiting to start, and so started as punctually as it could.
-    pub waited: u64,
-    /// By how much those were late, in ns: the schedule's own fault, not the engine's. The 99th
+    /// Operations before whose time a client was idle, and which so started when they were to.
+    #[serde(alias = "waited")]
+    pub on_time: u64,
+    /// By how much those were late, in ns: the client's own error, not the engine's. The 99th
     /// percentile; absent with fewer than 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_p99_ns: Option<u64>,
 }
 
-impl Arrivals {
-    /// The share of the rate called for that must be reached.
+impl OpenLoopSchedule {
+    /// The share of the target rate that must be achieved.
     pub const ENOUGH: f64 = 0.99;
 
-    /// Whether operations were started at the rate at which they were called for.
+    /// Whether operations were started at the target rate.
     pub fn kept_up(&self) -> bool {
-        self.reached >= Self::ENOUGH * self.per_second as f64
+        self.achieved_rate >= Self::ENOUGH * self.target_rate as f64
     }
 }
 

@@ -50,9 +50,9 @@ pub struct EngineAdvice {
     pub engine: String,
     /// The tier asked for. Engines are compared inside one alone.
     pub tier: Durability,
-    /// What its setting really keeps, when that is another tier.
+    /// The tier that its setting provides, when that is not the one asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub keeps: Option<Durability>,
+    pub effective_durability: Option<Durability>,
     /// What it is.
     pub facts: Facts,
     /// By criterion: its figure over that of the best, 1 or more; absent where it was not measured.
@@ -69,7 +69,7 @@ pub struct Facts {
     /// `embedded`, `server` or `reference`.
     pub kind: String,
     /// `SQL`, `key-value`, `document` or `series`; `unknown` in results that do not say.
-    pub family: String,
+    pub data_model: String,
     /// Licence of what is linked or started; `unknown` in results that do not say.
     pub licence: String,
     /// What that licence is like.
@@ -99,7 +99,7 @@ pub fn table(files: &[&ResultFile]) -> AdviceTable {
                 engines.push(EngineAdvice {
                     engine: engine.id.to_owned(),
                     tier,
-                    keeps: engine.keeps,
+                    effective_durability: engine.effective_durability,
                     facts: facts::of(file, &comparison, engine.id, tier),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),

@@ -13,7 +13,7 @@ use crate::text;
 /// The best of its row.
 pub(crate) const BEST: &str = "*";
 /// No difference to the best of its row is shown.
-pub(crate) const UNDECIDED: &str = "≈";
+pub(crate) const NOT_SIGNIFICANT: &str = "≈";
 /// A trial stands apart from the others.
 pub(crate) const OUTLIER: &str = "°";
 /// Not everything was done: stopped at the cap or, for resources, phases missing.
@@ -86,14 +86,13 @@ pub(crate) fn subtitle(group: &Group<'_>, plan: &Plan) -> Vec<String> {
     };
     let rows = rows.map_or_else(|| "all rows".into(), |rows| format::counted(rows, "row"));
     let name = group.dataset.map(|dataset| format!(", {}", text::plain(&dataset.name)));
-    let discarded = match plan.discard {
+    let warmup = match plan.warmup_runs {
         0 => String::new(),
-        1 => " (first discarded)".into(),
-        many => format!(" (first {many} discarded)"),
+        warmup => format!(" ({warmup} warm-up)"),
     };
     let runs = format::counted(u64::from(plan.runs), "run");
     let trials = format::counted(u64::from(plan.trials), "trial");
-    let mut parts = vec![rows + &name.unwrap_or_default(), format!("{runs}{discarded} x {trials}")];
+    let mut parts = vec![rows + &name.unwrap_or_default(), format!("{runs}{warmup} x {trials}")];
     if group.rows.iter().any(|row| row.variant.is_some()) {
         parts.push(format!("variant {} unless named", text::plain(group.variant)));
     }
@@ -204,7 +203,7 @@ pub(crate) fn resources(group: &Group<'_>) -> Option<Grid> {
         ("on disk", |usage| usage.disk_bytes, format::bytes),
         ("to device", |usage| usage.device_written_bytes, format::bytes),
         ("flushes", |usage| usage.device_flushes, |flushes| format::count(flushes as u64)),
-        ("others", |usage| usage.others_share, share),
+        ("background CPU", |usage| usage.background_cpu_share, share),
     ];
     let kinds: Vec<Kind> = kinds
         .into_iter()
@@ -235,16 +234,16 @@ fn share(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// Loads of engines down, what they wrote and how they came to rest across; `None` where no row of
-/// the group puts any in, or an older result does not tell. A column that nobody has is left out.
+/// Loads of engines down, what they wrote and their maintenance across; `None` where no phase of the
+/// group inserts rows, or an older result does not tell. A column that nobody has is left out.
 pub(crate) fn loads(group: &Group<'_>) -> Option<Grid> {
     type Kind = (&'static str, fn(&Loading) -> Option<f64>, fn(f64) -> String);
     let kinds: [Kind; 8] = [
         ("rows' bytes", |loading| loading.user_bytes, format::bytes),
         ("written/byte", |loading| loading.write_amplification, format::ratio),
-        ("settling", |loading| loading.settle_ns, format::duration),
-        ("its CPU", |loading| loading.settle_cpu_ns, format::duration),
-        ("with settling", |loading| loading.settled_amplification, format::ratio),
+        ("maintenance", |loading| loading.maintenance_ns, format::duration),
+        ("its CPU", |loading| loading.maintenance_cpu_ns, format::duration),
+        ("total/byte", |loading| loading.amplification_with_maintenance, format::ratio),
         ("device/byte", |loading| loading.device_amplification, format::ratio),
         ("disk before", |loading| loading.disk_before_bytes, format::bytes),
         ("disk after", |loading| loading.disk_after_bytes, format::bytes),
@@ -267,7 +266,7 @@ pub(crate) fn loads(group: &Group<'_>) -> Option<Grid> {
         }
     }
     (!rows.is_empty()).then(|| Grid {
-        title: format!("{} · loads, written and settled", title(group)),
+        title: format!("{} · loads and maintenance", title(group)),
         corner: String::new(),
         header: kinds.iter().map(|(name, ..)| (*name).to_owned()).collect(),
         rows,
@@ -306,7 +305,7 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
         }
         Entry::Absent => return Text { value: format::NOT_MEASURED.into(), ..Text::default() },
     };
-    let Measured { figure, ratio, best, undecided, tainted, .. } = measured;
+    let Measured { figure, ratio, best, not_significant, tainted, .. } = measured;
     let marks = [
         (figure.stop.is_some(), STOPPED),
         (figure.sharing.as_ref().is_some_and(Sharing::is_behind), sharing::BEHIND),
@@ -315,14 +314,14 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
         (*tainted, TAINTED),
     ];
     let second = ratio.map(format::ratio).unwrap_or_default();
-    let leads = *best || *undecided;
+    let leads = *best || *not_significant;
     Text {
         value: format::duration(row.time_ns(measured)),
         marks: marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect(),
         second,
         ratio: *ratio,
-        best: match (undecided, best) {
-            (true, _) => UNDECIDED,
+        best: match (not_significant, best) {
+            (true, _) => NOT_SIGNIFICANT,
             (false, true) => BEST,
             (false, false) => "",
         },

@@ -18,8 +18,8 @@ struct Face {
     cells: Option<IgnoredAny>,
 }
 
-/// Reads the result file at `path`. Fields this version does not know are ignored, optional ones
-/// that are absent take their defaults.
+/// Reads the result file at `path`, of any schema up to [`SCHEMA`], which it then has. Fields this
+/// version does not know are ignored, optional ones that are absent take their defaults.
 ///
 /// # Errors
 /// When the file is missing, unreadable, cut off, not JSON, not a result, or of a newer schema.
@@ -44,10 +44,12 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     if face.cells.is_none() {
         return Err(not_a_result("it has no cells"));
     }
-    serde_json::from_slice(&bytes).map_err(|error| ReportError::Malformed {
+    let malformed = |error: serde_json::Error| ReportError::Malformed {
         path: path.to_owned(),
         detail: error.to_string(),
-    })
+    };
+    let file: ResultFile = serde_json::from_slice(&bytes).map_err(malformed)?;
+    Ok(ResultFile { schema: SCHEMA, ..file })
 }
 
 fn no_face(path: &Path, error: &serde_json::Error) -> ReportError {

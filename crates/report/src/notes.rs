@@ -87,7 +87,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
         notes.push(note("1.00x", says));
         notes.push(intervals(&measured));
     }
-    let by_schedule = file.plan.arrivals.is_some();
+    let by_schedule = file.plan.target_rate.is_some();
     if !by_schedule && measured.iter().any(|(_, row, ..)| row.unit == Unit::Operation) {
         let says = "time of one operation, as not every engine did the same number";
         notes.push(note(grid::PER_OPERATION, says));
@@ -133,9 +133,9 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     let rows = comparison.groups.iter().flat_map(|group| &group.rows);
     if rows.flat_map(|row| &row.loadings).any(Option::is_some) {
         let says = "written/byte: what the engine's processes wrote for each byte of the rows' \
-                    values; settling: its own checkpoint or compaction after the last run, and \
-                    with settling what was written till then; device/byte: what reached a disk of \
-                    the trial's own (--isolate-disk)";
+                    values; maintenance: the engine's checkpoint or compaction after the last run; \
+                    total/byte: written/byte, maintenance included; device/byte: what reached a disk \
+                    of the trial's own (--isolate-disk)";
         notes.push(note("loads", says));
     }
     notes
@@ -151,7 +151,7 @@ fn intervals(measured: &[(&Group<'_>, &Row<'_>, &Engine<'_>, &Measured<'_>)]) ->
     }
     let says = "no difference to the row's best is shown: the ratio's 95 % bootstrap interval over \
                 the trials includes 1, and nobody wins alone (--intervals shows them)";
-    note(grid::UNDECIDED, says)
+    note(grid::NOT_SIGNIFICANT, says)
 }
 
 /// ` (3.10 MB to 5.20 MB)`: what workers held that had an engine inside them.
@@ -204,15 +204,17 @@ fn stopped(
             ));
         }
     }
-    let cap = file.plan.cap_ms.map(|ms| format!(" of {}", format::duration(ms as f64 * 1e6)));
-    let cap = cap.unwrap_or_default();
+    let limit =
+        file.plan.max_run_time_ms.map(|ms| format!(" of {}", format::duration(ms as f64 * 1e6)));
+    let limit = limit.unwrap_or_default();
     (!places.is_empty()).then(|| {
-        let says = format!("stopped at the time cap{cap}; operations done: {}", places.join("; "));
+        let places = places.join("; ");
+        let says = format!("stopped at the longest run time{limit}; operations done: {places}");
         note(grid::STOPPED, says)
     })
 }
 
-/// Which engines keep another tier than the one asked for, and which are no competitors.
+/// Which engines have another effective durability than was asked for, and which are references.
 fn tiers(comparison: &Comparison<'_>) -> Vec<Note> {
     let mut said: Vec<(&str, String, Vec<&str>)> = Vec::new();
     for group in &comparison.groups {
@@ -225,10 +227,13 @@ fn tiers(comparison: &Comparison<'_>) -> Vec<Note> {
                 };
             if engine.reference {
                 say(grid::REFERENCE, "shown for orientation, never ranked".into());
-            } else if let Some(keeps) = engine.stronger(asked) {
-                say(grid::STRONGER, format!("stronger: {keeps}, where {asked} was asked"));
-            } else if let Some(keeps) = engine.weaker(asked) {
-                let says = format!("keeps only {keeps} where {asked} was asked, so not ranked");
+            } else if let Some(effective) = engine.stronger(asked) {
+                let says = format!("effective durability {effective} where {asked} was asked");
+                say(grid::STRONGER, says);
+            } else if let Some(effective) = engine.weaker(asked) {
+                let says = format!(
+                    "effective durability only {effective} where {asked} was asked, so not ranked"
+                );
                 say(grid::WEAKER, says);
             }
         }

@@ -175,9 +175,9 @@ fn box_text(standing: &Standing, reference: bool) -> Text {
         Standing::Weaker => return word("weaker", Tone::Dim),
         Standing::Nothing => return word(format::NOT_MEASURED, Tone::Plain),
     };
-    let Mean { ratio, answered, of, behind, best, undecided } = *mean;
-    let lead = match (undecided, best) {
-        (true, _) => grid::UNDECIDED,
+    let Mean { ratio, answered, of, behind, best, not_significant } = *mean;
+    let lead = match (not_significant, best) {
+        (true, _) => grid::NOT_SIGNIFICANT,
         (false, true) => grid::BEST,
         (false, false) => "",
     };
@@ -186,7 +186,7 @@ fn box_text(standing: &Standing, reference: bool) -> Text {
         value: format::ratio(ratio),
         marks: format!("{lead}{}", if behind { sharing::BEHIND } else { "" }),
         second: if lacks { format::part(answered as u64, of as u64) } else { String::new() },
-        tone: match (reference || lacks, behind, best || undecided) {
+        tone: match (reference || lacks, behind, best || not_significant) {
             (true, ..) => Tone::Dim,
             (_, true, _) => Tone::Warning,
             (.., true) => Tone::Best,
@@ -238,7 +238,7 @@ fn measured(file: &ResultFile) -> String {
     };
     let runs = format::counted(u64::from(plan.runs), "run");
     let clients = (plan.clients > 1).then(|| format::counted(plan.clients.into(), "client"));
-    let rate = plan.arrivals.map(|rate| format!("{} called for", format::rate(rate as f64)));
+    let rate = plan.target_rate.map(sharing::target_rate);
     let machine = [
         machine.cpu.as_deref().map(text::plain),
         machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),

@@ -57,8 +57,8 @@ pub struct Engine<'a> {
     pub id: &'a str,
     /// Shown and never ranked.
     pub reference: bool,
-    /// What its setting really keeps, when that is another tier than the group's.
-    pub keeps: Option<Durability>,
+    /// The tier that its setting provides, when that is not the group's.
+    pub effective_durability: Option<Durability>,
 }
 
 /// One phase in one variant, over all engines of the group.
@@ -109,9 +109,9 @@ pub struct Measured<'a> {
     pub ratio_interval: Option<[f64; 2]>,
     /// The best of the row.
     pub best: bool,
-    /// No difference to the best is shown: the ratio's interval includes 1. The best is undecided
-    /// too where another one is: the row has no sole winner.
-    pub undecided: bool,
+    /// The difference to the best is not significant: the ratio's interval includes 1. Then the
+    /// best has this too: the row has no sole winner.
+    pub not_significant: bool,
     /// This phase ended well and the cell did not: shown, not ranked.
     pub tainted: bool,
 }
@@ -194,7 +194,8 @@ fn engine<'a>(id: &'a str, cells: &[&'a Cell]) -> Engine<'a> {
     Engine {
         id,
         reference: own.clone().any(|cell| cell.reference),
-        keeps: own.find_map(|cell| cell.keeps.filter(|keeps| *keeps != cell.id.durability)),
+        effective_durability: own
+            .find_map(|cell| cell.effective_durability.filter(|tier| *tier != cell.id.durability)),
     }
 }
 
@@ -219,7 +220,7 @@ fn entry<'a>(cell: Option<&'a Cell>, phase: Option<&str>) -> Entry<'a> {
             ratio: None,
             ratio_interval: None,
             best: false,
-            undecided: false,
+            not_significant: false,
             tainted,
         })
     })
@@ -255,26 +256,29 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
         if !measured.best {
             let trials = &measured.figure.per_trial_ns;
             measured.ratio_interval = ratio_interval(trials, &best.per_trial_ns);
-            measured.undecided = measured.ratio_interval.is_some_and(includes_one);
+            measured.not_significant = measured.ratio_interval.is_some_and(includes_one);
         }
     }
-    let shared = ranked.iter().any(|measured| measured.undecided);
-    ranked.iter_mut().filter(|measured| measured.best).for_each(|best| best.undecided = shared);
+    let shared = ranked.iter().any(|measured| measured.not_significant);
+    for best in ranked.iter_mut().filter(|measured| measured.best) {
+        best.not_significant = shared;
+    }
 }
 
 impl Engine<'_> {
-    /// Whether it competes in a tier: a reference never does, nor who keeps less than was asked.
+    /// Whether it competes in a tier: a reference never does, nor an engine of lower effective
+    /// durability.
     pub fn ranked(&self, tier: Durability) -> bool {
-        !self.reference && self.keeps.is_none_or(|keeps| keeps >= tier)
+        !self.reference && self.effective_durability.is_none_or(|effective| effective >= tier)
     }
 
-    /// The tier it keeps beyond the one asked for.
+    /// Its effective durability where that is above the one asked for.
     pub fn stronger(&self, tier: Durability) -> Option<Durability> {
-        self.keeps.filter(|keeps| *keeps > tier)
+        self.effective_durability.filter(|effective| *effective > tier)
     }
 
-    /// The tier it keeps that is less than the one asked for.
+    /// Its effective durability where that is below the one asked for.
     pub fn weaker(&self, tier: Durability) -> Option<Durability> {
-        self.keeps.filter(|keeps| *keeps < tier)
+        self.effective_durability.filter(|effective| *effective < tier)
     }
 }

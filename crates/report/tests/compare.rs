@@ -155,7 +155,7 @@ type Case = (&'static str, fn(&mut ResultFile));
 
 #[test]
 fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
-    let cases: [Case; 20] = [
+    let cases: [Case; 19] = [
         ("CPU:", |file| file.manifest.machine.cpu = Some("another".into())),
         ("number of CPUs:", |file| file.manifest.machine.cpus = Some(64)),
         ("memory:", |file| file.manifest.machine.memory_bytes = Some(64 << 30)),
@@ -163,13 +163,12 @@ fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
         ("file system:", |file| file.manifest.machine.file_system = Some("btrfs".into())),
         ("mount options:", |file| file.manifest.machine.mount_options = Some("sync".into())),
         ("build:", |file| file.manifest.tool.profile = "debug".into()),
-        ("result schema:", |file| file.schema = 2),
         ("runs of a trial:", |file| file.plan.runs += 1),
-        ("discarded runs:", |file| file.plan.discard += 1),
-        ("time cap:", |file| file.plan.cap_ms = None),
+        ("warm-up runs:", |file| file.plan.warmup_runs += 1),
+        ("longest run time:", |file| file.plan.max_run_time_ms = None),
         ("time of a closed loop:", |file| file.plan.window_ms = Some(7)),
         ("clients:", |file| file.plan.clients = 4),
-        ("rate of operations:", |file| file.plan.arrivals = Some(400)),
+        ("target rate:", |file| file.plan.target_rate = Some(400)),
         ("seed:", |file| file.plan.seed += 1),
         ("cache memory given to engines:", |file| file.plan.memory_bytes *= 2),
         ("data:", |file| file.plan.data = embermark_model::plan::DataSource::File("x".into())),

@@ -183,7 +183,7 @@ fn every_csv_column_holds_what_its_header_says() {
         ("variant", "single"),
         ("engine", "sqlite"),
         ("reference", "false"),
-        ("keeps", ""),
+        ("effective_durability", ""),
         ("cell_status", cell.status.name()),
         ("trial", "1"),
         ("order", &order),
@@ -215,7 +215,7 @@ fn every_csv_column_holds_what_its_header_says() {
     assert_eq!((&*row["clients"], &*row["kept_up"], &*row["response_p50_ns"]), ("1", "", ""));
     assert_eq!(row["ops_per_second"].parse::<f64>().unwrap(), 102e9 / 101.0);
     // Of an old result nothing more is known, and nothing is made up.
-    for column in ["user_bytes", "write_amplification", "settle_ns", "observed_lost"] {
+    for column in ["user_bytes", "write_amplification", "maintenance_ns", "observed_lost"] {
         assert_eq!(row[column], "", "{column}");
     }
 }
@@ -232,7 +232,7 @@ fn everything_that_was_measured_is_in_the_csv() {
     assert_eq!(everything::missing(&numbers, row), Vec::<u64>::new());
     let run = &file.cells[0].trials[1].phases[0].runs[0];
     assert_eq!(row["user_bytes"], run.loaded.unwrap().user_bytes.to_string());
-    assert_eq!(row["settle_ns"], run.settling().unwrap().elapsed_ns.to_string());
+    assert_eq!(row["maintenance_ns"], run.maintenance().unwrap().elapsed_ns.to_string());
     assert_eq!(row["write_amplification"], run.write_amplification().unwrap().to_string());
     let seen = run.observed.as_ref().unwrap();
     assert_eq!(row["observed_a_new_count"], seen.counts["a-new-count"].to_string());
@@ -242,9 +242,9 @@ fn everything_that_was_measured_is_in_the_csv() {
     let csv = shown(&file, Format::Csv);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
-    let others = file.cells[0].trials[1].others.unwrap().cpu_ns.to_string();
-    let row = rows.iter().find(|row| row["others_cpu_ns"] == others).unwrap();
-    assert_eq!((row["settle_ns"].as_str(), row["observed_lost"].as_str()), ("", ""));
+    let others = file.cells[0].trials[1].background_cpu.unwrap().cpu_ns.to_string();
+    let row = rows.iter().find(|row| row["background_cpu_ns"] == others).unwrap();
+    assert_eq!((row["maintenance_ns"].as_str(), row["observed_lost"].as_str()), ("", ""));
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn tables_show_loads_and_what_is_not_measured_as_a_dash() {
     let mut file = fixture();
     let load = |file: &ResultFile| {
         let markdown = shown(file, Format::Markdown);
-        let loads = markdown.split("loads, written and settled").nth(1).unwrap().to_owned();
+        let loads = markdown.split("loads and maintenance").nth(1).unwrap().to_owned();
         loads.lines().find(|line| line.starts_with("| sqlite load |")).unwrap().to_owned()
     };
     assert!(load(&file).contains("420 kB"), "{}", load(&file));
@@ -261,7 +261,7 @@ fn tables_show_loads_and_what_is_not_measured_as_a_dash() {
             cell.trials.iter_mut().flat_map(|trial| &mut trial.phases).flat_map(|p| &mut p.runs)
         {
             run.engine.written_bytes = None;
-            run.loaded = run.loaded.map(|loaded| Loaded { settling: None, ..loaded });
+            run.loaded = run.loaded.map(|loaded| Loaded { maintenance: None, ..loaded });
         }
     }
     let line = load(&file);

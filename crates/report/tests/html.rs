@@ -9,23 +9,22 @@ use embermark_model::result::{Observed, Resources, ResultFile};
 use embermark_report::html::{
     self, EngineFacts, Page, PageOptions, PhaseFacts, Source, WorkloadFacts,
 };
-use embermark_report::{ReportError, load, statistics};
+use embermark_report::{ReportError, load};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 /// What the page's tests in `page/tests` open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/page.json";
-const INTERVALS_FIXTURE: &str = "page/tests/fixtures/intervals.json";
 
 fn fixture() -> ResultFile {
     load(Path::new(FIXTURE)).unwrap()
 }
 
 fn options() -> PageOptions<'static> {
-    let engine = |id: &str, kind: &str, family: &str| EngineFacts {
+    let engine = |id: &str, kind: &str, data_model: &str| EngineFacts {
         id: id.into(),
         name: id.to_uppercase(),
         kind: kind.into(),
-        family: family.into(),
+        data_model: data_model.into(),
     };
     PageOptions {
         order: &["load", "read", "outages", "full_profile"],
@@ -67,26 +66,6 @@ fn is_fixture(file: &str, text: &str) {
 fn the_pages_tests_are_given_what_this_version_writes() {
     let text = serde_json::to_string_pretty(&data(&fixture())).unwrap() + "\n";
     is_fixture(PAGE_FIXTURE, &text);
-}
-
-/// Intervals of ratios as the terminal shows them: the page works its own out, to the same.
-#[test]
-fn the_pages_tests_are_given_the_intervals_of_the_terminals_table() {
-    let cases: [(&[f64], &[f64]); 5] = [
-        (&[12.0, 11.0, 13.5], &[10.0, 10.5, 9.5]),
-        (&[3.1, 2.9, 3.0, 3.4], &[1.0, 1.2, 1.1, 0.9]),
-        (&[104.0, 99.0, 101.0, 100.0, 180.0], &[100.0, 98.0, 102.0, 103.0, 97.0]),
-        (&[7.0, 7.1, 7.2, 7.3, 7.4, 7.5, 7.6, 7.7, 7.8], &[5.0, 5.5, 6.0]),
-        (&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], &[3.0, 3.0, 3.0, 3.0, 3.0]),
-    ];
-    let told: Vec<_> = cases
-        .iter()
-        .map(|(above, below)| {
-            let interval = statistics::ratio_interval(above, below).unwrap();
-            serde_json::json!({ "above": above, "below": below, "interval": interval })
-        })
-        .collect();
-    is_fixture(INTERVALS_FIXTURE, &(serde_json::to_string_pretty(&told).unwrap() + "\n"));
 }
 
 #[test]
@@ -175,10 +154,10 @@ fn figures_that_may_not_be_published_are_named_on_the_face() {
 }
 
 #[test]
-fn a_reference_and_an_engine_that_keeps_less_are_not_ranked() {
+fn a_reference_and_an_engine_of_lower_durability_are_not_ranked() {
     let mut file = fixture();
     for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "lmdb") {
-        cell.keeps = Some(Durability::None);
+        cell.effective_durability = Some(Durability::None);
     }
     let page = data(&file);
     let ranked = |engine: &str| page.cells.iter().any(|cell| cell.engine == engine && cell.ranked);

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use embermark_model::result::{Arrivals, ClientRun, Latency, Resources, ResultFile, Run};
+use embermark_model::result::{ClientRun, Latency, OpenLoopSchedule, Resources, ResultFile, Run};
 use embermark_report::{Format, Options, load, parquet, render};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
@@ -118,9 +118,9 @@ fn everything_that_was_measured_is_in_a_column() {
     let row = rows.iter().find(|row| field(row, "elapsed_ns") == elapsed).unwrap();
     let columns = row.get_column_iter().map(|(name, field)| (name.clone(), field.to_string()));
     assert_eq!(everything::missing(&numbers, &columns.collect()), Vec::<u64>::new());
-    // Nothing of it is known of the others: NULL, never 0.
+    // Nothing of it is known of the background_cpu: NULL, never 0.
     let old = rows.iter().find(|row| field(row, "scale") == Field::Str("1k".into())).unwrap();
-    for name in ["user_bytes", "settle_ns", "device_flushes", "observed_server_cpu_ns"] {
+    for name in ["user_bytes", "maintenance_ns", "device_flushes", "observed_server_cpu_ns"] {
         assert_eq!(field(old, name), Field::Null, "{name}");
     }
 }
@@ -147,11 +147,11 @@ fn several_clients_and_a_schedule_stand_in_columns_of_their_own() {
     part.response = Some(Latency { p50: 7_777, ..latency });
     part.runs[0].clients =
         [1_000_000, 4_000_000].map(|elapsed_ns| ClientRun { elapsed_ns, ops: 4 }).to_vec();
-    part.runs[0].arrivals = Some(Arrivals {
-        per_second: 400,
-        reached: 196.4,
+    part.runs[0].schedule = Some(OpenLoopSchedule {
+        target_rate: 400,
+        achieved_rate: 196.4,
         response_ns: 5_000.6,
-        waited: 3,
+        on_time: 3,
         late_p99_ns: None,
     });
     let rows = written(&file);
@@ -159,8 +159,8 @@ fn several_clients_and_a_schedule_stand_in_columns_of_their_own() {
         ("clients", Field::Long(2)),
         ("slowest_client_per_second", Field::Long(1_000)),
         ("fastest_client_per_second", Field::Long(4_000)),
-        ("arrivals_per_second", Field::Long(400)),
-        ("reached_per_second", Field::Long(196)),
+        ("target_rate", Field::Long(400)),
+        ("achieved_rate", Field::Long(196)),
         ("late_p99_ns", Field::Null),
         ("response_mean_ns", Field::Long(5_001)),
         ("response_p50_ns", Field::Long(7_777)),
@@ -169,7 +169,7 @@ fn several_clients_and_a_schedule_stand_in_columns_of_their_own() {
     }
     let other = &rows[rows.len() - 1];
     assert_eq!(
-        (field(other, "clients"), field(other, "arrivals_per_second")),
+        (field(other, "clients"), field(other, "target_rate")),
         (Field::Long(1), Field::Null)
     );
 }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use embermark_model::result::{Arrivals, ClientRun, ResultFile};
+use embermark_model::result::{ClientRun, OpenLoopSchedule, ResultFile};
 use embermark_report::{Format, Options, load, render};
 
 /// The golden result as if two clients had shared its reads, the second one at half the first one's
@@ -24,10 +24,10 @@ fn by_two_clients() -> ResultFile {
     file
 }
 
-/// The same called for at a rate of which they reached some.
-fn called_for(reached: f64) -> ResultFile {
+/// The same at a target rate of which they achieved some.
+fn at_a_rate(achieved_rate: f64) -> ResultFile {
     let mut file = by_two_clients();
-    file.plan.arrivals = Some(1_000);
+    file.plan.target_rate = Some(1_000);
     for phase in file.cells.iter_mut().flat_map(|cell| &mut cell.trials).flat_map(|t| &mut t.phases)
     {
         if phase.phase == "read" {
@@ -35,8 +35,14 @@ fn called_for(reached: f64) -> ResultFile {
         }
         for run in phase.runs.iter_mut().filter(|run| !run.clients.is_empty()) {
             let (response_ns, late_p99_ns) = (5e6, Some(60_000));
-            let (per_second, waited) = (1_000, run.ops);
-            run.arrivals = Some(Arrivals { per_second, reached, response_ns, waited, late_p99_ns });
+            let (target_rate, on_time) = (1_000, run.ops);
+            run.schedule = Some(OpenLoopSchedule {
+                target_rate,
+                achieved_rate,
+                response_ns,
+                on_time,
+                late_p99_ns,
+            });
         }
     }
     file
@@ -59,31 +65,31 @@ fn a_table_shows_the_throughput_of_all_clients_and_of_the_slowest_and_fastest() 
 }
 
 #[test]
-fn what_did_not_keep_up_is_marked_and_said_with_the_rate_it_reached() {
-    let behind = shown(&called_for(500.0), Format::Table);
+fn what_did_not_keep_up_is_marked_and_said_with_the_rate_it_achieved() {
+    let behind = shown(&at_a_rate(500.0), Format::Table);
     assert!(
         behind.contains("did not keep up") && behind.contains("500 /s of 1.00 k/s"),
         "{behind}"
     );
-    assert!(behind.contains("1,000 operations called for a second"), "{behind}");
+    assert!(behind.contains("target rate 1.00 k/s"), "{behind}");
     assert!(behind.contains("read response") && behind.contains("read service"), "{behind}");
     assert!(behind.contains("at most 60.0 µs late"), "{behind}");
     let row = behind.lines().find(|line| line.starts_with("read /op")).unwrap();
     assert!(row.contains("5.00 ms<"), "{row}");
-    let enough = shown(&called_for(995.0), Format::Table);
+    let enough = shown(&at_a_rate(995.0), Format::Table);
     assert!(!enough.contains("did not keep up"), "{enough}");
 }
 
 #[test]
-fn the_time_of_what_is_called_for_is_its_response_time_and_not_the_schedules() {
-    let text = shown(&called_for(1_000.0), Format::Table);
+fn the_time_at_a_target_rate_is_its_response_time_and_not_the_schedules() {
+    let text = shown(&at_a_rate(1_000.0), Format::Table);
     let row = text.lines().find(|line| line.starts_with("read /op")).unwrap();
     assert!(row.contains("5.00 ms 1.00x"), "{row}");
 }
 
 #[test]
 fn csv_has_clients_rates_and_percentiles_of_each_run() {
-    let csv = shown(&called_for(500.0), Format::Csv);
+    let csv = shown(&at_a_rate(500.0), Format::Csv);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let header = reader.headers().unwrap().clone();
     let at = |name: &str| header.iter().position(|known| known == name).unwrap();
@@ -93,8 +99,8 @@ fn csv_has_clients_rates_and_percentiles_of_each_run() {
             continue;
         }
         reads += 1;
-        assert_eq!((&line[at("clients")], &line[at("arrivals_per_second")]), ("2", "1000"));
-        assert_eq!((&line[at("reached_per_second")], &line[at("kept_up")]), ("500", "false"));
+        assert_eq!((&line[at("clients")], &line[at("target_rate")]), ("2", "1000"));
+        assert_eq!((&line[at("achieved_rate")], &line[at("kept_up")]), ("500", "false"));
         let number = |name: &str| line[at(name)].parse::<f64>().unwrap();
         let both = number("slowest_client_per_second") + number("fastest_client_per_second");
         assert!((both / number("ops_per_second") - 1.0).abs() < 1e-9, "{line:?}");

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use embermark_engines::{OpenOptions, registry};
+use embermark_engines::{OpenOptions, Reopener, registry};
 use embermark_meter::Meter;
 use embermark_model::plan::DataSource;
 use embermark_model::{Durability, Scale};
@@ -18,7 +18,8 @@ fn null_bench() -> Result<Box<dyn Bench>, Box<dyn std::error::Error>> {
     workload.source(&DataSource::Synthetic, seed)?.stage(Scale::Rows(READS), &rows)?;
     let prepared = workload.prepare(&Spec::of(rows, "single", seed))?;
     let options = OpenOptions::new(dir.path(), Durability::None, 1 << 20);
-    Ok(prepared.open(registry::find("null")?.open(&options)?.store)?)
+    let null = registry::find("null")?;
+    Ok(prepared.open(null.open(&options)?.store, Reopener::of(null, options))?)
 }
 
 fn floor(criterion: &mut Criterion) {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use embermark_contract::{EngineError, Store};
+use embermark_contract::{EngineError, Reopener, Store};
 use embermark_data::DataError;
 use embermark_meter::{Measured, Meter};
 use embermark_model::Scale;
@@ -22,8 +22,10 @@ pub mod contacts;
 pub mod events;
 mod generated;
 pub mod htap;
+mod loaded;
 pub mod machine;
 mod observer;
+mod reopenable;
 mod row_source;
 pub mod sensors;
 mod strategy;
@@ -181,11 +183,11 @@ pub struct Spec {
     pub rate: Rate,
     /// Clients that share the operations of a phase.
     pub clients: u32,
-    /// Operations a second that are called for, by all clients together; `None`: each client does its
-    /// next one when the last has ended.
-    pub arrivals: Option<u64>,
-    /// The longest that a commit in a hundred may take at the highest rate.
-    pub bound: Duration,
+    /// Operations a second that are started, by all clients together (open loop); `None`: each client
+    /// starts its next one when the last has ended (closed loop).
+    pub target_rate: Option<u64>,
+    /// Limit of the 99th percentile of commit latency at the highest rate.
+    pub p99_limit: Duration,
     /// Starts processes that take part; none where nobody can.
     pub companions: Option<Rc<dyn Companions>>,
 }
@@ -201,8 +203,8 @@ impl Spec {
             warm_up: Duration::ZERO,
             rate: Rate::default(),
             clients: 1,
-            arrivals: None,
-            bound: Duration::from_millis(100),
+            target_rate: None,
+            p99_limit: Duration::from_millis(100),
             companions: None,
         }
     }
@@ -210,11 +212,15 @@ impl Spec {
 
 /// A cell ready to meet its engine.
 pub trait Prepared {
-    /// Sets the workload up on an open, empty database.
+    /// Sets the workload up on an open, empty database, which `reopener` opens again.
     ///
     /// # Errors
     /// When the engine refuses its tables or statements.
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError>;
+    fn open(
+        self: Box<Self>,
+        store: Store,
+        reopener: Reopener,
+    ) -> Result<Box<dyn Bench>, EngineError>;
 }
 
 /// A phase of an opened cell.
@@ -225,7 +231,7 @@ pub struct OpenedPhase {
     /// Operations a full run has; 0 for a closed loop, which does as many as [`Spec::window`] allows.
     pub ops: u64,
     /// By the engine's own means or by client code.
-    pub how: Execution,
+    pub execution: Execution,
 }
 
 /// A workload on one database. The harness calls, for each run of each phase: `ready`, then `run`
@@ -285,13 +291,13 @@ pub trait Bench {
     /// rows in.
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64>;
 
-    /// Brings the database to rest as a run of a phase that puts rows in has left it.
+    /// Maintenance of the database as a run of a phase that puts rows in has left it.
     ///
     /// # Errors
     /// When the engine reports one.
-    fn rest(&mut self) -> Result<(), EngineError>;
+    fn maintain_as_left(&mut self) -> Result<(), EngineError>;
 
-    /// Leaves the database fully loaded and at rest, and closes it.
+    /// Leaves the database fully loaded, with maintenance done, and closes it.
     ///
     /// # Errors
     /// When the engine reports one.

@@ -1,5 +1,6 @@
 //! How rows get in, as variants of several workloads have it.
 
+use embermark_contract::Scope;
 use embermark_model::choice;
 
 use crate::{VariantInfo, WorkloadError};
@@ -16,6 +17,14 @@ pub(crate) enum Strategy {
 }
 
 impl Strategy {
+    /// What a transaction covers where rows go in or are changed one at a time.
+    pub(crate) const fn scope(self) -> Scope {
+        match self {
+            Self::CommitEach => Scope::PerOperation,
+            Self::Single | Self::Bulk => Scope::Batch,
+        }
+    }
+
     /// The strategy that is called so.
     pub(crate) fn named(name: &str, variants: &[VariantInfo]) -> Result<Self, WorkloadError> {
         let known = variants.iter().any(|variant| variant.name == name);

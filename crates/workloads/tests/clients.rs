@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{Outcome, Staged, candidates, drive_phases, options};
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use embermark_engines::{
-    Access, ClientOpener, Engine, EngineError, Lifecycle, Result, Store, Tier,
+use embermark_engines::kv::{
+    Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
+use embermark_engines::{ClientOpener, Engine, EngineError, Lifecycle, Result, Scope, Store, Tier};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 use embermark_workloads::{Spec, find};
@@ -29,11 +29,12 @@ fn shared(
     store: Store,
     phases: &[&str],
     cap: Option<Duration>,
-    arrivals: Option<u64>,
+    target_rate: Option<u64>,
 ) -> Result<Vec<Outcome>> {
     let spec = Spec::of(staged.rows.clone(), variant, 7);
-    let spec = Spec { clients: CLIENTS, arrivals, ..spec };
-    let bench = find("sensors").unwrap().prepare(&spec).unwrap().open(store)?;
+    let spec = Spec { clients: CLIENTS, target_rate, ..spec };
+    let bench =
+        find("sensors").unwrap().prepare(&spec).unwrap().open(store, common::connecting())?;
     Ok(drive_phases(bench, 2, cap, |name| phases.contains(&name)))
 }
 
@@ -185,14 +186,21 @@ impl KvStore for Common {
         Ok(())
     }
 
-    fn begin(&mut self, _: Access) -> Result<()> {
-        Ok(())
+    fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let mut rows = 0;
+        while let Some((key, value)) = pairs.next() {
+            self.map.lock().unwrap().insert(key.to_vec(), value.to_vec());
+            rows += 1;
+        }
+        Ok(rows)
     }
 
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
     }
+}
 
+impl Operations for Common {
     fn get(&mut self, _: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         if self.tells(Lie::MissesKeys) {
             return Ok(None);
@@ -211,7 +219,7 @@ impl KvStore for Common {
         Ok(())
     }
 
-    fn modify(&mut self, _: Table, key: &[u8], new: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
+    fn modify(&mut self, _: Table, key: &[u8], new: &mut Change<'_>) -> Result<bool> {
         if !self.tells(Lie::IgnoresUpdates)
             && let Some(value) = self.map.lock().unwrap().get_mut(key)
         {
@@ -227,16 +235,7 @@ impl KvStore for Common {
         Ok(true)
     }
 
-    fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let mut rows = 0;
-        while let Some((key, value)) = pairs.next() {
-            self.map.lock().unwrap().insert(key.to_vec(), value.to_vec());
-            rows += 1;
-        }
-        Ok(rows)
-    }
-
-    fn scan(&mut self, _: Table, _: Range<'_>, _: Direction, visit: &mut Visit<'_>) -> Result<()> {
+    fn scan(&mut self, _: Table, _: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         for (key, value) in self.map.lock().unwrap().iter() {
             if visit(key, value).is_break() {
                 break;
@@ -279,7 +278,8 @@ fn a_client_whose_thread_ends_is_an_error_and_no_wait_without_end() {
     let staged = Staged::synthetic(100);
     let spec = Spec { clients: CLIENTS, ..Spec::of(staged.rows.clone(), "commit-each", 7) };
     let store = Store::Kv(Box::new(Common::new(Lie::Panics)));
-    let mut bench = find("sensors").unwrap().prepare(&spec).unwrap().open(store).unwrap();
+    let mut bench =
+        find("sensors").unwrap().prepare(&spec).unwrap().open(store, common::connecting()).unwrap();
     bench.ready(0).unwrap();
     let ran = bench.run(0, &mut embermark_meter::Meter::new(None));
     let error: EngineError = ran.err().unwrap();

@@ -7,9 +7,11 @@ mod common;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use common::{Outcome, candidates, drive, options, store};
-use embermark_engines::kv::{Direction, Indexed, KvStore, Pairs, Range, Table, TableDef, Visit};
-use embermark_engines::{Access, Engine, Kind, Lifecycle, Result, ShutdownKind, Store, registry};
+use common::{Outcome, Plain, candidates, connecting, drive, options, store};
+use embermark_engines::kv::{
+    Change, Indexed, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
+use embermark_engines::{Engine, Kind, Lifecycle, Reopener, Result, Scope, Store, registry};
 use embermark_model::Scale;
 use embermark_model::plan::DataSource;
 use embermark_workloads::{Bench, Spec, find};
@@ -30,28 +32,34 @@ const VARIANTS: [&str; 3] = ["single", "commit-each", "bulk"];
 /// Most that a run takes where every answer was already seen without a cap.
 const CAP: Duration = Duration::from_millis(200);
 
-fn open(rows: u64, variant: &str, store: Store) -> Box<dyn Bench> {
+fn open(rows: u64, variant: &str, store: Store, reopener: Reopener) -> Box<dyn Bench> {
     let workload = find("contacts").unwrap();
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("rows");
     let source = workload.source(&DataSource::Synthetic, 42).unwrap();
     assert_eq!(source.stage(Scale::Rows(rows), &file).unwrap().rows, rows);
     let spec = Spec::of(file, variant, 7);
-    workload.prepare(&spec).unwrap().open(store).unwrap()
+    workload.prepare(&spec).unwrap().open(store, reopener).unwrap()
 }
 
 fn outcomes(
-    engine: &dyn Engine,
+    engine: &'static dyn Engine,
     rows: u64,
     variant: &str,
     cap: Option<Duration>,
 ) -> Option<Vec<Outcome>> {
     let (_dir, mut options) = options();
     let store = store(engine, &mut options)?;
-    Some(drive(open(rows, variant, store), 2, cap))
+    let reopener = Reopener::of(engine, options);
+    Some(drive(open(rows, variant, store, reopener), 2, cap))
 }
 
-fn every_answer_is_right(engine: &dyn Engine, rows: u64, variant: &str, cap: Option<Duration>) {
+fn every_answer_is_right(
+    engine: &'static dyn Engine,
+    rows: u64,
+    variant: &str,
+    cap: Option<Duration>,
+) {
     let Some(outcomes) = outcomes(engine, rows, variant, cap) else { return };
     assert_eq!(outcomes.iter().map(|outcome| outcome.name).collect::<Vec<_>>(), PHASES);
     let (two_fifths, fifth) = ((rows * 2 / 5).max(1), (rows / 5).max(1));
@@ -155,7 +163,7 @@ enum Lie {
 }
 
 struct Liar {
-    honest: Box<dyn KvStore>,
+    honest: Plain,
     lie: Lie,
     calls: u64,
     reopened: bool,
@@ -191,13 +199,13 @@ impl Lifecycle for Liar {
         self.honest.maintain()
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
+    fn reconnect(&mut self) -> Option<Result<()>> {
         self.reopened = true;
-        self.honest.reopen(after)
+        Some(Ok(()))
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        self.honest.close()
+        self.honest.0.close()
     }
 }
 
@@ -210,6 +218,21 @@ impl KvStore for Liar {
         true
     }
 
+    fn clear(&mut self, table: Table) -> Result<()> {
+        self.honest.clear(table)
+    }
+
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let drops = self.lie == Lie::DropsInBulk && pairs.next().is_some();
+        Ok(self.honest.bulk(table, pairs)? + u64::from(drops))
+    }
+
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
+    }
+}
+
+impl Operations for Liar {
     fn find(
         &mut self,
         table: Table,
@@ -233,24 +256,12 @@ impl KvStore for Liar {
         })
     }
 
-    fn clear(&mut self, table: Table) -> Result<()> {
-        self.honest.clear(table)
-    }
-
-    fn begin(&mut self, access: Access) -> Result<()> {
-        self.honest.begin(access)
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        self.honest.commit()
-    }
-
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         if self.lie == Lie::ForgetsWhenClosed && self.reopened {
             return Ok(None);
         }
         let Some(value) = self.honest.get(table, key)? else { return Ok(None) };
-        self.value = value.to_vec();
+        self.value = value;
         if self.tells(Lie::BendsGets, 100) {
             bend(&mut self.value);
         }
@@ -268,12 +279,7 @@ impl KvStore for Liar {
         self.honest.put(table, key, &value)
     }
 
-    fn modify(
-        &mut self,
-        table: Table,
-        key: &[u8],
-        change: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<bool> {
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         if self.tells(Lie::IgnoresUpdates, 50) {
             return Ok(true);
         }
@@ -301,19 +307,8 @@ impl KvStore for Liar {
         Ok(self.honest.delete(table, key)? && !denies)
     }
 
-    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let drops = self.lie == Lie::DropsInBulk && pairs.next().is_some();
-        Ok(self.honest.bulk(table, pairs)? + u64::from(drops))
-    }
-
-    fn scan(
-        &mut self,
-        table: Table,
-        range: Range<'_>,
-        direction: Direction,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        self.honest.scan(table, range, direction, visit)
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.honest.scan(table, range, visit)
     }
 }
 
@@ -323,9 +318,9 @@ fn found_out(lie: Lie, variant: &str) -> Vec<(&'static str, String)> {
     let Some(Store::Kv(memory)) = store(registry::find("memory").unwrap(), &mut options) else {
         panic!("memory is no key-value store")
     };
-    let honest = Indexed::new(memory);
+    let honest = Plain(Indexed::new(memory));
     let liar = Liar { honest, lie, calls: 0, reopened: false, value: Vec::new() };
-    let outcomes = drive(open(500, variant, Store::Kv(Box::new(liar))), 2, None);
+    let outcomes = drive(open(500, variant, Store::Kv(Box::new(liar)), connecting()), 2, None);
     let wrong = outcomes.into_iter().filter_map(|outcome| Some((outcome.name, outcome.wrong?)));
     wrong.inspect(|(_, text)| assert!(text.starts_with("wrong answer: "), "{text}")).collect()
 }

@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use common::{candidates, options, store};
+use common::{Plain, candidates, connecting, options, store};
 use embermark_data::events::{Payload, generate};
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use embermark_engines::{
-    Access, Engine, EngineError, Lifecycle, Result, ShutdownKind, Store, registry,
+use embermark_engines::kv::{
+    Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
+use embermark_engines::{Engine, EngineError, Lifecycle, Reopener, Result, Scope, Store, registry};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Scale;
 use embermark_model::answer::Answer;
@@ -51,9 +51,9 @@ impl Staged {
         Self { _dir: dir, rows: file }
     }
 
-    fn open(&self, variant: &str, store: Store) -> Result<Box<dyn Bench>> {
+    fn open(&self, variant: &str, store: Store, reopener: Reopener) -> Result<Box<dyn Bench>> {
         let spec = Spec::of(self.rows.clone(), variant, 7);
-        find("events").unwrap().prepare(&spec).unwrap().open(store)
+        find("events").unwrap().prepare(&spec).unwrap().open(store, reopener)
     }
 }
 
@@ -92,11 +92,11 @@ fn run(bench: &mut dyn Bench, phase: usize, cap: Option<Duration>) -> End {
     End::Right(right)
 }
 
-fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, variant: &str) {
+fn every_answer_is_right(engine: &'static dyn Engine, staged: &Staged, variant: &str) {
     let (_dir, mut options) = options();
     let Some(store) = store(engine, &mut options) else { return };
     let what = format!("{} {variant}", engine.info().id);
-    let bench = match staged.open(variant, store) {
+    let bench = match staged.open(variant, store, Reopener::of(engine, options)) {
         Ok(bench) => bench,
         Err(error) => {
             assert!(error.is_unsupported() && variant != "none", "{what}: {error}");
@@ -134,8 +134,10 @@ fn no_rows_and_one_row_are_answered_too() {
         let staged = Staged::new(rows);
         for id in ["memory", "sqlite", "duckdb"] {
             let (_dir, mut options) = options();
-            let Some(store) = store(registry::find(id).unwrap(), &mut options) else { continue };
-            for end in drive(staged.open("none", store).unwrap(), Some(CAP)) {
+            let engine = registry::find(id).unwrap();
+            let Some(store) = store(engine, &mut options) else { continue };
+            let reopener = Reopener::of(engine, options);
+            for end in drive(staged.open("none", store, reopener).unwrap(), Some(CAP)) {
                 assert!(!matches!(end, End::Wrong(_)), "{id} on {rows} rows: {end:?}");
             }
         }
@@ -159,10 +161,11 @@ enum Lie {
 }
 
 struct Liar {
-    honest: Box<dyn KvStore>,
+    honest: Plain,
     lie: Lie,
     calls: u64,
     reopened: bool,
+    value: Option<Vec<u8>>,
 }
 
 impl Liar {
@@ -177,13 +180,17 @@ impl Lifecycle for Liar {
         self.honest.maintain()
     }
 
-    fn reopen(&mut self, _: ShutdownKind) -> Result<()> {
+    fn reconnect(&mut self) -> Option<Result<()>> {
         self.reopened = true;
+        Some(Ok(()))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
         Ok(())
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        self.honest.close()
+        self.honest.0.close()
     }
 }
 
@@ -197,16 +204,19 @@ impl KvStore for Liar {
         self.honest.clear(table)
     }
 
-    fn begin(&mut self, access: Access) -> Result<()> {
-        self.honest.begin(access)
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        self.honest.bulk(table, pairs)
     }
 
-    fn commit(&mut self) -> Result<()> {
-        self.honest.commit()
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
     }
+}
 
+impl Operations for Liar {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.honest.get(table, key)
+        self.value = self.honest.get(table, key)?;
+        Ok(self.value.as_deref())
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
@@ -216,7 +226,7 @@ impl KvStore for Liar {
         self.honest.put(table, key, value)
     }
 
-    fn modify(&mut self, _: Table, _: &[u8], _: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
+    fn modify(&mut self, _: Table, _: &[u8], _: &mut Change<'_>) -> Result<bool> {
         Err(EngineError::unsupported("a liar", "changing a value"))
     }
 
@@ -224,17 +234,7 @@ impl KvStore for Liar {
         Err(EngineError::unsupported("a liar", "deleting"))
     }
 
-    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        self.honest.bulk(table, pairs)
-    }
-
-    fn scan(
-        &mut self,
-        table: Table,
-        range: Range<'_>,
-        direction: Direction,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         if self.lie == Lie::ForgetsOnOpening && self.reopened {
             return Ok(());
         }
@@ -242,7 +242,7 @@ impl KvStore for Liar {
             return Ok(());
         }
         let (lie, mut seen) = (self.lie, 0_u64);
-        self.honest.scan(table, range, direction, &mut |key, value| {
+        self.honest.scan(table, range, &mut |key, value| {
             seen += 1;
             match lie {
                 Lie::SkipsInScans if seen.is_multiple_of(1_000) => ControlFlow::Continue(()),
@@ -264,8 +264,8 @@ fn found_out(lie: Lie) -> Vec<&'static str> {
     let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut options) else {
         panic!("memory is no key-value store")
     };
-    let liar = Liar { honest, lie, calls: 0, reopened: false };
-    let bench = Staged::new(ROWS).open("none", Store::Kv(Box::new(liar))).unwrap();
+    let liar = Liar { honest: Plain(honest), lie, calls: 0, reopened: false, value: None };
+    let bench = Staged::new(ROWS).open("none", Store::Kv(Box::new(liar)), connecting()).unwrap();
     let wrong = PHASES.into_iter().zip(drive(bench, None)).filter(|(name, end)| match end {
         End::Wrong(text) => {
             assert!(text.starts_with("wrong answer: "), "{name}: {text}");
@@ -315,8 +315,9 @@ fn what_is_gone_when_it_is_opened_again_is_missed() {
 fn a_closed_loop_runs_for_its_window_and_is_not_capped() {
     let (_dir, mut options) = options();
     let store = store(registry::find("memory").unwrap(), &mut options).unwrap();
-    for (name, end) in
-        PHASES.into_iter().zip(drive(Staged::new(ROWS).open("none", store).unwrap(), None))
+    for (name, end) in PHASES
+        .into_iter()
+        .zip(drive(Staged::new(ROWS).open("none", store, connecting()).unwrap(), None))
     {
         if let ("gps" | "co2" | "logs", End::Right(runs)) = (name, &end) {
             for (_, run) in runs {

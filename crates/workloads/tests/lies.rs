@@ -6,9 +6,11 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{Staged, drive, options, store};
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use embermark_engines::{Access, Lifecycle, Result, Store, registry};
+use common::{Plain, Staged, drive, options, store};
+use embermark_engines::kv::{
+    Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
+use embermark_engines::{Lifecycle, Result, Scope, Store, registry};
 
 /// What a store does wrong. Numbers count the calls of that kind in the store's life.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +51,7 @@ enum Lie {
 }
 
 struct Liar {
-    honest: Box<dyn KvStore>,
+    honest: Plain,
     lie: Lie,
     calls: u64,
     value: Vec<u8>,
@@ -81,7 +83,7 @@ impl Lifecycle for Liar {
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        self.honest.close()
+        self.honest.0.close()
     }
 }
 
@@ -95,21 +97,24 @@ impl KvStore for Liar {
         self.honest.clear(table)
     }
 
-    fn begin(&mut self, access: Access) -> Result<()> {
-        self.honest.begin(access)
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let drops = self.lie == Lie::DropsInBulk && pairs.next().is_some();
+        Ok(self.honest.bulk(table, pairs)? + u64::from(drops))
     }
 
-    fn commit(&mut self) -> Result<()> {
-        self.honest.commit()
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
     }
+}
 
+impl Operations for Liar {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let bends = self.tells(Lie::BendsGets, 500);
         let misses = self.tells(Lie::MissesKeys, 500);
         let invents = self.tells(Lie::InventsValues, 1);
         match self.honest.get(table, key)? {
             Some(_) if misses => return Ok(None),
-            Some(value) => self.value = value.to_vec(),
+            Some(value) => self.value = value,
             None if invents => self.value = vec![0; 33],
             None => return Ok(None),
         }
@@ -126,14 +131,9 @@ impl KvStore for Liar {
         self.honest.put(table, key, value)
     }
 
-    fn modify(
-        &mut self,
-        table: Table,
-        key: &[u8],
-        change: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<bool> {
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         if self.lie == Lie::StaleReads {
-            let before = self.honest.get(table, key)?.map(<[u8]>::to_vec);
+            let before = self.honest.get(table, key)?;
             self.stale = before.map(|before| (key.to_vec(), before));
         }
         if self.tells(Lie::IgnoresUpdates, 50) {
@@ -164,23 +164,12 @@ impl KvStore for Liar {
         Ok(self.honest.delete(table, key)? && !denies)
     }
 
-    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let drops = self.lie == Lie::DropsInBulk && pairs.next().is_some();
-        Ok(self.honest.bulk(table, pairs)? + u64::from(drops))
-    }
-
-    fn scan(
-        &mut self,
-        table: Table,
-        range: Range<'_>,
-        direction: Direction,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let lie = self.lie;
         let (forward, mut seen) = (direction == Direction::Forward, 0);
         let stale = self.stale.as_ref();
         let direction = if lie == Lie::ReversesScans { Direction::Backward } else { direction };
-        self.honest.scan(table, range, direction, &mut |key, value| {
+        self.honest.scan(table, range, &mut |key, value| {
             seen += 1;
             match lie {
                 Lie::RepeatsInScan if forward && seen == 1 => {
@@ -210,7 +199,7 @@ fn found_out(lie: Lie, variant: &str) -> Vec<&'static str> {
     let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut options) else {
         panic!("memory is no key-value store")
     };
-    let liar = Liar { honest, lie, calls: 0, value: Vec::new(), stale: None };
+    let liar = Liar { honest: Plain(honest), lie, calls: 0, value: Vec::new(), stale: None };
     let bench = Staged::synthetic(1_000).open(variant, Store::Kv(Box::new(liar)));
     let wrong = drive(bench, 2, None).into_iter().filter(|outcome| {
         let wrong = outcome.wrong.as_deref();

@@ -5,7 +5,7 @@ mod load;
 mod scope;
 
 use super::{IndexDef, KvStore, Pairs, Table, TableDef, Work};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Scope};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Reopener, Result, Scope, Store};
 use load::{Gather, Sorted};
 use scope::{Each, Entered, Scratch};
 
@@ -60,6 +60,14 @@ impl Indexed {
             return store;
         }
         Box::new(Self { store, indexes: Vec::new(), scratch: Scratch::default() })
+    }
+
+    /// Opens a database again as a store with indexes.
+    pub fn reopener(plain: Reopener) -> Reopener {
+        Reopener::new(move |store| match plain.reopen(store)? {
+            Store::Kv(store) => Ok(Store::Kv(Self::new(store))),
+            other => Ok(other),
+        })
     }
 
     /// Its indexes, none of a plain table.

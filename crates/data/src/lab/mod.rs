@@ -8,16 +8,13 @@ mod chronology;
 mod digest;
 mod fault;
 mod line;
-mod number;
 mod text;
-mod word;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::plan::Dataset;
 
-use self::chronology::Survey;
 use self::fault::Fault;
 use self::text::TextParser;
 use crate::DataError;
@@ -51,10 +48,11 @@ pub fn read(path: &Path) -> Result<Log, DataError> {
     if parsed.readings.is_empty() {
         return Err(nothing_usable(path, &parsed));
     }
-    let TextParser { lines, readings, faults, crlf, .. } = parsed;
+    let TextParser { lines, mut readings, faults, crlf, .. } = parsed;
 
-    let survey = Survey::of(&readings);
-    let mut readings = chronology::sort(readings, survey);
+    let out_of_order = chronology::out_of_order(&readings);
+    // A log is grouped by mote, each group in order: the standard sort merges them. It is stable.
+    readings.sort_by_key(|reading| reading.ts);
     let duplicates = chronology::drop_duplicates(&mut readings);
 
     let mut dropped = BTreeMap::new();
@@ -63,7 +61,7 @@ pub fn read(path: &Path) -> Result<Log, DataError> {
     }
     note(&mut dropped, "duplicate key", duplicates);
     let mut remarks = remarks(&readings);
-    note(&mut remarks, OUT_OF_ORDER, survey.out_of_order);
+    note(&mut remarks, OUT_OF_ORDER, out_of_order);
     note(&mut remarks, "line ends in CR LF", crlf);
     note(&mut remarks, "NULL epoch", lines.without_epoch);
     note(&mut remarks, "time finer than a microsecond: cut", lines.finer_than_microseconds);

@@ -18,8 +18,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use self::climate::Climate;
 use self::mote::motes;
-use crate::calendar::SECOND;
-use crate::log::{OUT_OF_ORDER, distinct_sensors, note, remarks};
+use crate::log::{OUT_OF_ORDER, SECOND, distinct_sensors, note, remarks};
 use crate::{DataError, Log};
 
 const MOTES: u16 = 54;

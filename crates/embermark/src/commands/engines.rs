@@ -14,7 +14,7 @@ use crate::error::Failure;
 pub fn list() -> Result<ExitCode, Failure> {
     let mut table = Table::new();
     table.load_style(TableStyle::new());
-    table.set_header(["engine", "kind", "family", "version", "none", "process", "power"]);
+    table.set_header(["engine", "kind", "data model", "version", "none", "process", "power"]);
     let mut notes = Vec::new();
     for engine in ENGINES {
         let info = engine.info();
@@ -41,13 +41,17 @@ pub fn list() -> Result<ExitCode, Failure> {
     output::print(&text)
 }
 
-/// What the tier's setting keeps, in a word; the setting itself goes to the notes.
+/// Whether the tier is offered, and the effective durability where that is another; the setting goes to
+/// the notes.
 fn tier(engine: &dyn Engine, durability: Durability, notes: &mut Vec<String>) -> String {
     let id = engine.info().id;
     match engine.tier(durability) {
-        Tier::Offered { keeps, setting } => {
+        Tier::Offered { effective_durability: effective, setting, .. } => {
             notes.push(format!("{id}, {durability}: {setting}"));
-            if keeps == durability { "yes".to_owned() } else { format!("keeps {keeps}") }
+            match effective == durability {
+                true => "yes".to_owned(),
+                false => format!("effective: {effective}"),
+            }
         }
         Tier::Unsupported { why } => {
             notes.push(format!("{id}, {durability}: not offered: {why}"));

@@ -36,7 +36,7 @@ fn engines() -> Vec<EngineFacts> {
         id: info.id.to_owned(),
         name: info.name.to_owned(),
         kind: info.kind.to_string(),
-        family: info.family.to_string(),
+        data_model: info.family.to_string(),
     };
     ENGINES.iter().map(|engine| facts(engine.info())).collect()
 }

@@ -34,9 +34,9 @@ pub struct VerifyArgs {
     #[arg(short, long, value_delimiter = ',', value_name = "TIER,…")]
     durability: Vec<String>,
 
-    /// Most time for one phase: what was done until then is checked
+    /// Longest time of one phase: what was done until then is checked
     #[arg(long, value_name = "TIME", default_value = "300ms")]
-    cap: String,
+    max_run_time: String,
 
     /// A server that already runs, instead of a private one: ENGINE=URL
     #[arg(long, value_name = "ENGINE=URL")]
@@ -115,7 +115,7 @@ fn plan(args: VerifyArgs) -> Result<embermark_model::plan::Plan, Failure> {
         durability: or_all(args.durability, &Durability::ALL.map(Durability::name)),
         runs: Some(1),
         trials: Some(1),
-        cap: Some(args.cap),
+        max_run_time: Some(args.max_run_time),
         window: Some("20ms".to_owned()),
         warm_up: Some("none".to_owned()),
         timeout: Some("5m".to_owned()),

@@ -61,7 +61,11 @@ impl Engine for DuckDb {
     fn tier(&self, durability: Durability) -> Tier {
         // Without a library there is nothing to run; what the newest does is said then.
         let tiering = library().map_or(Tiering::Synced, |library| tiering(library, durability));
-        Tier::Offered { keeps: tiering.keeps(), setting: tiering.words() }
+        Tier::Offered {
+            effective_durability: tiering.effective_durability(),
+            setting: tiering.words(),
+            manual: "https://duckdb.org/docs/stable/sql/statements/attach",
+        }
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

@@ -8,13 +8,12 @@ use super::statement::Prepared;
 use super::tier::Tiering;
 use super::{NAME, Place, appender};
 use crate::clients::{Moved, again_if};
-use crate::sql::{Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
+use crate::sql::{Access, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// The store. It runs in this process on one connection.
 pub(super) struct DuckStore {
-    /// None only after a [`reopen`](Lifecycle::reopen) that failed.
-    open: Option<Open>,
+    open: Open,
     place: Place,
     /// What [`expect`](SqlStore::expect) has set, of an open database's own accord none.
     threads: Option<u32>,
@@ -34,18 +33,8 @@ struct Open {
 
 impl DuckStore {
     pub(super) fn new(connection: Rc<Connection>, place: Place) -> Result<Self> {
-        Ok(Self { open: Some(Open::new(connection)?), place, threads: None })
+        Ok(Self { open: Open::new(connection)?, place, threads: None })
     }
-
-    #[inline]
-    fn open(&mut self) -> Result<&mut Open> {
-        self.open.as_mut().ok_or_else(closed)
-    }
-}
-
-#[cold]
-fn closed() -> EngineError {
-    EngineError::failed(NAME, "use the database", "it could not be opened again")
 }
 
 impl Open {
@@ -119,23 +108,13 @@ impl Lifecycle for DuckStore {
     /// After [`ShutdownKind::Crash`] the log stays as commits left it, by
     /// `PRAGMA disable_checkpoint_on_shutdown`
     /// (<https://duckdb.org/docs/stable/configuration/pragmas>), and is replayed when it is opened.
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        let doing = "open the database again";
-        if self.open()?.is_in_transaction {
-            return Err(EngineError::failed(NAME, doing, "a transaction is open"));
+    fn crash_on_close(&mut self) -> Result<()> {
+        if self.place.tiering == Tiering::NoLog {
+            let what = "recovery in the tier `none`: it writes no log, so what was committed since \
+                        the last checkpoint would be lost";
+            return Err(EngineError::unsupported(NAME, what));
         }
-        if after == ShutdownKind::Crash {
-            if self.place.tiering == Tiering::NoLog {
-                let what = "recovery in the tier `none`: it writes no log, so what was committed \
-                            since the last checkpoint would be lost";
-                return Err(EngineError::unsupported(NAME, what));
-            }
-            self.open()?.connection.batch("PRAGMA disable_checkpoint_on_shutdown")?;
-        }
-        self.open = None;
-        let connection = Rc::new(self.place.open(self.threads)?);
-        self.open = Some(Open::new(connection)?);
-        Ok(())
+        self.open.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop)
     }
 
     fn join(&self) -> Join {
@@ -150,7 +129,7 @@ impl Lifecycle for DuckStore {
     fn open_client(&mut self) -> Result<ClientOpener> {
         let place = self.place.clone();
         // SAFETY: a connection of its own, which the other thread alone will use.
-        let connection = unsafe { Moved::new(self.open()?.connection.another()?) };
+        let connection = unsafe { Moved::new(self.open.connection.another()?) };
         Ok(ClientOpener::new(move || {
             let connection = connection.take();
             if place.tiering == Tiering::NoLog {
@@ -174,14 +153,14 @@ impl SqlStore for DuckStore {
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
-        let open = self.open()?;
+        let open = &mut self.open;
         open.changes += 1;
         let done = open.connection.batch(sql).map(drop);
         open.end_if_failed(done)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        let open = self.open()?;
+        let open = &mut self.open;
         let prepared = Prepared::new(&open.connection, sql, open.changes);
         let prepared = open.end_if_failed(prepared)?;
         open.statements.push(prepared);
@@ -189,7 +168,7 @@ impl SqlStore for DuckStore {
     }
 
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
-        let open = self.open()?;
+        let open = &mut self.open;
         open.changes += 1;
         let (alone, prepared) = (!open.is_in_transaction, open.statement(statement)?);
         let done = again_if(|error| alone && is_conflict(error), || prepared.run(params));
@@ -202,7 +181,7 @@ impl SqlStore for DuckStore {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let open = self.open()?;
+        let open = &mut self.open;
         let refreshed = open.refresh(statement);
         open.end_if_failed(refreshed)?;
         let mut is_visitors = false;
@@ -215,15 +194,22 @@ impl SqlStore for DuckStore {
     }
 
     fn begin(&mut self, _: Access) -> Result<()> {
-        self.open()?.begin()
+        self.open.begin()
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.open()?.commit()
+        self.open.commit()
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.open.is_in_transaction) {
+            true => self.open.rollback.run(&[]).map(drop),
+            false => Ok(()),
+        }
     }
 
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        let open = self.open()?;
+        let open = &mut self.open;
         open.changes += 1;
         open.begin()?;
         let done = appender::append(&open.connection, table, rows);

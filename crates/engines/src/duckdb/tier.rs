@@ -31,7 +31,7 @@ pub(super) fn tiering(library: &DuckLib, durability: Durability) -> Tiering {
 }
 
 impl Tiering {
-    pub(super) fn keeps(self) -> Durability {
+    pub(super) fn effective_durability(self) -> Durability {
         match self {
             Self::NoLog => Durability::None,
             Self::Unsynced => Durability::Process,

@@ -10,9 +10,10 @@ use std::time::Duration;
 use embermark_model::Durability;
 use nix::sys::signal::Signal;
 
+use super::NAME;
 use super::installation::{self, Installation};
 use super::session::{Session, basic};
-use super::{NAME, tier};
+use super::tier::TIERS;
 use crate::http::HttpClient;
 use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec, template};
@@ -143,7 +144,7 @@ fn environment(dir: &Path) -> Vec<(OsString, OsString)> {
 /// What a server is started with (<https://docs.harperdb.io/docs/deployments/configuration>). What
 /// is not named here is HarperDB's default.
 fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
-    let write_async = if tier::write_async(durability) { "true" } else { "false" };
+    let write_async = if TIERS.of(durability).set { "true" } else { "false" };
     let mut all = vec![
         ("STORAGE_WRITEASYNC", write_async),
         // One connection of ours needs one thread.

@@ -4,11 +4,11 @@
 //! Its licence lets nobody publish a result of a benchmark without its maker's consent; whether a
 //! user accepts it is asked before this module opens anything.
 
+mod cells;
 mod dialect;
 mod external;
 mod filter;
 mod installation;
-mod json;
 mod key;
 mod managed;
 mod request;
@@ -28,6 +28,7 @@ use crate::{
 };
 use session::Session;
 use store::HarperStore;
+use tier::TIERS;
 
 /// Its name in errors.
 const NAME: &str = "harperdb";
@@ -66,7 +67,7 @@ impl Engine for HarperDb {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        tier::tier(durability)
+        TIERS.tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
@@ -78,7 +79,7 @@ impl Engine for HarperDb {
             }
         };
         let (version, settings) = settings::read_back(&mut session)?;
-        tier::check(options.durability, &settings)?;
+        TIERS.of(options.durability).check(NAME, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = HarperStore::new(session, server);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })

@@ -1,140 +1,92 @@
 //! Answers: rows of values, and counts.
 
-use std::io::Read;
-use std::ops::Range;
+use std::fmt;
+use std::io::{BufReader, Read};
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 use super::NAME;
-use super::json::{Fault, Json, Scalar};
+use super::cells::{Cell, Cells};
 use super::request::EXACT;
 use crate::row::{ResultRow, Visit};
 use crate::{EngineError, Result};
 
-/// A row; its memory is used again for the next one.
-#[derive(Default)]
-pub(super) struct Row {
-    cells: Vec<Cell>,
-    /// Of lists, where the columns of each element lie among `items`.
-    elements: Vec<Range<usize>>,
-    items: Vec<Cell>,
-    text: Vec<u8>,
-    /// The names of the objects around a value, and its own, with points between.
-    path: Vec<u8>,
-    scratch: Vec<u8>,
+/// Bytes of an answer that are read at once.
+const READ: usize = 8 * 1024;
+
+/// Visits the objects of a list as rows of these columns. What an object lacks is NULL. The
+/// answer is read to its end, so that the connection can be used again.
+///
+/// # Errors
+/// When the answer cannot be read, or the first error of `visit`.
+pub(super) fn each(
+    answer: impl Read,
+    cells: &mut Cells,
+    columns: &[&str],
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(READ, answer));
+    let mut stopped = None;
+    let rows = Rows { cells, columns, visit, stopped: &mut stopped };
+    let read = json.deserialize_seq(rows).and_then(|()| json.end());
+    stopped.map_or_else(|| read.map_err(unreadable), Err)
 }
 
-#[derive(Clone, Debug)]
-enum Cell {
-    Null,
-    Bool,
-    Int(i64),
-    Float(f64),
-    Text(Range<usize>),
-    /// A list, whose elements lie there among `elements`.
-    List(Range<usize>),
-    /// An object.
-    Compound,
+/// The number of records that a change says it made.
+///
+/// # Errors
+/// When the answer cannot be read, or does not say.
+pub(super) fn count(answer: impl Read) -> Result<u64> {
+    #[derive(Deserialize)]
+    struct Changed {
+        #[serde(alias = "inserted_hashes", alias = "update_hashes", alias = "deleted_hashes")]
+        hashes: Vec<IgnoredAny>,
+    }
+    let answer = BufReader::with_capacity(READ, answer);
+    let changed: Changed = serde_json::from_reader(answer).map_err(unreadable)?;
+    Ok(changed.hashes.len() as u64)
 }
 
-impl Row {
-    /// Visits the objects of a list as rows of these columns. What an object lacks is NULL.
-    ///
-    /// # Errors
-    /// When the answer cannot be read, or the first error of `visit`.
-    pub fn each<R: Read>(
-        &mut self,
-        json: &mut Json<'_, R>,
-        columns: &[&str],
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        json.take(b'[', "it is no list").map_err(Fault::of_engine)?;
-        let mut first = true;
-        while json.goes_on(&mut first, b']').map_err(Fault::of_engine)? {
-            self.cells.clear();
-            self.cells.resize(columns.len(), Cell::Null);
-            self.elements.clear();
-            self.items.clear();
-            self.text.clear();
-            self.path.clear();
-            self.object(json, columns).map_err(Fault::of_engine)?;
-            visit(&Columns { cells: &self.cells, row: self })?;
+/// That an answer is not what it should be.
+pub(super) fn unreadable(error: serde_json::Error) -> EngineError {
+    EngineError::failed(NAME, "give an answer that can be read", error)
+}
+
+struct Rows<'a, 'v> {
+    cells: &'a mut Cells,
+    columns: &'a [&'a str],
+    visit: &'a mut Visit<'v>,
+    /// The error of `visit`.
+    stopped: &'a mut Option<EngineError>,
+}
+
+impl<'de> Visitor<'de> for Rows<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of rows")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<(), A::Error> {
+        while let Some(row) = list.next_element_seed(self.cells.columns(self.columns))? {
+            if row != Cell::Compound {
+                return Err(A::Error::custom("a row is no object"));
+            }
+            let row = Columns { cells: &self.cells.cells, row: self.cells };
+            if let Err(error) = (self.visit)(&row) {
+                *self.stopped = Some(error);
+                return Err(A::Error::custom("the visitor stopped"));
+            }
         }
         Ok(())
     }
-
-    fn object<R: Read>(
-        &mut self,
-        json: &mut Json<'_, R>,
-        columns: &[&str],
-    ) -> std::result::Result<(), Fault> {
-        json.take(b'{', "a row is no object")?;
-        let (outer, mut first) = (self.path.len(), true);
-        while json.goes_on(&mut first, b'}')? {
-            json.name(&mut self.path)?;
-            let path = self.path.as_slice();
-            let column = columns.iter().position(|column| column.as_bytes() == path);
-            let compound = matches!(json.peek()?, b'[' | b'{');
-            if let Some(column) = column {
-                self.cells[column] = match json.peek()? {
-                    b'[' => self.list(json)?,
-                    _ => self.cell(json)?,
-                };
-            } else if compound && is_within(columns, path) && json.peek()? == b'{' {
-                self.path.push(b'.');
-                self.object(json, columns)?;
-            } else {
-                json.skip(&mut self.scratch)?;
-            }
-            self.path.truncate(outer);
-        }
-        Ok(())
-    }
-
-    fn list<R: Read>(&mut self, json: &mut Json<'_, R>) -> std::result::Result<Cell, Fault> {
-        let (from, mut first) = (self.elements.len(), true);
-        json.take(b'[', "a list is missing")?;
-        while json.goes_on(&mut first, b']')? {
-            let (items, mut first) = (self.items.len(), true);
-            if json.takes(b'[')? {
-                while json.goes_on(&mut first, b']')? {
-                    let item = self.cell(json)?;
-                    self.items.push(item);
-                }
-            } else {
-                let alone = self.cell(json)?;
-                self.items.push(alone);
-            }
-            self.elements.push(items..self.items.len());
-        }
-        Ok(Cell::List(from..self.elements.len()))
-    }
-
-    fn cell<R: Read>(&mut self, json: &mut Json<'_, R>) -> std::result::Result<Cell, Fault> {
-        if matches!(json.peek()?, b'[' | b'{') {
-            json.skip(&mut self.scratch)?;
-            return Ok(Cell::Compound);
-        }
-        let from = self.text.len();
-        Ok(match json.scalar(&mut self.text)? {
-            Scalar::Null => Cell::Null,
-            Scalar::Bool => Cell::Bool,
-            Scalar::Int(int) => Cell::Int(int),
-            Scalar::Float(float) => Cell::Float(float),
-            Scalar::Text => Cell::Text(from..self.text.len()),
-        })
-    }
-}
-
-/// Whether a column lies in the object of that path.
-fn is_within(columns: &[&str], path: &[u8]) -> bool {
-    columns.iter().any(|column| {
-        column.as_bytes().strip_prefix(path).is_some_and(|rest| rest.first() == Some(&b'.'))
-    })
 }
 
 /// The columns of a row, or of an element of a list in one.
 struct Columns<'a> {
     cells: &'a [Cell],
-    row: &'a Row,
+    row: &'a Cells,
 }
 
 impl Columns<'_> {
@@ -172,9 +124,7 @@ impl ResultRow for Columns<'_> {
     fn text(&self, column: usize) -> Result<Option<&str>> {
         match self.cells.get(column) {
             Some(Cell::Null) => Ok(None),
-            Some(Cell::Text(range)) => std::str::from_utf8(&self.row.text[range.clone()])
-                .map(Some)
-                .map_err(|_| self.misfit(column, "a text in UTF-8")),
+            Some(Cell::Text(range)) => Ok(Some(&self.row.text[range.clone()])),
             _ => Err(self.misfit(column, "a text")),
         }
     }
@@ -192,36 +142,6 @@ impl ResultRow for Columns<'_> {
     }
 }
 
-/// The number of entries of the list of that name in an answer to a change.
-///
-/// # Errors
-/// When the answer cannot be read, or has no such list.
-pub(super) fn count<R: Read>(
-    json: &mut Json<'_, R>,
-    list: &'static str,
-    scratch: &mut Vec<u8>,
-) -> std::result::Result<u64, Fault> {
-    json.take(b'{', "it is no object")?;
-    let (mut first, mut count) = (true, None);
-    while json.goes_on(&mut first, b'}')? {
-        scratch.clear();
-        json.name(scratch)?;
-        let wanted = scratch.as_slice() == list.as_bytes();
-        if !wanted || !json.takes(b'[')? {
-            json.skip(scratch)?;
-            continue;
-        }
-        let (mut first, mut entries) = (true, 0);
-        while json.goes_on(&mut first, b']')? {
-            scratch.clear();
-            json.skip(scratch)?;
-            entries += 1;
-        }
-        count = Some(entries);
-    }
-    count.ok_or(Fault::Absent(list))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,13 +149,11 @@ mod tests {
     type Seen = (Option<i64>, Option<f64>, Option<String>);
 
     fn rows(json: &str, columns: &[&str]) -> Result<Vec<Seen>> {
-        let (mut buffer, mut seen) = ([0; 9], Vec::new());
-        let mut json = Json::new(json.as_bytes(), &mut buffer);
-        Row::default().each(&mut json, columns, &mut |row| {
+        let mut seen = Vec::new();
+        each(json.as_bytes(), &mut Cells::default(), columns, &mut |row| {
             seen.push((row.int(0)?, row.float(1)?, row.text(2)?.map(str::to_owned)));
             Ok(())
         })?;
-        json.finish().map_err(Fault::of_engine)?;
         Ok(seen)
     }
 
@@ -261,27 +179,27 @@ mod tests {
         assert!(failed(r#"[{"a":9007199254740994}]"#).contains("an integer"));
         assert!(failed(r#"[{"b":"x"}]"#).contains("a text"));
         assert!(failed(r#"[{"c":[1]}]"#).contains("a list"));
-        assert!(failed(r#"[{"a":1"#).contains("too early"));
-        assert!(failed(r#"{"message":"x"}"#).contains("no list"));
+        assert!(failed(r#"[{"a":1"#).contains("EOF"));
+        assert!(failed(r#"{"message":"x"}"#).contains("expected a list of rows"));
+        assert!(failed("[7]").contains("no object") && failed("[[]]").contains("no object"));
+        assert!(failed(r#"[{"a":1}] x"#).contains("trailing"));
     }
 
     #[test]
     fn the_elements_of_a_list_are_rows_of_their_items() {
         let json = r#"[{"s":[[1,2],[-3,"x"],4,[]],"t":null,"a":7},{"a":8,"s":[]},{"s":{"b":[1]}}]"#;
-        let (mut buffer, mut seen) = ([0; 9], Vec::new());
-        let mut json = Json::new(json.as_bytes(), &mut buffer);
-        Row::default()
-            .each(&mut json, &["a", "s", "t", "s.b"], &mut |row| {
-                let (mut elements, mut texts) = (Vec::new(), Vec::new());
-                let found = row.list(1, &mut |element| {
-                    elements.push((element.int(0).ok().flatten(), element.int(1).ok().flatten()));
-                    texts.push(element.text(1).ok().flatten().map(str::to_owned));
-                    Ok(())
-                });
-                seen.push((found.ok(), elements, texts, row.list(2, &mut |_| Ok(())).ok()));
+        let mut seen = Vec::new();
+        each(json.as_bytes(), &mut Cells::default(), &["a", "s", "t", "s.b"], &mut |row| {
+            let (mut elements, mut texts) = (Vec::new(), Vec::new());
+            let found = row.list(1, &mut |element| {
+                elements.push((element.int(0).ok().flatten(), element.int(1).ok().flatten()));
+                texts.push(element.text(1).ok().flatten().map(str::to_owned));
                 Ok(())
-            })
-            .unwrap();
+            });
+            seen.push((found.ok(), elements, texts, row.list(2, &mut |_| Ok(())).ok()));
+            Ok(())
+        })
+        .unwrap();
         let elements = vec![(Some(1), Some(2)), (Some(-3), None), (Some(4), None), (None, None)];
         let texts = vec![None, Some("x".to_owned()), None, None];
         assert_eq!(seen[0], (Some(true), elements, texts, Some(false)));
@@ -291,12 +209,10 @@ mod tests {
 
     #[test]
     fn the_entries_of_a_list_are_counted() {
-        let counted = |json: &str| {
-            let (mut buffer, mut scratch) = ([0; 4], Vec::new());
-            count(&mut Json::new(json.as_bytes(), &mut buffer), "ids", &mut scratch)
-        };
-        assert_eq!(counted(r#"{"message":"[","ids":[1,"a,b",[2]],"more":[1]}"#).unwrap(), 3);
-        assert_eq!(counted(r#"{"ids":[]}"#).unwrap(), 0);
+        let counted = |json: &str| count(json.as_bytes());
+        let json = r#"{"message":"[","inserted_hashes":[1,"a,b",[2]],"skipped_hashes":[1]}"#;
+        assert_eq!(counted(json).unwrap(), 3);
+        assert_eq!(counted(r#"{"deleted_hashes":[]}"#).unwrap(), 0);
         assert!(counted(r#"{"error":"x"}"#).is_err());
     }
 }

@@ -1,15 +1,15 @@
 //! The connection to a server: one operation at a time.
 
-use std::io::Read;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 use super::NAME;
-use super::json::{CHUNK, Fault, Json};
+use super::cells::Cells;
 use super::request::Request;
-use super::row::{self, Row};
+use super::row;
+use crate::Result;
 use crate::http::{self, HttpClient};
 use crate::row::Visit;
 use crate::server::address::{self, Address};
-use crate::{EngineError, Result};
 
 /// A connection, and the database on it that is ours.
 pub(super) struct Session {
@@ -20,9 +20,7 @@ pub(super) struct Session {
     /// How another process reaches the database.
     at: String,
     pub request: Request,
-    buffer: Vec<u8>,
-    row: Row,
-    scratch: Vec<u8>,
+    cells: Cells,
 }
 
 impl Session {
@@ -41,9 +39,7 @@ impl Session {
             database,
             guest: false,
             request: Request::default(),
-            buffer: vec![0; CHUNK],
-            row: Row::default(),
-            scratch: Vec::new(),
+            cells: Cells::default(),
         }
     }
 
@@ -135,8 +131,7 @@ impl Session {
     /// What the server reports.
     pub fn answer(&mut self) -> Result<serde_json::Value> {
         let body = http::reader(send(&self.http, &self.request)?);
-        serde_json::from_reader(body)
-            .map_err(|error| EngineError::failed(NAME, "give an answer that can be read", error))
+        serde_json::from_reader(body).map_err(row::unreadable)
     }
 
     /// Sends the request and visits the rows it answers with.
@@ -145,19 +140,15 @@ impl Session {
     /// What the server reports, or the first error of `visit`.
     pub fn rows(&mut self, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
         let body = http::reader(send(&self.http, &self.request)?);
-        read_rows(body, &mut self.buffer, &mut self.row, columns, visit)
+        row::each(body, &mut self.cells, columns, visit)
     }
 
-    /// Sends a change and counts the entries of the list of that name in its answer.
+    /// Sends a change and counts the records that it made.
     ///
     /// # Errors
     /// What the server reports.
-    pub fn count(&mut self, list: &'static str) -> Result<u64> {
-        let body = http::reader(send(&self.http, &self.request)?);
-        let mut json = Json::new(body, &mut self.buffer);
-        let count = row::count(&mut json, list, &mut self.scratch).map_err(Fault::of_engine)?;
-        json.finish().map_err(Fault::of_engine)?;
-        Ok(count)
+    pub fn count(&mut self) -> Result<u64> {
+        row::count(http::reader(send(&self.http, &self.request)?))
     }
 }
 
@@ -172,48 +163,7 @@ fn send(http: &HttpClient, request: &Request) -> Result<ureq::Body> {
     http.post("/", "application/json", request.body())
 }
 
-fn read_rows(
-    body: impl Read,
-    buffer: &mut [u8],
-    row: &mut Row,
-    columns: &[&str],
-    visit: &mut Visit<'_>,
-) -> Result<()> {
-    let mut json = Json::new(body, buffer);
-    row.each(&mut json, columns, visit)?;
-    json.finish().map_err(Fault::of_engine)
-}
-
 /// A user and a password as HTTP sends them: RFC 7617.
 pub(super) fn basic(user: &str, password: &str) -> String {
-    base64(format!("{user}:{password}").as_bytes())
-}
-
-/// RFC 4648, section 4.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |n: usize| u32::from(three.get(n).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for n in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * n)) as usize & 63];
-            text.push(if n > three.len() { '=' } else { char::from(digit) });
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_is_that_of_the_rfc() {
-        for (bytes, text) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
-        {
-            assert_eq!(base64(bytes.as_bytes()), text);
-        }
-    }
+    BASE64_STANDARD.encode(format!("{user}:{password}"))
 }

@@ -14,7 +14,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -54,7 +54,7 @@ impl HarperStore {
     /// Sends the records of a request to insert, all of which have to be new.
     fn insert_records(&mut self, count: u64) -> Result<u64> {
         self.session.request.raw("]}");
-        let inserted = self.session.count("inserted_hashes")?;
+        let inserted = self.session.count()?;
         if inserted == count {
             return Ok(count);
         }
@@ -102,7 +102,6 @@ impl HarperStore {
         &mut self,
         (operation, table, list): (&str, &str, &str),
         (keys, ends): &Keys,
-        done: &'static str,
         mut record: impl FnMut(&mut request::Request, &str) -> Result<()>,
     ) -> Result<u64> {
         let (mut count, mut from, mut left) = (0, 0, RECORDS);
@@ -119,7 +118,7 @@ impl HarperStore {
             from = *end;
             if left == 0 || n + 1 == ends.len() || self.session.request.body().len() > BYTES {
                 self.session.request.raw("]}");
-                count += self.session.count(done)?;
+                count += self.session.count()?;
                 left = RECORDS;
             }
         }
@@ -144,10 +143,13 @@ impl Lifecycle for HarperStore {
         Ok(())
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        server::by_connection(NAME, after)?;
+    fn reconnect(&mut self) -> Option<Result<()>> {
         self.session.renew();
-        Ok(())
+        Some(Ok(()))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        Err(server::no_log(NAME))
     }
 
     fn join(&self) -> Join {
@@ -270,7 +272,7 @@ impl DocumentStore for HarperStore {
             Filter::Key(values) => one_key(key, values)?,
             filter => self.keys(def, key, filter)?,
         };
-        self.for_keys(change, &keys, "update_hashes", |request, id| {
+        self.for_keys(change, &keys, |request, id| {
             request.raw("{").text(key.attribute()).raw(":").raw(id);
             request.fields(set.iter().copied())?;
             request.raw("}");
@@ -284,7 +286,7 @@ impl DocumentStore for HarperStore {
         let (def, key) = self.def(collection)?;
         let keys = self.keys(def, key, filter)?;
         let change = ("delete", def.name, ",\"ids\":[");
-        self.for_keys(change, &keys, "deleted_hashes", |request, id| {
+        self.for_keys(change, &keys, |request, id| {
             request.raw(id);
             Ok(())
         })

@@ -2,13 +2,12 @@
 
 use embermark_model::Durability;
 
-use super::NAME;
-use crate::{EngineError, Result, Tier};
+use crate::{TierSetting, TierTable};
 
 /// The setting, by HarperDB's own name.
 pub(super) const SETTING: &str = "storage.writeAsync";
 
-/// Whether a commit waits for nothing.
+/// Whether a commit waits for nothing, as the setting has it.
 ///
 /// `storage.writeAsync` "turns off disk flushing/syncing", without "storage integrity guarantees",
 /// and "if a server crashes, it is possible that there may be data loss"
@@ -16,39 +15,25 @@ pub(super) const SETTING: &str = "storage.writeAsync";
 /// could rest on. Without it, "committed transactions are persisted to disk"
 /// (<https://docs.harperdb.io/docs/reference/storage-algorithm>); seen with strace: a commit is
 /// synced before it is answered. There is no setting between them.
-pub(super) fn write_async(durability: Durability) -> bool {
-    durability == Durability::None
-}
+pub(super) static TIERS: TierTable<bool> = TierTable {
+    none: TierSetting::of(Durability::None, true, "storage.writeAsync=true", MANUAL),
+    process: SYNCED,
+    power: SYNCED,
+};
 
-/// The tier as it is made.
-pub(super) fn tier(durability: Durability) -> Tier {
-    if write_async(durability) {
-        Tier::Offered { keeps: Durability::None, setting: "storage.writeAsync=true" }
-    } else {
-        Tier::Offered { keeps: Durability::Power, setting: "storage.writeAsync=false" }
-    }
-}
+const SYNCED: TierSetting<bool> =
+    TierSetting::of(Durability::Power, false, "storage.writeAsync=false", MANUAL)
+        .reads(&[(SETTING, &["false"])]);
 
-/// Checks that the settings read back keep the tier: at least as strong as asked for.
-///
-/// # Errors
-/// When they are weaker, which only happens on a server that is not ours.
-pub(super) fn check(durability: Durability, settings: &[(String, String)]) -> Result<()> {
-    let found = settings.iter().find(|(name, _)| name == SETTING).map(|(_, value)| &**value);
-    if write_async(durability) || found == Some("false") {
-        return Ok(());
-    }
-    let why = format!(
-        "the server has {SETTING}={}; set it to false there, or choose a weaker tier with \
-         --durability",
-        found.unwrap_or("unknown")
-    );
-    Err(EngineError::failed(NAME, format!("keep the tier '{durability}'"), why))
-}
+const MANUAL: &str = "https://docs.harperdb.io/docs/deployments/configuration#storage";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
+        TIERS.of(tier).check("harperdb", settings)
+    }
 
     #[test]
     fn a_server_that_does_not_sync_is_refused_unless_nothing_was_asked_of_it() {

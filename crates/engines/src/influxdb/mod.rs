@@ -25,12 +25,32 @@ use embermark_model::Durability;
 use crate::server::program;
 use crate::{
     Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
+    TierSetting, TierTable,
 };
 use session::Session;
 use store::InfluxStore;
 
 /// Its name in errors.
 const NAME: &str = "influxdb";
+
+/// Whether points go over UDP, which nobody acknowledges.
+static TIERS: TierTable<bool> = TierTable {
+    none: TierSetting::of(
+        Durability::None,
+        true,
+        "points sent over UDP",
+        "https://docs.influxdata.com/influxdb/v1.8/supported_protocols/udp/",
+    ),
+    process: SYNCED,
+    power: SYNCED,
+};
+
+const SYNCED: TierSetting<bool> = TierSetting::of(
+    Durability::Power,
+    false,
+    "points sent over HTTP, wal-fsync-delay=0s",
+    "https://docs.influxdata.com/influxdb/v1.8/administration/config/#wal-fsync-delay--0s",
+);
 
 /// The engine.
 pub(crate) struct InfluxDb;
@@ -62,15 +82,7 @@ impl Engine for InfluxDb {
     /// UDP nothing is acknowledged, and a point may be lost before it has reached the server
     /// (<https://docs.influxdata.com/influxdb/v1.8/supported_protocols/udp/>).
     fn tier(&self, durability: Durability) -> Tier {
-        match durability {
-            Durability::None => {
-                Tier::Offered { keeps: Durability::None, setting: "points sent over UDP" }
-            }
-            Durability::Process | Durability::Power => Tier::Offered {
-                keeps: Durability::Power,
-                setting: "points sent over HTTP, wal-fsync-delay=0s",
-            },
-        }
+        TIERS.tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

@@ -2,6 +2,8 @@
 
 use std::io::BufReader;
 
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
 use super::NAME;
 use super::answer::{self, Receive, Row, Series, Value};
 use super::selected::{self, Chosen, Place};
@@ -26,7 +28,7 @@ pub(super) struct Session {
     database: String,
     query_path: String,
     write_path: String,
-    form: Vec<u8>,
+    form: String,
     places: Vec<Place>,
     drop_database: bool,
     /// How another process reaches the database.
@@ -53,7 +55,7 @@ impl Session {
             write_path: format!("/write?db={database}&precision=n{credentials}"),
             client,
             database,
-            form: Vec::new(),
+            form: String::new(),
             places: Vec::new(),
             drop_database: false,
         }
@@ -181,10 +183,10 @@ impl Session {
     /// too long for it.
     fn ask(&mut self, influxql: &str) -> Result<ureq::Body> {
         self.form.clear();
-        self.form.extend_from_slice(b"q=");
-        encode(influxql, &mut self.form);
+        self.form.push_str("q=");
+        self.form.extend(utf8_percent_encode(influxql, NON_ALPHANUMERIC));
         let form = "application/x-www-form-urlencoded";
-        self.client.post(&self.query_path, form, &self.form)
+        self.client.post(&self.query_path, form, self.form.as_bytes())
     }
 
     /// Sums a counter of the server's statistics
@@ -221,19 +223,5 @@ impl Drop for Session {
     fn drop(&mut self) {
         // Nobody is left to be told.
         let _ = self.end();
-    }
-}
-
-/// Encodes a form's value.
-fn encode(text: &str, to: &mut Vec<u8>) {
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => to.push(byte),
-            b' ' => to.push(b'+'),
-            _ => {
-                let hex = |half: u8| b"0123456789ABCDEF"[usize::from(half)];
-                to.extend([b'%', hex(byte >> 4), hex(byte & 15)]);
-            }
-        }
     }
 }

@@ -8,7 +8,7 @@ use super::udp::Sender;
 use crate::row::Visit;
 use crate::series::{Point, Points, SeriesStore};
 use crate::server::{self, Server};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// Points in a request: the manual's advice
 /// (<https://docs.influxdata.com/influxdb/v1.8/guides/write_data/>: 5,000 to 10,000 a batch).
@@ -94,15 +94,15 @@ impl Lifecycle for InfluxStore {
         Ok(())
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        server::by_connection(NAME, after)?;
+    fn reconnect(&mut self) -> Option<Result<()>> {
         // Points on their way would be a new client's to miss.
-        self.flush()?;
-        if let Some(sender) = &mut self.sender {
-            sender.renew()?;
-        }
+        let flushed = self.flush();
         self.session.renew();
-        Ok(())
+        Some(flushed.and_then(|()| self.sender.as_mut().map_or(Ok(()), Sender::renew)))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        Err(server::no_log(NAME))
     }
 
     fn join(&self) -> Join {

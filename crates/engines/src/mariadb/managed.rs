@@ -14,7 +14,7 @@ use super::installation::{self, Installation};
 use super::library::Connector;
 use super::session::Session;
 use super::target::Target;
-use super::tier::{self, Setting};
+use super::tier::{TIERS, Variables};
 use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec, run_to_end, template};
 use crate::{EngineError, Link, OpenOptions, Result};
@@ -142,8 +142,8 @@ fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
 /// What the server is started with. What is not named here is MariaDB's default, the log's 96 MiB
 /// among it: a smaller log would have pages written in the middle of a trial.
 fn configuration(options: &OpenOptions) -> Vec<String> {
-    let Setting { flush_log_at_trx_commit, doublewrite, flush_method, .. } =
-        tier::setting(options.durability);
+    let Variables { flush_log_at_trx_commit, doublewrite, flush_method, .. } =
+        TIERS.of(options.durability).set;
     let pool = options.memory.max(LEAST_MEMORY);
     // A result in between that is larger goes to disk, whatever the cache: no less than the
     // default of 16 MiB, and of a large cache what is plenty.

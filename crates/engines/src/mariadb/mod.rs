@@ -71,7 +71,7 @@ impl Engine for MariaDb {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        Tier::Offered { keeps: durability, setting: tier::setting(durability).words }
+        tier::TIERS.tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

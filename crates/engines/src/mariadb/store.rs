@@ -9,8 +9,8 @@ use super::statement::{Prepared, Stopped};
 use super::{NAME, failed};
 use crate::clients::again_if;
 use crate::server::{self, Server};
-use crate::sql::{Dialect, Param, ResultRow, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind};
+use crate::sql::{Access, Dialect, Param, ResultRow, Rows, SqlStore, Statement, TableDef, Visit};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result};
 
 /// A user of a server that is given may lack the right to a statement
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
@@ -128,13 +128,14 @@ impl Lifecycle for MariaDbStore {
         if tables.is_empty() { Ok(()) } else { self.flush(&tables) }
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        server::by_connection(NAME, after)?;
-        if self.in_transaction {
-            return Err(EngineError::failed(NAME, "connect again", "a transaction is open"));
-        }
+    fn reconnect(&mut self) -> Option<Result<()>> {
         self.prepared.clear();
-        self.session.renew()
+        self.in_transaction = false;
+        Some(self.session.renew())
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        Err(server::no_log(NAME))
     }
 
     fn join(&self) -> Join {
@@ -200,6 +201,10 @@ impl SqlStore for MariaDbStore {
 
     fn commit(&mut self) -> Result<()> {
         self.end("COMMIT")
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        if self.in_transaction { self.end("ROLLBACK") } else { Ok(()) }
     }
 
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {

@@ -3,17 +3,17 @@
 use embermark_model::Durability;
 
 use super::NAME;
-use crate::{EngineError, Result};
+use crate::{Result, TierSetting, TierTable};
 
 /// The settings of a tier.
-pub(super) struct Setting {
+#[derive(Clone, Copy)]
+pub(super) struct Variables {
     pub flush_log_at_trx_commit: u8,
     pub doublewrite: bool,
     pub flush_method: &'static str,
-    pub words: &'static str,
 }
 
-/// The cheapest settings that keep `durability`
+/// The cheapest settings that keep each tier
 /// (<https://mariadb.com/kb/en/innodb-system-variables/>, whose entry of
 /// `innodb_flush_log_at_trx_commit` is also
 /// <https://mariadb.com/docs/reference/mdb/system-variables/innodb_flush_log_at_trx_commit/>):
@@ -24,75 +24,57 @@ pub(super) struct Setting {
 ///   stays on: a page of 16 KiB can be half written when its writer is killed.
 /// - `none`, 0: nothing is done at a commit, and "0 has no guarantees in case of crash". Then
 ///   pages need no second copy either, and no sync after them.
-pub(super) fn setting(durability: Durability) -> Setting {
-    match durability {
-        Durability::None => Setting {
+pub(super) static TIERS: TierTable<Variables> = TierTable {
+    none: TierSetting::of(
+        Durability::None,
+        Variables {
             flush_log_at_trx_commit: 0,
             doublewrite: false,
             flush_method: "O_DIRECT_NO_FSYNC",
-            words: "innodb_flush_log_at_trx_commit=0, innodb_doublewrite=OFF, \
-                    innodb_flush_method=O_DIRECT_NO_FSYNC",
         },
-        Durability::Process => Setting {
-            flush_log_at_trx_commit: 2,
-            doublewrite: true,
-            flush_method: "O_DIRECT",
-            words: "innodb_flush_log_at_trx_commit=2, innodb_doublewrite=ON, \
-                    innodb_flush_method=O_DIRECT",
-        },
-        Durability::Power => Setting {
-            flush_log_at_trx_commit: 1,
-            doublewrite: true,
-            flush_method: "O_DIRECT",
-            words: "innodb_flush_log_at_trx_commit=1, innodb_doublewrite=ON, \
-                    innodb_flush_method=O_DIRECT",
-        },
-    }
-}
+        "innodb_flush_log_at_trx_commit=0, innodb_doublewrite=OFF, \
+         innodb_flush_method=O_DIRECT_NO_FSYNC",
+        MANUAL,
+    ),
+    process: TierSetting::of(
+        Durability::Process,
+        Variables { flush_log_at_trx_commit: 2, doublewrite: true, flush_method: "O_DIRECT" },
+        "innodb_flush_log_at_trx_commit=2, innodb_doublewrite=ON, innodb_flush_method=O_DIRECT",
+        MANUAL,
+    )
+    // FAST, of later versions: the second copy is written, not synced.
+    .reads(&[
+        ("innodb_doublewrite", &["ON", "FAST"]),
+        ("innodb_flush_log_at_trx_commit", &["2", "1", "3"]),
+    ]),
+    power: TierSetting::of(
+        Durability::Power,
+        Variables { flush_log_at_trx_commit: 1, doublewrite: true, flush_method: "O_DIRECT" },
+        "innodb_flush_log_at_trx_commit=1, innodb_doublewrite=ON, innodb_flush_method=O_DIRECT",
+        MANUAL,
+    )
+    .reads(&[
+        ("innodb_doublewrite", &["ON"]),
+        ("innodb_flush_method", &["O_DIRECT", "fsync", "O_DSYNC"]),
+        ("innodb_flush_log_at_trx_commit", &["1", "3"]),
+    ]),
+};
 
-/// What keeps a tier, by the name of the variable: the values that do.
-fn needed(durability: Durability, binlog: bool) -> Vec<(&'static str, &'static [&'static str])> {
-    let (mut needed, logged): (Vec<(_, &[_])>, &[_]) = match durability {
-        Durability::None => return Vec::new(),
-        Durability::Process => (
-            // FAST, of later versions: the second copy is written, not synced.
-            vec![("innodb_doublewrite", &["ON", "FAST"])],
-            &["1", "2", "3"],
-        ),
-        Durability::Power => (
-            vec![
-                ("innodb_doublewrite", &["ON"]),
-                ("innodb_flush_method", &["O_DIRECT", "fsync", "O_DSYNC"]),
-            ],
-            &["1", "3"],
-        ),
-    };
-    needed.push(("innodb_flush_log_at_trx_commit", logged));
-    // With a binary log recovery keeps what is in that log and rolls the rest back.
-    if binlog && durability == Durability::Power {
-        needed.push(("sync_binlog", &["1"]));
-    }
-    needed
-}
+const MANUAL: &str = "https://mariadb.com/kb/en/innodb-system-variables/";
 
-/// Checks that the settings read back keep the tier: at least as strong as asked for.
+/// With a binary log recovery keeps what is in that log and rolls the rest back.
+const BINARY_LOG: TierSetting<()> =
+    TierSetting::of(Durability::Power, (), "", MANUAL).reads(&[("sync_binlog", &["1"])]);
+
+/// Checks that the settings read back keep the tier.
 ///
 /// # Errors
 /// When one is weaker, which only happens on a server that is not ours.
 pub(super) fn check(durability: Durability, settings: &[(String, String)]) -> Result<()> {
-    let value = |name: &str| settings.iter().find(|(known, _)| known == name).map(|(_, v)| &**v);
-    for (name, values) in needed(durability, value("log_bin") == Some("ON")) {
-        let found = value(name).unwrap_or("unknown");
-        if !values.iter().any(|good| good.eq_ignore_ascii_case(found)) {
-            let why = format!(
-                "the server has {name}={found}; set it to {} there, or choose a weaker tier with \
-                 --durability",
-                values.join(" or ")
-            );
-            return Err(EngineError::failed(NAME, format!("keep the tier '{durability}'"), why));
-        }
-    }
-    Ok(())
+    TIERS.of(durability).check(NAME, settings)?;
+    let binlog = settings.iter().any(|(name, value)| name == "log_bin" && value == "ON");
+    let logged = binlog && durability == Durability::Power;
+    if logged { BINARY_LOG.check(NAME, settings) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Parts of a bulk load.
 
-use super::bson::{Begun, Writer, index};
+use itoa::Buffer;
+
+use super::bson::{Begun, Writer};
 use super::failure::Failure;
 use super::store::COMMAND;
 use crate::document::CollectionDef;
@@ -48,7 +50,7 @@ impl Batch {
     }
 
     pub fn push(&mut self, one: &Writer) {
-        let document = self.command.begin(index(self.count, &mut [0; 20]));
+        let document = self.command.begin(Buffer::new().format(self.count));
         self.command.elements_of(one);
         self.command.end(document);
         self.count += 1;

@@ -1,6 +1,8 @@
 //! Commands and documents written as BSON (<https://bsonspec.org/spec.html>), straight from
 //! borrowed values.
 
+use itoa::Buffer;
+
 use super::failure::Failure;
 use crate::document::{Field, Value};
 
@@ -61,7 +63,7 @@ impl Writer {
         self.open()
     }
 
-    /// Begins a list within, under a name; its elements are named by [`index`].
+    /// Begins a list within, under a name; its elements are named by their numbers.
     pub fn begin_list(&mut self, name: &str) -> Begun {
         self.name(ARRAY, name);
         self.open()
@@ -122,7 +124,7 @@ impl Writer {
             Value::List(values) => {
                 let list = self.begin_list(name);
                 for (i, value) in values.iter().enumerate() {
-                    self.value(index(i, &mut [0; 20]), value);
+                    self.value(Buffer::new().format(i), value);
                 }
                 self.end(list);
             }
@@ -153,21 +155,6 @@ impl Writer {
         self.bytes.extend(name.as_bytes());
         self.bytes.push(0);
     }
-}
-
-/// The name of a list's element: its number.
-pub(super) fn index(mut number: usize, digits: &mut [u8; 20]) -> &str {
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    // Digits are ASCII.
-    std::str::from_utf8(&digits[at..]).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -213,12 +200,5 @@ mod tests {
         assert!(writer.finish().is_err());
         inner.clear();
         assert!(inner.finish().is_ok());
-    }
-
-    #[test]
-    fn an_index_is_its_number_in_digits() {
-        for number in [0, 9, 10, 12_345, usize::MAX] {
-            assert_eq!(index(number, &mut [0; 20]), number.to_string());
-        }
     }
 }

@@ -68,13 +68,14 @@ impl<'a> Elements<'a> {
             0x08 => return Some(Value::Boolean(self.array::<1>()? != &[0])),
             0x10 => return Some(Value::Integer(i32::from_le_bytes(*self.array()?).into())),
             0x12 => return Some(Value::Integer(i64::from_le_bytes(*self.array()?))),
-            0x13 => return Some(Value::Decimal(self.array()?)),
             // Binary: a length, its kind, the bytes.
             0x05 => i32::from_le_bytes(*self.0.first_chunk()?).checked_add(5)?,
             // An object id.
             0x07 => 12,
             // Dates, timestamps.
             0x09 | 0x11 => 8,
+            // A decimal.
+            0x13 => 16,
             // A regular expression: two texts.
             0x0b => {
                 self.name()?;

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
+use super::NAME;
 use super::failure::Failure;
 use super::installation::{self, Installation};
 use super::library::MongoLib;
 use super::session::{self, Session};
+use super::tier::{self, TIERS};
 use super::uri::Uri;
-use super::{NAME, tier};
 use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec};
 use crate::{EngineError, Link, OpenOptions, Result};
@@ -97,7 +98,7 @@ fn configuration(options: &OpenOptions, version: &str) -> Vec<String> {
         "--wiredTigerEngineConfigString".to_owned(),
         format!(
             "cache_size={cache}B,log=(file_max=16MB){}",
-            tier::engine_config(options.durability)
+            TIERS.of(options.durability).set.engine_config
         ),
         // No samples of the machine for MongoDB's support on the disk that is measured.
         "--setParameter".to_owned(),

@@ -38,6 +38,7 @@ use crate::{
 use failure::Failure;
 use session::Session;
 use store::MongoStore;
+use tier::TIERS;
 
 /// Its name in errors.
 const NAME: &str = "mongodb";
@@ -67,7 +68,7 @@ impl Engine for MongoDb {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        tier::of(durability)
+        TIERS.tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
@@ -79,7 +80,7 @@ impl Engine for MongoDb {
             }
         };
         let (version, settings) = settings::read_back(&mut session, options.durability)?;
-        tier::check(options.durability, &settings)?;
+        TIERS.of(options.durability).check(NAME, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = MongoStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })

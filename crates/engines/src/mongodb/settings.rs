@@ -2,10 +2,11 @@
 
 use embermark_model::Durability;
 
+use super::NAME;
 use super::answer::Value;
 use super::session::Session;
-use super::{NAME, tier};
-use crate::{EngineError, Result};
+use super::tier::TIERS;
+use crate::{EngineError, Result, as_set};
 
 type Settings = Vec<(String, String)>;
 
@@ -57,8 +58,8 @@ pub(super) fn read_back(
     }) {
         keep("defaultWriteConcern", concern.at("defaultWriteConcern"));
     }
-    let waits = tier::waits(durability, session.is_given());
-    settings.push(("writeConcern".to_owned(), format!("w: 1, j: {waits}")));
+    let waits = TIERS.of(durability).set.waits(session.is_given());
+    settings.push(("writeConcern".to_owned(), as_set(format_args!("w: 1, j: {waits}"))));
     settings.push(("libmongoc".to_owned(), session.driver_version().to_owned()));
     Ok((version, settings))
 }

@@ -1,15 +1,17 @@
 //! The database behind a session.
 
 use embermark_model::Durability;
+use itoa::Buffer;
 
 use super::answer::Document as Answer;
 use super::batch::Batch;
-use super::bson::{Writer, index};
+use super::bson::Writer;
 use super::failure::Failure;
 use super::pipeline::Pipelines;
 use super::row::Columns;
 use super::session::Session;
-use super::{NAME, command, failed, tier};
+use super::tier::TIERS;
+use super::{NAME, command, failed};
 use crate::clients::again_if;
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
@@ -17,7 +19,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
 /// memory of it stays in the processor's cache.
@@ -42,7 +44,7 @@ pub(super) struct MongoStore {
 impl MongoStore {
     pub fn new(session: Session, server: Option<Server>, durability: Durability) -> Self {
         let (collections, pipelines) = (Vec::new(), Pipelines::default());
-        let waits = tier::waits(durability, session.is_given());
+        let waits = TIERS.of(durability).set.waits(session.is_given());
         let command = Writer::new(COMMAND);
         Self { session, server, command, collections, pipelines, durability, waits }
     }
@@ -103,10 +105,13 @@ impl Lifecycle for MongoStore {
         if self.server.is_some() { done } else { Ok(()) }
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        server::by_connection(NAME, after)?;
+    fn reconnect(&mut self) -> Option<Result<()>> {
         self.pipelines = Pipelines::default();
-        self.session.renew()
+        Some(self.session.renew())
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        Err(server::no_log(NAME))
     }
 
     fn join(&self) -> Join {
@@ -293,7 +298,7 @@ fn too_many(limit: u32) -> EngineError {
 fn indexes(command: &mut Writer, def: &CollectionDef) {
     let list = command.begin_list("indexes");
     for (i, fields) in def.indexes.iter().enumerate() {
-        let one = command.begin(index(i, &mut [0; 20]));
+        let one = command.begin(Buffer::new().format(i));
         let key = command.begin("key");
         for field in *fields {
             command.int32(command::path(def, field, &mut String::new()), 1);

@@ -2,10 +2,21 @@
 
 use embermark_model::Durability;
 
-use super::NAME;
-use crate::{EngineError, Result, Tier};
+use super::settings::JOURNAL;
+use crate::{TierSetting, TierTable};
 
-/// The cheapest setting of a server of our own that keeps the tier, and its words. Every write is
+/// What a tier asks of a server and of a write.
+#[derive(Clone, Copy)]
+pub(super) struct Concern {
+    /// Whether a write waits until the journal is synced.
+    pub waits: bool,
+    /// The same on a server that is not ours, where only that keeps anything at all.
+    pub waits_on_given: bool,
+    /// What the storage engine of a server of our own is told beside its defaults.
+    pub engine_config: &'static str,
+}
+
+/// The cheapest setting of a server of our own that keeps the tier. Every write is
 /// acknowledged by the one server, `w: 1`.
 ///
 /// - `power`: with `j: true` that happens after it is synced in the journal
@@ -20,32 +31,39 @@ use crate::{EngineError, Result, Tier};
 ///   (<https://source.wiredtiger.com/develop/tune_durability.html>, method `none`). So `j: false`
 ///   is enough: killed right after an acknowledgment, a server came back with all of it, and
 ///   without the setting it did not.
-pub(super) fn of(durability: Durability) -> Tier {
-    let setting = match durability {
-        Durability::None => "w: 1, j: false; no journal (before 6.1)",
-        Durability::Process => {
-            "w: 1, j: false; journal, transaction_sync=(enabled=true,method=none)"
-        }
-        Durability::Power => "w: 1, j: true; journal",
-    };
-    Tier::Offered { keeps: durability, setting }
-}
+pub(super) static TIERS: TierTable<Concern> = TierTable {
+    none: TierSetting::of(
+        Durability::None,
+        Concern { waits: false, waits_on_given: false, engine_config: "" },
+        "w: 1, j: false; no journal (before 6.1)",
+        MANUAL,
+    ),
+    process: TierSetting::of(
+        Durability::Process,
+        Concern {
+            waits: false,
+            waits_on_given: true,
+            engine_config: ",transaction_sync=(enabled=true,method=none)",
+        },
+        "w: 1, j: false; journal, transaction_sync=(enabled=true,method=none)",
+        MANUAL,
+    )
+    .reads(&[(JOURNAL, &["true"])]),
+    power: TierSetting::of(
+        Durability::Power,
+        Concern { waits: true, waits_on_given: true, engine_config: "" },
+        "w: 1, j: true; journal",
+        MANUAL,
+    )
+    .reads(&[(JOURNAL, &["true"])]),
+};
 
-/// Whether a write waits until the journal is synced. On a server that is not ours only that
-/// keeps anything at all.
-pub(super) fn waits(durability: Durability, is_given: bool) -> bool {
-    match durability {
-        Durability::None => false,
-        Durability::Process => is_given,
-        Durability::Power => true,
-    }
-}
+const MANUAL: &str = "https://www.mongodb.com/docs/v6.0/reference/write-concern/";
 
-/// What the storage engine of a server of our own is told beside its defaults.
-pub(super) fn engine_config(durability: Durability) -> &'static str {
-    match durability {
-        Durability::Process => ",transaction_sync=(enabled=true,method=none)",
-        Durability::None | Durability::Power => "",
+impl Concern {
+    /// Whether a write waits until the journal is synced.
+    pub(super) const fn waits(self, is_given: bool) -> bool {
+        if is_given { self.waits_on_given } else { self.waits }
     }
 }
 
@@ -57,27 +75,13 @@ pub(super) fn arguments(durability: Durability, version: &str) -> &'static [&'st
     if durability == Durability::None && release < (6, 1) { &["--nojournal"] } else { &[] }
 }
 
-/// Checks that the settings read back keep the tier.
-///
-/// # Errors
-/// When there is no journal to wait for, which only happens on a server that is not ours.
-pub(super) fn check(durability: Durability, settings: &[(String, String)]) -> Result<()> {
-    let journal = settings.iter().find(|(name, _)| name == super::settings::JOURNAL);
-    let found = journal.map_or("unknown", |(_, value)| value.as_str());
-    if durability == Durability::None || found == "true" {
-        return Ok(());
-    }
-    let why = format!(
-        "the server has {}={found}; start it with its journal, or choose the tier 'none' with \
-         --durability",
-        super::settings::JOURNAL
-    );
-    Err(EngineError::failed(NAME, format!("keep the tier '{durability}'"), why))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
+        TIERS.of(tier).check("mongodb", settings)
+    }
 
     #[test]
     fn a_server_without_a_journal_keeps_nothing() {

@@ -1,9 +1,10 @@
 //! Where a server is and how it is spoken to, as the driver wants it.
 
 use std::ffi::{CStr, CString};
-use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 use super::api::{BsonError, Handle};
 use super::library::MongoLib;
@@ -127,17 +128,9 @@ impl Drop for Uri {
 /// The URL of a socket, whose path is percent-encoded
 /// (<https://www.mongodb.com/docs/manual/reference/connection-string/>).
 fn of_socket(path: &Path) -> String {
-    let mut url = "mongodb://".to_owned();
-    for &byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                url.push(char::from(byte));
-            }
-            // Writing to a text does not fail.
-            _ => write!(url, "%{byte:02X}").unwrap_or_default(),
-        }
-    }
-    url + "/?directConnection=true"
+    const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.');
+    let path = percent_encode(path.as_os_str().as_bytes(), ENCODED);
+    format!("mongodb://{path}/?directConnection=true")
 }
 
 /// What stands before and after the user and his password, as far as they can reach.

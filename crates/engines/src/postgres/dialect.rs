@@ -2,12 +2,12 @@
 
 use embermark_model::Durability;
 
-use super::tier;
+use super::tier::TIERS;
 use crate::sql::{BinaryJson, Dialect, TableDef};
 
 /// The dialect of a tier: tables that may vanish in a crash are created UNLOGGED.
 pub(super) fn of(durability: Durability) -> &'static dyn Dialect {
-    if tier::setting(durability).unlogged { &Unlogged } else { &Logged }
+    if TIERS.of(durability).set.unlogged { &Unlogged } else { &Logged }
 }
 
 struct Logged;

@@ -10,7 +10,7 @@ use super::answer::text;
 use super::connection::Connection;
 use super::library::Libpq;
 use super::session::Session;
-use super::tier::{self, on_off};
+use super::tier::{TIERS, on_off};
 use super::{NAME, tidy};
 use crate::{EngineError, Result};
 
@@ -41,7 +41,7 @@ pub(super) fn connect(
 
 /// What a session in a schema of ours begins with.
 pub(super) fn settings(schema: &str, durability: Durability) -> String {
-    let commit = on_off(tier::setting(durability).synchronous_commit);
+    let commit = on_off(TIERS.of(durability).set.synchronous_commit);
     format!("SET search_path = {schema}; SET synchronous_commit = {commit}; SET timezone = 'UTC'")
 }
 

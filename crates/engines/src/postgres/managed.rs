@@ -12,7 +12,7 @@ use super::connection::Connection;
 use super::installation::{self, Installation};
 use super::library::Libpq;
 use super::session::Session;
-use super::tier::{self, Setting, on_off};
+use super::tier::{Parameters, TIERS, on_off};
 use crate::server::{Home, Server, ServerSpec, address, run_to_end};
 use crate::{EngineError, Link, OpenOptions, Result};
 
@@ -82,8 +82,8 @@ const MIB: u64 = 1024 * 1024;
 /// What the server is started with. What is not named here is PostgreSQL's default: autovacuum,
 /// parallel queries and compilation of long ones (jit) among it, as any user meets them.
 fn configuration(open: &OpenOptions) -> Vec<String> {
-    let Setting { fsync, synchronous_commit, full_page_writes, .. } =
-        tier::setting(open.durability);
+    let Parameters { fsync, synchronous_commit, full_page_writes, .. } =
+        TIERS.of(open.durability).set;
     let buffers = open.memory.max(16 * MIB) / 1024;
     // Memory of one sort or hash, on top of the cache: its default of 4 MiB makes any larger
     // cache pointless for analytical queries, 64 MiB for each of them is plenty.

@@ -13,7 +13,6 @@ mod external;
 mod installation;
 mod library;
 mod managed;
-mod numeric;
 mod row;
 mod session;
 mod settings;
@@ -33,6 +32,7 @@ use crate::{
 };
 use session::Session;
 use store::PostgresStore;
+use tier::TIERS;
 
 /// Its name in errors.
 const NAME: &str = "postgres";
@@ -64,7 +64,7 @@ impl Engine for Postgres {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        Tier::Offered { keeps: durability, setting: tier::setting(durability).words }
+        TIERS.tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
@@ -77,7 +77,7 @@ impl Engine for Postgres {
             }
         };
         let (version, settings) = settings::read_back(&mut session, options.durability)?;
-        tier::check(options.durability, &settings)?;
+        TIERS.of(options.durability).check(NAME, &settings)?;
         let pid = server.as_ref().map(crate::server::Server::pid);
         let store = PostgresStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })

@@ -5,7 +5,7 @@ use std::str;
 
 use super::answer::Answer;
 use super::api::Oid;
-use super::{NAME, numeric, types};
+use super::{NAME, types};
 use crate::sql::ResultRow;
 use crate::{EngineError, Result};
 
@@ -64,10 +64,7 @@ impl View<'_> {
 
 impl ResultRow for View<'_> {
     fn int(&self, column: usize) -> Result<Option<i64>> {
-        self.decode(column, "integer", |of, bytes| match of {
-            types::NUMERIC => numeric::to_int(bytes),
-            _ => integer(of, bytes),
-        })
+        self.decode(column, "integer", integer)
     }
 
     fn float(&self, column: usize) -> Result<Option<f64>> {
@@ -75,7 +72,6 @@ impl ResultRow for View<'_> {
         self.decode(column, "number", |of, bytes| match of {
             types::FLOAT8 => Some(f64::from_be_bytes(bytes.try_into().ok()?)),
             types::FLOAT4 => Some(f32::from_be_bytes(bytes.try_into().ok()?).into()),
-            types::NUMERIC => numeric::to_float(bytes),
             _ => integer(of, bytes).map(|value| value as f64),
         })
     }

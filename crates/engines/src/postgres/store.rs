@@ -8,8 +8,8 @@ use super::session::Session;
 use super::statement::{Prepared, Stopped};
 use super::{NAME, dialect};
 use crate::server::{self, Server};
-use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, ClientOpener, EngineError, Join, Lifecycle, Result, ShutdownKind, Store};
+use crate::sql::{Access, Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// Bytes of rows from which on preparing a table for a load costs less than it saves.
 const LARGE: usize = 1024 * 1024;
@@ -123,13 +123,14 @@ impl Lifecycle for PostgresStore {
         }
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        server::by_connection(NAME, after)?;
-        if self.in_transaction {
-            return Err(EngineError::failed(NAME, "connect again", "a transaction is open"));
-        }
+    fn reconnect(&mut self) -> Option<Result<()>> {
         self.prepared.clear();
-        self.session.renew()
+        self.in_transaction = false;
+        Some(self.session.renew())
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        Err(server::no_log(NAME))
     }
 
     fn join(&self) -> Join {
@@ -201,6 +202,13 @@ impl SqlStore for PostgresStore {
     fn commit(&mut self) -> Result<()> {
         self.in_transaction = false;
         self.session.exec(c"COMMIT")
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.in_transaction) {
+            true => self.session.exec(c"ROLLBACK"),
+            false => Ok(()),
+        }
     }
 
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {

@@ -2,20 +2,19 @@
 
 use embermark_model::Durability;
 
-use super::NAME;
-use crate::{EngineError, Result};
+use crate::{TierSetting, TierTable};
 
 /// The settings of a tier.
-pub(super) struct Setting {
+#[derive(Clone, Copy)]
+pub(super) struct Parameters {
     pub fsync: bool,
     pub synchronous_commit: bool,
     pub full_page_writes: bool,
     /// Whether tables are created UNLOGGED.
     pub unlogged: bool,
-    pub words: &'static str,
 }
 
-/// The cheapest settings that keep `durability`
+/// The cheapest settings that keep each tier
 /// (<https://www.postgresql.org/docs/15/runtime-config-wal.html>):
 ///
 /// - `power`: the write-ahead log is synced before a commit returns, and pages torn by the power
@@ -29,60 +28,46 @@ pub(super) struct Setting {
 ///   the time; a file system with large folios does not show it.)
 /// - `none`: neither is waited for, and tables are UNLOGGED: no log at all, and emptied by the
 ///   recovery after a crash (<https://www.postgresql.org/docs/15/sql-createtable.html>).
-pub(super) fn setting(durability: Durability) -> Setting {
-    match durability {
-        Durability::None => Setting {
+pub(super) static TIERS: TierTable<Parameters> = TierTable {
+    none: TierSetting::of(
+        Durability::None,
+        Parameters {
             fsync: false,
             synchronous_commit: false,
             full_page_writes: false,
             unlogged: true,
-            words: "unlogged tables, fsync=off, synchronous_commit=off, full_page_writes=off",
         },
-        Durability::Process => Setting {
-            fsync: false,
-            synchronous_commit: true,
-            full_page_writes: true,
-            unlogged: false,
-            words: "fsync=off, synchronous_commit=on, full_page_writes=on",
-        },
-        Durability::Power => Setting {
-            fsync: true,
-            synchronous_commit: true,
-            full_page_writes: true,
-            unlogged: false,
-            words: "fsync=on, synchronous_commit=on, full_page_writes=on",
-        },
-    }
-}
+        "unlogged tables, fsync=off, synchronous_commit=off, full_page_writes=off",
+        MANUAL,
+    ),
+    process: TierSetting::of(
+        Durability::Process,
+        Parameters { fsync: false, ..LOGGED },
+        "fsync=off, synchronous_commit=on, full_page_writes=on",
+        MANUAL,
+    )
+    .reads(&[("synchronous_commit", &["on"]), ("full_page_writes", &["on"])]),
+    power: TierSetting::of(
+        Durability::Power,
+        LOGGED,
+        "fsync=on, synchronous_commit=on, full_page_writes=on",
+        MANUAL,
+    )
+    .reads(&[
+        ("fsync", &["on"]),
+        ("synchronous_commit", &["on"]),
+        ("full_page_writes", &["on"]),
+    ]),
+};
+
+const MANUAL: &str = "https://www.postgresql.org/docs/15/runtime-config-wal.html";
+
+const LOGGED: Parameters =
+    Parameters { fsync: true, synchronous_commit: true, full_page_writes: true, unlogged: false };
 
 /// As PostgreSQL writes it.
 pub(super) fn on_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
-}
-
-/// Checks that the settings read back keep the tier: at least as strong as asked for.
-///
-/// # Errors
-/// When one is weaker, which only happens on a server that is not ours.
-pub(super) fn check(durability: Durability, settings: &[(String, String)]) -> Result<()> {
-    let Setting { fsync, synchronous_commit, full_page_writes, .. } = setting(durability);
-    let needed = [
-        ("fsync", fsync),
-        ("synchronous_commit", synchronous_commit),
-        ("full_page_writes", full_page_writes),
-    ];
-    for (name, _) in needed.into_iter().filter(|(_, on)| *on) {
-        let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
-        if found != Some("on") {
-            let found = found.unwrap_or("unknown");
-            let why = format!(
-                "the server has {name}={found}; set it on there, or choose a weaker tier with \
-                 --durability"
-            );
-            return Err(EngineError::failed(NAME, format!("keep the tier '{durability}'"), why));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -96,6 +81,7 @@ mod tests {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .to_vec()
         };
+        let check = |tier, server: &[_]| TIERS.of(tier).check("postgres", server);
         for tier in Durability::ALL {
             assert!(check(tier, &server("on", "on")).is_ok(), "{tier}");
         }

@@ -32,7 +32,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::{EngineError, Link, Result, ShutdownKind};
+use crate::{EngineError, Link, Result};
 pub(crate) use account::Account;
 pub(crate) use home::Home;
 use network::Network;
@@ -43,18 +43,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// How long a server may take to die after the signal that makes it drop everything.
 const ABORT_WITHIN: Duration = Duration::from_secs(10);
 
-/// Whether a new connection is all that opening a database again takes.
-///
-/// # Errors
-/// After a crash: that of a server is no matter of a connection.
-pub(crate) fn by_connection(engine: &'static str, after: ShutdownKind) -> Result<()> {
-    match after {
-        ShutdownKind::Clean => Ok(()),
-        ShutdownKind::Crash => {
-            let what = "recovery with a connection: a server recovers when the server starts";
-            Err(EngineError::unsupported(engine, what))
-        }
-    }
+/// Why a client leaves no log to recover.
+pub(crate) fn no_log(engine: &'static str) -> EngineError {
+    let what = "recovery with a connection: a server recovers when the server starts";
+    EngineError::unsupported(engine, what)
 }
 
 /// A program of an engine that is to run in a [`Home`].

@@ -22,7 +22,7 @@ use crate::{
     Tier,
 };
 use store::SqliteStore;
-use tier::Setting;
+use tier::{Pragmas, TIERS};
 
 /// Its name in errors.
 const NAME: &str = "sqlite";
@@ -49,25 +49,25 @@ impl Engine for Sqlite {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        let Setting { keeps, words, .. } = tier::setting(durability);
-        Tier::Offered { keeps, setting: words }
+        TIERS.tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let connection = connect(options, Client::First)?;
         let settings = read_all(&connection)
             .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
-        let store = Store::Sql(Box::new(SqliteStore::new(connection, options, Client::First)?));
+        TIERS.of(options.durability).check(NAME, &settings)?;
+        let store = Store::Sql(Box::new(SqliteStore::new(connection, options)?));
         let version = rusqlite::version().to_owned();
         Ok(Opened { store, version, settings, server: None })
     }
 
     fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
-        if let Some(why) = tier::setting(options.durability).alone {
+        if let Some(why) = TIERS.of(options.durability).set.exclusive {
             return Err(EngineError::unsupported(NAME, format!("a second process: {why}")));
         }
         let connection = connect(options, Client::Further)?;
-        Ok(Store::Sql(Box::new(SqliteStore::new(connection, options, Client::Further)?)))
+        Ok(Store::Sql(Box::new(SqliteStore::new(connection, options)?)))
     }
 }
 
@@ -115,16 +115,18 @@ fn configure(
     // https://www.sqlite.org/c3ref/prepare.html. A planner that does not look at parameters is
     // the documented way out: https://www.sqlite.org/queryplanner-ng.html#qpsg.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    let Setting { journal, synchronous, locking, .. } = tier::setting(options.durability);
+    let Pragmas { journal_mode, synchronous, locking_mode, .. } = TIERS.of(options.durability).set;
     // A negative cache size counts in KiB. Memory-mapped I/O stays off, its default: the manual
     // promises no gain and warns of what it costs (https://www.sqlite.org/mmap.html).
     let cache = options.memory / 1024;
     connection.execute_batch(&format!(
-        "PRAGMA synchronous = {synchronous}; PRAGMA locking_mode = {locking}; \
+        "PRAGMA synchronous = {synchronous}; PRAGMA locking_mode = {locking_mode}; \
          PRAGMA cache_size = -{cache};"
     ))?;
     match client {
-        Client::First => connection.execute_batch(&format!("PRAGMA journal_mode = {journal};")),
+        Client::First => {
+            connection.execute_batch(&format!("PRAGMA journal_mode = {journal_mode};"))
+        }
         // Of these the only one that is kept in the file.
         Client::Further => Ok(()),
     }

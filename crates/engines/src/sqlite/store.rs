@@ -8,18 +8,17 @@ use rusqlite::{Connection, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
-use super::{Client, FILE, NAME, bulk, connect, tier};
+use super::tier::TIERS;
+use super::{Client, FILE, NAME, bulk, connect};
 use crate::ClientOpener;
 use crate::clients::PATIENCE;
-use crate::sql::{Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{Access, EngineError, Join, Lifecycle, OpenOptions, Result, ShutdownKind, Store};
+use crate::sql::{Access, Dialect, Param, Rows, SqlStore, Statement, TableDef, Visit};
+use crate::{EngineError, Join, Lifecycle, OpenOptions, Result, Store};
 
 /// The store. It runs in this process on one connection.
 pub(super) struct SqliteStore {
-    /// None only after a [`reopen`](Lifecycle::reopen) that failed.
-    open: Option<Open>,
+    open: Open,
     options: OpenOptions,
-    client: Client,
 }
 
 /// A connection and its statements.
@@ -33,23 +32,9 @@ struct Open {
 }
 
 impl SqliteStore {
-    pub(super) fn new(
-        connection: Rc<Connection>,
-        options: &OpenOptions,
-        client: Client,
-    ) -> Result<Self> {
-        Ok(Self { open: Some(Open::new(connection)?), options: options.clone(), client })
+    pub(super) fn new(connection: Rc<Connection>, options: &OpenOptions) -> Result<Self> {
+        Ok(Self { open: Open::new(connection)?, options: options.clone() })
     }
-
-    #[inline]
-    fn open(&mut self) -> Result<&mut Open> {
-        self.open.as_mut().ok_or_else(closed)
-    }
-}
-
-#[cold]
-fn closed() -> EngineError {
-    EngineError::failed(NAME, "use the database", "it could not be opened again")
 }
 
 impl Open {
@@ -111,7 +96,7 @@ impl Lifecycle for SqliteStore {
         self.batch("ANALYZE")?;
         let doing = "checkpoint its log";
         let busy: i64 = self
-            .open()?
+            .open
             .connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
             .map_err(|e| EngineError::failed(NAME, doing, e))?;
@@ -125,29 +110,19 @@ impl Lifecycle for SqliteStore {
     /// `SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE`
     /// (<https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>), and is recovered by the first
     /// statement that reads.
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        let doing = "open the database again";
-        let open = self.open()?;
-        if !open.connection.is_autocommit() {
-            return Err(EngineError::failed(NAME, doing, "a transaction is open"));
+    fn crash_on_close(&mut self) -> Result<()> {
+        if self.options.durability == Durability::None {
+            let what = "recovery in the tier `none`: its journal is in memory, so there is no log to \
+                        recover";
+            return Err(EngineError::unsupported(NAME, what));
         }
-        if after == ShutdownKind::Crash {
-            if self.options.durability == Durability::None {
-                let what = "recovery in the tier `none`: its journal is in memory, so there is no \
-                            log to recover";
-                return Err(EngineError::unsupported(NAME, what));
-            }
-            let keep = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-            let set = self.open()?.connection.set_db_config(keep, true);
-            set.map_err(|e| EngineError::failed(NAME, "leave its log as it is", e))?;
-        }
-        self.open.take().map_or(Ok(()), Open::close)?;
-        self.open = Some(Open::new(connect(&self.options, self.client)?)?);
-        Ok(())
+        let keep = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+        let set = self.open.connection.set_db_config(keep, true);
+        set.map_err(|e| EngineError::failed(NAME, "leave its log as it is", e)).map(drop)
     }
 
     fn join(&self) -> Join {
-        match tier::setting(self.options.durability).alone {
+        match TIERS.of(self.options.durability).set.exclusive {
             Some(why) => Join::Exclusive(why),
             None => Join::At(self.options.dir.join(FILE).display().to_string()),
         }
@@ -157,7 +132,7 @@ impl Lifecycle for SqliteStore {
     /// SQLite's own busy handler (<https://www.sqlite.org/c3ref/busy_timeout.html>), which sleeps 1 ms
     /// at first and up to 100 ms later.
     fn open_client(&mut self) -> Result<ClientOpener> {
-        if let Some(why) = tier::setting(self.options.durability).alone {
+        if let Some(why) = TIERS.of(self.options.durability).set.exclusive {
             return Err(EngineError::unsupported(NAME, format!("a second connection: {why}")));
         }
         let options = self.options.clone();
@@ -165,12 +140,12 @@ impl Lifecycle for SqliteStore {
             let connection = connect(&options, Client::Further)?;
             let patient = connection.busy_timeout(PATIENCE);
             patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
-            Ok(Store::Sql(Box::new(SqliteStore::new(connection, &options, Client::Further)?)))
+            Ok(Store::Sql(Box::new(SqliteStore::new(connection, &options)?)))
         }))
     }
 
-    fn close(mut self: Box<Self>) -> Result<()> {
-        self.open.take().map_or(Ok(()), Open::close)
+    fn close(self: Box<Self>) -> Result<()> {
+        self.open.close()
     }
 }
 
@@ -180,20 +155,20 @@ impl SqlStore for SqliteStore {
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
-        let open = self.open()?;
+        let open = &mut self.open;
         let done = open.connection.execute_batch(sql);
         let done = done.map_err(|e| EngineError::failed(NAME, format!("run `{sql}`"), e));
         open.end_if_failed(done)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        let open = self.open()?;
+        let open = &mut self.open;
         open.statements.push(Prepared::new(&open.connection, sql)?);
         Ok(Statement(open.statements.len() - 1))
     }
 
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
-        let open = self.open()?;
+        let open = &mut self.open;
         let before = open.changes();
         let done = open.statement(statement)?.run(params.iter().copied());
         open.end_if_failed(done)?;
@@ -206,7 +181,7 @@ impl SqlStore for SqliteStore {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let open = self.open()?;
+        let open = &mut self.open;
         let mut is_visitors = false;
         let done = open.statement(statement)?.query(params, &mut |row| {
             let visited = visit(row);
@@ -217,7 +192,7 @@ impl SqlStore for SqliteStore {
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
-        let open = self.open()?;
+        let open = &mut self.open;
         match access {
             Access::Read => open.begin_read.run([].into_iter()),
             Access::Write => open.begin_write.run([].into_iter()),
@@ -225,13 +200,18 @@ impl SqlStore for SqliteStore {
     }
 
     fn commit(&mut self) -> Result<()> {
-        let open = self.open()?;
+        let open = &mut self.open;
         let done = open.commit.run([].into_iter());
         open.end_if_failed(done)
     }
 
+    fn roll_back(&mut self) -> Result<()> {
+        let Open { connection, rollback, .. } = &self.open;
+        if connection.is_autocommit() { Ok(()) } else { rollback.run([].into_iter()) }
+    }
+
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        let open = self.open()?;
+        let open = &mut self.open;
         let done = open.bulk(table, rows);
         open.end_if_failed(done)
     }

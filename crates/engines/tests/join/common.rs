@@ -11,7 +11,7 @@ use embermark_engines::kv::TableDef;
 use embermark_engines::registry::ENGINES;
 use embermark_engines::series::{FieldValue, Point, TagValue};
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{Access, Engine, Join, Link, OpenOptions, Result, Store};
+use embermark_engines::{Engine, Join, Link, OpenOptions, Result, Scope, Store};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
@@ -55,7 +55,9 @@ pub fn write(store: &mut Store, n: i64, bytes: usize) -> Result<()> {
         Store::Sql(store) => store.batch(&format!("INSERT INTO t VALUES ({n}, '{words}')")),
         Store::Kv(store) => {
             let table = store.table(&TABLE)?;
-            store.put(table, &n.to_be_bytes(), words.as_bytes())
+            store.within(Scope::PerOperation, |each| {
+                each.put(table, &n.to_be_bytes(), words.as_bytes())
+            })
         }
         Store::Document(store) => {
             let notes = store.collection(&NOTES)?;
@@ -83,19 +85,17 @@ pub fn count(store: &mut Store) -> Result<i64> {
     match store {
         Store::Sql(store) => {
             let statement = store.prepare("SELECT COUNT(*) FROM t")?;
-            store.begin(Access::Read)?;
-            store.query(statement, &[], &mut first)?;
-            store.commit()?;
+            store.within(Scope::Snapshot, |store| store.query(statement, &[], &mut first))?;
         }
         Store::Kv(store) => {
             let table = store.table(&TABLE)?;
-            store.begin(Access::Read)?;
-            let mut n = 1_i64;
-            while store.get(table, &n.to_be_bytes())?.is_some() {
-                n += 1;
-            }
-            store.commit()?;
-            found = n - 1;
+            found = store.within(Scope::Snapshot, |snapshot| {
+                let mut n = 1_i64;
+                while snapshot.get(table, &n.to_be_bytes())?.is_some() {
+                    n += 1;
+                }
+                Ok(n - 1)
+            })?;
         }
         Store::Document(store) => found = samples(store.as_mut())?,
         Store::Series(store) => store.query("SELECT COUNT(n) AS n FROM t", &["n"], &mut first)?,

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use embermark_engines::sql::Access;
 use embermark_engines::sql::SqlStore;
-use embermark_engines::{Access, Availability, EngineError, OpenOptions, ShutdownKind};
+use embermark_engines::{Availability, EngineError, OpenOptions};
 use embermark_model::Durability;
 
 use crate::common::{engine, installed, one_int, open, options, psql, setting, store, url_of};
@@ -94,7 +95,7 @@ fn is_private() {
     let mut first = store(opened);
     let encoding = "SELECT (current_setting('client_encoding') = 'UTF8')::integer";
     assert_eq!(one_int(&mut *first, encoding).unwrap(), Some(1));
-    first.reopen(ShutdownKind::Clean).unwrap();
+    first.reconnect().unwrap().unwrap();
     assert_eq!(one_int(&mut *first, "SELECT 6 * 7").unwrap(), Some(42));
     first.close().unwrap();
 }
@@ -228,7 +229,7 @@ fn a_connection_that_was_ended_is_told_and_can_be_made_again() {
     assert!(error.contains("57P01") && error.contains("administrator"), "{error}");
     let error = one_int(&mut *store, "SELECT 1").unwrap_err().to_string();
     assert!(error.contains("connection"), "{error}");
-    store.reopen(ShutdownKind::Clean).unwrap();
+    store.reconnect().unwrap().unwrap();
     assert_eq!(one_int(&mut *store, "SELECT 1").unwrap(), Some(1));
     store.close().unwrap();
 }

@@ -4,8 +4,9 @@ use std::fs;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use embermark_engines::OpenOptions;
+use embermark_engines::sql::Access;
 use embermark_engines::sql::Param;
-use embermark_engines::{Access, OpenOptions};
 use embermark_model::Durability;
 
 use crate::common::{

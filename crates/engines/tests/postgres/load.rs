@@ -1,6 +1,6 @@
 //! The bulk path.
 
-use embermark_engines::Access;
+use embermark_engines::sql::Access;
 use embermark_model::Durability;
 
 use crate::common::{TABLE, Twice, installed, made, one_int, with_table};

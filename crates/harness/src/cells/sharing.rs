@@ -1,4 +1,4 @@
-//! Plans in which several clients share operations, or operations are called for at a rate.
+//! Plans in which several clients share operations, or operations start at a target rate.
 
 use embermark_model::plan::Plan;
 use embermark_workloads::Info as WorkloadInfo;
@@ -9,12 +9,12 @@ use crate::{Catalog, HarnessError};
 /// Most clients of one cell.
 const MOST_CLIENTS: u32 = 256;
 
-/// Most operations a second that can be called for: the loop that calls for them takes some tens of
-/// nanoseconds for one.
-const MOST_ARRIVALS: u64 = 10_000_000;
+/// Highest target rate, in operations a second: the loop that starts them takes some tens of
+/// nanoseconds for each.
+const HIGHEST_TARGET_RATE: u64 = 10_000_000;
 
-/// The variants that a workload runs where clients share operations, or are called for at a rate: with
-/// the phases of point operations, each in the first variant that has it.
+/// The variants that a workload runs where clients share operations, or operations start at a target
+/// rate: with the phases of point operations, each in the first variant that has it.
 pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<String>)> {
     let of = |variant: &str| workload.points.iter().find(|(name, _)| *name == variant);
     let mut variants: Vec<_> =
@@ -41,9 +41,9 @@ fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
             plan.clients
         )));
     }
-    if plan.arrivals.is_some_and(|rate| !(1..=MOST_ARRIVALS).contains(&rate)) {
+    if plan.target_rate.is_some_and(|rate| !(1..=HIGHEST_TARGET_RATE).contains(&rate)) {
         return Err(HarnessError::Plan(format!(
-            "no clock calls for so many operations a second: give a rate from 1 to {MOST_ARRIVALS}"
+            "no client starts so many operations a second: give a rate from 1 to {HIGHEST_TARGET_RATE}"
         )));
     }
     Ok(())
@@ -70,8 +70,8 @@ pub(super) fn check(
             plan.clients,
             names(&all)
         ),
-        _ if plan.arrivals.is_some() && names(workloads).is_empty() => format!(
-            "none of the workloads has point operations to call for at a rate: leave it out, or run {}",
+        _ if plan.target_rate.is_some() && names(workloads).is_empty() => format!(
+            "none of the workloads has point operations to start at a rate: leave it out, or run {}",
             names(&all)
         ),
         _ => {

@@ -38,7 +38,7 @@ impl Record {
             phases: Vec::new(),
             disk: None,
             device_io: None,
-            others: None,
+            background_cpu: None,
             wall_ns: 0,
             log: None,
         };
@@ -66,10 +66,10 @@ impl Record {
                 trial.open_ns = Some(open_ns);
                 self.ready = true;
             }
-            Event::OpenedPhase { name, how, ops } => {
+            Event::OpenedPhase { name, execution, ops } => {
                 self.open_phase = Some(PhaseResult {
                     phase: name,
-                    how,
+                    execution,
                     status: Status::Ok,
                     reason: None,
                     ops,
@@ -162,7 +162,7 @@ mod tests {
         for (name, status) in phases {
             record.trial.phases.push(PhaseResult {
                 phase: (*name).to_owned(),
-                how: Execution::Native,
+                execution: Execution::Native,
                 status: *status,
                 reason: (*status != Status::Ok).then(|| format!("{name} was {status}")),
                 ops: 1,

@@ -31,9 +31,9 @@ pub fn plan(engines: &[&str]) -> Plan {
         phases: Some(words(&["load", "read", "total"])),
         data: DataSource::Synthetic,
         runs: 3,
-        discard: 1,
+        warmup_runs: 1,
         trials: 1,
-        cap_ms: None,
+        max_run_time_ms: None,
         timeout_ms: 60_000,
         seed: 42,
         memory_bytes: 1 << 20,
@@ -43,8 +43,8 @@ pub fn plan(engines: &[&str]) -> Plan {
         warm_up_ms: None,
         rate: Rate::default(),
         clients: 1,
-        arrivals: None,
-        bound_ms: 100,
+        target_rate: None,
+        p99_limit_ms: 100,
         overview: false,
         own_trials: false,
         accepted_licences: Vec::new(),
@@ -91,9 +91,10 @@ fn what_a_setting_really_keeps_is_recorded_where_it_differs() {
     let mut plan = plan(&["good", "null"]);
     plan.durabilities = vec![Durability::None, Durability::Process];
     let cells = planned(&plan, &CATALOG).unwrap();
-    let keeps: Vec<_> = cells.iter().map(|cell| (cell.keeps, cell.reference)).collect();
+    let effective: Vec<_> =
+        cells.iter().map(|cell| (cell.effective_durability, cell.reference)).collect();
     let (stronger, weaker) = (Some(Durability::Process), Some(Durability::None));
-    assert_eq!(keeps, [(stronger, false), (None, true), (None, false), (weaker, true)]);
+    assert_eq!(effective, [(stronger, false), (None, true), (None, false), (weaker, true)]);
 }
 
 fn an_engine_that_forbids_publishing_runs_for_who_accepts_that_and_its_cells_say_so() {
@@ -156,8 +157,8 @@ fn plans_that_make_no_sense_are_refused() {
         (|plan| plan.data = DataSource::File("rows.txt".into()), "makes its own rows"),
         (|plan| plan.engines.clear(), "no engine"),
         (|plan| plan.trials = 0, "0 trials"),
-        (|plan| plan.discard = 3, "give at least 4 runs"),
-        (|plan| plan.cap_ms = Some(0), "cap of 0"),
+        (|plan| plan.warmup_runs = 3, "give at least 4 runs"),
+        (|plan| plan.max_run_time_ms = Some(0), "longest run time of 0"),
         (|plan| drop(plan.urls.insert("good".into(), String::new())), "'good', which is no server"),
     ];
     for (change, says) in changes {

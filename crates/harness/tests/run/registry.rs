@@ -27,7 +27,7 @@ fn the_references_run_every_phase_of_the_sensors_workload() {
     let workload = embermark_workloads::find("sensors").unwrap();
     for cell in &result.cells {
         assert_eq!((cell.status, cell.reason.as_deref()), (Status::Ok, None), "{}", cell.id);
-        assert_eq!((cell.keeps, cell.reference), (Some(Durability::None), true));
+        assert_eq!((cell.effective_durability, cell.reference), (Some(Durability::None), true));
         let phases = &cell.trials[0].phases;
         let expected: Vec<_> = workload.info().phases.iter().map(|phase| phase.name).collect();
         let mut ran: Vec<_> = phases.iter().map(|phase| phase.phase.as_str()).collect();

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
+use embermark_engines::kv::{
+    Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
 use embermark_engines::{
-    Access, Availability, ClientOpener, DataModel, Engine, Info, Kind, Lifecycle, OpenOptions,
-    Opened, Result, Store, Tier,
+    Availability, ClientOpener, DataModel, Engine, Info, Kind, Lifecycle, OpenOptions, Opened,
+    Result, Scope, Store, Tier,
 };
 use embermark_harness::{Catalog, HarnessError, RunOptions, WorkerCommand};
 use embermark_model::plan::Plan;
@@ -47,7 +49,7 @@ impl Engine for Slow {
     }
 
     fn tier(&self, keeps: Durability) -> Tier {
-        Tier::Offered { keeps, setting: "in memory only" }
+        Tier::Offered { effective_durability: keeps, setting: "in memory only", manual: "" }
     }
 
     fn open(&self, _: &OpenOptions) -> Result<Opened> {
@@ -94,14 +96,21 @@ impl KvStore for Map {
         Ok(())
     }
 
-    fn begin(&mut self, _: Access) -> Result<()> {
-        Ok(())
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let mut rows = 0;
+        while let Some((key, value)) = pairs.next() {
+            self.put(table, key, value)?;
+            rows += 1;
+        }
+        Ok(rows)
     }
 
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
     }
+}
 
+impl Operations for Map {
     fn get(&mut self, _: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         std::thread::sleep(DELAY);
         let Some(value) = self.pairs.lock().unwrap().get(key).cloned() else { return Ok(None) };
@@ -114,7 +123,7 @@ impl KvStore for Map {
         Ok(())
     }
 
-    fn modify(&mut self, _: Table, key: &[u8], new: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
+    fn modify(&mut self, _: Table, key: &[u8], new: &mut Change<'_>) -> Result<bool> {
         Ok(self.pairs.lock().unwrap().get_mut(key).map(|value| new(value)).is_some())
     }
 
@@ -122,16 +131,7 @@ impl KvStore for Map {
         Ok(self.pairs.lock().unwrap().remove(key).is_some())
     }
 
-    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let mut rows = 0;
-        while let Some((key, value)) = pairs.next() {
-            self.put(table, key, value)?;
-            rows += 1;
-        }
-        Ok(rows)
-    }
-
-    fn scan(&mut self, _: Table, _: Range<'_>, _: Direction, visit: &mut Visit<'_>) -> Result<()> {
+    fn scan(&mut self, _: Table, _: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         for (key, value) in self.pairs.lock().unwrap().iter() {
             if visit(key, value).is_break() {
                 break;
@@ -141,7 +141,7 @@ impl KvStore for Map {
     }
 }
 
-fn asked(engine: &str, clients: u32, arrivals: Option<u64>) -> Plan {
+fn asked(engine: &str, clients: u32, target_rate: Option<u64>) -> Plan {
     Plan {
         workloads: vec!["sensors".to_owned()],
         scales: vec![Scale::Rows(100)],
@@ -149,7 +149,7 @@ fn asked(engine: &str, clients: u32, arrivals: Option<u64>) -> Plan {
         phases: Some(vec!["read".to_owned()]),
         runs: 2,
         clients,
-        arrivals,
+        target_rate,
         ..plan(&[engine])
     }
 }
@@ -175,13 +175,13 @@ fn a_client_that_is_called_for_more_than_it_can_do_is_behind_and_its_response_ti
     assert_eq!(result.schema, 2);
     let read = read(&result);
     let (service, response) = (read.latency.as_ref().unwrap(), read.response.as_ref().unwrap());
-    let arrivals = read.runs[1].arrivals.unwrap();
-    assert_eq!(arrivals.per_second, 400);
-    assert!(!arrivals.kept_up() && arrivals.reached < 205.0, "{arrivals:?}");
+    let schedule = read.runs[1].schedule.unwrap();
+    assert_eq!(schedule.target_rate, 400);
+    assert!(!schedule.kept_up() && schedule.achieved_rate < 205.0, "{schedule:?}");
     assert!((5 * MS..8 * MS).contains(&service.p50), "{service:?}");
     // The n-th of 100 is called for after n x 2.5 ms and starts after n x 5 ms at the soonest.
     assert!(response.p50 >= 50 * 5 * MS / 2 && response.max >= 99 * 5 * MS / 2, "{response:?}");
-    assert!(arrivals.response_ns >= 120.0 * MS as f64, "{arrivals:?}");
+    assert!(schedule.response_ns >= 120.0 * MS as f64, "{schedule:?}");
     assert_eq!((service.samples, response.samples), (100, 100));
 }
 
@@ -190,7 +190,7 @@ fn a_client_that_keeps_up_answers_in_the_time_that_the_engine_takes() {
     let read = read(&result);
     let (service, response) = (read.latency.as_ref().unwrap(), read.response.as_ref().unwrap());
     let run = &read.runs[1];
-    assert!(run.arrivals.unwrap().kept_up(), "{:?}", run.arrivals);
+    assert!(run.schedule.unwrap().kept_up(), "{:?}", run.schedule);
     assert!((5 * MS..8 * MS).contains(&service.p50), "{service:?}");
     assert!(
         (5 * MS..8 * MS).contains(&response.p50) && response.p50 >= service.p50,
@@ -204,7 +204,7 @@ fn several_clients_wait_for_the_engine_at_the_same_time_and_each_is_told_of() {
     assert_eq!((alone.schema, &read(&alone).response), (1, &None));
     let result = measured(&asked("slow", 4, None));
     let (alone, run) = (&read(&alone).runs[1], &read(&result).runs[1]);
-    assert_eq!((run.ops, run.clients.len(), run.arrivals), (100, 4, None));
+    assert_eq!((run.ops, run.clients.len(), run.schedule), (100, 4, None));
     assert!(alone.elapsed_ns > 500 * MS && run.elapsed_ns < alone.elapsed_ns / 2, "{run:?}");
     for client in &run.clients {
         assert_eq!(client.ops, 25);
@@ -231,7 +231,7 @@ fn a_plan_whose_clients_have_nothing_to_share_is_refused_with_what_they_could() 
     let other = Plan { workloads: vec!["contacts".to_owned()], ..asked("slow", 2, None) };
     let text = refused(&Plan { phases: None, ..other.clone() });
     assert!(text.contains("'contacts'") && text.contains("run sensors"), "{text}");
-    let text = refused(&Plan { phases: None, clients: 1, arrivals: Some(5), ..other });
+    let text = refused(&Plan { phases: None, clients: 1, target_rate: Some(5), ..other });
     assert!(text.contains("at a rate") && text.contains("run sensors"), "{text}");
     let question = Some(vec!["avg_sensor".to_owned()]);
     let text = refused(&Plan { phases: question, ..asked("slow", 2, None) });

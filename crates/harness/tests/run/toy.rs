@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use embermark_engines::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
+use embermark_engines::kv::{
+    Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
 use embermark_engines::{
-    Access, Availability, DataModel, Engine, EngineError, Info, Kind, Lifecycle, OpenOptions,
-    Opened, Result, Store, Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, Lifecycle, OpenOptions, Opened,
+    Reopener, Result, Scope, Store, Tier,
 };
 use embermark_harness::Catalog;
 use embermark_meter::{Measured, Meter};
@@ -42,8 +44,8 @@ static ENGINES: &[&dyn Engine] = &[
     &Toy("leaking", Fault::Leaks),
     &Toy("tardy", Fault::OpensSlowly),
     &Toy("sloppy", Fault::ErrsAtTimes),
-    &Toy("lazy", Fault::SettlesSlowly),
-    &Toy("restless", Fault::NeverSettles),
+    &Toy("lazy", Fault::SlowMaintenance),
+    &Toy("restless", Fault::NoMaintenance),
     &Toy("server", Fault::Server),
     &Toy("stubborn", Fault::StubbornServer),
     &Toy("absent", Fault::Absent),
@@ -73,9 +75,9 @@ enum Fault {
     /// Fails at every thousandth call.
     ErrsAtTimes,
     /// Takes a while to come to rest, and then has a smaller file.
-    SettlesSlowly,
+    SlowMaintenance,
     /// Knows no such thing as rest.
-    NeverSettles,
+    NoMaintenance,
     /// Starts a server that burns CPU while it is asked, and stops it in the end.
     Server,
     /// Starts a server in a session of its own that ignores SIGTERM, and hangs.
@@ -109,16 +111,13 @@ impl Engine for Toy {
     }
 
     fn has_maintenance(&self) -> bool {
-        self.1 != Fault::NeverSettles
+        self.1 != Fault::NoMaintenance
     }
 
     fn tier(&self, durability: Durability) -> Tier {
         match (self.0, durability) {
-            ("null", _) => Tier::Offered { keeps: Durability::None, setting: "nothing" },
-            (_, Durability::None) => Tier::Offered { keeps: Durability::Process, setting: "kept" },
-            (_, Durability::Process) => {
-                Tier::Offered { keeps: Durability::Process, setting: "kept" }
-            }
+            ("null", _) => offered(Durability::None, "nothing"),
+            (_, Durability::None | Durability::Process) => offered(Durability::Process, "kept"),
             (_, Durability::Power) => Tier::Unsupported { why: "it never syncs" },
         }
     }
@@ -154,6 +153,10 @@ impl Engine for Toy {
     }
 }
 
+const fn offered(effective_durability: Durability, setting: &'static str) -> Tier {
+    Tier::Offered { effective_durability, setting, manual: "" }
+}
+
 impl Toy {
     fn serve(&self, script: &str) -> Result<u32> {
         Command::new("sh")
@@ -179,16 +182,16 @@ struct Map {
 /// What the engine that opens slowly takes for it.
 pub const OPENING: Duration = Duration::from_millis(500);
 
-/// What the engine that settles slowly takes for it.
-pub const SETTLING: Duration = Duration::from_millis(200);
+/// What the engine of slow maintenance takes for it.
+pub const MAINTENANCE: Duration = Duration::from_millis(200);
 
 /// What the engine that leaks keeps of every read, in bytes.
 pub const LEAK: usize = 1_000_000;
 
 impl Lifecycle for Map {
     fn maintain(&mut self) -> Result<()> {
-        if self.fault == Fault::SettlesSlowly {
-            std::thread::sleep(SETTLING);
+        if self.fault == Fault::SlowMaintenance {
+            std::thread::sleep(MAINTENANCE);
             fs::write(&self.file, vec![1; 4096])
                 .map_err(|error| EngineError::failed("toy", "shrink its file", error))?;
         }
@@ -219,14 +222,19 @@ impl KvStore for Map {
         Ok(())
     }
 
-    fn begin(&mut self, _: Access) -> Result<()> {
-        Ok(())
+    fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        while let Some((key, value)) = pairs.next() {
+            self.pairs.insert(key.into(), value.into());
+        }
+        Ok(self.pairs.len() as u64)
     }
 
-    fn commit(&mut self) -> Result<()> {
-        Ok(())
+    fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
+        work(self)
     }
+}
 
+impl Operations for Map {
     fn get(&mut self, _: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         self.gets += 1;
         // In the second run of the read phase at 100 rows.
@@ -272,7 +280,7 @@ impl KvStore for Map {
         Ok(())
     }
 
-    fn modify(&mut self, _: Table, _: &[u8], _: &mut dyn FnMut(&mut [u8])) -> Result<bool> {
+    fn modify(&mut self, _: Table, _: &[u8], _: &mut Change<'_>) -> Result<bool> {
         Err(EngineError::unsupported("toy", "changes in place"))
     }
 
@@ -280,14 +288,7 @@ impl KvStore for Map {
         Ok(self.pairs.remove(key).is_some())
     }
 
-    fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        while let Some((key, value)) = pairs.next() {
-            self.pairs.insert(key.into(), value.into());
-        }
-        Ok(self.pairs.len() as u64)
-    }
-
-    fn scan(&mut self, _: Table, _: Range<'_>, _: Direction, visit: &mut Visit<'_>) -> Result<()> {
+    fn scan(&mut self, _: Table, _: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         for (key, value) in &self.pairs {
             if visit(key, value).is_break() {
                 break;
@@ -368,11 +369,11 @@ impl Source for Rows {
 struct Ready(u64);
 
 impl Prepared for Ready {
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>> {
+    fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>> {
         let Store::Kv(store) = store else {
             return Err(EngineError::unsupported("toy", "other families"));
         };
-        let phase = |name, ops| OpenedPhase { name, ops, how: Execution::Native };
+        let phase = |name, ops| OpenedPhase { name, ops, execution: Execution::Native };
         let [load, read, total, change] = PHASES;
         let phases = [phase(load, self.0), phase(read, self.0), phase(total, 1), phase(change, 1)];
         Ok(Box::new(Numbers { rows: self.0, phases, store }))
@@ -412,21 +413,26 @@ impl Bench for Numbers {
                 sum = meter.each(self.rows, |i| self.put(i as u64))?;
             }
             1 => {
-                let store = &mut self.store;
-                meter.each(self.rows, |i| {
-                    let value = store.get(TABLE, &(i as u64).to_be_bytes())?;
-                    sum = sum.wrapping_add(value.map_or(0, number));
-                    Ok::<_, EngineError>(())
+                let rows = self.rows;
+                self.store.within(Scope::Snapshot, |snapshot| {
+                    meter.each(rows, |i| {
+                        let value = snapshot.get(TABLE, &(i as u64).to_be_bytes())?;
+                        sum = sum.wrapping_add(value.map_or(0, number));
+                        Ok::<_, EngineError>(())
+                    })
                 })?;
             }
             2 => meter.once(|| {
-                self.store.scan(TABLE, Range::default(), Direction::Forward, &mut |_, value| {
-                    sum = sum.wrapping_add(number(value));
-                    std::ops::ControlFlow::Continue(())
+                self.store.within(Scope::Snapshot, |snapshot| {
+                    snapshot.scan(TABLE, Range::default(), &mut |_, value| {
+                        sum = sum.wrapping_add(number(value));
+                        std::ops::ControlFlow::Continue(())
+                    })
                 })
             })?,
             _ => {
-                meter.once(|| self.store.modify(TABLE, &[], &mut |_| ()))?;
+                let change = |each: &mut dyn Operations| each.modify(TABLE, &[], &mut |_| ());
+                meter.once(|| self.store.within(Scope::PerOperation, change))?;
             }
         }
         meter.stop();
@@ -454,7 +460,7 @@ impl Bench for Numbers {
         (phase == 0).then_some(16 * ops)
     }
 
-    fn rest(&mut self) -> Result<()> {
+    fn maintain_as_left(&mut self) -> Result<()> {
         self.store.maintain()
     }
 
@@ -465,6 +471,7 @@ impl Bench for Numbers {
 
 impl Numbers {
     fn put(&mut self, i: u64) -> Result<()> {
-        self.store.put(TABLE, &i.to_be_bytes(), &(i * i).to_be_bytes())
+        let (key, value) = (i.to_be_bytes(), (i * i).to_be_bytes());
+        self.store.within(Scope::PerOperation, |each| each.put(TABLE, &key, &value))
     }
 }

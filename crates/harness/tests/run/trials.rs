@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use crate::cells::plan;
-use crate::toy::{CATALOG, LEAK, OPENING, SETTLING};
+use crate::toy::{CATALOG, LEAK, MAINTENANCE, OPENING};
 
 crate::tests!(
     a_run_measures_every_phase_and_leaves_only_its_result,
@@ -38,7 +38,7 @@ crate::tests!(
     a_parent_that_is_killed_takes_its_worker_along_and_leaves_a_journal,
     latency_and_percentiles_are_what_the_engine_really_took,
     an_engine_that_fails_at_times_is_failed_and_not_fast,
-    a_load_says_how_many_bytes_it_put_in_and_how_long_the_database_took_to_settle,
+    a_load_says_how_many_bytes_it_put_in_and_how_long_the_database_took_for_maintenance,
     an_engine_that_leaks_is_seen_by_its_memory,
     an_engine_that_opens_slowly_is_seen_by_its_opening_and_not_in_its_phases,
     the_floor_is_measured_whatever_the_null_engine_answers,
@@ -172,7 +172,7 @@ fn a_result_says_what_its_engines_are() {
     let engines = &result.manifest.engines;
     assert_eq!(engines.keys().collect::<Vec<_>>(), ["absent", "good"]);
     let good = &engines["good"];
-    let said = (good.name.as_str(), good.kind.as_str(), good.family.as_str());
+    let said = (good.name.as_str(), good.kind.as_str(), good.data_model.as_str());
     assert_eq!((said, good.licence.as_str()), (("good", "embedded", "key-value"), "-"));
 }
 
@@ -269,7 +269,7 @@ fn a_phase_an_engine_does_not_support_leaves_the_others_their_figures() {
 
 fn a_cap_stops_a_run_and_its_operations_stand() {
     let out = Out::new();
-    let plan = Plan { cap_ms: Some(50), ..plan(&["slow"]) };
+    let plan = Plan { max_run_time_ms: Some(50), ..plan(&["slow"]) };
     let result = run(&plan, &out.options()).unwrap();
     let cell = cell(&result, "slow");
     assert_eq!((cell.status, cell.reason.as_deref()), (Status::Capped, None));
@@ -473,7 +473,7 @@ fn an_engine_that_fails_at_times_is_failed_and_not_fast() {
     assert!(cell(&result, "sloppy").trials.iter().all(|trial| trial.status == Status::Failed));
 }
 
-fn a_load_says_how_many_bytes_it_put_in_and_how_long_the_database_took_to_settle() {
+fn a_load_says_how_many_bytes_it_put_in_and_how_long_the_database_took_for_maintenance() {
     let out = Out::new();
     let result = run(&plan(&["good", "lazy", "restless"]), &out.options()).unwrap();
     for engine in ["good", "lazy", "restless"] {
@@ -481,23 +481,30 @@ fn a_load_says_how_many_bytes_it_put_in_and_how_long_the_database_took_to_settle
         let load = phase(&result, engine, "load");
         let bytes = |run: &Run| run.loaded.map(|loaded| loaded.user_bytes);
         assert_eq!(load.runs.iter().map(bytes).collect::<Vec<_>>(), [Some(1_600); 3]);
-        let settled: Vec<bool> = load.runs.iter().map(|run| run.settling().is_some()).collect();
-        assert_eq!(settled, [false, false, engine != "restless"], "{engine}: the last run's alone");
+        let maintained: Vec<bool> =
+            load.runs.iter().map(|run| run.maintenance().is_some()).collect();
+        assert_eq!(
+            maintained,
+            [false, false, engine != "restless"],
+            "{engine}: the last run's alone"
+        );
         assert!(load.runs.iter().all(|run| run.loaded.unwrap().device_io.is_none()));
         let read = phase(&result, engine, "read");
         assert!(read.runs.iter().all(|run| run.loaded.is_none()), "a read puts nothing in");
     }
     let last = |engine| phase(&result, engine, "load").runs[2].clone();
     let lazy = last("lazy");
-    let settling = *lazy.settling().unwrap();
-    let took = u128::from(settling.elapsed_ns);
-    assert!((SETTLING.as_nanos()..2 * SETTLING.as_nanos()).contains(&took), "{took}");
-    assert!(u128::from(lazy.elapsed_ns) < SETTLING.as_nanos() / 2, "it is no part of the load");
+    let maintenance = *lazy.maintenance().unwrap();
+    let took = u128::from(maintenance.elapsed_ns);
+    assert!((MAINTENANCE.as_nanos()..2 * MAINTENANCE.as_nanos()).contains(&took), "{took}");
+    assert!(u128::from(lazy.elapsed_ns) < MAINTENANCE.as_nanos() / 2, "it is no part of the load");
     let sizes =
-        [settling.disk_before, settling.disk_after].map(|size| size.unwrap().apparent_bytes);
+        [maintenance.disk_before, maintenance.disk_after].map(|size| size.unwrap().apparent_bytes);
     assert_eq!(sizes, [8_192, 4_096]);
-    assert!(settling.engine.cpu_ns.unwrap() < 100_000_000, "it slept");
-    assert!(u128::from(last("good").settling().unwrap().elapsed_ns) < SETTLING.as_nanos() / 2);
+    assert!(maintenance.engine.cpu_ns.unwrap() < 100_000_000, "it slept");
+    assert!(
+        u128::from(last("good").maintenance().unwrap().elapsed_ns) < MAINTENANCE.as_nanos() / 2
+    );
 }
 
 fn an_engine_that_leaks_is_seen_by_its_memory() {

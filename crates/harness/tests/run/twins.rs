@@ -58,7 +58,9 @@ impl Engine for Twin {
     fn tier(&self, asked: Durability) -> Tier {
         match self.1 {
             // It keeps nothing, and would not be ranked.
-            "memory" => Tier::Offered { keeps: asked, setting: "in memory only" },
+            "memory" => {
+                Tier::Offered { effective_durability: asked, setting: "in memory only", manual: "" }
+            }
             _ => self.engine().tier(asked),
         }
     }

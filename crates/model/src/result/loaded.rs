@@ -1,10 +1,10 @@
-//! What a run put into the database, what that came to on disk, and how the database came to rest.
+//! What a run inserted, what that came to on disk, and the maintenance after it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{DeviceIo, DiskSize, Resources, Run};
 
-/// Of a run that puts rows in. What could not be measured is absent, never zero.
+/// Of a run that inserts rows. What could not be measured is absent, never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
     /// Bytes of the rows' values at the width of their types, keys included: `docs/method.md`.
@@ -12,14 +12,14 @@ pub struct Loaded {
     /// What reached the trial's own disk until all that the run wrote was there, where it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_io: Option<DeviceIo>,
-    /// How the database came to rest; of the last run of a phase, where the engine can be asked to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settling: Option<Settling>,
+    /// The maintenance after it; of the last run of a phase, where the engine can be told to.
+    #[serde(default, alias = "settling", skip_serializing_if = "Option::is_none")]
+    pub maintenance: Option<Maintenance>,
 }
 
-/// The engine's own checkpoint or compaction right after a run, its background work waited for.
+/// The engine's checkpoint or compaction right after a run, until its background work has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settling {
+pub struct Maintenance {
     /// How long it took in ns.
     pub elapsed_ns: u64,
     /// What the engine's processes used for it.
@@ -42,9 +42,9 @@ impl Run {
         (self.elapsed_ns > 0).then(|| self.ops as f64 * 1e9 / self.elapsed_ns as f64)
     }
 
-    /// How the database came to rest after it.
-    pub fn settling(&self) -> Option<&Settling> {
-        self.loaded.as_ref()?.settling.as_ref()
+    /// The maintenance after it.
+    pub fn maintenance(&self) -> Option<&Maintenance> {
+        self.loaded.as_ref()?.maintenance.as_ref()
     }
 
     /// Bytes that the engine sent to storage while the rows counted in
@@ -66,23 +66,23 @@ impl Run {
         self.loaded?.amplified(self.written_bytes()?)
     }
 
-    /// The same with what settling wrote: background work that a load leaves behind is part of its
-    /// price. Absent for a run with a window, which settling is not confined to.
-    pub fn settled_amplification(&self) -> Option<f64> {
-        let settling = self.settling().filter(|_| self.observed.is_none())?;
-        let written = self.written_bytes()?.checked_add(settling.engine.written_bytes?)?;
+    /// The same with what maintenance wrote: the background work that a load causes is part of its
+    /// cost. Absent for a run with a window, outside which maintenance also writes.
+    pub fn amplification_with_maintenance(&self) -> Option<f64> {
+        let maintenance = self.maintenance().filter(|_| self.observed.is_none())?;
+        let written = self.written_bytes()?.checked_add(maintenance.engine.written_bytes?)?;
         self.loaded?.amplified(written)
     }
 
-    /// Bytes that reached the trial's own disk for each byte of user data, settling included where
+    /// Bytes that reached the trial's own disk for each byte of user data, maintenance included where
     /// there was any. Absent without such a disk, and for a run with a window.
     pub fn device_amplification(&self) -> Option<f64> {
         let loaded = self.loaded.filter(|_| self.observed.is_none())?;
-        let settling = match loaded.settling {
-            Some(settling) => settling.device_io?.written_bytes,
+        let maintenance = match loaded.maintenance {
+            Some(maintenance) => maintenance.device_io?.written_bytes,
             None => 0,
         };
-        loaded.amplified(loaded.device_io?.written_bytes.checked_add(settling)?)
+        loaded.amplified(loaded.device_io?.written_bytes.checked_add(maintenance)?)
     }
 }
 
@@ -100,19 +100,24 @@ mod tests {
     fn run() -> Run {
         let written = |bytes| Resources { written_bytes: Some(bytes), ..Resources::default() };
         let device = |written_bytes| Some(DeviceIo { written_bytes, ..DeviceIo::default() });
-        let settling = Settling {
+        let maintenance = Maintenance {
             elapsed_ns: 1,
             engine: written(300),
             disk_before: None,
             disk_after: None,
             device_io: device(500),
         };
-        let loaded = Loaded { user_bytes: 100, device_io: device(1_000), settling: Some(settling) };
+        let loaded =
+            Loaded { user_bytes: 100, device_io: device(1_000), maintenance: Some(maintenance) };
         Run { elapsed_ns: 1, ops: 1, engine: written(200), loaded: Some(loaded), ..Run::default() }
     }
 
     fn amplifications(run: &Run) -> [Option<f64>; 3] {
-        [run.write_amplification(), run.settled_amplification(), run.device_amplification()]
+        [
+            run.write_amplification(),
+            run.amplification_with_maintenance(),
+            run.device_amplification(),
+        ]
     }
 
     #[test]
@@ -129,7 +134,7 @@ mod tests {
         let unseen = Run { engine: Resources::default(), ..run() };
         assert_eq!(amplifications(&unseen), [None, None, Some(15.0)]);
         let mut at_once = run();
-        at_once.loaded.as_mut().unwrap().settling = None;
+        at_once.loaded.as_mut().unwrap().maintenance = None;
         assert_eq!(amplifications(&at_once), [Some(2.0), None, Some(10.0)]);
     }
 

@@ -73,22 +73,23 @@ export function advise(table: AdviceTable, must: MustHaves, weights: Record<stri
   return advice;
 }
 
-/** Engines whose setting for another tier keeps the one asked for. Ratios hold inside one tier, so they cannot be lent. */
+/** Engines whose setting for another tier has the effective durability asked for. Ratios hold inside one tier, so they cannot be lent. */
 function elsewhere(table: AdviceTable, tier: Tier): Advice["excluded"] {
   const here = new Set(table.engines.filter((engine) => engine.tier === tier).map(({ engine }) => engine));
   const left = new Map<string, AdviceEngine>();
   for (const engine of table.engines) {
-    const keeps = TIERS.indexOf(engine.keeps ?? engine.tier) >= TIERS.indexOf(tier);
-    if (keeps && engine.facts.kind !== "reference" && !here.has(engine.engine)) left.set(engine.engine, engine);
+    const durable = TIERS.indexOf(engine.effective_durability ?? engine.tier) >= TIERS.indexOf(tier);
+    if (durable && engine.facts.kind !== "reference" && !here.has(engine.engine)) left.set(engine.engine, engine);
   }
-  return [...left.values()].map((engine) => ({ engine, why: `it keeps ${tier}, but was not measured in that tier` }));
+  return [...left.values()].map((engine) => ({ engine, why: `its effective durability is ${tier}, but it was not measured in that tier` }));
 }
 
 /** Which must-have leaves an engine out; null for none. */
 function exclusion(engine: AdviceEngine, must: MustHaves): string | null {
   const { facts } = engine;
   if (facts.kind === "reference") return "a reference, no candidate";
-  if (engine.keeps && TIERS.indexOf(engine.keeps) < TIERS.indexOf(must.tier)) return `it keeps only ${engine.keeps}`;
+  const effective = engine.effective_durability;
+  if (effective && TIERS.indexOf(effective) < TIERS.indexOf(must.tier)) return `its effective durability is only ${effective}`;
   if (must.sql && !facts.sql) return "it has no SQL";
   if (must.embedded && facts.kind !== "embedded") return "it is a server";
   if (CLASSES.indexOf(facts.licence_class) > CLASSES.indexOf(must.licence)) return `its licence is ${facts.licence}`;

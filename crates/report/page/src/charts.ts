@@ -26,7 +26,7 @@ export function charts(state: State): void {
     fill("scale", scaleCharts(state.page, every, of, all), scaleHint(state, every));
     const entries = sliced(state, false);
     fill("latency", latencyCharts(state.page, entries, of, all),
-      `By percentile${entries.some((entry) => entry.response) ? ", from when an operation was called for" : ""}. A percentile is shown only where there are enough samples for it: 20 for p95, 100 for p99, 1,000 for p99.9.`);
+      `By percentile${entries.some((entry) => entry.response) ? "; from the scheduled start of an operation" : ""}. A percentile is shown only where there are enough samples for it: 20 for p95, 100 for p99, 1,000 for p99.9.`);
     fill("resources", resourceCharts(state.page, entries, of, all),
       "Of the engine's own processes: one counted run of every phase, summed, and the largest memory of any; medians over the trials. ^ less than the whole work was done.");
   };
@@ -124,7 +124,7 @@ function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, a
 
 const PERCENTILES: [string, keyof Latency][] = [["p50", "p50"], ["p95", "p95"], ["p99", "p99"], ["p99.9", "p99_9"], ["max", "max"]];
 
-/** Response times where operations were called for at a rate. */
+/** Response times where operations were started at a target rate. */
 const shownOf = (entry: Entry): Latency | null => entry.response ?? entry.latency;
 
 /** Percentiles, a chart for each phase that recorded any. */
@@ -165,7 +165,7 @@ interface Metric {
 /** Resources of the whole workload, a chart for each. */
 function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
   const cells = unique(entries.map((entry) => cellOf(page, entry)));
-  // By cell: of the phases that put rows in, in the order of the run.
+  // By cell: of the phases that insert rows, in the order of the run.
   const loads = unique(entries.filter((entry) => entry.phase !== null && entry.write_amplification !== null).map(({ phase }) => phase));
   const ofLoad = (phase: string | null, of: (entry: Entry) => number | null | undefined) => {
     const known = new Map(entries.filter((entry) => entry.phase === phase).map((entry) => [cellOf(page, entry), of(entry)]));
@@ -178,14 +178,14 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
     { label: "On disk after closing", of: (_, usage) => usage.disk_bytes, show: bytes, tick: sizeTick },
     { label: "Bytes written", of: (_, usage) => usage.written_bytes, show: bytes, tick: sizeTick },
     { label: "Bytes read from storage", of: (_, usage) => usage.read_bytes, show: bytes, tick: sizeTick },
-    { label: "Reached the device", of: (_, usage) => usage.device_written_bytes, show: bytes, tick: sizeTick },
+    { label: "Written to the device", of: (_, usage) => usage.device_written_bytes, show: bytes, tick: sizeTick },
     { label: "Flushes of the device", of: (_, usage) => usage.device_flushes, show: count, tick: count },
     ...loads.flatMap((phase): Metric[] => [
       {
-        label: `Write amplification of ${phase}, settling included`, show: ratio, tick: ratio,
-        of: ofLoad(phase, (entry) => entry.loading?.settled_amplification ?? entry.write_amplification),
+        label: `Write amplification of ${phase}, maintenance included`, show: ratio, tick: ratio,
+        of: ofLoad(phase, (entry) => entry.loading?.amplification_with_maintenance ?? entry.write_amplification),
       },
-      { label: `Time to come to rest after ${phase}`, of: ofLoad(phase, (entry) => entry.loading?.settle_ns), show: duration, tick },
+      { label: `Maintenance after ${phase}`, of: ofLoad(phase, (entry) => entry.loading?.maintenance_ns), show: duration, tick },
     ]),
   ];
   return metrics.flatMap((metric) => {

@@ -42,7 +42,7 @@ export interface EngineFacts {
   id: string;
   name: string;
   kind: Kind;
-  family: string;
+  data_model: string;
 }
 
 export interface WorkloadFacts {
@@ -63,7 +63,7 @@ export interface Cell {
   kind: Kind | null;
   status: Status;
   reason: string | null;
-  keeps: Tier | null;
+  effective_durability: Tier | null;
   ranked: boolean;
   unpublishable: boolean;
   versions: string[];
@@ -91,7 +91,7 @@ export interface Entry {
   client_side: boolean;
   figure: Figure | null;
   latency: Latency | null;
-  /** The same from when an operation was called for. */
+  /** The same from the scheduled start of an operation. */
   response?: Latency;
   sharing?: Sharing;
   usage: Usage;
@@ -100,22 +100,22 @@ export interface Entry {
   remarks?: string[];
   /** Each counted window of a phase that lasts by the clock. */
   watched?: Watched[];
-  /** Bytes written for each byte of the rows' values, of a phase that puts rows in. */
+  /** Bytes written for each byte of the rows' values, of a phase that inserts rows. */
   write_amplification: number | null;
   /** What else is known of such a phase. */
   loading?: Loading;
-  /** By trial: elapsed ns, operations, 1 if discarded plus 2 if stopped at the cap. */
+  /** By trial: elapsed ns, operations, 1 if a warm-up run plus 2 if stopped at the longest run time. */
   runs: [number, number, number][][];
 }
 
 /** Amplifications are bytes written for each byte of the rows' values. */
 export interface Loading {
   user_bytes?: number;
-  settled_amplification?: number;
+  amplification_with_maintenance?: number;
   device_amplification?: number;
-  settle_ns?: number;
-  settle_cpu_ns?: number;
-  settle_written_bytes?: number;
+  maintenance_ns?: number;
+  maintenance_cpu_ns?: number;
+  maintenance_written_bytes?: number;
   disk_before_bytes?: number;
   disk_after_bytes?: number;
 }
@@ -125,7 +125,7 @@ export interface Sharing {
   per_second: number;
   /** Of the slowest and the fastest client; null where there was one. */
   clients: [number, number] | null;
-  schedule: { called_for: number; reached: number; kept_up: boolean; late_p99_ns: number | null } | null;
+  schedule: { target_rate: number; achieved_rate: number; kept_up: boolean; late_p99_ns: number | null } | null;
 }
 
 export interface Watched {
@@ -184,8 +184,8 @@ export interface Usage {
   device_written_bytes?: number;
   device_read_bytes?: number;
   device_flushes?: number;
-  /** Of all CPU time, what other programs had meanwhile. */
-  others_share?: number;
+  /** Of all CPU time, what other programs and virtual machines took meanwhile. */
+  background_cpu_share?: number;
   incomplete?: boolean;
 }
 
@@ -215,12 +215,12 @@ export interface AdviceTable {
 export interface AdviceEngine {
   engine: string;
   tier: Tier;
-  /** What its setting really keeps, when that is another tier. */
-  keeps?: Tier;
+  /** The tier that its setting provides, when that is not the one asked for. */
+  effective_durability?: Tier;
   facts: {
     name: string;
     kind: Kind;
-    family: string;
+    data_model: string;
     licence: string;
     licence_class: LicenceClass;
     publishable: boolean;

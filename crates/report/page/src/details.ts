@@ -15,20 +15,20 @@ const RESOURCES: [keyof Usage, string, (value: number) => string][] = [
   ["written_bytes", "written", bytes],
   ["disk_bytes", "on disk", bytes],
   ["mean_bytes", "mean memory", bytes],
-  ["device_written_bytes", "reached the device", bytes],
+  ["device_written_bytes", "written to the device", bytes],
   ["device_read_bytes", "read from the device", bytes],
   ["device_flushes", "flushes", count],
-  ["others_share", "CPU of others", (share) => `${significant(100 * share)} %`],
+  ["background_cpu_share", "background CPU", (share) => `${significant(100 * share)} %`],
 ];
 
-/** Of a phase that puts rows in: what it wrote for them, and how the engine came to rest after it. */
+/** Of a phase that inserts rows: what it wrote for them, and the engine's maintenance after it. */
 const LOADING: [keyof Loading, string, (value: number) => string][] = [
   ["user_bytes", "bytes of the rows' values", bytes],
-  ["settled_amplification", "write amplification, settling included", ratio],
-  ["device_amplification", "of the device, settling included", ratio],
-  ["settle_ns", "time to come to rest", duration],
-  ["settle_cpu_ns", "CPU time for it", duration],
-  ["settle_written_bytes", "written for it", bytes],
+  ["amplification_with_maintenance", "write amplification, maintenance included", ratio],
+  ["device_amplification", "of the device, maintenance included", ratio],
+  ["maintenance_ns", "maintenance (checkpoint, compaction)", duration],
+  ["maintenance_cpu_ns", "CPU time for it", duration],
+  ["maintenance_written_bytes", "written for it", bytes],
   ["disk_before_bytes", "on disk before it", bytes],
   ["disk_after_bytes", "on disk after it", bytes],
 ];
@@ -59,7 +59,7 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
   dialog.scrollTop = 0;
 }
 
-function time({ entry, ratio: times, interval, undecided }: Box): Node[] {
+function time({ entry, ratio: times, interval, notSignificant }: Box): Node[] {
   const { figure } = entry;
   if (!figure) return [];
   const rows: [string, string][] = [["time of one operation", `${duration(figure.per_op_ns)}, median over the trials`]];
@@ -68,12 +68,12 @@ function time({ entry, ratio: times, interval, undecided }: Box): Node[] {
   }
   if (times !== null) {
     const within = interval ? ` (95 % interval ${ratio(interval[0])} to ${ratio(interval[1])})` : "";
-    const open = undecided ? ": no difference is shown" : "";
-    rows.push(["ratio to the best shown", times === 1 && !interval ? `1.00x, the best${undecided ? ": another shares its place" : ""}` : ratio(times) + within + open]);
+    const open = notSignificant ? ": no difference is shown" : "";
+    rows.push(["ratio to the best shown", times === 1 && !interval ? `1.00x, the best${notSignificant ? ": another shares its place" : ""}` : ratio(times) + within + open]);
   }
   if (figure.elapsed_ns !== null) rows.push(["time of a whole run", duration(figure.elapsed_ns)]);
   if (figure.ops > 0) rows.push(["operations of a run", count(figure.ops)]);
-  if (figure.done !== null) rows.push(["stopped at the cap after", `${count(figure.done)} of ${count(figure.ops)}`]);
+  if (figure.done !== null) rows.push(["stopped at the longest run time after", `${count(figure.done)} of ${count(figure.ops)}`]);
   if (entry.tainted) rows.push(["not ranked", "this phase ended well, its cell did not"]);
   return [h("h3", {}, "Time"), list(rows)];
 }
@@ -107,11 +107,11 @@ function latency(entry: Entry): Node[] {
   return [
     h("h3", {}, "Latency of one operation"),
     table(`${count(latency.samples)} samples, ${every}`, ["", "min", "p50", "mean", "p95", "p99", "p99.9", "max"],
-      response ? [row("from when it was called for", response), row("from its start", latency)] : [row("from its start", latency)]),
+      response ? [row("from the scheduled start", response), row("from its start", latency)] : [row("from its start", latency)]),
   ];
 }
 
-/** Of several clients, or of operations called for at a rate. */
+/** Of several clients, or of operations started at a target rate. */
 function sharing({ sharing }: Entry): Node[] {
   if (!sharing) return [];
   const rate = (of: number) => `${significant(of)} a second`;
@@ -119,8 +119,8 @@ function sharing({ sharing }: Entry): Node[] {
   const rows: [string, string][] = [["operations of all clients", rate(sharing.per_second)]];
   if (clients) rows.push(["of the slowest and the fastest client", `${rate(clients[0])} and ${rate(clients[1])}`]);
   if (schedule) {
-    rows.push(["called for", rate(schedule.called_for)], ["reached", rate(schedule.reached) + (schedule.kept_up ? "" : ": did not keep up")]);
-    rows.push(["how late the client itself was, p99", orDash(schedule.late_p99_ns, duration)]);
+    rows.push(["target rate", rate(schedule.target_rate)], ["achieved rate", rate(schedule.achieved_rate) + (schedule.kept_up ? "" : ": did not keep up")]);
+    rows.push(["start of operations late by the client, p99", orDash(schedule.late_p99_ns, duration)]);
   }
   return [h("h3", {}, "Clients"), list(rows)];
 }
@@ -143,14 +143,14 @@ function loading({ write_amplification, loading }: Entry): Node[] {
     return value === undefined ? [] : [[label, show(value)]];
   });
   if (write_amplification !== null) rows.splice(1, 0, ["write amplification of a run", ratio(write_amplification)]);
-  return rows.length === 0 ? [] : [h("h3", {}, "Rows put in, and coming to rest"), list(rows)];
+  return rows.length === 0 ? [] : [h("h3", {}, "Rows inserted, and maintenance"), list(rows)];
 }
 
 function engine(cell: Cell): Node[] {
   const rows: [string, string][] = [];
   if (cell.versions.length > 0) rows.push(["version", cell.versions.join(" and ")]);
   if (cell.kind) rows.push(["kind", cell.kind]);
-  if (cell.keeps) rows.push(["really keeps", `${cell.keeps}, where ${cell.tier} was asked`]);
+  if (cell.effective_durability) rows.push(["effective durability", `${cell.effective_durability}, where ${cell.tier} was asked`]);
   rows.push(["cell ended", word(cell.status) + (cell.reason ? `: ${cell.reason}` : "")]);
   rows.push(...Object.entries(cell.settings));
   return [h("h3", {}, "Engine and settings as read back"), list(rows)];

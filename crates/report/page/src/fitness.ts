@@ -27,8 +27,8 @@ export interface Box {
   ratio: number | null;
   /** The 95 % interval of that ratio; absent with fewer than three trials, and for the best itself. */
   interval: [number, number] | null;
-  /** No difference to the best is shown: of the best, that another shares its place. */
-  undecided: boolean;
+  /** The difference to the best is not significant: of the best, that another shares its place. */
+  notSignificant: boolean;
 }
 
 /** One phase in one variant. */
@@ -136,7 +136,7 @@ function mapTable(page: Page, head: Cell, entries: Entry[], against: Against): M
     rows: [...rows.values()].map(({ phase, variant, entries }) => {
       const boxes = ordered.map(([key]) => {
         const entry = entries.get(key);
-        return entry ? { cell: cellOf(page, entry), entry, ratio: null, interval: null, undecided: false } : null;
+        return entry ? { cell: cellOf(page, entry), entry, ratio: null, interval: null, notSignificant: false } : null;
       });
       return ranked(phase, variant, boxes, against);
     }),
@@ -161,8 +161,8 @@ function ranked(phase: string | null, variant: string | null, boxes: (Box | null
     box.ratio = Number.isFinite(value) ? value : null;
     if (box === first || box.ratio === null) continue;
     box.interval = ratioInterval(box.entry.figure?.per_trial_ns ?? [], first.entry.figure?.per_trial_ns ?? []);
-    box.undecided = includesOne(box.interval);
-    first.undecided ||= box.undecided;
+    box.notSignificant = includesOne(box.interval);
+    first.notSignificant ||= box.notSignificant;
   }
   return { phase, variant, perOperation, boxes };
 }

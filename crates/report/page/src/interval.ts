@@ -1,80 +1,114 @@
 /**
- * The 95 % bootstrap interval of a ratio of two medians: what `crates/report/src/statistics/bootstrap.rs`
- * draws at random is worked out here without drawing, since which engine is the best changes with every
- * filter. The distribution of the median of draws with replacement: B. Efron, "Bootstrap methods:
- * another look at the jackknife", Annals of Statistics 7(1), 1979, section 3.
+ * The 95 % bootstrap interval of a ratio of two medians, since which engine is the best changes with every
+ * filter. It is worked out as in `crates/report/src/statistics`, which says whence it is; both are held to
+ * `crates/report/tests/golden/intervals.json`.
  */
 
 /** With fewer trials there is no interval. */
 export const FEWEST_TRIALS = 3;
 
+/** How probable it is that a draw lies beyond an end of an interval. */
+const TAIL = 0.025;
+
+/** By how much a sum of probabilities may be off. */
+const ROUNDING = 1e-12;
+
+/** Medians that are less probable have no part in an interval. */
+const NEVER = 1e-20;
+
 /** A median that draws can have, and how probable it is. */
-type Point = [value: number, probability: number];
+type Atom = [value: number, probability: number];
 
 /** From the 2.5 % to the 97.5 % point of the ratio of the medians; null with too few trials. */
 export function ratioInterval(above: number[], below: number[]): [number, number] | null {
   const [a, b] = [medians(above), medians(below)];
-  return a && b && [lowEnd(a, b), 1 / lowEnd(b, a)];
+  return a && b && [lowRatio(a, b), 1 / lowRatio(b, a)];
 }
 
 /** Whether it leaves open which of the two is larger. */
 export const includesOne = (interval: [number, number] | null): boolean =>
   interval !== null && interval[0] <= 1 && 1 <= interval[1];
 
-/** Every median of a draw of as many trials as there are, ascending. */
-export function medians(trials: number[]): Point[] | null {
+/** Every median of as many draws with replacement as there are trials, ascending. */
+export function medians(trials: number[]): Atom[] | null {
   const n = trials.length;
   if (n < FEWEST_TRIALS || !trials.every((trial) => Number.isFinite(trial) && trial > 0)) return null;
-  const sorted = [...trials].sort((a, b) => a - b);
+  const sorted = Float64Array.from(trials).sort();
   const at = (place: number) => sorted[place] ?? NaN;
   const half = Math.ceil(n / 2);
-  // That at least so many of n draws are among the k smallest trials.
-  const atLeast = (least: number, k: number) => {
-    let sum = 0;
-    for (let j = least; j <= n; j += 1) sum += choose(n, j) * (k / n) ** j * (1 - k / n) ** (n - j);
-    return sum;
-  };
-  const points: Point[] = [];
-  for (let k = 1; k <= n; k += 1) {
-    // The middle draw, or the lower of the middle two.
-    let here = atLeast(half, k) - atLeast(half, k - 1);
-    for (let l = k + 1; n % 2 === 0 && l <= n; l += 1) {
-      // Half of the draws end with the k-th trial, the other half begins with the l-th.
-      const both = choose(n, half) * ((k / n) ** half - ((k - 1) / n) ** half) *
-        (((n - l + 1) / n) ** half - ((n - l) / n) ** half);
-      points.push([(at(k - 1) + at(l - 1)) / 2, both]);
+  // The binomial coefficient of n over its half, over 2^n, for an even n.
+  let central = 1;
+  for (let i = 1; i <= half; i += 1) central *= 1 - 0.5 / i;
+  // The logarithm of 2^half times how probable it is that `half` draws are among the k smallest trials, and one of
+  // them is the k-th.
+  const logEnding = Float64Array.from(sorted, (_, place) => {
+    const without = half * Math.log(place / (place + 1));
+    return half * Math.log((2 * (place + 1)) / n) + Math.log(-Math.expm1(without));
+  });
+
+  const atoms: Atom[] = [];
+  let before = 0;
+  for (let lower = 0; lower < n; lower += 1) {
+    const within = atLeast(half, n, lower + 1);
+    // The middle draw is this trial, or the lower one of the middle two is.
+    let here = within - before;
+    before = within;
+    for (let upper = lower + 1; n % 2 === 0 && upper < n; upper += 1) {
+      // Half of the draws end with one trial, the other half begins with the other.
+      const both = central * Math.exp((logEnding[lower] ?? NaN) + (logEnding[n - 1 - upper] ?? NaN));
       here -= both;
+      atoms.push([(at(lower) + at(upper)) / 2, both]);
     }
-    points.push([at(k - 1), here]);
+    atoms.push([at(lower), here]);
   }
-  return points.sort((a, b) => a[0] - b[0]);
+  return atoms.filter(([, probability]) => probability > NEVER).sort((a, b) => a[0] - b[0]);
 }
 
-/** The least ratio that one in forty is not above. */
-function lowEnd(above: Point[], below: Point[]): number {
-  // How probable a ratio of at most `most` is: both ascend, so one pass does.
-  const share = (most: number) => {
-    let [sum, up, place] = [0, 0, 0];
-    for (const [value, probability] of below) {
-      for (; place < above.length && (above[place]?.[0] ?? Infinity) <= most * value; place += 1) up += above[place]?.[1] ?? 0;
-      sum += probability * up;
-    }
-    return sum;
-  };
-  let low = (above[0]?.[0] ?? NaN) / (below.at(-1)?.[0] ?? NaN);
-  let high = (above.at(-1)?.[0] ?? NaN) / (below[0]?.[0] ?? NaN);
-  // A hair wider than any rounding of the product above.
-  if (share(low * (1 + 1e-12)) >= 0.025) return low;
-  while (high / low > 1 + 1e-9) {
-    const middle = Math.sqrt(low * high);
-    if (share(middle) >= 0.025) high = middle;
-    else low = middle;
+/**
+ * How probable it is that `least` or more of n draws are among k of n trials. The terms of the binomial distribution
+ * are taken relative to the greatest, which is that of k draws.
+ */
+function atLeast(least: number, n: number, k: number): number {
+  const odds = k / (n - k);
+  const terms = new Float64Array(n + 1);
+  const term = (j: number) => terms[j] ?? NaN;
+  terms[k] = 1;
+  for (let j = k; j < n; j += 1) terms[j + 1] = term(j) * odds * (n - j) / (j + 1);
+  for (let j = k - 1; j >= 0; j -= 1) terms[j] = term(j + 1) / odds * (j + 1) / (n - j);
+  const sum = (of: Float64Array) => of.reduce((all, one) => all + one, 0);
+  return sum(terms.subarray(least)) / sum(terms);
+}
+
+/**
+ * The least ratio that at least 2.5 % of all are at or below, by bisection. Each step goes from the middle on to the
+ * next ratio that occurs, so that it ends on one of them.
+ */
+function lowRatio(above: Atom[], below: Atom[]): number {
+  const value = (atom: Atom | undefined) => atom?.[0] ?? NaN;
+  let low = value(above[0]) / value(below.at(-1));
+  let high = value(above.at(-1)) / value(below[0]);
+  while (low < high) {
+    const between = Math.sqrt(low) * Math.sqrt(high);
+    const { share, last, next } = split(above, below, low <= between && between < high ? between : low);
+    if (share >= TAIL - ROUNDING) high = last;
+    else low = next;
   }
   return high;
 }
 
-function choose(n: number, k: number): number {
-  let ways = 1;
-  for (let i = 1; i <= k; i += 1) ways *= (n - k + i) / i;
-  return ways;
+/**
+ * Splits all ratios in two at `most`: how probable one of the lower part is, the greatest of the lower part, and
+ * the least of the upper. Both sides ascend, so one pass does.
+ */
+function split(above: Atom[], below: Atom[], most: number): { share: number; last: number; next: number } {
+  const parts = { share: 0, last: 0, next: Infinity };
+  const ratio = (place: number, value: number) => (above[place]?.[0] ?? Infinity) / value;
+  let [place, share] = [0, 0];
+  for (const [value, probability] of below) {
+    for (; ratio(place, value) <= most; place += 1) share += above[place]?.[1] ?? 0;
+    parts.share += probability * share;
+    if (place > 0) parts.last = Math.max(parts.last, ratio(place - 1, value));
+    parts.next = Math.min(parts.next, ratio(place, value));
+  }
+  return parts;
 }

@@ -5,7 +5,7 @@ import { h } from "./dom";
 import { type Box, build, type MapRow, type MapTable, STEPS, step, timeOf } from "./fitness";
 import { count, duration, ratio } from "./format";
 import type { State } from "./state";
-import { engineMarks, isFailure, MARKS, marks, UNDECIDED, word } from "./status";
+import { engineMarks, isFailure, MARKS, marks, NOT_SIGNIFICANT, word } from "./status";
 
 /** Draws the map; `open` is called with the box that was chosen. */
 export function map(tables: HTMLElement, shown: HTMLElement, state: State, open: (box: Box) => void): void {
@@ -30,7 +30,7 @@ export function legend(page: Page): HTMLElement {
     occurring.add(engineMarks(cell).trim());
     if (cell.unpublishable) occurring.add("‡");
   }
-  if (page.entries.some((entry) => entry.figure?.interval)) occurring.add(UNDECIDED.trim());
+  if (page.entries.some((entry) => entry.figure?.interval)) occurring.add(NOT_SIGNIFICANT.trim());
   const ends = STEPS.map((end, index) => (index === 0 ? "best" : `≤ ${end}x`));
   const steps = [...ends, `> ${STEPS[STEPS.length - 1]}x`];
   return h(
@@ -109,10 +109,10 @@ function buttonOf(page: Page, row: MapRow, box: Box, place: number): HTMLButtonE
     const tone = entry.tainted ? `bad s-${cell.status}` : "unranked";
     return h("button", { ...properties, class: `box ${tone}`, "aria-label": label }, h("b", {}, ended || "·"), h("small", {}, shown));
   }
-  const label = [`${name}: ${ratio(box.ratio)}, ${duration(time)}`, ...state, box.undecided && "no difference to the best is shown"]
+  const label = [`${name}: ${ratio(box.ratio)}, ${duration(time)}`, ...state, box.notSignificant && "no difference to the best is shown"]
     .filter(Boolean).join(", ");
   return h("button", { ...properties, class: `box r${step(box.ratio)}`, "aria-label": label },
-    h("b", {}, ratio(box.ratio) + (box.undecided ? UNDECIDED : "")), h("small", {}, shown));
+    h("b", {}, ratio(box.ratio) + (box.notSignificant ? NOT_SIGNIFICANT : "")), h("small", {}, shown));
 }
 
 /** Arrow keys, Home and End inside a table. */

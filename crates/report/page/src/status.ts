@@ -21,9 +21,9 @@ export const isFailure = (status: Status | null): boolean =>
 /** After an engine's name. */
 export function engineMarks(cell: Cell): string {
   const order = ["none", "process", "power"];
-  if (cell.kind === "reference" || (!cell.ranked && !cell.keeps)) return " (ref)";
-  if (!cell.keeps) return "";
-  return order.indexOf(cell.keeps) > order.indexOf(cell.tier) ? "+" : " (weaker)";
+  if (cell.kind === "reference" || (!cell.ranked && !cell.effective_durability)) return " (ref)";
+  if (!cell.effective_durability) return "";
+  return order.indexOf(cell.effective_durability) > order.indexOf(cell.tier) ? "+" : " (weaker)";
 }
 
 /** After a time. */
@@ -37,7 +37,7 @@ export function marks(entry: Entry): string {
 const BEHIND = "<";
 
 /** After a ratio whose interval includes 1. */
-export const UNDECIDED = " ≈";
+export const NOT_SIGNIFICANT = " ≈";
 
 /** After a time of which a trial stands apart. */
 export const OUTLIER = "°";
@@ -46,12 +46,12 @@ export const OUTLIER = "°";
 export const MARKS: [string, string][] = [
   ["≈", "no difference to the row's best is shown: the ratio's 95 % interval includes 1"],
   ["°", "a trial stands apart from the others; it counts all the same"],
-  ["^", "capped: stopped at the time cap; its time per operation stands"],
+  ["^", "capped: stopped at the longest run time; its time per operation stands"],
   ["~", "done by client code over scans and point operations, for want of a query"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],
-  ["<", "did not keep up with the rate that was called for: its time says how long it ran"],
-  ["+", "keeps a stronger tier than was asked for"],
-  ["(weaker)", "keeps less than was asked for: not ranked"],
+  ["<", "did not keep up with the target rate: its time says how long it ran"],
+  ["+", "effective durability above the tier asked for"],
+  ["(weaker)", "effective durability below the tier asked for: not ranked"],
   ["(ref)", "for orientation, never ranked"],
   ["‡", "its licence forbids publishing its figures"],
 ];

@@ -44,9 +44,9 @@ test("every must-have leaves out who lacks it, and says why", () => {
   assert.deepEqual(ids(advise(advice(), must({ tier: "power" }), { load: 1 })), ["alpha"]);
 });
 
-test("an engine that keeps the tier and was not measured in it is named", () => {
+test("an engine durable enough for the tier and not measured in it is named", () => {
   const excluded = advise(advice(), must({ tier: "none" }), { load: 1 }).excluded.map(({ engine, why }) => `${engine.engine}: ${why}`);
-  assert.deepEqual(excluded, ["alpha", "beta", "gamma"].map((id) => `${id}: it keeps none, but was not measured in that tier`));
+  assert.deepEqual(excluded, ["alpha", "beta", "gamma"].map((id) => `${id}: its effective durability is none, but it was not measured in that tier`));
 });
 
 test("an order is certain only where intervals do not meet", () => {

@@ -147,7 +147,7 @@ seen("an interval is drawn where there is one", () => {
 });
 
 /** Every row's figures with seven trials of its time, and those of SQLite as fast as the row's best. */
-const undecided = () => {
+const notSignificant = () => {
   const page = golden();
   const key = (entry: (typeof page.entries)[number]) => JSON.stringify([page.cells[entry.cell]?.scale, page.cells[entry.cell]?.variant, entry.phase]);
   const competing = page.entries.filter((entry) => page.cells[entry.cell]?.ranked && !entry.tainted && entry.figure);
@@ -164,7 +164,7 @@ const undecided = () => {
   return page;
 };
 
-seen("where no difference to the best is shown nobody wins alone", undecided, {}, async ({ tab }) => {
+seen("where no difference to the best is shown nobody wins alone", notSignificant, {}, async ({ tab }) => {
   const read = tab.locator(".map").first().locator('button[aria-label*=", read: "]');
   const labels = (await read.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? "")));
   const shared = labels.filter((label) => label.endsWith("no difference to the best is shown"));
@@ -177,7 +177,7 @@ seen("where no difference to the best is shown nobody wins alone", undecided, {}
   assert.match(text, /ratio to the best shown1\.01x \(95 % interval .*x to .*x\): no difference is shown/);
 });
 
-seen("a trial that stands apart is marked in the map and crossed in the chart", undecided, {}, async ({ tab }) => {
+seen("a trial that stands apart is marked in the map and crossed in the chart", notSignificant, {}, async ({ tab }) => {
   assert.match(await tab.locator(box("sqlite", "read")).first().textContent() ?? "", /°/);
   assert.match(await tab.locator("#legend").textContent() ?? "", /° a trial stands apart/);
   const crosses = await tab.locator("#scale g.m-outlier path").count();
@@ -250,7 +250,7 @@ const behind = () => {
   for (const entry of page.entries) {
     if (!entry.latency || !entry.figure) continue;
     entry.response = { ...entry.latency, p50: 7_770_000 };
-    entry.sharing = { per_second: 196, clients: [48, 50], schedule: { called_for: 400, reached: 196, kept_up: false, late_p99_ns: null } };
+    entry.sharing = { per_second: 196, clients: [48, 50], schedule: { target_rate: 400, achieved_rate: 196, kept_up: false, late_p99_ns: null } };
   }
   return page;
 };
@@ -262,7 +262,7 @@ seen("what did not keep up with its rate is marked, and its details tell respons
   assert.match(await tab.locator("#legend").textContent() ?? "", /< did not keep up/);
   await boxes.first().click();
   const text = await tab.locator("dialog[open]").textContent() ?? "";
-  for (const part of ["reached196 a second: did not keep up", "48.0 a second and 50.0 a second", "p99-", "from when it was called for", "7.77 ms"]) {
+  for (const part of ["achieved rate196 a second: did not keep up", "48.0 a second and 50.0 a second", "p99-", "from the scheduled start", "7.77 ms"]) {
     assert.ok(text.includes(part), `${part} in ${text}`);
   }
 });
@@ -295,7 +295,7 @@ seen("nothing is ranked until a slider moves, and then by what matters", advised
 
 seen("texts of engines, errors and settings stay texts", () => {
   const page = JSON.parse(JSON.stringify(advised()), (key, value: unknown) =>
-    typeof value === "string" && !["status", "kind", "tier", "keeps", "id", "licence_class"].includes(key) ? `${value}${NASTY}` : value,
+    typeof value === "string" && !["status", "kind", "tier", "effective_durability", "id", "licence_class"].includes(key) ? `${value}${NASTY}` : value,
   ) as ReturnType<typeof golden>;
   page.face = NASTY;
   return page;

@@ -57,12 +57,12 @@ pub(super) fn of(
     let told = file.manifest.engines.get(engine);
     let unknown = || UNKNOWN.to_owned();
     let licence = told.map_or_else(unknown, |facts| facts.licence.clone());
-    let family = told.map_or_else(unknown, |facts| facts.family.clone());
+    let data_model = told.map_or_else(unknown, |facts| facts.data_model.clone());
     Facts {
         name: told.map_or_else(|| engine.to_owned(), |facts| facts.name.clone()),
         kind: told.map_or_else(|| kind(cells()).to_owned(), |facts| facts.kind.clone()),
-        sql: family == "SQL",
-        family,
+        sql: data_model == "SQL",
+        data_model,
         licence_class: LicenceClass::of(&licence),
         licence,
         publishable: !cells().any(|cell| cell.unpublishable),

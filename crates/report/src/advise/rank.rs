@@ -149,13 +149,13 @@ fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
     if facts.kind == "reference" {
         why.push("a reference, no candidate".to_owned());
     }
-    if let Some(keeps) = entry.keeps.filter(|keeps| *keeps < needs.tier) {
-        why.push(format!("keeps only {keeps}"));
+    if let Some(effective) = entry.effective_durability.filter(|tier| *tier < needs.tier) {
+        why.push(format!("effective durability only {effective}"));
     }
     if needs.sql && !facts.sql {
-        why.push(match facts.family.as_str() {
+        why.push(match facts.data_model.as_str() {
             UNKNOWN => "the result does not say whether it has SQL".to_owned(),
-            family => format!("no SQL ({family})"),
+            data_model => format!("no SQL ({data_model})"),
         });
     }
     if needs.embedded && facts.kind != "embedded" && facts.kind != "reference" {
@@ -174,7 +174,7 @@ fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
     why
 }
 
-/// Engines whose setting for another tier keeps the one asked for, and which were not measured in
+/// Engines whose setting for another tier has the effective durability asked for, and which were not measured in
 /// it. Ratios hold inside one tier, so they cannot be lent.
 fn elsewhere(table: &AdviceTable, tier: Durability) -> Vec<Left> {
     let measured_in = |engine: &str| {
@@ -182,12 +182,12 @@ fn elsewhere(table: &AdviceTable, tier: Durability) -> Vec<Left> {
     };
     let mut left: Vec<Left> = Vec::new();
     for entry in table.engines.iter().filter(|entry| entry.tier != tier) {
-        if entry.keeps.unwrap_or(entry.tier) >= tier
+        if entry.effective_durability.unwrap_or(entry.tier) >= tier
             && entry.facts.kind != "reference"
             && !measured_in(&entry.engine)
             && !left.iter().any(|known| known.engine == entry.engine)
         {
-            let why = vec![format!("keeps {tier}, but was not measured in that tier")];
+            let why = vec![format!("effective durability {tier}, but not measured in that tier")];
             left.push(Left { engine: entry.engine.clone(), why });
         }
     }

@@ -145,13 +145,16 @@ fn ranked(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -> Str
         {
             says.push(format!("worst of what was not weighed: {worst} {}", format::ratio(*ratio)));
         }
-        if let Some(keeps) = entry.keeps {
-            says.push(format!("keeps {keeps}"));
+        if let Some(effective) = entry.effective_durability {
+            says.push(format!("effective: {effective}"));
         }
         if !entry.facts.publishable {
             says.push("its licence forbids publishing these figures".into());
         }
-        says.push(format!("{}, {}, {}", entry.facts.kind, entry.facts.family, entry.facts.licence));
+        says.push(format!(
+            "{}, {}, {}",
+            entry.facts.kind, entry.facts.data_model, entry.facts.licence
+        ));
     }
     if !place.not_certainly_before.is_empty() {
         says.push(format!(

@@ -27,7 +27,8 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
     cell.id.engine = engine.into();
     cell.id.variant = variant.into();
     cell.id.scale = Scale::Rows(1_000);
-    (cell.status, cell.reason, cell.keeps, cell.reference) = (Status::Ok, None, None, false);
+    (cell.status, cell.reason, cell.effective_durability, cell.reference) =
+        (Status::Ok, None, None, false);
     let (trial, part) = (cell.trials[0].clone(), cell.trials[0].phases[0].clone());
     cell.trials.clear();
     for (index, percent) in [100, 102, 98].into_iter().enumerate() {
@@ -56,12 +57,12 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
     cell
 }
 
-fn facts(family: &str, kind: &str, licence: &str) -> EngineFacts {
+fn facts(data_model: &str, kind: &str, licence: &str) -> EngineFacts {
     let own = str::to_owned;
     EngineFacts {
         name: own("A name"),
         kind: own(kind),
-        family: own(family),
+        data_model: own(data_model),
         licence: own(licence),
         adapter_lines: None,
     }
@@ -127,7 +128,7 @@ fn the_table_is_the_json_that_the_page_reads() {
     for (name, value) in [
         ("name", serde_json::json!("A name")),
         ("kind", "embedded".into()),
-        ("family", "key-value".into()),
+        ("data_model", "key-value".into()),
         ("licence", "GPL-2.0".into()),
         ("publishable", true.into()),
         ("sql", false.into()),
@@ -229,7 +230,7 @@ fn without_weights_nobody_is_ranked_and_each_engines_best_is_told() {
 fn must_haves_leave_out_and_say_why() {
     let mut file = three();
     let mut server = cell("server", "commit-each", &[("load", 5), ("avg_sensor", 5)]);
-    server.keeps = Some(Durability::None);
+    server.effective_durability = Some(Durability::None);
     file.cells.push(server);
     file.manifest.engines.insert("server".into(), facts("document", "server", "SSPL-1.0"));
     let needs = Needs {
@@ -249,7 +250,7 @@ fn must_haves_leave_out_and_say_why() {
     assert_eq!(why("tree"), "no SQL (key-value); licence GPL-2.0");
     assert_eq!(
         why("server"),
-        "keeps only none; no SQL (document); not embedded (server); licence SSPL-1.0"
+        "effective durability only none; no SQL (document); not embedded (server); licence SSPL-1.0"
     );
 }
 
@@ -267,12 +268,15 @@ fn memory_that_was_not_measured_meets_no_budget() {
 #[test]
 fn an_engine_that_was_measured_in_another_tier_alone_is_named_and_not_ranked() {
     let mut file = three();
-    file.cells[0].keeps = Some(Durability::Power);
+    file.cells[0].effective_durability = Some(Durability::Power);
     let needs = Needs { tier: Durability::Power, ..ANY };
     let advice = advise(&table(&[&file]), needs, &weights(&[("ingest", 1.0)])).unwrap();
     assert!(advice.ranked.is_empty());
     assert_eq!(advice.excluded.len(), 1);
-    assert_eq!(advice.excluded[0].why, ["keeps power, but was not measured in that tier"]);
+    assert_eq!(
+        advice.excluded[0].why,
+        ["effective durability power, but not measured in that tier"]
+    );
 }
 
 #[test]

@@ -60,7 +60,6 @@ pub fn differences(old: &ResultFile, new: &ResultFile) -> Differences {
 /// The same of two files that need have no cell in common.
 pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
     let mut found = Differences::default();
-    found.must("result schema", Some(old.schema), Some(new.schema));
     machine(&mut found, &old.manifest.machine, &new.manifest.machine);
     let profile = |file: &ResultFile| Some(file.manifest.tool.profile.clone());
     found.must("build", profile(old), profile(new));
@@ -104,17 +103,17 @@ fn plan(found: &mut Differences, old: &Plan, new: &Plan) {
         })
     };
     found.must("runs of a trial", Some(old.runs), Some(new.runs));
-    found.must("discarded runs", Some(old.discard), Some(new.discard));
-    found.must("time cap", ms(old.cap_ms), ms(new.cap_ms));
+    found.must("warm-up runs", Some(old.warmup_runs), Some(new.warmup_runs));
+    found.must("longest run time", ms(old.max_run_time_ms), ms(new.max_run_time_ms));
     found.must("time of a closed loop", ms(old.window_ms), ms(new.window_ms));
     found.must("warm-up", ms(old.warm_up_ms), ms(new.warm_up_ms));
     found.must("overview", Some(old.overview), Some(new.overview));
     found.must("rate of samples", Some(old.rate), Some(new.rate));
     found.must("clients", Some(old.clients), Some(new.clients));
     let rate = |rate: Option<u64>| {
-        Some(rate.map_or("none, one after the other".into(), |rate| format::rate(rate as f64)))
+        Some(rate.map_or("none, a closed loop".into(), |rate| format::rate(rate as f64)))
     };
-    found.must("rate of operations", rate(old.arrivals), rate(new.arrivals));
+    found.must("target rate", rate(old.target_rate), rate(new.target_rate));
     found.must("seed", Some(old.seed), Some(new.seed));
     let bytes = |plan: &Plan| Some(format::bytes(plan.memory_bytes as f64));
     found.must("cache memory given to engines", bytes(old), bytes(new));

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use embermark_model::result::{
-    DeviceIo, DiskSize, Latency, Loaded, Observed, PhaseResult, Resources, ResultFile, Run,
-    Settling, Trial,
+    DeviceIo, DiskSize, Latency, Loaded, Maintenance, Observed, PhaseResult, Resources, ResultFile,
+    Run, Trial,
 };
 
 /// What a line is about, as deep as it goes.
@@ -60,9 +60,9 @@ const TRIAL: [(&str, Figure<Trial>); 11] = [
     ("device_read_bytes", |trial| read(trial.device_io)),
     ("device_written_bytes", |trial| written(trial.device_io)),
     ("device_flushes", |trial| flushes(trial.device_io)),
-    ("others_cpu_ns", |trial| trial.others.map(|others| others.cpu_ns)),
-    ("others_stolen_ns", |trial| trial.others.map(|others| others.stolen_ns)),
-    ("others_of_ns", |trial| trial.others.map(|others| others.of_ns)),
+    ("background_cpu_ns", |trial| trial.background_cpu.map(|cpu| cpu.cpu_ns)),
+    ("background_stolen_ns", |trial| trial.background_cpu.map(|cpu| cpu.stolen_ns)),
+    ("total_cpu_ns", |trial| trial.background_cpu.map(|cpu| cpu.total_cpu_ns)),
 ];
 
 /// Columns that the CSV has among its first.
@@ -82,10 +82,10 @@ const SHARED: [(&str, Figure<Run>); 7] = [
     ("clients", |run| Some(run.clients.len().max(1) as u64)),
     ("slowest_client_per_second", |run| rates(run).reduce(f64::min).map(whole)),
     ("fastest_client_per_second", |run| rates(run).reduce(f64::max).map(whole)),
-    ("arrivals_per_second", |run| Some(run.arrivals?.per_second)),
-    ("reached_per_second", |run| Some(whole(run.arrivals?.reached))),
-    ("late_p99_ns", |run| run.arrivals?.late_p99_ns),
-    ("response_mean_ns", |run| Some(whole(run.arrivals?.response_ns))),
+    ("target_rate", |run| Some(run.schedule?.target_rate)),
+    ("achieved_rate", |run| Some(whole(run.schedule?.achieved_rate))),
+    ("late_p99_ns", |run| run.schedule?.late_p99_ns),
+    ("response_mean_ns", |run| Some(whole(run.schedule?.response_ns))),
 ];
 
 const RESPONSE: [(&str, Figure<Latency>); 3] = [
@@ -100,18 +100,18 @@ const RUN: [(&str, Figure<Run>); 18] = [
     ("load_device_read_bytes", |run| read(loaded(run)?.device_io)),
     ("load_device_written_bytes", |run| written(loaded(run)?.device_io)),
     ("load_device_flushes", |run| flushes(loaded(run)?.device_io)),
-    ("settle_ns", |run| Some(settling(run)?.elapsed_ns)),
-    ("settle_cpu_ns", |run| settling(run)?.engine.cpu_ns),
-    ("settle_peak_bytes", |run| settling(run)?.engine.peak_bytes),
-    ("settle_read_bytes", |run| settling(run)?.engine.read_bytes),
-    ("settle_written_bytes", |run| settling(run)?.engine.written_bytes),
-    ("settle_device_written_bytes", |run| written(settling(run)?.device_io)),
-    ("settle_device_read_bytes", |run| read(settling(run)?.device_io)),
-    ("settle_device_flushes", |run| flushes(settling(run)?.device_io)),
-    ("before_settling_allocated_bytes", |run| allocated(settling(run)?.disk_before)),
-    ("before_settling_apparent_bytes", |run| apparent(settling(run)?.disk_before)),
-    ("after_settling_allocated_bytes", |run| allocated(settling(run)?.disk_after)),
-    ("after_settling_apparent_bytes", |run| apparent(settling(run)?.disk_after)),
+    ("maintenance_ns", |run| Some(maintenance(run)?.elapsed_ns)),
+    ("maintenance_cpu_ns", |run| maintenance(run)?.engine.cpu_ns),
+    ("maintenance_peak_bytes", |run| maintenance(run)?.engine.peak_bytes),
+    ("maintenance_read_bytes", |run| maintenance(run)?.engine.read_bytes),
+    ("maintenance_written_bytes", |run| maintenance(run)?.engine.written_bytes),
+    ("maintenance_device_written_bytes", |run| written(maintenance(run)?.device_io)),
+    ("maintenance_device_read_bytes", |run| read(maintenance(run)?.device_io)),
+    ("maintenance_device_flushes", |run| flushes(maintenance(run)?.device_io)),
+    ("before_maintenance_allocated_bytes", |run| allocated(maintenance(run)?.disk_before)),
+    ("before_maintenance_apparent_bytes", |run| apparent(maintenance(run)?.disk_before)),
+    ("after_maintenance_allocated_bytes", |run| allocated(maintenance(run)?.disk_after)),
+    ("after_maintenance_apparent_bytes", |run| apparent(maintenance(run)?.disk_after)),
     ("observed_window_ns", |run| Some(observed(run)?.window_ns)),
 ];
 
@@ -146,8 +146,8 @@ fn loaded(run: &Run) -> Option<Loaded> {
     run.loaded
 }
 
-fn settling(run: &Run) -> Option<&Settling> {
-    run.settling()
+fn maintenance(run: &Run) -> Option<&Maintenance> {
+    run.maintenance()
 }
 
 fn observed(run: &Run) -> Option<&Observed> {

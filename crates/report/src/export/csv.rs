@@ -20,7 +20,7 @@ const HEADER: [&str; 41] = [
     "variant",
     "engine",
     "reference",
-    "keeps",
+    "effective_durability",
     "cell_status",
     "trial",
     "order",
@@ -53,7 +53,7 @@ const HEADER: [&str; 41] = [
     "ratio",
     "ratio_low",
     "ratio_high",
-    "undecided",
+    "not_significant",
 ];
 
 /// A figure of a run.
@@ -62,7 +62,7 @@ type Ratio = fn(&Run) -> Option<f64>;
 /// Bytes written for each byte of the rows' values: see [`Run`].
 const AMPLIFICATIONS: [(&str, Ratio); 3] = [
     ("write_amplification", Run::write_amplification),
-    ("settled_amplification", Run::settled_amplification),
+    ("amplification_with_maintenance", Run::amplification_with_maintenance),
     ("device_amplification", Run::device_amplification),
 ];
 
@@ -134,7 +134,7 @@ impl Line<'_> {
         let status = |value: Option<Status>| value.map(slug).unwrap_or_default();
         let engine = run.map(|(_, run)| run.engine).unwrap_or_default();
         let client = run.and_then(|(_, run)| run.client).unwrap_or_default();
-        let how = phase.map(|phase| match phase.how {
+        let how = phase.map(|phase| match phase.execution {
             Execution::Native => "native",
             Execution::ClientSide => "client-side",
         });
@@ -147,7 +147,7 @@ impl Line<'_> {
             text::plain(&cell.id.variant),
             text::plain(&cell.id.engine),
             cell.reference.to_string(),
-            cell.keeps.map(|keeps| keeps.to_string()).unwrap_or_default(),
+            cell.effective_durability.map(|tier| tier.to_string()).unwrap_or_default(),
             slug(cell.status),
             number(trial.map(|trial| trial.index.into())),
             number(trial.map(|trial| trial.order.into())),
@@ -190,7 +190,7 @@ impl Line<'_> {
             number(of.ratio),
             end(of.ratio_interval, 0),
             end(of.ratio_interval, 1),
-            of.ratio.map(|_| of.undecided.to_string()).unwrap_or_default(),
+            of.ratio.map(|_| of.not_significant.to_string()).unwrap_or_default(),
         ]
     }
 

@@ -57,7 +57,7 @@ const COLUMNS: [(&str, Get); 19] = [
 ];
 
 fn how(row: &Row<'_>) -> String {
-    match row.part.how {
+    match row.part.execution {
         Execution::Native => "native".to_owned(),
         Execution::ClientSide => "client-side".to_owned(),
     }

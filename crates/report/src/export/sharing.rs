@@ -9,8 +9,8 @@ pub(super) const HEADER: [&str; 15] = [
     "ops_per_second",
     "slowest_client_per_second",
     "fastest_client_per_second",
-    "arrivals_per_second",
-    "reached_per_second",
+    "target_rate",
+    "achieved_rate",
     "kept_up",
     "late_p99_ns",
     "service_p50_ns",
@@ -28,7 +28,7 @@ pub(super) fn columns(phase: Option<&PhaseResult>, run: Option<&Run>) -> [String
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let whole = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
     let rates = || run.clients.iter().filter_map(|client| client.ops_per_second());
-    let arrivals = run.arrivals;
+    let schedule = run.schedule;
     let service = phase.and_then(|phase| phase.latency.as_ref());
     let response = phase.and_then(|phase| phase.response.as_ref());
     let tail = |of: Option<&Latency>, get: fn(&Latency) -> Option<u64>| whole(of.and_then(get));
@@ -37,14 +37,14 @@ pub(super) fn columns(phase: Option<&PhaseResult>, run: Option<&Run>) -> [String
         number(run.ops_per_second()),
         number(rates().reduce(f64::min)),
         number(rates().reduce(f64::max)),
-        whole(arrivals.map(|arrivals| arrivals.per_second)),
-        number(arrivals.map(|arrivals| arrivals.reached)),
-        arrivals.map(|arrivals| arrivals.kept_up().to_string()).unwrap_or_default(),
-        whole(arrivals.and_then(|arrivals| arrivals.late_p99_ns)),
+        whole(schedule.map(|schedule| schedule.target_rate)),
+        number(schedule.map(|schedule| schedule.achieved_rate)),
+        schedule.map(|schedule| schedule.kept_up().to_string()).unwrap_or_default(),
+        whole(schedule.and_then(|schedule| schedule.late_p99_ns)),
         tail(service, |latency| Some(latency.p50)),
         tail(service, |latency| latency.p99),
         tail(service, |latency| latency.p99_9),
-        number(arrivals.map(|arrivals| arrivals.response_ns)),
+        number(schedule.map(|schedule| schedule.response_ns)),
         tail(response, |latency| Some(latency.p50)),
         tail(response, |latency| latency.p99),
         tail(response, |latency| latency.p99_9),

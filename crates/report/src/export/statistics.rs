@@ -26,8 +26,8 @@ pub(super) struct Statistic<'a> {
     pub ratio: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_interval: Option<[f64; 2]>,
-    /// No difference to the best is shown.
-    pub undecided: bool,
+    /// The difference to the best is not significant.
+    pub not_significant: bool,
 }
 
 impl Statistic<'_> {
@@ -60,7 +60,7 @@ pub(super) fn of<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
                     outliers: figure.outliers.iter().map(|place| figure.trials[*place]).collect(),
                     ratio: measured.ratio,
                     ratio_interval: measured.ratio_interval,
-                    undecided: measured.undecided,
+                    not_significant: measured.not_significant,
                 });
             }
         }

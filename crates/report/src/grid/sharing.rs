@@ -1,4 +1,4 @@
-//! What several clients did together, and response times of operations that were called for at a rate.
+//! What several clients did together, and response times of operations started at a target rate.
 
 use embermark_model::plan::Plan;
 use embermark_model::result::Latency;
@@ -10,14 +10,18 @@ use crate::summary::{Entry, Figure, Group};
 /// What did not keep up with its schedule.
 pub(crate) const BEHIND: &str = "<";
 
-/// `4 clients`, `400 operations/s called for`: parts of a group's subtitle, of a workload that has
+/// `4 clients`, `target rate 400/s`: parts of a group's subtitle, of a workload that has
 /// them.
 pub(super) fn parts(group: &Group<'_>, plan: &Plan) -> Vec<String> {
     let clients = (plan.clients > 1).then(|| format::counted(plan.clients.into(), "client"));
-    let rate = plan.arrivals.filter(|_| figures(group).any(|figure| figure.sharing.is_some()));
-    let rate =
-        rate.map(|rate| format!("{} called for a second", format::counted(rate, "operation")));
+    let rate = plan.target_rate.filter(|_| figures(group).any(|figure| figure.sharing.is_some()));
+    let rate = rate.map(target_rate);
     clients.into_iter().chain(rate).collect()
+}
+
+/// `target rate 2.00 k/s`.
+pub(crate) fn target_rate(per_second: u64) -> String {
+    format!("target rate {}", format::rate(per_second as f64))
 }
 
 /// Phases down, engines across: operations a second of all clients, and of the slowest and the fastest
@@ -46,7 +50,7 @@ pub(crate) fn throughput(group: &Group<'_>) -> Option<Grid> {
 }
 
 /// Phases down, engines across: median, 99th and 99.9th percentile of the response times, and below
-/// them of the service times; `None` where nothing was called for at a rate.
+/// them of the service times; `None` without a target rate.
 pub(crate) fn response(group: &Group<'_>) -> Option<Grid> {
     let spread = |latency: Option<Latency>| {
         let Some(latency) = latency else { return dash() };
@@ -64,11 +68,7 @@ pub(crate) fn response(group: &Group<'_>) -> Option<Grid> {
         None => dash(),
     };
     let rows = rows(group, &[(" response", &response), (" service", &service)]);
-    grid(
-        group,
-        "response time (from when it was called for) and service time, p50, p99 / p99.9",
-        rows,
-    )
+    grid(group, "response time (from the scheduled start) and service time, p50, p99 / p99.9", rows)
 }
 
 type Show<'a> = &'a dyn Fn(&Figure<'_>) -> Text;

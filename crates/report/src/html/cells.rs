@@ -81,7 +81,7 @@ fn cell_data(
         kind: kind(&page.engines, file, cell),
         status: cell.status,
         reason: reason(cell.reason.as_deref()),
-        keeps: cell.keeps.filter(|keeps| *keeps != group.durability),
+        effective_durability: cell.effective_durability.filter(|tier| *tier != group.durability),
         ranked,
         unpublishable: cell.unpublishable,
         versions,
@@ -144,7 +144,7 @@ fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> En
         Entry::Measured(measured) => {
             (Some(&measured.figure), measured.tainted, measured.figure.client_side)
         }
-        _ => (None, false, known().any(|part| part.how == Execution::ClientSide)),
+        _ => (None, false, known().any(|part| part.execution == Execution::ClientSide)),
     };
     let of_trials = || cell.trials.iter().filter_map(|trial| trial.reason.as_deref());
     let why = known().find_map(|part| part.reason.as_deref());
@@ -260,11 +260,11 @@ fn figure_data(cell: &Cell, figure: &Figure<'_>) -> FigureData {
 fn loading_data(loading: Loading) -> LoadingData {
     LoadingData {
         user_bytes: loading.user_bytes,
-        settled_amplification: loading.settled_amplification,
+        amplification_with_maintenance: loading.amplification_with_maintenance,
         device_amplification: loading.device_amplification,
-        settle_ns: loading.settle_ns,
-        settle_cpu_ns: loading.settle_cpu_ns,
-        settle_written_bytes: loading.settle_written_bytes,
+        maintenance_ns: loading.maintenance_ns,
+        maintenance_cpu_ns: loading.maintenance_cpu_ns,
+        maintenance_written_bytes: loading.maintenance_written_bytes,
         disk_before_bytes: loading.disk_before_bytes,
         disk_after_bytes: loading.disk_after_bytes,
     }
@@ -282,7 +282,7 @@ fn usage_data(usage: &Usage) -> UsageData {
         device_written_bytes: usage.device_written_bytes,
         device_read_bytes: usage.device_read_bytes,
         device_flushes: usage.device_flushes,
-        others_share: usage.others_share,
+        background_cpu_share: usage.background_cpu_share,
         incomplete: usage.incomplete && usage.is_measured(),
     }
 }

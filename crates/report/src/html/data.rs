@@ -133,7 +133,7 @@ pub struct EngineFacts {
     /// `embedded`, `server` or `reference`.
     pub kind: String,
     /// `SQL`, `key-value`, `document` or `series`.
-    pub family: String,
+    pub data_model: String,
 }
 
 /// What is known of a workload.
@@ -182,8 +182,8 @@ pub struct CellData {
     /// Why, when not ok.
     pub reason: Option<String>,
     /// The tier really kept, when that is another.
-    pub keeps: Option<Durability>,
-    /// Whether it may have a ratio: no reference, and keeps at least the tier.
+    pub effective_durability: Option<Durability>,
+    /// Whether it may have a ratio: no reference, and effective durability not below the tier.
     pub ranked: bool,
     /// Its licence forbids publishing its figures.
     pub unpublishable: bool,
@@ -269,21 +269,21 @@ pub struct LoadingData {
     /// Bytes of the rows' values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_bytes: Option<f64>,
-    /// Bytes written for each of them, settling included.
+    /// Bytes written for each of them, maintenance included.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub settled_amplification: Option<f64>,
-    /// Bytes that reached a disk of the trial's own for each of them, settling included.
+    pub amplification_with_maintenance: Option<f64>,
+    /// Bytes that reached a disk of the trial's own for each of them, maintenance included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_amplification: Option<f64>,
     /// Time to come to rest: the engine's checkpoint or compaction, background work waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub settle_ns: Option<f64>,
+    pub maintenance_ns: Option<f64>,
     /// CPU time for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub settle_cpu_ns: Option<f64>,
+    pub maintenance_cpu_ns: Option<f64>,
     /// Bytes written for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub settle_written_bytes: Option<f64>,
+    pub maintenance_written_bytes: Option<f64>,
     /// Allocated on disk before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk_before_bytes: Option<f64>,
@@ -371,7 +371,7 @@ pub struct UsageData {
     pub device_flushes: Option<f64>,
     /// Share of all CPU time that others had meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub others_share: Option<f64>,
+    pub background_cpu_share: Option<f64>,
     /// Less than the whole work was done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,

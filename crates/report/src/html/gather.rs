@@ -147,10 +147,10 @@ fn asked(file: &ResultFile) -> Vec<NoteData> {
         ("tiers", plan.durabilities.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
         (
             "runs in a trial",
-            format!("{}, of which the first {} not counted", plan.runs, plan.discard),
+            format!("{}, of which the first {} to warm up", plan.runs, plan.warmup_runs),
         ),
         ("trials", plan.trials.to_string()),
-        ("cap of a run", plan.cap_ms.map_or_else(|| "none".into(), milliseconds)),
+        ("longest run time", plan.max_run_time_ms.map_or_else(|| "none".into(), milliseconds)),
         (
             "phases by the clock last",
             plan.window_ms.map_or_else(|| "as long as each workload has it".into(), milliseconds),

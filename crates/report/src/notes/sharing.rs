@@ -1,7 +1,7 @@
-//! What figures of several clients mean, and of operations that were called for at a rate.
+//! What figures of several clients mean, and of operations started at a target rate.
 
 use embermark_model::plan::Plan;
-use embermark_model::result::Arrivals;
+use embermark_model::result::OpenLoopSchedule;
 
 use super::{Note, note};
 use crate::grid::sharing::BEHIND;
@@ -10,9 +10,9 @@ use crate::{format, text};
 
 /// What the times are, where one client did not do one operation after the other.
 pub(super) fn time(plan: &Plan) -> Option<Note> {
-    let says = match (plan.arrivals, plan.clients) {
+    let says = match (plan.target_rate, plan.clients) {
         (Some(_), _) => {
-            "mean over the counted runs of a trial from when an operation was called for to its end, \
+            "mean over the counted runs of a trial from an operation's scheduled start to its end, \
              median over the trials"
         }
         (None, 2..) => {
@@ -33,7 +33,7 @@ pub(super) fn schedule(
     for (group, row, engine, measured) in measured {
         let sharing = measured.figure.sharing.as_ref();
         let Some(schedule) = sharing.and_then(|sharing| sharing.schedule) else { continue };
-        let Schedule { called_for, reached, kept_up, late_p99_ns } = schedule;
+        let Schedule { target_rate, achieved_rate, kept_up, late_p99_ns } = schedule;
         late = late.max(late_p99_ns);
         if !kept_up {
             behind.push(format!(
@@ -43,16 +43,16 @@ pub(super) fn schedule(
                 text::plain(row.variant.unwrap_or(group.variant)),
                 group.scale,
                 group.durability,
-                format::rate(reached),
-                format::rate(called_for as f64)
+                format::rate(achieved_rate),
+                format::rate(target_rate as f64)
             ));
         }
     }
-    let enough = format::percent(Arrivals::ENOUGH);
+    let enough = format::percent(OpenLoopSchedule::ENOUGH);
     let behind = (!behind.is_empty()).then(|| {
         let says = format!(
-            "did not keep up: a counted run started less than {enough} of the operations a second that \
-             were called for, and its response times grow with its length: {}",
+            "did not keep up: in a counted run the achieved rate was less than {enough} of the target \
+             rate, and its response times grow with its length: {}",
             behind.join("; ")
         );
         note(BEHIND, says)
@@ -60,8 +60,8 @@ pub(super) fn schedule(
     let late = late.map(|late| {
         let late = format::duration(late as f64);
         let says = format!(
-            "operations that a client waited to start were at most {late} late in 99 of 100 cases, in \
-             the worst run: part of their response times, and not the engine's"
+            "operations for which a client was ready on time started at most {late} late in 99 of 100 \
+             cases, in the worst run: part of their response times, and not the engine's"
         );
         note("schedule", says)
     });

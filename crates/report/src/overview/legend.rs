@@ -36,12 +36,12 @@ pub(super) fn lines(
     });
     let parts = [
         (
-            any(&|mean| mean.best && !mean.undecided),
+            any(&|mean| mean.best && !mean.not_significant),
             format!("{} the best of those with every phase", grid::BEST),
         ),
         (
-            any(&|mean| mean.undecided),
-            format!("{} no difference to the best is shown", grid::UNDECIDED),
+            any(&|mean| mean.not_significant),
+            format!("{} no difference to the best is shown", grid::NOT_SIGNIFICANT),
         ),
         (part.is_some(), part.unwrap_or_default()),
         (any(&|mean| mean.behind), format!("{} did not keep up, not ranked", sharing::BEHIND)),
@@ -49,8 +49,8 @@ pub(super) fn lines(
             engine(&|engine, _| engine.reference),
             format!("{} for orientation, not ranked", grid::REFERENCE),
         ),
-        (stronger, format!("{} keeps more than the tier", grid::STRONGER)),
-        (weaker, format!("{} keeps less than the tier, not compared", grid::WEAKER)),
+        (stronger, format!("{} durability above the tier", grid::STRONGER)),
+        (weaker, format!("{} durability below the tier, not compared", grid::WEAKER)),
     ];
     let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);
     let machines: BTreeSet<String> = cost::of(file)

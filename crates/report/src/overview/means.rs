@@ -36,7 +36,7 @@ pub(super) enum Standing {
     Mean(Mean),
     /// It failed somewhere in the workload, or could do none of it.
     Ended(Status),
-    /// It keeps less than the tier, and its times compare with nobody's.
+    /// Its effective durability is below the tier: its times compare with no other.
     Weaker,
     /// Nothing was measured that compares.
     Nothing,
@@ -54,8 +54,9 @@ pub(super) struct Mean {
     pub behind: bool,
     /// The smallest among those that answered every phase and kept up.
     pub best: bool,
-    /// No difference to the best is shown; the best has it too where another shares its place.
-    pub undecided: bool,
+    /// The difference to the best is not significant; the best has this too where another shares
+    /// its place.
+    pub not_significant: bool,
 }
 
 /// Every workload's line, in the order of `groups`.
@@ -168,7 +169,7 @@ fn standing(
             of: steps.len(),
             behind: is_behind(steps, place, engine.id, costs),
             best: false,
-            undecided: false,
+            not_significant: false,
         }),
         None => worst.filter(|w| !w.has_figures()).map_or(Standing::Nothing, Standing::Ended),
     }
@@ -215,12 +216,12 @@ fn rank(group: &Group<'_>, steps: &[Step<'_>], boxes: &mut [Standing]) {
             let interval = trials(steps, place)
                 .zip(of_best.as_deref())
                 .and_then(|(own, best)| mean_ratio_interval(&own, best));
-            mean.undecided = interval.is_some_and(includes_one);
-            shared |= mean.undecided;
+            mean.not_significant = interval.is_some_and(includes_one);
+            shared |= mean.not_significant;
         }
     }
     if let Standing::Mean(mean) = &mut boxes[first] {
-        mean.undecided = shared;
+        mean.not_significant = shared;
     }
 }
 

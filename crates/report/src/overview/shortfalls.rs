@@ -29,8 +29,8 @@ pub(super) fn notes(
         let places = places(one, file, comparison);
         note(&text::plain(one.engine), format!("{places}: {}: {}", one.status, one.text))
     });
-    let what = match file.plan.arrivals {
-        Some(_) => "the rate called for was not reached",
+    let what = match file.plan.target_rate {
+        Some(_) => "the target rate was not achieved",
         None => "samples were lost or reads missed",
     };
     let late = lines.iter().filter_map(|line| behind(comparison, line));

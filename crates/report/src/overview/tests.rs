@@ -1,4 +1,4 @@
-use embermark_model::result::{Arrivals, Cell, Latency, Observed, PhaseResult, Run};
+use embermark_model::result::{Cell, Latency, Observed, OpenLoopSchedule, PhaseResult, Run};
 use embermark_model::{Scale, Status};
 
 use super::*;
@@ -20,7 +20,8 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
     let mut cell = file.cells.into_iter().next().unwrap();
     (cell.id.engine, cell.id.variant) = (engine.into(), variant.into());
     cell.id.scale = Scale::Rows(1_000);
-    (cell.status, cell.reason, cell.keeps, cell.reference) = (Status::Ok, None, None, false);
+    (cell.status, cell.reason, cell.effective_durability, cell.reference) =
+        (Status::Ok, None, None, false);
     let (trial, part) = (cell.trials[0].clone(), cell.trials[0].phases[0].clone());
     cell.trials.clear();
     for (index, percent) in (0..).zip([100, 102, 98]) {
@@ -227,9 +228,9 @@ fn tiers_have_a_table_each_and_a_reference_is_shown_and_ranked_in_none() {
 }
 
 #[test]
-fn who_keeps_less_than_the_tier_has_no_ratio() {
+fn an_effective_durability_below_the_tier_has_no_ratio() {
     let mut less = cell("less", "single", &[("load", 1)]);
-    less.keeps = Some(Durability::None);
+    less.effective_durability = Some(Durability::None);
     let shown = screen(
         &result([cell("a", "single", &[("load", 5)]), cell("b", "single", &[("load", 6)]), less]),
         80,
@@ -254,11 +255,11 @@ fn an_engine_alone_and_nothing_at_all_say_so() {
 fn who_did_not_keep_up_is_marked_named_and_not_the_best() {
     let mut late = cell("late", "single", &[("write", 10)]);
     for run in late.trials.iter_mut().flat_map(|t| &mut t.phases).flat_map(|p| &mut p.runs) {
-        run.arrivals = Some(Arrivals {
-            per_second: 100,
-            reached: 50.0,
+        run.schedule = Some(OpenLoopSchedule {
+            target_rate: 100,
+            achieved_rate: 50.0,
             response_ns: 1.0,
-            waited: 10,
+            on_time: 10,
             late_p99_ns: None,
         });
     }

@@ -74,7 +74,7 @@ impl<'a> Figure<'a> {
             outliers: outliers(&per_trial_ns),
             per_trial_ns,
             trials: indices,
-            client_side: parts().any(|part| part.how == Execution::ClientSide),
+            client_side: parts().any(|part| part.execution == Execution::ClientSide),
             sharing,
             latencies: parts().filter_map(|part| part.latency.as_ref()).collect(),
             responses: parts().filter_map(|part| part.response.as_ref()).collect(),
@@ -105,7 +105,7 @@ impl<'a> Figure<'a> {
 
 /// The time that is shared among the operations of a run.
 fn time_of_all(run: &Run) -> f64 {
-    match run.arrivals {
+    match run.schedule {
         Some(arrivals) => arrivals.response_ns * run.ops as f64,
         None => run.elapsed_ns as f64,
     }

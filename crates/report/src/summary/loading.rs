@@ -1,6 +1,6 @@
 //! What a load wrote for each byte of its rows, and how the database came to rest after it.
 
-use embermark_model::result::{Cell, DiskSize, Run, Settling};
+use embermark_model::result::{Cell, DiskSize, Maintenance, Run};
 
 use super::figure::{counted, parts};
 use crate::statistics::{mean, median};
@@ -13,16 +13,16 @@ pub struct Loading {
     pub user_bytes: Option<f64>,
     /// Bytes sent to storage for each of them.
     pub write_amplification: Option<f64>,
-    /// The same with what settling wrote.
-    pub settled_amplification: Option<f64>,
-    /// Bytes that reached a disk of the trial's own for each of them, settling included.
+    /// The same with what maintenance wrote.
+    pub amplification_with_maintenance: Option<f64>,
+    /// Bytes that reached a disk of the trial's own for each of them, maintenance included.
     pub device_amplification: Option<f64>,
     /// Time to come to rest, in ns.
-    pub settle_ns: Option<f64>,
+    pub maintenance_ns: Option<f64>,
     /// CPU time of the engine's processes for it, in ns.
-    pub settle_cpu_ns: Option<f64>,
+    pub maintenance_cpu_ns: Option<f64>,
     /// Bytes sent to storage for it.
-    pub settle_written_bytes: Option<f64>,
+    pub maintenance_written_bytes: Option<f64>,
     /// Bytes allocated on disk before it.
     pub disk_before_bytes: Option<f64>,
     /// Bytes allocated on disk after it, the engine still open.
@@ -40,20 +40,20 @@ impl Loading {
             };
             median(&trials.iter().filter_map(of_trial).collect::<Vec<f64>>())
         };
-        let settling = |value: &dyn Fn(&Settling) -> Option<u64>| {
-            over(&|run| Some(value(run.settling()?)? as f64))
+        let maintenance = |value: &dyn Fn(&Maintenance) -> Option<u64>| {
+            over(&|run| Some(value(run.maintenance()?)? as f64))
         };
         let allocated = |size: Option<DiskSize>| Some(size?.allocated_bytes);
         let loading = Self {
             user_bytes: over(&|run| Some(run.loaded?.user_bytes as f64)),
             write_amplification: over(&Run::write_amplification),
-            settled_amplification: over(&Run::settled_amplification),
+            amplification_with_maintenance: over(&Run::amplification_with_maintenance),
             device_amplification: over(&Run::device_amplification),
-            settle_ns: settling(&|settling| Some(settling.elapsed_ns)),
-            settle_cpu_ns: settling(&|settling| settling.engine.cpu_ns),
-            settle_written_bytes: settling(&|settling| settling.engine.written_bytes),
-            disk_before_bytes: settling(&|settling| allocated(settling.disk_before)),
-            disk_after_bytes: settling(&|settling| allocated(settling.disk_after)),
+            maintenance_ns: maintenance(&|maintenance| Some(maintenance.elapsed_ns)),
+            maintenance_cpu_ns: maintenance(&|maintenance| maintenance.engine.cpu_ns),
+            maintenance_written_bytes: maintenance(&|maintenance| maintenance.engine.written_bytes),
+            disk_before_bytes: maintenance(&|maintenance| allocated(maintenance.disk_before)),
+            disk_after_bytes: maintenance(&|maintenance| allocated(maintenance.disk_after)),
         };
         loading.user_bytes.map(|_| loading)
     }

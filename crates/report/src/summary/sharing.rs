@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::statistics::median;
 
-/// One phase by several clients, or called for at a rate: over the counted runs of a trial, and over the
+/// One phase by several clients, or at a target rate: over the counted runs of a trial, and over the
 /// trials the median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sharing {
@@ -17,17 +17,17 @@ pub struct Sharing {
     pub schedule: Option<Schedule>,
 }
 
-/// How well operations were started when they were called for.
+/// How well operations were started when they were to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Schedule {
-    /// Operations a second that were called for.
-    pub called_for: u64,
+    /// Operations a second that the schedule has.
+    pub target_rate: u64,
     /// Operations a second that were started.
-    pub reached: f64,
+    pub achieved_rate: f64,
     /// Whether every counted run kept up.
     pub kept_up: bool,
-    /// By how much operations were late that a client waited for, in ns: the largest 99th percentile
-    /// of any run. That is the client's doing, and not the engine's.
+    /// By how much operations were late for which a client was ready on time, in ns: the largest 99th
+    /// percentile of any run. That is the client's error, not the engine's.
     pub late_p99_ns: Option<u64>,
 }
 
@@ -41,20 +41,20 @@ impl Sharing {
     /// other.
     pub(super) fn of(trials: &[Vec<&Run>]) -> Option<Self> {
         let runs = || trials.iter().flatten();
-        let shared = |run: &&&Run| !run.clients.is_empty() || run.arrivals.is_some();
+        let shared = |run: &&&Run| !run.clients.is_empty() || run.schedule.is_some();
         runs().find(shared)?;
         let middle = |of: &dyn Fn(&[&Run]) -> Option<f64>| {
             median(&trials.iter().filter_map(|trial| of(trial)).collect::<Vec<f64>>())
         };
         let slowest = middle(&|trial| extreme(trial, f64::min));
         let fastest = middle(&|trial| extreme(trial, f64::max));
-        let arrivals = || runs().filter_map(|run| run.arrivals);
-        let schedule = arrivals().next().and_then(|first| {
+        let schedules = || runs().filter_map(|run| run.schedule);
+        let schedule = schedules().next().and_then(|first| {
             Some(Schedule {
-                called_for: first.per_second,
-                reached: middle(&reached)?,
-                kept_up: arrivals().all(|arrivals| arrivals.kept_up()),
-                late_p99_ns: arrivals().filter_map(|arrivals| arrivals.late_p99_ns).max(),
+                target_rate: first.target_rate,
+                achieved_rate: middle(&achieved_rate)?,
+                kept_up: schedules().all(|schedule| schedule.kept_up()),
+                late_p99_ns: schedules().filter_map(|schedule| schedule.late_p99_ns).max(),
             })
         });
         Some(Self {
@@ -81,7 +81,7 @@ fn extreme(trial: &[&Run], which: fn(f64, f64) -> f64) -> Option<f64> {
     (0..clients).filter_map(rate).reduce(which)
 }
 
-fn reached(trial: &[&Run]) -> Option<f64> {
-    let all: Vec<f64> = trial.iter().filter_map(|run| Some(run.arrivals?.reached)).collect();
+fn achieved_rate(trial: &[&Run]) -> Option<f64> {
+    let all: Vec<f64> = trial.iter().filter_map(|run| Some(run.schedule?.achieved_rate)).collect();
     (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
 }

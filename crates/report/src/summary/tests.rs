@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::result::{
-    DiskSize, Execution, Loaded, Machine, Manifest, Others, PhaseResult, Resources, ResultFile,
-    Run, SCHEMA, Settling, Tool, Trial,
+    BackgroundCpu, DiskSize, Execution, Loaded, Machine, Maintenance, Manifest, PhaseResult,
+    Resources, ResultFile, Run, SCHEMA, Tool, Trial,
 };
 use embermark_model::{CellId, Durability, Scale, Status};
 
@@ -34,9 +34,9 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             phases: None,
             data: DataSource::Synthetic,
             runs: 2,
-            discard: 1,
+            warmup_runs: 1,
             trials: 1,
-            cap_ms: None,
+            max_run_time_ms: None,
             timeout_ms: 1,
             seed: 1,
             memory_bytes: 1,
@@ -46,8 +46,8 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             warm_up_ms: None,
             rate: Rate::default(),
             clients: 1,
-            arrivals: None,
-            bound_ms: 100,
+            target_rate: None,
+            p99_limit_ms: 100,
             overview: false,
             own_trials: false,
             accepted_licences: Vec::new(),
@@ -70,7 +70,7 @@ fn run(elapsed_ns: u64, ops: u64) -> Run {
 fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
     PhaseResult {
         phase: name.into(),
-        how: Execution::Native,
+        execution: Execution::Native,
         status: Status::Ok,
         reason: None,
         ops: 10,
@@ -93,7 +93,7 @@ fn trial(phases: Vec<PhaseResult>) -> Trial {
         phases,
         disk: None,
         device_io: None,
-        others: None,
+        background_cpu: None,
         wall_ns: 0,
         log: None,
     }
@@ -110,7 +110,7 @@ fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
         },
         status: Status::Ok,
         reason: None,
-        keeps: None,
+        effective_durability: None,
         reference: false,
         unpublishable: false,
         trials,
@@ -192,9 +192,13 @@ fn engines_that_did_another_number_of_operations_are_compared_per_operation() {
 
 #[test]
 fn references_and_engines_that_keep_less_are_shown_and_never_ranked() {
-    let reference = Cell { reference: true, keeps: Some(Durability::None), ..loads("memory", 1) };
-    let weaker = Cell { keeps: Some(Durability::None), ..loads("weak", 2) };
-    let stronger = Cell { keeps: Some(Durability::Power), ..loads("strong", 400) };
+    let reference = Cell {
+        reference: true,
+        effective_durability: Some(Durability::None),
+        ..loads("memory", 1)
+    };
+    let weaker = Cell { effective_durability: Some(Durability::None), ..loads("weak", 2) };
+    let stronger = Cell { effective_durability: Some(Durability::Power), ..loads("strong", 400) };
     let file = file(vec![reference, weaker, stronger, loads("a", 100)]);
     let group = &compare(&file, &[]).groups[0];
     let row = &group.rows[0];
@@ -325,29 +329,29 @@ fn the_workers_own_memory_is_not_subtracted_from_a_server() {
 /// A run that put a hundred bytes in and settled.
 fn loading(written: Option<u64>, user_bytes: u64) -> Run {
     let engine = Resources { written_bytes: written, ..Resources::default() };
-    let settling = Settling {
+    let maintenance = Maintenance {
         elapsed_ns: 500,
         engine,
         disk_before: Some(DiskSize { allocated_bytes: 90, apparent_bytes: 80 }),
         disk_after: None,
         device_io: None,
     };
-    let loaded = Loaded { user_bytes, device_io: None, settling: Some(settling) };
+    let loaded = Loaded { user_bytes, device_io: None, maintenance: Some(maintenance) };
     Run { engine, loaded: Some(loaded), ..run(10, 10) }
 }
 
 #[test]
 fn a_load_is_the_median_over_trials_of_what_its_counted_runs_wrote() {
     let one = |written| {
-        let unsettled = Run { discarded: true, ..loading(Some(99_999), 100) };
-        trial(vec![phase("load", vec![unsettled, loading(Some(written), 100)])])
+        let not_last = Run { discarded: true, ..loading(Some(99_999), 100) };
+        trial(vec![phase("load", vec![not_last, loading(Some(written), 100)])])
     };
     let file = file(vec![cell("a", "single", vec![one(100), one(200), one(900)])]);
     let comparison = compare(&file, &[]);
     let load = comparison.groups[0].rows[0].loadings[0].unwrap();
-    assert_eq!((load.user_bytes, load.settle_ns), (Some(100.0), Some(500.0)));
+    assert_eq!((load.user_bytes, load.maintenance_ns), (Some(100.0), Some(500.0)));
     assert_eq!(load.write_amplification, Some(2.0));
-    assert_eq!(load.settled_amplification, Some(4.0));
+    assert_eq!(load.amplification_with_maintenance, Some(4.0));
     assert_eq!((load.disk_before_bytes, load.disk_after_bytes), (Some(90.0), None));
     assert_eq!(load.device_amplification, None);
 }
@@ -358,17 +362,17 @@ fn nothing_is_divided_by_nothing_and_what_was_not_measured_is_no_0() {
     let file_of = |one| file(vec![cell("a", "single", vec![one])]);
     let file = file_of(one);
     let load = compare(&file, &[]).groups[0].rows[0].loadings[0].unwrap();
-    assert_eq!((load.write_amplification, load.settled_amplification), (None, None));
+    assert_eq!((load.write_amplification, load.amplification_with_maintenance), (None, None));
     assert_eq!(load.user_bytes, Some(0.0), "that is known");
     let file = file_of(trial(vec![phase("load", vec![loading(None, 100)])]));
     let load = compare(&file, &[]).groups[0].rows[0].loadings[0].unwrap();
-    assert_eq!((load.write_amplification, load.settle_written_bytes), (None, None));
+    assert_eq!((load.write_amplification, load.maintenance_written_bytes), (None, None));
     // Of no time at all there is no share and no mean by time.
     let mean = Resources { mean_bytes: Some(7), ..Resources::default() };
     let idle = trial(vec![phase("load", vec![Run { engine: mean, ..run(0, 0) }])]);
-    let file = file_of(Trial { others: Some(Others::default()), ..idle });
+    let file = file_of(Trial { background_cpu: Some(BackgroundCpu::default()), ..idle });
     let group = &compare(&file, &[]).groups[0];
-    assert_eq!((group.usage[0].others_share, group.usage[0].mean_bytes), (None, None));
+    assert_eq!((group.usage[0].background_cpu_share, group.usage[0].mean_bytes), (None, None));
     assert_eq!(group.usage[0].device_written_bytes, None);
     assert_eq!(group.rows[0].loadings[0], None, "an old result does not say what it put in");
     assert!(!group.usage[0].is_measured());
@@ -408,7 +412,7 @@ fn where_the_interval_of_a_ratio_includes_1_nobody_wins_alone() {
         let place = group.engines.iter().position(|engine| engine.id == id).unwrap();
         measured(&group.rows[0], place)
     };
-    let marks = |id| (of(id).best, of(id).undecided);
+    let marks = |id| (of(id).best, of(id).not_significant);
     assert_eq!((marks("a"), marks("b"), marks("c")), ((true, true), (false, true), (false, false)));
     assert_eq!(of("a").ratio_interval, None);
     let [low, high] = of("c").ratio_interval.unwrap();
@@ -422,7 +426,7 @@ fn with_two_trials_there_is_no_interval_and_a_ratio_decides_nothing_more() {
     for place in 0..2 {
         let measured = measured(row, place);
         assert_eq!((measured.figure.interval_ns, measured.ratio_interval), (None, None));
-        assert!(!measured.undecided && measured.ratio.is_some());
+        assert!(!measured.not_significant && measured.ratio.is_some());
     }
 }
 
@@ -432,7 +436,7 @@ fn a_run_in_which_no_time_passed_was_not_measured() {
     let row = &compare(&file, &[]).groups[0].rows[0];
     let b = measured(row, 0);
     assert!(matches!(row.entries[1], Entry::Absent), "{:?}", row.entries[1]);
-    assert_eq!((b.ratio, b.best, b.undecided), (Some(1.0), true, false));
+    assert_eq!((b.ratio, b.best, b.not_significant), (Some(1.0), true, false));
 }
 
 #[test]

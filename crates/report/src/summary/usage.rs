@@ -1,6 +1,6 @@
 //! What an engine used for the whole of a workload.
 
-use embermark_model::result::{Cell, Others, PhaseResult, Run, Trial};
+use embermark_model::result::{BackgroundCpu, Cell, PhaseResult, Run, Trial};
 
 use super::figure::counted;
 use crate::statistics::median;
@@ -32,7 +32,7 @@ pub struct Usage {
     /// Flushes of its cache.
     pub device_flushes: Option<f64>,
     /// Share of all CPU time that other programs, and the host of a virtual machine, had meanwhile.
-    pub others_share: Option<f64>,
+    pub background_cpu_share: Option<f64>,
     /// Some phase was capped, could not be done or did not end well: less than the whole work.
     pub incomplete: bool,
 }
@@ -51,7 +51,7 @@ impl Usage {
 
     /// Whether anything of the engine was measured.
     pub fn is_measured(&self) -> bool {
-        let nothing = Self { others_share: self.others_share, ..Self::default() };
+        let nothing = Self { background_cpu_share: self.background_cpu_share, ..Self::default() };
         *self != Self { incomplete: self.incomplete, ..nothing }
     }
 }
@@ -79,8 +79,8 @@ pub enum Resource {
     DeviceRead,
     /// [`Usage::device_flushes`].
     DeviceFlushes,
-    /// [`Usage::others_share`].
-    Others,
+    /// [`Usage::background_cpu_share`].
+    BackgroundCpu,
     /// The time to open the engine, or to start the server, in ns.
     Opening,
 }
@@ -105,7 +105,7 @@ impl Resource {
             Self::DeviceWritten => trial.device_io.map(|io| io.written_bytes as f64),
             Self::DeviceRead => trial.device_io.map(|io| io.read_bytes as f64),
             Self::DeviceFlushes => trial.device_io.map(|io| io.flushes as f64),
-            Self::Others => trial.others.as_ref().and_then(share),
+            Self::BackgroundCpu => trial.background_cpu.as_ref().and_then(share),
             Self::Opening => trial.open_ns.map(|ns| ns as f64),
         };
         cell.trials.iter().filter_map(of).collect()
@@ -131,7 +131,7 @@ fn over(cell: &Cell, phase: Option<&str>) -> Usage {
         device_written_bytes: whole(Resource::DeviceWritten),
         device_read_bytes: whole(Resource::DeviceRead),
         device_flushes: whole(Resource::DeviceFlushes),
-        others_share: whole(Resource::Others),
+        background_cpu_share: whole(Resource::BackgroundCpu),
         incomplete: is_incomplete(cell, phase),
     }
 }
@@ -184,9 +184,9 @@ fn mean_memory(trial: &Trial, phase: Option<&str>) -> Option<f64> {
     (time > 0.0).then(|| known.iter().map(|(bytes, ns)| bytes * ns).sum::<f64>() / time)
 }
 
-fn share(others: &Others) -> Option<f64> {
-    let taken = others.cpu_ns.checked_add(others.stolen_ns)?;
-    (others.of_ns > 0).then(|| taken as f64 / others.of_ns as f64)
+fn share(background: &BackgroundCpu) -> Option<f64> {
+    let taken = background.cpu_ns.checked_add(background.stolen_ns)?;
+    (background.total_cpu_ns > 0).then(|| taken as f64 / background.total_cpu_ns as f64)
 }
 
 /// A run with a client of its own has its engine in another process, which the worker's size

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use embermark_model::result::{
-    DeviceIo, DiskSize, Latency, Loaded, Observed, Others, Resources, ResultFile, Run, Settling,
+    BackgroundCpu, DeviceIo, DiskSize, Latency, Loaded, Maintenance, Observed, Resources,
+    ResultFile, Run,
 };
 use serde_json::Value;
 
@@ -62,8 +63,11 @@ pub fn measured(file: &mut ResultFile) -> Vec<u64> {
     trial.baseline_bytes = Some(numbers.next());
     trial.wall_ns = numbers.next();
     (trial.disk, trial.device_io) = (numbers.disk(), numbers.device());
-    trial.others =
-        Some(Others { cpu_ns: numbers.next(), stolen_ns: numbers.next(), of_ns: numbers.next() });
+    trial.background_cpu = Some(BackgroundCpu {
+        cpu_ns: numbers.next(),
+        stolen_ns: numbers.next(),
+        total_cpu_ns: numbers.next(),
+    });
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let roles = words(&["server", "writer", "reader", "sensor", "a-new-role"]);
     let counts = words(&["samples", "lost", "lost-ever", "deadline-misses", "latest-ns", "reads"]);
@@ -78,9 +82,9 @@ pub fn measured(file: &mut ResultFile) -> Vec<u64> {
         latencies: latencies.into_iter().map(|name| (name, numbers.latency())).collect(),
         remarks: Vec::new(),
     };
-    let settling = Settling {
+    let maintenance = Maintenance {
         elapsed_ns: numbers.next(),
-        // A settling is measured by the probe, which samples no mean.
+        // A maintenance is measured by the probe, which samples no mean.
         engine: Resources { mean_bytes: None, ..numbers.resources() },
         disk_before: numbers.disk(),
         disk_after: numbers.disk(),
@@ -89,7 +93,7 @@ pub fn measured(file: &mut ResultFile) -> Vec<u64> {
     let loaded = Loaded {
         user_bytes: numbers.next(),
         device_io: numbers.device(),
-        settling: Some(settling),
+        maintenance: Some(maintenance),
     };
     let phase = &mut trial.phases[0];
     phase.latency = Some(numbers.latency());

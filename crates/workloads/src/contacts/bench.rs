@@ -1,6 +1,7 @@
 //! The workload on one database.
 
-use embermark_contract::{EngineError, Store};
+use embermark_contract::kv::Indexed;
+use embermark_contract::{EngineError, Reopener, Store};
 use embermark_data::contacts::Contact;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
@@ -13,6 +14,8 @@ use super::phase::{PHASES, Phase};
 use super::port::AddressBook;
 use super::series::SeriesBook;
 use super::sql::SqlBook;
+use crate::loaded::{Loads, State};
+use crate::reopenable::Reopenable;
 use crate::{Bench, CheckError, OpenedPhase, Prepared, Strategy, first};
 
 /// Everything that exists before the engine does.
@@ -22,34 +25,35 @@ pub(super) struct PreparedCell {
 }
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+    fn open(
+        self: Box<Self>,
+        store: Store,
+        reopener: Reopener,
+    ) -> Result<Box<dyn Bench>, EngineError> {
         let rows = self.oracle.contacts.len();
         let book: Box<dyn AddressBook> = match store {
-            Store::Sql(store) => Box::new(SqlBook::new(store)),
-            Store::Kv(store) => Box::new(KvBook::new(store, rows)?),
-            Store::Document(store) => Box::new(DocumentBook::new(store)?),
-            Store::Series(store) => Box::new(SeriesBook::new(store, rows)),
+            Store::Sql(store) => Box::new(SqlBook::new(Reopenable::new(store, reopener))),
+            Store::Kv(store) => {
+                let keeps_index = store.keeps_indexes();
+                let store = Reopenable::new(Indexed::new(store), Indexed::reopener(reopener));
+                Box::new(KvBook::new(store, rows, keeps_index)?)
+            }
+            Store::Document(store) => {
+                Box::new(DocumentBook::new(Reopenable::new(store, reopener))?)
+            }
+            Store::Series(store) => {
+                Box::new(SeriesBook::new(Reopenable::new(store, reopener), rows))
+            }
         };
         let phase = |(step, info): (Phase, &crate::PhaseInfo)| OpenedPhase {
             name: info.name,
             // A step that concerns no row is still one call.
             ops: self.oracle.ops(step).max(1),
-            how: book.how(step),
+            execution: book.execution(step),
         };
         let phases = Phase::ALL.into_iter().zip(&PHASES).map(phase).collect();
         Ok(Box::new(ContactsBench { phases, cell: *self, book, state: State::Dirty }))
     }
-}
-
-/// In what state the database is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Not every row is there as it was inserted.
-    Dirty,
-    /// Every row is.
-    Loaded,
-    /// And the database has come to rest.
-    Maintained,
 }
 
 struct ContactsBench {
@@ -60,29 +64,6 @@ struct ContactsBench {
 }
 
 impl ContactsBench {
-    /// Inserts every row anew by the fastest path.
-    fn rebuild(&mut self) -> Result<(), EngineError> {
-        self.state = State::Dirty;
-        self.book.clear()?;
-        self.book.ready(Phase::Insert, Strategy::Bulk)?;
-        let contacts = &self.cell.oracle.contacts;
-        self.book.insert(contacts, Strategy::Bulk, &mut Meter::new(None))?;
-        self.state = State::Loaded;
-        self.maintain()
-    }
-
-    fn maintain(&mut self) -> Result<(), EngineError> {
-        match self.state {
-            State::Dirty => self.rebuild(),
-            State::Maintained => Ok(()),
-            State::Loaded => {
-                self.book.maintain()?;
-                self.state = State::Maintained;
-                Ok(())
-            }
-        }
-    }
-
     /// The step itself, inside the clock. `None` where an engine does not tell how many rows it
     /// changed.
     fn perform(&mut self, step: Phase, meter: &mut Meter) -> Result<Option<Answer>, EngineError> {
@@ -135,6 +116,23 @@ impl ContactsBench {
     }
 }
 
+impl Loads for ContactsBench {
+    fn state(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    fn load_all(&mut self) -> Result<(), EngineError> {
+        self.book.clear()?;
+        self.book.ready(Phase::Insert, Strategy::Bulk)?;
+        let contacts = &self.cell.oracle.contacts;
+        self.book.insert(contacts, Strategy::Bulk, &mut Meter::new(None)).map(drop)
+    }
+
+    fn maintain(&mut self) -> Result<(), EngineError> {
+        self.book.maintain()
+    }
+}
+
 impl Bench for ContactsBench {
     fn phases(&self) -> &[OpenedPhase] {
         &self.phases
@@ -149,7 +147,7 @@ impl Bench for ContactsBench {
             }
             // Rebuilt even before the first run, so that all runs find the same state.
             _ if step.changes_rows() => self.rebuild()?,
-            _ => self.maintain()?,
+            _ => self.make_ready()?,
         }
         self.book.ready(step, self.cell.strategy)
     }
@@ -204,16 +202,12 @@ impl Bench for ContactsBench {
         Some(inserted.iter().map(Contact::value_bytes).sum())
     }
 
-    fn rest(&mut self) -> Result<(), EngineError> {
-        self.book.maintain()?;
-        if self.state == State::Loaded {
-            self.state = State::Maintained;
-        }
-        Ok(())
+    fn maintain_as_left(&mut self) -> Result<(), EngineError> {
+        Loads::maintain_as_left(self)
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.maintain()?;
+        self.make_ready()?;
         self.book.close()
     }
 }

@@ -1,10 +1,10 @@
 //! Contacts in a document store.
 
+use embermark_contract::Result;
 use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Order,
     Value,
 };
-use embermark_contract::{Result, ShutdownKind};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
@@ -13,6 +13,7 @@ use embermark_model::result::Execution;
 use super::phase::{Column, Phase};
 use super::port::{AddressBook, COLUMNS, Stored};
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
 
 static CONTACTS: CollectionDef = CollectionDef {
@@ -25,12 +26,12 @@ static CONTACTS: CollectionDef = CollectionDef {
 /// The collection. The family has no transactions over several documents, so every document
 /// inserted one by one is a commit, whatever the strategy.
 pub(super) struct DocumentBook {
-    store: Box<dyn DocumentStore>,
+    store: Reopenable<dyn DocumentStore>,
     collection: Collection,
 }
 
 impl DocumentBook {
-    pub(super) fn new(mut store: Box<dyn DocumentStore>) -> Result<Self> {
+    pub(super) fn new(mut store: Reopenable<dyn DocumentStore>) -> Result<Self> {
         let collection = store.create(&CONTACTS)?;
         Ok(Self { store, collection })
     }
@@ -71,7 +72,7 @@ impl Documents for ContactDocuments<'_> {
 }
 
 impl AddressBook for DocumentBook {
-    fn how(&self, _: Phase) -> Execution {
+    fn execution(&self, _: Phase) -> Execution {
         Execution::Native
     }
 
@@ -85,7 +86,7 @@ impl AddressBook for DocumentBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen(ShutdownKind::Clean)?;
+        self.store.reopen()?;
         self.read(Filter::Key(&[Value::Int(id)]))
     }
 

@@ -4,9 +4,9 @@
 use std::ops::ControlFlow;
 
 use embermark_contract::kv::{
-    self, Direction, IndexDef, Indexed, KvStore, Pairs, Range, Table, TableDef, Visit,
+    self, IndexDef, KvStore, Operations, Pairs, Range, Table, TableDef, Visit,
 };
-use embermark_contract::{Access, EngineError, Result, ShutdownKind};
+use embermark_contract::{EngineError, Result, Scope};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
@@ -16,13 +16,14 @@ use super::phase::{Column, Phase};
 use super::port::{AddressBook, Stored};
 use super::record::{self, Key, Record};
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
 
 /// The number of the index on the state.
 const BY_STATE: usize = 0;
 
 pub(super) struct KvBook {
-    store: Box<dyn KvStore>,
+    store: Reopenable<dyn KvStore>,
     table: Table,
     /// Whether the engine itself keeps the index.
     keeps_index: bool,
@@ -32,32 +33,24 @@ pub(super) struct KvBook {
     found: Vec<Key>,
 }
 
+/// The table, of keys of one length.
+fn table(store: &mut dyn KvStore) -> Result<Table> {
+    let place = record::bytes(Column::State);
+    let state = IndexDef { name: Column::State.name(), at: place.start, length: place.len() };
+    let key_length = Some(size_of::<Key>());
+    store.table(&TableDef { name: "contacts", key_length, indexes: &[state] })
+}
+
 impl KvBook {
     /// Of a table that holds at most so many rows.
-    pub(super) fn new(store: Box<dyn KvStore>, rows: usize) -> Result<Self> {
-        let keeps_index = store.keeps_indexes();
-        let mut store = Indexed::new(store);
-        let place = record::bytes(Column::State);
-        let state = IndexDef { name: Column::State.name(), at: place.start, length: place.len() };
-        let table = store.table(&TableDef {
-            name: "contacts",
-            key_length: Some(size_of::<Key>()),
-            indexes: &[state],
-        })?;
+    pub(super) fn new(
+        mut store: Reopenable<dyn KvStore>,
+        rows: usize,
+        keeps_index: bool,
+    ) -> Result<Self> {
+        let table = table(&mut *store)?;
         let beyond = kv::beyond(Column::State.chosen().as_bytes());
         Ok(Self { store, table, keeps_index, beyond, found: Vec::with_capacity(rows) })
-    }
-
-    /// Visits the rows chosen by a column, inside a transaction.
-    fn visit(&mut self, by: Column, visit: &mut Visit<'_>) -> Result<()> {
-        if by == Column::State {
-            let from = Some(by.chosen().as_bytes());
-            let range = Range { from, to: self.beyond.as_deref() };
-            return self.store.find(self.table, BY_STATE, range, visit);
-        }
-        self.store.scan(self.table, Range::default(), Direction::Forward, &mut |key, value| {
-            if record::is_chosen(value, by) { visit(key, value) } else { ControlFlow::Continue(()) }
-        })
     }
 
     /// Does something to each of the rows chosen by a column, in one transaction: finds them all
@@ -65,24 +58,40 @@ impl KvBook {
     fn each(
         &mut self,
         by: Column,
-        mut change: impl FnMut(&mut dyn KvStore, Table, &Key) -> Result<bool>,
+        mut change: impl FnMut(&mut dyn Operations, Table, &Key) -> Result<bool>,
     ) -> Result<u64> {
-        let mut found = std::mem::take(&mut self.found);
+        let Self { store, table, beyond, found, .. } = self;
         found.clear();
-        self.store.begin(Access::Write)?;
-        self.visit(by, &mut |key, _| {
-            // What is no key of ours would be missed among the rows changed.
-            found.extend(Key::try_from(key));
-            ControlFlow::Continue(())
-        })?;
-        let mut done = 0;
-        for key in &found {
-            done += u64::from(change(&mut *self.store, self.table, key)?);
-        }
-        self.store.commit()?;
-        self.found = found;
-        Ok(done)
+        store.within(Scope::Batch, |batch| {
+            visit(batch, *table, by, beyond.as_deref(), &mut |key, _| {
+                // What is no key of ours would be missed among the rows changed.
+                found.extend(Key::try_from(key));
+                ControlFlow::Continue(())
+            })?;
+            let mut done = 0;
+            for key in &*found {
+                done += u64::from(change(batch, *table, key)?);
+            }
+            Ok(done)
+        })
     }
+}
+
+/// Visits the rows chosen by a column; `beyond` is the lowest state above the chosen one.
+fn visit(
+    operations: &mut dyn Operations,
+    table: Table,
+    by: Column,
+    beyond: Option<&[u8]>,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    if by == Column::State {
+        let range = Range::between(by.chosen().as_bytes(), beyond);
+        return operations.find(table, BY_STATE, range, visit);
+    }
+    operations.scan(table, Range::default(), &mut |key, value| {
+        if record::is_chosen(value, by) { visit(key, value) } else { ControlFlow::Continue(()) }
+    })
 }
 
 struct ContactPairs<'a> {
@@ -100,7 +109,7 @@ impl Pairs for ContactPairs<'_> {
 }
 
 impl AddressBook for KvBook {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         match step {
             Phase::OpenClose => Execution::Native,
             Phase::Insert | Phase::Select(Column::State) if self.keeps_index => Execution::Native,
@@ -117,11 +126,14 @@ impl AddressBook for KvBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen(ShutdownKind::Clean)?;
-        let key = record::key(id);
-        let value = self.store.get(self.table, &key)?;
-        let contact = value.and_then(|value| record::decode(&key, value));
-        Ok(contact.iter().map(Stored::fingerprint).collect())
+        self.store.reopen()?;
+        self.table = table(&mut *self.store)?;
+        let (key, table) = (record::key(id), self.table);
+        self.store.within(Scope::PerOperation, |each| {
+            let value = each.get(table, &key)?;
+            let contact = value.and_then(|value| record::decode(&key, value));
+            Ok(contact.iter().map(Stored::fingerprint).collect())
+        })
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
@@ -134,53 +146,52 @@ impl AddressBook for KvBook {
             meter.count(given);
             return Ok(inserted);
         }
-        let whole = by == Strategy::Single;
-        if whole {
-            self.store.begin(Access::Write)?;
-        }
-        let inserted = meter.each(contacts.len() as u64, |i| {
-            let contact = &contacts[i];
-            self.store.put(self.table, &record::key(contact.id), &record::encode(contact))
-        })?;
-        if whole {
-            self.store.commit()?;
-        }
-        Ok(inserted)
+        let Self { store, table, .. } = self;
+        store.within(by.scope(), |operations| {
+            meter.each(contacts.len() as u64, |i| {
+                let contact = &contacts[i];
+                operations.put(*table, &record::key(contact.id), &record::encode(contact))
+            })
+        })
     }
 
     fn select(&mut self, by: Column) -> Result<Checksum> {
+        let Self { store, table, beyond, .. } = self;
         let mut found = Checksum::default();
-        self.store.begin(Access::Read)?;
-        self.visit(by, &mut |key, value| {
-            // What is no contact is missing in the checksum.
-            if let Some(contact) = record::decode(key, value) {
-                found += contact.fingerprint();
-            }
-            ControlFlow::Continue(())
+        store.within(Scope::Snapshot, |snapshot| {
+            visit(snapshot, *table, by, beyond.as_deref(), &mut |key, value| {
+                // What is no contact is missing in the checksum.
+                if let Some(contact) = record::decode(key, value) {
+                    found += contact.fingerprint();
+                }
+                ControlFlow::Continue(())
+            })
         })?;
-        self.store.commit()?;
         Ok(found)
     }
 
     fn update(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
-        let done = self.each(by, |store, table, key| {
-            store.modify(table, key, &mut |value| record::refresh(value, by.sets()))
+        let done = self.each(by, |batch, table, key| {
+            batch.modify(table, key, &mut |value| record::refresh(value, by.sets()))
         })?;
         Ok(Some(done))
     }
 
     fn delete(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
-        self.each(by, |store, table, key| store.delete(table, key)).map(Some)
+        self.each(by, |batch, table, key| batch.delete(table, key)).map(Some)
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
         let mut broken = None;
-        self.store.scan(self.table, Range::default(), Direction::Forward, &mut |key, value| {
-            match record::decode(key, value) {
-                Some(contact) => visit(&contact),
-                None => broken = Some(format!("{value:?} is no record that was put")),
-            }
-            ControlFlow::Continue(())
+        let Self { store, table, .. } = self;
+        store.within(Scope::Snapshot, |snapshot| {
+            snapshot.scan(*table, Range::default(), &mut |key, value| {
+                match record::decode(key, value) {
+                    Some(contact) => visit(&contact),
+                    None => broken = Some(format!("{value:?} is no record that was put")),
+                }
+                ControlFlow::Continue(())
+            })
         })?;
         broken.map_or(Ok(()), |what| {
             Err(EngineError::failed("the store", "give back a contact", what))

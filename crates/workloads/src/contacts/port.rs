@@ -67,7 +67,7 @@ impl<'a> Stored<'a> {
 /// A table of contacts in a store, with an index on the state and none on the zip code.
 pub(super) trait AddressBook {
     /// Who does a step: the engine, or code of ours over its rows.
-    fn how(&self, step: Phase) -> Execution;
+    fn execution(&self, step: Phase) -> Execution;
 
     /// Makes the table anew, empty, and its index.
     fn clear(&mut self) -> Result<()>;

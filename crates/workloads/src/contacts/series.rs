@@ -7,7 +7,7 @@ use std::fmt::Write;
 use arrayvec::ArrayString;
 use embermark_contract::series::SeriesStore;
 use embermark_contract::sql::ResultRow;
-use embermark_contract::{EngineError, Result, ShutdownKind};
+use embermark_contract::{EngineError, Result};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
@@ -17,6 +17,7 @@ use super::phase::{Column, Phase};
 use super::points::{Loaded, Moved, Refreshed, with_point};
 use super::port::{AddressBook, COLUMNS, Stored};
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
 
 const CONTACTS: &str = "contacts";
@@ -27,7 +28,7 @@ const BETWEEN_LOOKS: usize = 256;
 /// The measurement. A store of series commits point by point, whatever the strategy, and does not
 /// tell how many it changed.
 pub(super) struct SeriesBook {
-    store: Box<dyn SeriesStore>,
+    store: Reopenable<dyn SeriesStore>,
     /// Room for a statement.
     text: String,
     // Rows found, to be changed or deleted: what each kind of change has to know of them.
@@ -38,7 +39,7 @@ pub(super) struct SeriesBook {
 
 impl SeriesBook {
     /// Of a measurement that holds at most so many rows.
-    pub(super) fn new(store: Box<dyn SeriesStore>, rows: usize) -> Self {
+    pub(super) fn new(store: Reopenable<dyn SeriesStore>, rows: usize) -> Self {
         Self {
             store,
             text: String::with_capacity(256),
@@ -155,7 +156,7 @@ fn some_at_a_time<T>(
 }
 
 impl AddressBook for SeriesBook {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         match step {
             Phase::Update(_) | Phase::Delete(Column::Zip) => Execution::ClientSide,
             _ => Execution::Native,
@@ -171,7 +172,7 @@ impl AddressBook for SeriesBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen(ShutdownKind::Clean)?;
+        self.store.reopen()?;
         self.read(&format!(" WHERE time = {id}"))
     }
 

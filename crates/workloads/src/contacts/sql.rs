@@ -1,9 +1,9 @@
 //! Contacts in an SQL database.
 
+use embermark_contract::Result;
 use embermark_contract::sql::{
     self, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
 };
-use embermark_contract::{Access, Result, ShutdownKind};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
@@ -12,6 +12,7 @@ use embermark_model::result::Execution;
 use super::phase::{Column, Phase};
 use super::port::{AddressBook, COLUMNS, Stored};
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
 
 static TABLE: TableDef = TableDef {
@@ -55,13 +56,13 @@ enum Query {
 }
 
 pub(super) struct SqlBook {
-    store: Box<dyn SqlStore>,
+    store: Reopenable<dyn SqlStore>,
     /// Statements prepared since the table was made and the database opened.
     prepared: Vec<(Query, Statement)>,
 }
 
 impl SqlBook {
-    pub(super) fn new(store: Box<dyn SqlStore>) -> Self {
+    pub(super) fn new(store: Reopenable<dyn SqlStore>) -> Self {
         Self { store, prepared: Vec::new() }
     }
 
@@ -91,7 +92,8 @@ impl SqlBook {
         if let Some((_, statement)) = self.prepared.iter().find(|(known, _)| *known == query) {
             return Ok(*statement);
         }
-        let statement = self.store.prepare(&self.text(query))?;
+        let text = self.text(query);
+        let statement = self.store.prepare(&text)?;
         self.prepared.push((query, statement));
         Ok(statement)
     }
@@ -126,7 +128,7 @@ impl Rows for ContactRows<'_> {
 }
 
 impl AddressBook for SqlBook {
-    fn how(&self, _: Phase) -> Execution {
+    fn execution(&self, _: Phase) -> Execution {
         Execution::Native
     }
 
@@ -159,7 +161,7 @@ impl AddressBook for SqlBook {
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
         self.prepared.clear();
-        self.store.reopen(ShutdownKind::Clean)?;
+        self.store.reopen()?;
         self.read(Query::One, Param::Int(id))
     }
 
@@ -174,19 +176,14 @@ impl AddressBook for SqlBook {
             return Ok(inserted);
         }
         let insert = self.statement(Query::Insert)?;
-        let whole = by == Strategy::Single;
-        if whole {
-            self.store.begin(Access::Write)?;
-        }
-        let mut inserted = 0;
-        meter.each(contacts.len() as u64, |i| {
-            inserted += self.store.run(insert, &params(&contacts[i]))?;
-            Ok(())
-        })?;
-        if whole {
-            self.store.commit()?;
-        }
-        Ok(inserted)
+        self.store.within(by.scope(), |store| {
+            let mut inserted = 0;
+            meter.each(contacts.len() as u64, |i| {
+                inserted += store.run(insert, &params(&contacts[i]))?;
+                Ok(())
+            })?;
+            Ok(inserted)
+        })
     }
 
     fn select(&mut self, by: Column) -> Result<Checksum> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use embermark_contract::{EngineError, ShutdownKind};
+use embermark_contract::EngineError;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
 
@@ -11,16 +11,8 @@ use super::oracle::{Content, Oracle};
 use super::phase::{BATCH, PHASES, Phase};
 use super::port::{Record, Telemetry};
 use super::query_results::QueryResults;
+use crate::loaded::{Loads, State};
 use crate::{Bench, CheckError, OpenedPhase, first};
-
-/// What the database holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holds {
-    /// Nothing, or what a phase left in it.
-    Anything,
-    /// Every row, at rest.
-    All,
-}
 
 pub(super) struct EventsBench {
     phases: [OpenedPhase; Phase::ALL.len()],
@@ -29,7 +21,7 @@ pub(super) struct EventsBench {
     store: Box<dyn Telemetry>,
     /// How long a question is asked again and again.
     window: Duration,
-    holds: Holds,
+    state: State,
     found: QueryResults,
     /// The first request of a run whose answer had another number of rows than it must, and that.
     miscounted: Option<(usize, usize)>,
@@ -46,19 +38,19 @@ impl EventsBench {
                 Phase::Gps | Phase::Co2 | Phase::Logs => 0,
                 Phase::OpenLog | Phase::Open => 1,
             };
-            OpenedPhase { name: PHASES[place].name, ops, how: store.how(step) }
+            OpenedPhase { name: PHASES[place].name, ops, execution: store.execution(step) }
         });
         let found = QueryResults::default();
-        let holds = Holds::Anything;
-        Self { phases, records, oracle, store, window, holds, found, miscounted: None }
-    }
-
-    /// Puts every row in, in batches, and takes no checkpoint.
-    fn load(&mut self) -> Result<(), EngineError> {
-        self.holds = Holds::Anything;
-        self.store.clear()?;
-        self.store.ready(Phase::InsertBuffered)?;
-        self.records.chunks(BATCH).try_for_each(|batch| self.store.insert_batch(batch).map(drop))
+        Self {
+            phases,
+            records,
+            oracle,
+            store,
+            window,
+            state: State::Dirty,
+            found,
+            miscounted: None,
+        }
     }
 
     /// Collects rows and commits them by the batch. The stores stay in their thread, so taking rows
@@ -99,6 +91,23 @@ impl EventsBench {
     }
 }
 
+impl Loads for EventsBench {
+    fn state(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    /// In batches, without a checkpoint.
+    fn load_all(&mut self) -> Result<(), EngineError> {
+        self.store.clear()?;
+        self.store.ready(Phase::InsertBuffered)?;
+        self.records.chunks(BATCH).try_for_each(|batch| self.store.insert_batch(batch).map(drop))
+    }
+
+    fn maintain(&mut self) -> Result<(), EngineError> {
+        self.store.maintain()
+    }
+}
+
 impl Bench for EventsBench {
     fn phases(&self) -> &[OpenedPhase] {
         &self.phases
@@ -108,29 +117,30 @@ impl Bench for EventsBench {
         let step = Phase::ALL[phase];
         match step {
             Phase::Insert | Phase::InsertBuffered => {
-                self.holds = Holds::Anything;
+                self.state = State::Dirty;
                 self.store.clear()?;
             }
-            Phase::OpenLog => self.load()?,
-            Phase::Gps | Phase::Co2 | Phase::Logs | Phase::Open if self.holds == Holds::All => {}
-            Phase::Gps | Phase::Co2 | Phase::Logs | Phase::Open => {
-                self.load()?;
-                self.store.maintain()?;
-                self.holds = Holds::All;
+            // Its log has every row.
+            Phase::OpenLog => {
+                self.state = State::Dirty;
+                self.load_all()?;
             }
+            Phase::Gps | Phase::Co2 | Phase::Logs | Phase::Open => self.make_ready()?,
         }
         self.store.ready(step)
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
         let step = Phase::ALL[phase];
+        if step == Phase::OpenLog {
+            self.store.crash_on_close()?;
+        }
         meter.start();
         let done = match step {
             Phase::Insert => self.store.insert(&self.records, meter),
             Phase::InsertBuffered => self.insert_buffered(meter),
             Phase::Gps | Phase::Co2 | Phase::Logs => self.ask(step, meter).map(|()| 0),
-            Phase::OpenLog => meter.once(|| self.store.reopen(ShutdownKind::Crash)),
-            Phase::Open => meter.once(|| self.store.reopen(ShutdownKind::Clean)),
+            Phase::OpenLog | Phase::Open => meter.once(|| self.store.reopen()),
         };
         meter.stop();
         let count = done?;
@@ -174,15 +184,12 @@ impl Bench for EventsBench {
         Some(inserted.iter().map(|record| record.event.value_bytes()).sum())
     }
 
-    fn rest(&mut self) -> Result<(), EngineError> {
-        self.store.maintain()
+    fn maintain_as_left(&mut self) -> Result<(), EngineError> {
+        Loads::maintain_as_left(self)
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        if self.holds != Holds::All {
-            self.load()?;
-        }
-        self.store.maintain()?;
+        self.make_ready()?;
         self.store.close()
     }
 }

@@ -1,12 +1,12 @@
 //! Events in a document store: a document each, what it tells in fields of its own.
 
 use arrayvec::ArrayVec;
+use embermark_contract::Result;
 use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
 use embermark_contract::sql::{Dialect, ResultRow};
-use embermark_contract::{Result, ShutdownKind};
 use embermark_data::events::Payload;
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -16,6 +16,7 @@ use super::pipelines;
 use super::port::{FIRST, Record, Stored, Telemetry, float, int, stored, text};
 use super::query_results::{ERRORS_SINCE, QueryResults, WITHIN};
 use super::variant::{Index, Variant};
+use crate::reopenable::Reopenable;
 
 const NAME: &str = "metrics";
 
@@ -53,7 +54,7 @@ enum Question {
 }
 
 pub(super) struct DocumentEvents {
-    store: Box<dyn DocumentStore>,
+    store: Reopenable<dyn DocumentStore>,
     def: &'static CollectionDef,
     collection: Collection,
     /// In the order of gps, co2, logs.
@@ -61,7 +62,7 @@ pub(super) struct DocumentEvents {
 }
 
 impl DocumentEvents {
-    pub(super) fn new(mut store: Box<dyn DocumentStore>, variant: Variant) -> Result<Self> {
+    pub(super) fn new(mut store: Reopenable<dyn DocumentStore>, variant: Variant) -> Result<Self> {
         variant.in_one_form("a document store")?;
         let def = match variant.index {
             Index::None => &PLAIN,
@@ -197,7 +198,7 @@ fn keep(question: Phase, row: &dyn ResultRow, found: &mut QueryResults) -> Resul
 }
 
 impl Telemetry for DocumentEvents {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         match self.question(step) {
             Question::ClientSide if step.is_question() => Execution::ClientSide,
             _ => Execution::Native,
@@ -239,8 +240,8 @@ impl Telemetry for DocumentEvents {
         })
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<u64> {
-        self.store.reopen(after)?;
+    fn reopen(&mut self) -> Result<u64> {
+        self.store.reopen()?;
         let (key, columns) = ([Value::Int(FIRST)], &["bucket"]);
         let find = Find { filter: Filter::Key(&key), order: Order::Any, limit: None, columns };
         let mut found = 0;
@@ -249,6 +250,10 @@ impl Telemetry for DocumentEvents {
             Ok(())
         })?;
         Ok(found)
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        self.store.crash_on_close()
     }
 
     fn maintain(&mut self) -> Result<()> {

@@ -5,8 +5,10 @@
 
 use std::ops::ControlFlow;
 
-use embermark_contract::kv::{self, Direction, IndexDef, Indexed, KvStore, Range, Table, TableDef};
-use embermark_contract::{Access, EngineError, Result, ShutdownKind};
+use embermark_contract::kv::{
+    self, IndexDef, Indexed, KvStore, Operations, Range, Table, TableDef, Visit,
+};
+use embermark_contract::{EngineError, Reopener, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 
@@ -15,6 +17,7 @@ use super::phase::Phase;
 use super::port::{FIRST, NUMBERS, Record, Stored, TEXTS, Telemetry};
 use super::query_results::{ERRORS_SINCE, QueryResults};
 use super::variant::{Index, Variant};
+use crate::reopenable::Reopenable;
 
 /// Each bucket stands in a value as its place in this list.
 const BUCKETS: [&str; 3] = ["location", "co2", "logs"];
@@ -37,55 +40,75 @@ const fn index(of: Index) -> Option<IndexDef<'static>> {
 }
 
 pub(super) struct KvEvents {
-    store: Box<dyn KvStore>,
+    store: Reopenable<dyn KvStore>,
     table: Table,
     index: Index,
     /// Room for a value.
     value: Vec<u8>,
 }
 
+/// The table, of keys of one length.
+fn table(store: &mut dyn KvStore, index: Index) -> Result<Table> {
+    let index = self::index(index);
+    let def = TableDef { name: "metrics", key_length: Some(8), indexes: index.as_slice() };
+    store.table(&def)
+}
+
 impl KvEvents {
-    pub(super) fn new(mut store: Box<dyn KvStore>, variant: Variant) -> Result<Self> {
+    pub(super) fn new(
+        store: Box<dyn KvStore>,
+        reopener: Reopener,
+        variant: Variant,
+    ) -> Result<Self> {
         variant.in_one_form("a key-value store")?;
         let index = variant.index;
-        if index != Index::None {
-            store = Indexed::new(store);
-        }
-        let def = self::index(index);
-        let indexes = def.as_slice();
-        let table = store.table(&TableDef { name: "metrics", key_length: Some(8), indexes })?;
+        let mut store = match index {
+            Index::None => Reopenable::new(store, reopener),
+            _ => Reopenable::new(Indexed::new(store), Indexed::reopener(reopener)),
+        };
+        let table = table(&mut *store, index)?;
         Ok(Self { store, table, index, value: Vec::new() })
     }
+}
 
-    fn put(&mut self, record: &Record) -> Result<()> {
-        encode(record, &mut self.value);
-        self.store.put(self.table, &record.event.id.to_be_bytes(), &self.value)
-    }
+fn put(
+    operations: &mut dyn Operations,
+    table: Table,
+    record: &Record,
+    value: &mut Vec<u8>,
+) -> Result<()> {
+    encode(record, value);
+    operations.put(table, &record.event.id.to_be_bytes(), value)
+}
 
-    /// Visits the rows among which an answer is, and maybe others: by the index where it leaves most
-    /// of the rows out, else all in the order of their keys.
-    fn candidates(&mut self, question: Phase, visit: &mut kv::Visit<'_>) -> Result<()> {
-        let since = ERRORS_SINCE.to_be_bytes();
-        let bucket = match question {
-            Phase::Gps => LOCATION,
-            _ => LOGS,
-        };
-        let mut from = vec![bucket];
-        let to = kv::beyond(&from);
-        let range = match (question, self.index) {
-            // Four rows in five: the way over an index would be the longer one.
-            (Phase::Co2, _) | (_, Index::None) | (Phase::Gps, Index::Timestamp) => None,
-            (_, Index::Timestamp) => Some(Range { from: Some(&since), to: None }),
-            (Phase::Logs, Index::Combined) => {
-                from.extend(since);
-                Some(Range { from: Some(&from), to: to.as_deref() })
-            }
-            _ => Some(Range { from: Some(&from), to: to.as_deref() }),
-        };
-        match range {
-            Some(range) => self.store.find(self.table, 0, range, visit),
-            None => self.store.scan(self.table, Range::default(), Direction::Forward, visit),
+/// Visits the rows among which an answer is, and maybe others: by the index where it leaves most of
+/// the rows out, else all in the order of their keys.
+fn candidates(
+    snapshot: &mut dyn Operations,
+    (table, index): (Table, Index),
+    question: Phase,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let since = ERRORS_SINCE.to_be_bytes();
+    let bucket = match question {
+        Phase::Gps => LOCATION,
+        _ => LOGS,
+    };
+    let mut from = vec![bucket];
+    let to = kv::beyond(&from);
+    let range = match (question, index) {
+        // Four rows in five: the way over an index would be the longer one.
+        (Phase::Co2, _) | (_, Index::None) | (Phase::Gps, Index::Timestamp) => None,
+        (_, Index::Timestamp) => Some(Range::between(&since, None)),
+        (Phase::Logs, Index::Combined) => {
+            from.extend(since);
+            Some(Range::between(&from, to.as_deref()))
         }
+        _ => Some(Range::between(&from, to.as_deref())),
+    };
+    match range {
+        Some(range) => snapshot.find(table, 0, range, visit),
+        None => snapshot.scan(table, Range::default(), visit),
     }
 }
 
@@ -179,7 +202,7 @@ fn broken(value: &[u8]) -> EngineError {
 }
 
 impl Telemetry for KvEvents {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         if step.is_question() { Execution::ClientSide } else { Execution::Native }
     }
 
@@ -192,46 +215,61 @@ impl Telemetry for KvEvents {
     }
 
     fn insert(&mut self, records: &[Record], meter: &mut Meter) -> Result<u64> {
-        meter.each(records.len() as u64, |i| self.put(&records[i]))
+        let Self { store, table, value, .. } = self;
+        store.within(Scope::PerOperation, |each| {
+            meter.each(records.len() as u64, |i| put(each, *table, &records[i], value))
+        })
     }
 
     /// In a transaction: the bulk path is for an empty table.
-    fn insert_batch(&mut self, batch: &[Record]) -> Result<u64> {
-        self.store.begin(Access::Write)?;
-        batch.iter().try_for_each(|record| self.put(record))?;
-        self.store.commit()?;
-        Ok(batch.len() as u64)
+    fn insert_batch(&mut self, records: &[Record]) -> Result<u64> {
+        let Self { store, table, value, .. } = self;
+        store.within(Scope::Batch, |batch| {
+            records.iter().try_for_each(|record| put(batch, *table, record, value))
+        })?;
+        Ok(records.len() as u64)
     }
 
     fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
-        let mut failed = None;
-        self.candidates(question, &mut |_, value| match see(question, value, found) {
-            Some(()) => ControlFlow::Continue(()),
-            None => {
-                failed = Some(broken(value));
-                ControlFlow::Break(())
-            }
+        let (mut failed, place) = (None, (self.table, self.index));
+        self.store.within(Scope::Snapshot, |snapshot| {
+            candidates(snapshot, place, question, &mut |_, value| match see(question, value, found)
+            {
+                Some(()) => ControlFlow::Continue(()),
+                None => {
+                    failed = Some(broken(value));
+                    ControlFlow::Break(())
+                }
+            })
         })?;
         found.conclude();
         failed.map_or(Ok(()), Err)
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
-        let mut failed = None;
-        let all = Range::default();
-        self.store.scan(self.table, all, Direction::Forward, &mut |key, value| {
-            match stored(key, value) {
-                Some(event) => visit(&event),
-                None => failed = Some(broken(value)),
-            }
-            ControlFlow::Continue(())
+        let (mut failed, table) = (None, self.table);
+        self.store.within(Scope::Snapshot, |snapshot| {
+            snapshot.scan(table, Range::default(), &mut |key, value| {
+                match stored(key, value) {
+                    Some(event) => visit(&event),
+                    None => failed = Some(broken(value)),
+                }
+                ControlFlow::Continue(())
+            })
         })?;
         failed.map_or(Ok(()), Err)
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<u64> {
-        self.store.reopen(after)?;
-        Ok(u64::from(self.store.get(self.table, &FIRST.to_be_bytes())?.is_some()))
+    fn reopen(&mut self) -> Result<u64> {
+        self.store.reopen()?;
+        self.table = table(&mut *self.store, self.index)?;
+        let (key, table) = (FIRST.to_be_bytes(), self.table);
+        self.store
+            .within(Scope::PerOperation, |each| Ok(u64::from(each.get(table, &key)?.is_some())))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        self.store.crash_on_close()
     }
 
     fn maintain(&mut self) -> Result<()> {

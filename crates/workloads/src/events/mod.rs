@@ -17,11 +17,12 @@ mod variant;
 
 use std::time::Duration;
 
-use embermark_contract::{EngineError, Store};
+use embermark_contract::{EngineError, Reopener, Store};
 use embermark_data::events::{self, PUBLISHED_ROWS};
 use embermark_model::plan::DataSource;
 
 use crate::generated::{self, GeneratedRows};
+use crate::reopenable::Reopenable;
 use crate::{Bench, Info, Prepared, Protocol, Source, Spec, Workload, WorkloadError};
 use bench::EventsBench;
 use oracle::Oracle;
@@ -80,13 +81,23 @@ struct PreparedCell {
 }
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+    fn open(
+        self: Box<Self>,
+        store: Store,
+        reopener: Reopener,
+    ) -> Result<Box<dyn Bench>, EngineError> {
         let variant = self.variant;
         let store: Box<dyn Telemetry> = match store {
-            Store::Sql(store) => Box::new(sql::SqlEvents::new(store, variant)?),
-            Store::Kv(store) => Box::new(kv::KvEvents::new(store, variant)?),
-            Store::Document(store) => Box::new(document::DocumentEvents::new(store, variant)?),
-            Store::Series(store) => Box::new(series::SeriesEvents::new(store, variant)?),
+            Store::Sql(store) => {
+                Box::new(sql::SqlEvents::new(Reopenable::new(store, reopener), variant)?)
+            }
+            Store::Kv(store) => Box::new(kv::KvEvents::new(store, reopener, variant)?),
+            Store::Document(store) => {
+                Box::new(document::DocumentEvents::new(Reopenable::new(store, reopener), variant)?)
+            }
+            Store::Series(store) => {
+                Box::new(series::SeriesEvents::new(Reopenable::new(store, reopener), variant)?)
+            }
         };
         Ok(Box::new(EventsBench::new(*self, store)))
     }

@@ -1,7 +1,7 @@
 //! What the workload needs of a store, in its own words.
 
 use embermark_contract::sql::ResultRow;
-use embermark_contract::{EngineError, Result, ShutdownKind};
+use embermark_contract::{EngineError, Result};
 use embermark_data::events::{Event, Payload};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -89,7 +89,7 @@ fn null(column: usize) -> EngineError {
 /// A table of events in a store. Inserting, asking and opening are timed.
 pub(super) trait Telemetry {
     /// Who does a phase: the engine, or code of ours over its rows.
-    fn how(&self, step: Phase) -> Execution;
+    fn execution(&self, step: Phase) -> Execution;
 
     /// Makes the table anew, empty, with its index.
     fn clear(&mut self) -> Result<()>;
@@ -112,7 +112,10 @@ pub(super) trait Telemetry {
 
     /// Opens the database again and reads the first event by its id, since an engine may put off
     /// recovery until it is asked; how many there are of that id.
-    fn reopen(&mut self, after: ShutdownKind) -> Result<u64>;
+    fn reopen(&mut self) -> Result<u64>;
+
+    /// Has the next [`reopen`](Self::reopen) recover what the log holds, where there is one.
+    fn crash_on_close(&mut self) -> Result<()>;
 
     /// Brings the database to rest.
     fn maintain(&mut self) -> Result<()>;

@@ -5,7 +5,7 @@
 
 use arrayvec::ArrayVec;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
-use embermark_contract::{EngineError, Result, ShutdownKind};
+use embermark_contract::{EngineError, Result};
 use embermark_data::events::Payload;
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -14,6 +14,7 @@ use super::phase::Phase;
 use super::port::{Record, Stored, Telemetry, float, stored, text};
 use super::query_results::{ERRORS_SINCE, QueryResults, WITHIN, month};
 use super::variant::{Index, Variant};
+use crate::reopenable::Reopenable;
 
 const METRICS: &str = "metrics";
 
@@ -21,7 +22,7 @@ const METRICS: &str = "metrics";
 const NANOS: i64 = 1_000_000;
 
 pub(super) struct SeriesEvents {
-    store: Box<dyn SeriesStore>,
+    store: Reopenable<dyn SeriesStore>,
     gps: String,
     /// The mean of each month: calendar months are no intervals to group by.
     co2: Vec<String>,
@@ -29,7 +30,7 @@ pub(super) struct SeriesEvents {
 }
 
 impl SeriesEvents {
-    pub(super) fn new(store: Box<dyn SeriesStore>, variant: Variant) -> Result<Self> {
+    pub(super) fn new(store: Reopenable<dyn SeriesStore>, variant: Variant) -> Result<Self> {
         variant.in_one_form("a series store")?;
         if variant.index != Index::None {
             let what = "an index to choose: its own of tags and time is always there";
@@ -106,7 +107,7 @@ impl Points for EventPoints<'_> {
 }
 
 impl Telemetry for SeriesEvents {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         if step == Phase::Logs { Execution::ClientSide } else { Execution::Native }
     }
 
@@ -180,8 +181,8 @@ impl Telemetry for SeriesEvents {
     }
 
     /// The first point in place of the one of an id, which is no key here.
-    fn reopen(&mut self, after: ShutdownKind) -> Result<u64> {
-        self.store.reopen(after)?;
+    fn reopen(&mut self) -> Result<u64> {
+        self.store.reopen()?;
         let mut found = 0;
         let first = "SELECT id FROM metrics ORDER BY time LIMIT 1";
         self.store.query(first, &["id"], &mut |_| {
@@ -189,6 +190,10 @@ impl Telemetry for SeriesEvents {
             Ok(())
         })?;
         Ok(found)
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        self.store.crash_on_close()
     }
 
     fn maintain(&mut self) -> Result<()> {

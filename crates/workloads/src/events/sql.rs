@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use embermark_contract::sql::{self, Param, Rows, SqlStore, Statement};
-use embermark_contract::{Access, Result, ShutdownKind};
+use embermark_contract::{Result, Scope};
 use embermark_data::events::Payload;
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -12,9 +12,10 @@ use super::port::{FIRST, Record, Stored, Telemetry, float, int, stored, text};
 use super::queries::Texts;
 use super::query_results::QueryResults;
 use super::variant::{Form, Variant};
+use crate::reopenable::Reopenable;
 
 pub(super) struct SqlEvents {
-    store: Box<dyn SqlStore>,
+    store: Reopenable<dyn SqlStore>,
     variant: Variant,
     texts: Texts,
     /// Prepared since the table was made or the database opened.
@@ -22,7 +23,7 @@ pub(super) struct SqlEvents {
 }
 
 impl SqlEvents {
-    pub(super) fn new(store: Box<dyn SqlStore>, variant: Variant) -> Result<Self> {
+    pub(super) fn new(store: Reopenable<dyn SqlStore>, variant: Variant) -> Result<Self> {
         let texts = Texts::new(store.dialect(), variant.form)?;
         Ok(Self { store, variant, texts, prepared: Vec::new() })
     }
@@ -95,7 +96,7 @@ impl Rows for EventRows<'_> {
 }
 
 impl Telemetry for SqlEvents {
-    fn how(&self, _: Phase) -> Execution {
+    fn execution(&self, _: Phase) -> Execution {
         Execution::Native
     }
 
@@ -140,13 +141,13 @@ impl Telemetry for SqlEvents {
             return self.store.bulk_insert(self.texts.table(), &mut rows);
         }
         let insert = self.prepared(Phase::InsertBuffered)?;
-        self.store.begin(Access::Write)?;
-        let mut stored = 0;
-        for record in batch {
-            stored += self.store.run(insert, &params(record, form))?;
-        }
-        self.store.commit()?;
-        Ok(stored)
+        self.store.within(Scope::Batch, |store| {
+            let mut stored = 0;
+            for record in batch {
+                stored += store.run(insert, &params(record, form))?;
+            }
+            Ok(stored)
+        })
     }
 
     fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
@@ -169,9 +170,9 @@ impl Telemetry for SqlEvents {
         })
     }
 
-    fn reopen(&mut self, after: ShutdownKind) -> Result<u64> {
+    fn reopen(&mut self) -> Result<u64> {
         self.prepared.clear();
-        self.store.reopen(after)?;
+        self.store.reopen()?;
         let first = self.store.prepare(&self.texts.by_id())?;
         let mut found = 0;
         self.store.query(first, &[Param::Int(FIRST)], &mut |_| {
@@ -179,6 +180,10 @@ impl Telemetry for SqlEvents {
             Ok(())
         })?;
         Ok(found)
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        self.store.crash_on_close()
     }
 
     fn maintain(&mut self) -> Result<()> {

@@ -4,8 +4,8 @@
 use std::ops::ControlFlow;
 
 use arrayvec::{ArrayString, ArrayVec};
-use embermark_contract::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
-use embermark_contract::{Access, EngineError, Result};
+use embermark_contract::kv::{KvStore, Pairs, Range, Table, TableDef};
+use embermark_contract::{EngineError, Result, Scope};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -30,8 +30,11 @@ impl KvDogs {
             key_length: Some(size_of::<Key>()),
             indexes: &[],
         })?;
-        let counts =
-            if store.count(table)?.is_some() { Execution::Native } else { Execution::ClientSide };
+        let counts = if store.within(Scope::Snapshot, |s| s.count(table))?.is_some() {
+            Execution::Native
+        } else {
+            Execution::ClientSide
+        };
         Ok(Self { store, table, counts })
     }
 }
@@ -109,40 +112,41 @@ impl Dogs for KvDogs {
             meter.count(given);
             return Ok(());
         }
-        let whole = by == Strategy::Single;
-        if whole {
-            self.store.begin(Access::Write)?;
-        }
-        meter.each(dogs.len() as u64, |i| {
-            let dog = &dogs[i];
-            self.store.put(self.table, &key(dog), &value(dog))
-        })?;
-        if whole {
-            self.store.commit()?;
-        }
-        Ok(())
+        let Self { store, table, .. } = self;
+        store.within(by.scope(), |operations| {
+            meter.each(dogs.len() as u64, |i| {
+                let dog = &dogs[i];
+                operations.put(*table, &key(dog), &value(dog))
+            })?;
+            Ok(())
+        })
     }
 
     fn count(&mut self) -> Result<u64> {
-        if let Some(counted) = self.store.count(self.table)? {
-            return Ok(counted);
-        }
-        let mut counted = 0;
-        self.store.scan(self.table, Range::default(), Direction::Forward, &mut |_, _| {
-            counted += 1;
-            ControlFlow::Continue(())
-        })?;
-        Ok(counted)
+        let table = self.table;
+        self.store.within(Scope::Snapshot, |snapshot| {
+            if let Some(counted) = snapshot.count(table)? {
+                return Ok(counted);
+            }
+            let mut counted = 0;
+            snapshot.scan(table, Range::default(), &mut |_, _| {
+                counted += 1;
+                ControlFlow::Continue(())
+            })?;
+            Ok(counted)
+        })
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
-        let mut broken = None;
-        self.store.scan(self.table, Range::default(), Direction::Forward, &mut |key, value| {
-            match stored(&text(key), value) {
-                Some(dog) => visit(&dog),
-                None => broken = Some(format!("{value:?} is no value that was put")),
-            }
-            ControlFlow::Continue(())
+        let (mut broken, table) = (None, self.table);
+        self.store.within(Scope::Snapshot, |snapshot| {
+            snapshot.scan(table, Range::default(), &mut |key, value| {
+                match stored(&text(key), value) {
+                    Some(dog) => visit(&dog),
+                    None => broken = Some(format!("{value:?} is no value that was put")),
+                }
+                ControlFlow::Continue(())
+            })
         })?;
         broken.map_or(Ok(()), |what| Err(EngineError::failed("the store", "give back a dog", what)))
     }

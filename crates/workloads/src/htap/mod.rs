@@ -9,7 +9,7 @@ mod sql;
 
 use std::collections::HashMap;
 
-use embermark_contract::{EngineError, Store};
+use embermark_contract::{EngineError, Reopener, Store};
 use embermark_data::dogs::{self, Dog};
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
@@ -82,15 +82,19 @@ struct PreparedCell {
 }
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+    fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
         let store: Box<dyn Dogs> = match store {
             Store::Sql(store) => Box::new(sql::SqlDogs::new(store)?),
             Store::Kv(store) => Box::new(kv::KvDogs::new(store)?),
             Store::Document(store) => Box::new(document::DocumentDogs::new(store)?),
             Store::Series(store) => Box::new(series::SeriesDogs::new(store)),
         };
-        let (name, ops, how) = (PHASES[0].name, self.dogs.len() as u64, store.counts());
-        Ok(Box::new(HtapBench { phases: [OpenedPhase { name, ops, how }], cell: *self, store }))
+        let (name, ops, execution) = (PHASES[0].name, self.dogs.len() as u64, store.counts());
+        Ok(Box::new(HtapBench {
+            phases: [OpenedPhase { name, ops, execution }],
+            cell: *self,
+            store,
+        }))
     }
 }
 
@@ -154,7 +158,7 @@ impl Bench for HtapBench {
         Some(first(&self.cell.dogs, ops).iter().map(Dog::value_bytes).sum())
     }
 
-    fn rest(&mut self) -> Result<(), EngineError> {
+    fn maintain_as_left(&mut self) -> Result<(), EngineError> {
         self.store.maintain()
     }
 

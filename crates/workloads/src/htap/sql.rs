@@ -1,9 +1,9 @@
 //! Dogs in an SQL database.
 
+use embermark_contract::Result;
 use embermark_contract::sql::{
     self, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
 };
-use embermark_contract::{Access, Result};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -92,15 +92,10 @@ impl Dogs for SqlDogs {
             meter.count(given);
             return Ok(());
         }
-        let whole = by == Strategy::Single;
-        if whole {
-            self.store.begin(Access::Write)?;
-        }
-        meter.each(dogs.len() as u64, |i| self.store.run(insert, &params(&dogs[i])).map(drop))?;
-        if whole {
-            self.store.commit()?;
-        }
-        Ok(())
+        self.store.within(by.scope(), |store| {
+            meter.each(dogs.len() as u64, |i| store.run(insert, &params(&dogs[i])).map(drop))?;
+            Ok(())
+        })
     }
 
     fn count(&mut self) -> Result<u64> {

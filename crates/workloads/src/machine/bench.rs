@@ -41,8 +41,8 @@ pub(super) struct MachineBench {
 impl MachineBench {
     pub(super) fn new(cell: PreparedCell, log: Box<dyn MachineLog>, join: Join) -> Self {
         let phase = |name: &'static str| {
-            let how = if name == READ { log.finds() } else { Execution::Native };
-            OpenedPhase { name, ops: 0, how }
+            let execution = if name == READ { log.finds() } else { Execution::Native };
+            OpenedPhase { name, ops: 0, execution }
         };
         let phases = [WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED].map(phase).to_vec();
         Self { phases, cell, log, join, written: None, reads: None, holds_history: false }
@@ -206,7 +206,7 @@ impl MachineBench {
 
     /// Looks for the highest rate.
     fn sustained(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
-        let bound = self.cell.spec.bound;
+        let limit = self.cell.spec.p99_limit;
         let (warm_up, window) = sustained::times(self.cell.spec.window);
         let mut last = None;
         let found = sustained::search(|rate| {
@@ -221,7 +221,7 @@ impl MachineBench {
                 }
                 Err(error) => return Err(error),
             };
-            let trial = sustained::judge(&written, commits.latency().as_ref(), bound, rate);
+            let trial = sustained::judge(&written, commits.latency().as_ref(), limit, rate);
             if trial.is_ok() {
                 last = Some((written, commits));
             }
@@ -404,7 +404,7 @@ impl Bench for MachineBench {
         matches!(self.phases[phase].name, WRITE | LIVE).then_some(ops * Sample::VALUE_BYTES)
     }
 
-    fn rest(&mut self) -> Result<()> {
+    fn maintain_as_left(&mut self) -> Result<()> {
         self.log.maintain()
     }
 

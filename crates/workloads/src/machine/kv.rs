@@ -3,8 +3,8 @@
 
 use std::ops::ControlFlow;
 
-use embermark_contract::kv::{Direction, KvStore, Pairs, Range, Table, TableDef};
-use embermark_contract::{Access, Result};
+use embermark_contract::kv::{KvStore, Pairs, Range, Table, TableDef};
+use embermark_contract::{Result, Scope};
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
 use embermark_model::result::Execution;
 
@@ -32,15 +32,10 @@ impl KvLog {
         Ok(Self { store, layout, table, bytes: Vec::new() })
     }
 
-    /// Visits samples between two keys, until it has enough.
-    fn scan(
-        &mut self,
-        range: Range<'_>,
-        direction: Direction,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        let (layout, mut failed) = (self.layout, None);
-        self.store.scan(self.table, range, direction, &mut |key, value| {
+    /// Visits samples between two keys, until it has enough: one question is one snapshot.
+    fn scan(&mut self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let (layout, table, mut failed) = (self.layout, self.table, None);
+        let mut see = |key: &[u8], value: &[u8]| {
             let mut go_on = ControlFlow::Continue(());
             let seen = match layout {
                 Layout::Samples => packed::stamp(key).and_then(|at| {
@@ -62,16 +57,14 @@ impl KvLog {
                     ControlFlow::Break(())
                 }
             }
-        })?;
+        };
+        self.store.within(Scope::Snapshot, |snapshot| snapshot.scan(table, range, &mut see))?;
         failed.map_or(Ok(()), Err)
     }
 
-    /// One question over several records is one snapshot.
-    fn reading<T>(&mut self, ask: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.store.begin(Access::Read)?;
-        let answer = ask(self);
-        self.store.commit()?;
-        answer
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let table = self.table;
+        self.store.within(Scope::PerOperation, |each| each.put(table, key, value))
     }
 
     fn between(&mut self, from: Stamp, to: Stamp, visit: &mut Visit<'_>) -> Result<()> {
@@ -79,14 +72,12 @@ impl KvLog {
             return Err(one_value());
         }
         let (from, to) = (packed::stamp_key(from), packed::stamp_key(to));
-        let range = Range { from: Some(&from), to: Some(&to) };
-        self.reading(|log| log.scan(range, Direction::Forward, visit))
+        self.scan(Range::between(&from, Some(&to)), visit)
     }
 
     fn whole_seconds(&mut self, first: i64, last: i64, visit: &mut Visit<'_>) -> Result<()> {
         let (from, to) = (packed::second_key(first), packed::second_key(last + 1));
-        let range = Range { from: Some(&from), to: Some(&to) };
-        self.reading(|log| log.scan(range, Direction::Forward, visit))
+        self.scan(Range::between(&from, Some(&to)), visit)
     }
 }
 
@@ -140,13 +131,14 @@ impl MachineLog for KvLog {
 
     fn write(&mut self, sample: &Sample) -> Result<()> {
         let (key, value) = (packed::stamp_key(sample.at), packed::values_bytes(&sample.values));
-        self.store.put(self.table, &key, &value)
+        self.put(&key, &value)
     }
 
     fn write_second(&mut self, samples: &[Sample]) -> Result<()> {
         packed::pack(samples, &mut self.bytes);
-        let key = packed::second_key(samples[0].at.s);
-        self.store.put(self.table, &key, &self.bytes)
+        let (key, table) = (packed::second_key(samples[0].at.s), self.table);
+        let Self { store, bytes, .. } = self;
+        store.within(Scope::PerOperation, |each| each.put(table, &key, bytes))
     }
 
     fn load(&mut self, history: &History) -> Result<()> {
@@ -165,20 +157,18 @@ impl MachineLog for KvLog {
             return Err(one_value());
         }
         let bound = packed::stamp_key(if seek.forward() { at.next() } else { at });
-        let (range, direction) = if seek.forward() {
-            (Range { from: Some(&bound[..]), to: None }, Direction::Forward)
+        let range = if seek.forward() {
+            Range::between(&bound, None)
         } else {
-            (Range { from: None, to: Some(&bound[..]) }, Direction::Backward)
+            Range { to: Some(&bound), ..Range::default() }.backward()
         };
         let mut found = None;
-        self.reading(|log| {
-            log.scan(range, direction, &mut |sample| {
-                if !seek.wants(sample.values[0]) {
-                    return ControlFlow::Continue(());
-                }
-                found = Some(sample.at);
-                ControlFlow::Break(())
-            })
+        self.scan(range, &mut |sample| {
+            if !seek.wants(sample.values[0]) {
+                return ControlFlow::Continue(());
+            }
+            found = Some(sample.at);
+            ControlFlow::Break(())
         })?;
         Ok(found)
     }
@@ -234,24 +224,22 @@ impl MachineLog for KvLog {
 
     fn newest(&mut self) -> Result<Option<Stamp>> {
         let (layout, mut newest) = (self.layout, None);
-        self.reading(|log| {
-            log.scan(Range::default(), Direction::Backward, &mut |sample| {
-                newest = newest.max(Some(sample.at));
-                match layout {
-                    Layout::Samples => ControlFlow::Break(()),
-                    // The last of the newest second; what lies before that is older.
-                    Layout::Seconds => match newest {
-                        Some(at) if at.s > sample.at.s => ControlFlow::Break(()),
-                        _ => ControlFlow::Continue(()),
-                    },
-                }
-            })
+        self.scan(Range::default().backward(), &mut |sample| {
+            newest = newest.max(Some(sample.at));
+            match layout {
+                Layout::Samples => ControlFlow::Break(()),
+                // The last of the newest second; what lies before that is older.
+                Layout::Seconds => match newest {
+                    Some(at) if at.s > sample.at.s => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                },
+            }
         })?;
         Ok(newest)
     }
 
     fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        self.reading(|log| log.scan(Range::default(), Direction::Forward, visit))
+        self.scan(Range::default(), visit)
     }
 
     fn maintain(&mut self) -> Result<()> {

@@ -22,7 +22,7 @@ use std::error::Error;
 use std::fs::File;
 use std::time::Duration;
 
-use embermark_contract::{EngineError, Join, Store};
+use embermark_contract::{EngineError, Join, Reopener, Store};
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
 
@@ -137,7 +137,7 @@ struct PreparedCell {
 }
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
+    fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
         let join = join(&store);
         let log = log(store, self.layout)?;
         Ok(Box::new(bench::MachineBench::new(*self, log, join)))

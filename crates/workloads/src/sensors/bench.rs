@@ -1,27 +1,25 @@
 //! The workload on one database.
 
-use embermark_contract::{EngineError, Store};
+use embermark_contract::{EngineError, Reopener, Store};
 use embermark_meter::{ArrivalSchedule, Measured, Meter};
 use embermark_model::Reading;
 use embermark_model::answer::{Answer, Difference};
 
 use super::cell::PreparedCell;
 use super::clients::Clients;
-use super::document::DocumentLog;
-use super::kv::KvLog;
+use super::family;
 use super::oracle::Content;
 use super::phase::Phase;
 use super::port::SensorLog;
 use super::query_results::QueryResults;
-use super::series::SeriesLog;
 use super::share::Done;
-use super::sql::SqlLog;
 use crate::Strategy;
+use crate::loaded::{Loads, State};
 use crate::{Bench, CheckError, OpenedPhase, Prepared, first};
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store) -> Result<Box<dyn Bench>, EngineError> {
-        let log = open(store, self.sequences.newest.len())?;
+    fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
+        let log = family::open(store, self.sequences.newest.len())?;
         let phases = self.phases(&*log);
         let mut bench = SensorBench {
             log,
@@ -36,17 +34,6 @@ impl Prepared for PreparedCell {
         bench.open_clients()?;
         Ok(Box::new(bench))
     }
-}
-
-/// In what state the database is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Not every row is there as it was loaded.
-    Dirty,
-    /// Every row is.
-    Loaded,
-    /// And the database has come to rest.
-    Maintained,
 }
 
 struct SensorBench {
@@ -75,30 +62,6 @@ impl SensorBench {
     /// Ends the clients, before the log is worked on as a whole.
     fn close_clients(&mut self) -> Result<(), EngineError> {
         self.clients.take().map_or(Ok(()), Clients::end)
-    }
-
-    /// Loads every row anew by the fastest path.
-    fn rebuild(&mut self) -> Result<(), EngineError> {
-        self.state = State::Dirty;
-        self.close_clients()?;
-        self.log.clear()?;
-        self.log.ready(Phase::Load, Strategy::Bulk)?;
-        self.log.load(&self.cell.rows, Strategy::Bulk, &mut Meter::new(None))?;
-        self.state = State::Loaded;
-        self.maintain()
-    }
-
-    fn maintain(&mut self) -> Result<(), EngineError> {
-        match self.state {
-            State::Dirty => self.rebuild(),
-            State::Maintained => Ok(()),
-            State::Loaded => {
-                self.close_clients()?;
-                self.log.maintain()?;
-                self.state = State::Maintained;
-                Ok(())
-            }
-        }
     }
 
     /// The step by several clients, inside the clock of each.
@@ -140,6 +103,24 @@ const fn changes_rows(step: Phase) -> bool {
     matches!(step, Phase::Update | Phase::Delete)
 }
 
+impl Loads for SensorBench {
+    fn state(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    fn load_all(&mut self) -> Result<(), EngineError> {
+        self.close_clients()?;
+        self.log.clear()?;
+        self.log.ready(Phase::Load, Strategy::Bulk)?;
+        self.log.load(&self.cell.rows, Strategy::Bulk, &mut Meter::new(None)).map(drop)
+    }
+
+    fn maintain(&mut self) -> Result<(), EngineError> {
+        self.close_clients()?;
+        self.log.maintain()
+    }
+}
+
 impl Bench for SensorBench {
     fn phases(&self) -> &[OpenedPhase] {
         &self.phases
@@ -155,7 +136,7 @@ impl Bench for SensorBench {
             }
             // Rebuilt even before the first run, so that all runs find the same state.
             _ if changes_rows(step) => self.rebuild()?,
-            _ => self.maintain()?,
+            _ => self.make_ready()?,
         }
         self.found.empty(&self.cell.oracle);
         self.open_clients()?;
@@ -175,7 +156,7 @@ impl Bench for SensorBench {
         } else {
             if !step.is_question() && step != Phase::LastReadings {
                 meter.set_schedule(
-                    self.cell.load.arrivals.map(|rate| ArrivalSchedule::of(rate, 1, 0)),
+                    self.cell.load.target_rate.map(|rate| ArrivalSchedule::of(rate, 1, 0)),
                 );
             }
             meter.start();
@@ -220,41 +201,13 @@ impl Bench for SensorBench {
         Some(first(loaded, ops).iter().map(Reading::value_bytes).sum())
     }
 
-    fn rest(&mut self) -> Result<(), EngineError> {
-        self.close_clients()?;
-        self.log.maintain()?;
-        if self.state == State::Loaded {
-            self.state = State::Maintained;
-        }
-        Ok(())
+    fn maintain_as_left(&mut self) -> Result<(), EngineError> {
+        Loads::maintain_as_left(self)
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.make_ready()?;
         self.close_clients()?;
-        self.maintain()?;
         self.log.close()
     }
-}
-
-/// The sensors' log in a store of any family, empty. Its `last_readings` will be asked for
-/// `newest` sensors.
-fn open(store: Store, newest: usize) -> Result<Box<dyn SensorLog>, EngineError> {
-    let mut log: Box<dyn SensorLog> = match store {
-        Store::Sql(store) => Box::new(SqlLog::new(store, newest)),
-        Store::Kv(store) => Box::new(KvLog::new(store)?),
-        Store::Document(store) => Box::new(DocumentLog::new(store)?),
-        Store::Series(store) => Box::new(SeriesLog::new(store)),
-    };
-    log.clear()?;
-    Ok(log)
-}
-
-/// The same log for a further client, as it is.
-pub(super) fn attach(store: Store, newest: usize) -> Result<Box<dyn SensorLog>, EngineError> {
-    Ok(match store {
-        Store::Sql(store) => Box::new(SqlLog::new(store, newest)),
-        Store::Kv(store) => Box::new(KvLog::new(store)?),
-        Store::Document(store) => Box::new(DocumentLog::attach(store)?),
-        Store::Series(store) => Box::new(SeriesLog::new(store)),
-    })
 }

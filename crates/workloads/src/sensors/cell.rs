@@ -32,7 +32,7 @@ pub(super) struct Load {
     /// Clients, at least one.
     pub clients: u32,
     /// Operations a second by all of them; `None` in a closed loop.
-    pub arrivals: Option<u64>,
+    pub target_rate: Option<u64>,
 }
 
 impl PreparedCell {
@@ -47,7 +47,7 @@ impl PreparedCell {
                 Phase::Delete => self.sequences.deletes.len(),
                 _ => 1,
             };
-            OpenedPhase { name: step.name(), ops: ops as u64, how: log.how(step) }
+            OpenedPhase { name: step.name(), ops: ops as u64, execution: log.execution(step) }
         };
         Phase::RUN_ORDER.into_iter().map(phase).collect()
     }

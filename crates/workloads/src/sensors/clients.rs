@@ -90,7 +90,7 @@ impl Clients {
         found: &mut QueryResults,
     ) -> Result<Done> {
         let pace =
-            |client| load.arrivals.map(|rate| ArrivalSchedule::of(rate, load.clients, client));
+            |client| load.target_rate.map(|rate| ArrivalSchedule::of(rate, load.clients, client));
         self.order(|client| Order::Run(step, by, Box::new(meter.for_client(pace(client)))))?;
         let mut meters = Vec::with_capacity(self.clients.len());
         (found.changed, found.checksum) = (0, Checksum::default());
@@ -165,7 +165,7 @@ fn serve(
     orders: &Receiver<Order>,
     reports: &Sender<Report>,
 ) -> Result<()> {
-    let mut log = match opener.open().and_then(|store| super::bench::attach(store, newest)) {
+    let mut log = match opener.open().and_then(|store| super::family::attach(store, newest)) {
         Ok(log) => {
             // Nobody listens any more where this fails, here and below: then there are no orders.
             let _ = reports.send(Report::of(Ok(())));

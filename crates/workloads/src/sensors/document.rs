@@ -171,7 +171,7 @@ fn bounds(sensor: u16) -> ([Value<'static>; 1], [Value<'static>; 1]) {
 }
 
 impl SensorLog for DocumentLog {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         let language = self.store.language();
         let native = |part: &Phase| !part.is_question() || is_native(language, *part);
         if step.parts().iter().all(native) { Execution::Native } else { Execution::ClientSide }

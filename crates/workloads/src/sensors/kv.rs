@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use embermark_contract::kv::{Direction, KvStore, Range, Table, TableDef};
-use embermark_contract::{Access, ClientOpener, Result};
+use embermark_contract::kv::{KvStore, Operations, Range, Table, TableDef};
+use embermark_contract::{ClientOpener, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
@@ -34,28 +34,20 @@ impl KvLog {
         Ok(Self { store, table })
     }
 
-    /// Runs `work` inside one transaction, unless every operation is one of its own.
-    fn transaction<T>(
+    /// Does `work` in one scope.
+    fn within<T>(
         &mut self,
-        access: Access,
-        by: Strategy,
-        work: impl FnOnce(&mut dyn KvStore, Table) -> Result<T>,
+        scope: Scope,
+        work: impl FnOnce(&mut dyn Operations, Table) -> Result<T>,
     ) -> Result<T> {
-        let whole = by != Strategy::CommitEach;
-        if whole {
-            self.store.begin(access)?;
-        }
-        let done = work(&mut *self.store, self.table)?;
-        if whole {
-            self.store.commit()?;
-        }
-        Ok(done)
+        let Self { store, table } = self;
+        store.within(scope, |operations| work(operations, *table))
     }
 }
 
-/// The table inside a read transaction.
+/// The table in a snapshot.
 struct KvReadings<'a> {
-    store: &'a mut dyn KvStore,
+    snapshot: &'a mut dyn Operations,
     table: Table,
 }
 
@@ -68,9 +60,9 @@ impl Readings for KvReadings<'_> {
         let bounds = sensor.map(codec::bounds);
         let range = match &bounds {
             None => Range::default(),
-            Some((from, to)) => Range { from: Some(from), to: to.as_ref().map(|to| &to[..]) },
+            Some((from, to)) => Range::between(from, to.as_ref().map(|to| &to[..])),
         };
-        self.store.scan(self.table, range, Direction::Forward, &mut |key, value| {
+        self.snapshot.scan(self.table, range, &mut |key, value| {
             visit(codec::decode_key(key), codec::temperature(value));
             ControlFlow::Continue(())
         })
@@ -78,7 +70,7 @@ impl Readings for KvReadings<'_> {
 }
 
 impl SensorLog for KvLog {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         if step.is_question() { Execution::ClientSide } else { Execution::Native }
     }
 
@@ -98,21 +90,21 @@ impl SensorLog for KvLog {
             meter.count(given);
             return Ok(loaded);
         }
-        self.transaction(Access::Write, by, |store, table| {
+        self.within(by.scope(), |operations, table| {
             meter.each(rows.len() as u64, |i| {
                 let reading = &rows[i];
                 let (key, value) = (codec::encode_key(reading.key()), codec::encode_value(reading));
-                store.put(table, &key, &value)
+                operations.put(table, &key, &value)
             })
         })
     }
 
     fn read(&mut self, keys: &[Key], meter: &mut Meter) -> Result<Checksum> {
-        self.transaction(Access::Read, Strategy::Single, |store, table| {
+        self.within(Scope::Snapshot, |snapshot, table| {
             let mut found = Checksum::default();
             meter.each(keys.len() as u64, |i| {
                 let key = keys[i];
-                if let Some(value) = store.get(table, &codec::encode_key(key))? {
+                if let Some(value) = snapshot.get(table, &codec::encode_key(key))? {
                     found += &codec::decode(key, value);
                 }
                 Ok(())
@@ -127,11 +119,11 @@ impl SensorLog for KvLog {
         meter: &mut Meter,
         found: &mut Vec<Reading>,
     ) -> Result<()> {
-        self.transaction(Access::Read, Strategy::Single, |store, table| {
+        self.within(Scope::Snapshot, |snapshot, table| {
             meter.each(sensors.len() as u64, |i| {
                 let (from, to) = codec::bounds(sensors[i]);
-                let range = Range { from: Some(&from), to: to.as_ref().map(|to| &to[..]) };
-                store.scan(table, range, Direction::Backward, &mut |key, value| {
+                let range = Range::between(&from, to.as_ref().map(|to| &to[..])).backward();
+                snapshot.scan(table, range, &mut |key, value| {
                     found.push(codec::decode(codec::decode_key(key), value));
                     ControlFlow::Break(())
                 })
@@ -141,11 +133,11 @@ impl SensorLog for KvLog {
     }
 
     fn update(&mut self, changes: &[Change], by: Strategy, meter: &mut Meter) -> Result<u64> {
-        self.transaction(Access::Write, by, |store, table| {
+        self.within(by.scope(), |operations, table| {
             let mut changed = 0;
             meter.each(changes.len() as u64, |i| {
                 let Change { key, temperature } = changes[i];
-                let there = store.modify(table, &codec::encode_key(key), &mut |value| {
+                let there = operations.modify(table, &codec::encode_key(key), &mut |value| {
                     codec::set_temperature(value, temperature);
                 })?;
                 changed += u64::from(there);
@@ -156,10 +148,10 @@ impl SensorLog for KvLog {
     }
 
     fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64> {
-        self.transaction(Access::Write, by, |store, table| {
+        self.within(by.scope(), |operations, table| {
             let mut deleted = 0;
             meter.each(keys.len() as u64, |i| {
-                deleted += u64::from(store.delete(table, &codec::encode_key(keys[i]))?);
+                deleted += u64::from(operations.delete(table, &codec::encode_key(keys[i]))?);
                 Ok(())
             })?;
             Ok(deleted)
@@ -167,14 +159,14 @@ impl SensorLog for KvLog {
     }
 
     fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
-        self.transaction(Access::Read, Strategy::Single, |store, table| {
-            scan::answer(KvReadings { store, table }, question, found)
+        self.within(Scope::Snapshot, |snapshot, table| {
+            scan::answer(KvReadings { snapshot, table }, question, found)
         })
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()> {
-        self.transaction(Access::Read, Strategy::Single, |store, table| {
-            store.scan(table, Range::default(), Direction::Forward, &mut |key, value| {
+        self.within(Scope::Snapshot, |snapshot, table| {
+            snapshot.scan(table, Range::default(), &mut |key, value| {
                 visit(&codec::decode(codec::decode_key(key), value));
                 ControlFlow::Continue(())
             })

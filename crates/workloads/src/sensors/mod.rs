@@ -9,6 +9,7 @@ mod cell;
 mod clients;
 mod codec;
 mod document;
+mod family;
 mod influxql;
 mod kv;
 mod oracle;
@@ -88,7 +89,7 @@ impl Workload for Sensors {
         let rows = StagedRows::open(&spec.rows)?;
         let oracle = Oracle::new(&rows);
         let sequences = Sequences::draw(&rows, &oracle, spec.seed);
-        let load = Load { clients: spec.clients.max(1), arrivals: spec.arrivals };
+        let load = Load { clients: spec.clients.max(1), target_rate: spec.target_rate };
         let shares = if load.clients > 1 {
             share::deal(&rows, &sequences, load.clients)
         } else {

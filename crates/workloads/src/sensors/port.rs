@@ -67,7 +67,7 @@ pub(super) struct Comparison {
 /// results go to vectors with room for them, so that nothing is allocated inside the clock.
 pub(super) trait SensorLog {
     /// Who does a step: the engine, or code of ours over its scans.
-    fn how(&self, step: Phase) -> Execution;
+    fn execution(&self, step: Phase) -> Execution;
 
     /// Removes all readings, giving their space back.
     fn clear(&mut self) -> Result<()>;

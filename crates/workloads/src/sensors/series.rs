@@ -198,7 +198,7 @@ impl Points for PointFeed<'_> {
 }
 
 impl SensorLog for SeriesLog {
-    fn how(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase) -> Execution {
         if step == Phase::CompareTwo { Execution::ClientSide } else { Execution::Native }
     }
 

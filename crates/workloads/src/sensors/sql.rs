@@ -1,7 +1,7 @@
 //! The log in an SQL database.
 
 use embermark_contract::sql::{self, Param, SqlStore, Statement};
-use embermark_contract::{Access, ClientOpener, Result};
+use embermark_contract::{ClientOpener, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
@@ -59,24 +59,6 @@ impl SqlLog {
             }
         }
     }
-
-    /// Runs `work` inside one transaction, unless every statement is one of its own.
-    fn transaction<T>(
-        &mut self,
-        access: Access,
-        by: Strategy,
-        work: impl FnOnce(&mut dyn SqlStore) -> Result<T>,
-    ) -> Result<T> {
-        let whole = by != Strategy::CommitEach;
-        if whole {
-            self.store.begin(access)?;
-        }
-        let done = work(&mut *self.store)?;
-        if whole {
-            self.store.commit()?;
-        }
-        Ok(done)
-    }
 }
 
 impl Asks for SqlLog {
@@ -95,7 +77,7 @@ const fn sensor_param(sensor: u16) -> Param<'static> {
 }
 
 impl SensorLog for SqlLog {
-    fn how(&self, _: Phase) -> Execution {
+    fn execution(&self, _: Phase) -> Execution {
         Execution::Native
     }
 
@@ -133,7 +115,7 @@ impl SensorLog for SqlLog {
             return Ok(loaded);
         }
         let insert = self.statement(Query::Insert)?;
-        self.transaction(Access::Write, by, |store| {
+        self.store.within(by.scope(), |store| {
             let mut loaded = 0;
             meter.each(rows.len() as u64, |i| {
                 loaded += store.run(insert, &row_source::params(&rows[i]))?;
@@ -145,7 +127,7 @@ impl SensorLog for SqlLog {
 
     fn read(&mut self, keys: &[Key], meter: &mut Meter) -> Result<Checksum> {
         let read = self.statement(Query::Read)?;
-        self.transaction(Access::Read, Strategy::Single, |store| {
+        self.store.within(Scope::Snapshot, |store| {
             let mut found = Checksum::default();
             meter.each(keys.len() as u64, |i| {
                 let key = keys[i];
@@ -175,7 +157,7 @@ impl SensorLog for SqlLog {
             meter.count(sensors.len() as u64);
             return Ok(());
         }
-        self.transaction(Access::Read, Strategy::Single, |store| {
+        self.store.within(Scope::Snapshot, |store| {
             meter.each(sensors.len() as u64, |i| {
                 store.query(statement, &[sensor_param(sensors[i])], &mut |row| {
                     found.push(reading(row)?);
@@ -188,7 +170,7 @@ impl SensorLog for SqlLog {
 
     fn update(&mut self, changes: &[Change], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let update = self.statement(Query::Update)?;
-        self.transaction(Access::Write, by, |store| {
+        self.store.within(by.scope(), |store| {
             let mut changed = 0;
             meter.each(changes.len() as u64, |i| {
                 let Change { key, temperature } = changes[i];
@@ -203,7 +185,7 @@ impl SensorLog for SqlLog {
 
     fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let delete = self.statement(Query::Delete)?;
-        self.transaction(Access::Write, by, |store| {
+        self.store.within(by.scope(), |store| {
             let mut deleted = 0;
             meter.each(keys.len() as u64, |i| {
                 let key = keys[i];

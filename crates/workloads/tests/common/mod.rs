@@ -3,10 +3,14 @@
 #![allow(dead_code, reason = "every test program uses its own part of this module")]
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use embermark_engines::{Engine, Kind, OpenOptions, Store, Tier, registry};
+use embermark_engines::kv::{Change, KvStore, Operations, Range, Table, Visit};
+use embermark_engines::{
+    Engine, Kind, OpenOptions, Reopener, Result, Scope, Store, Tier, registry,
+};
 use embermark_meter::{Measured, Meter};
 use embermark_model::plan::DataSource;
 use embermark_model::result::ClientRun;
@@ -45,7 +49,7 @@ impl Staged {
 
     pub fn open(&self, variant: &str, store: Store) -> Box<dyn Bench> {
         let spec = Spec::of(self.rows.clone(), variant, 7);
-        find("sensors").unwrap().prepare(&spec).unwrap().open(store).unwrap()
+        find("sensors").unwrap().prepare(&spec).unwrap().open(store, connecting()).unwrap()
     }
 }
 
@@ -127,4 +131,65 @@ pub fn drive_phases(
     }
     bench.finish().unwrap_or_else(|error| panic!("{error}"));
     outcomes
+}
+
+/// Connects a store again that can.
+pub fn connecting() -> Reopener {
+    Reopener::new(|mut store| {
+        let connected = store.lifecycle().reconnect();
+        connected.unwrap_or_else(|| panic!("it has to be opened again")).map(|()| store)
+    })
+}
+
+/// A store used operation by operation, for stores that lie about it.
+pub struct Plain(pub Box<dyn KvStore>);
+
+impl Plain {
+    pub fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.each(|each| Ok(each.get(table, key)?.map(<[u8]>::to_vec)))
+    }
+
+    pub fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.each(|each| each.put(table, key, value))
+    }
+
+    pub fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        self.each(|each| each.modify(table, key, change))
+    }
+
+    pub fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        self.each(|each| each.delete(table, key))
+    }
+
+    pub fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.each(|each| each.scan(table, range, visit))
+    }
+
+    pub fn find(
+        &mut self,
+        table: Table,
+        index: usize,
+        range: Range<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        self.each(|each| each.find(table, index, range, visit))
+    }
+
+    fn each<T>(&mut self, work: impl FnOnce(&mut dyn Operations) -> Result<T>) -> Result<T> {
+        self.0.within(Scope::PerOperation, work)
+    }
+}
+
+impl Deref for Plain {
+    type Target = dyn KvStore;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl DerefMut for Plain {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.0
+    }
 }

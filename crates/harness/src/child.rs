@@ -1,0 +1,26 @@
+//! What a process that this program starts of itself does first.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+
+/// Takes standard output for the events alone (closed in any process this one starts), and points
+/// descriptor 1 at standard error.
+pub(crate) fn private_stdout() -> io::Result<File> {
+    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
+    nix::unistd::dup2_stdout(io::stderr())?;
+    Ok(File::from(stdout))
+}
+
+/// Has the kernel kill this process when its parent dies.
+pub(crate) fn die_with(parent: u32) -> io::Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    // The parent may have died before that took effect.
+    if nix::unistd::getppid().as_raw().cast_unsigned() != parent {
+        return Err(io::Error::other("the parent process has ended"));
+    }
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! One run that several clients share: its meter hands each client one of its own and gathers them.
+
+use embermark_model::result::{ClientRun, Latency, OpenLoopSchedule};
+
+use crate::arrivals::ArrivalSchedule;
+use crate::latency::{self, Histogram};
+use crate::merged_clients::MergedClients;
+use crate::meter::{Measured, Meter};
+
+impl Meter {
+    /// A meter for one of several clients of the next run, with its schedule in an open loop. It samples
+    /// latencies as this one has learned to.
+    #[must_use]
+    pub fn for_client(&self, schedule: Option<ArrivalSchedule>) -> Self {
+        let mut meter = Self::with(self.clock.clone(), self.cap, self.timing_cost);
+        meter.every = self.every;
+        meter.set_schedule(schedule);
+        meter
+    }
+
+    /// Takes what the clients of a run measured as the run: from the first one's start to the last
+    /// one's end, operations added up, capped where one of them was.
+    pub fn gather(&mut self, clients: &[Self]) {
+        self.histogram.reset();
+        let mut merged = MergedClients::default();
+        let (mut response, mut late) = (latency::empty(), latency::empty());
+        let add = |all: &mut Histogram, one: &Histogram| {
+            // All have the same bounds, so this cannot fail.
+            all.add(one).unwrap_or_else(|error| unreachable!("{error}"));
+        };
+        let mut measured = Measured::default();
+        for client in clients {
+            let Measured { elapsed_ns, ops, capped } = client.measured;
+            merged.clients.push(ClientRun { elapsed_ns, ops });
+            measured.ops += ops;
+            measured.capped |= capped;
+            self.every = self.every.max(client.every);
+            add(&mut self.histogram, &client.histogram);
+            if let Some(open_loop) = &client.open_loop {
+                add(&mut response, &open_loop.response);
+                add(&mut late, &open_loop.late);
+                merged.achieved.extend(open_loop.achieved());
+            }
+        }
+        let from = clients.iter().map(|client| client.started).min().unwrap_or_default();
+        let to = clients.iter().map(|client| client.stopped).max().unwrap_or_default();
+        measured.elapsed_ns = self.clock.nanoseconds(from, to);
+        if clients.iter().any(|client| client.open_loop.is_some()) {
+            (merged.response, merged.late) = (Some(response), Some(late));
+        }
+        (self.measured, self.merged) = (measured, merged);
+    }
+
+    /// What each of several clients did in the last run; empty where there was one.
+    pub fn clients(&self) -> &[ClientRun] {
+        &self.merged.clients
+    }
+
+    /// Response times of the last run, from when each operation was to start; `None` of a closed
+    /// loop.
+    pub fn response(&self) -> Option<Latency> {
+        latency::summary(self.response_times()?, 1)
+    }
+
+    /// How well the schedule of the last run was kept, of `per_second` operations by all clients
+    /// together; `None` of a closed loop, and of a run without operations.
+    pub fn schedule_kept(&self, target_rate: u64) -> Option<OpenLoopSchedule> {
+        let late = self
+            .merged
+            .late
+            .as_ref()
+            .or(self.open_loop.as_ref().map(|open_loop| &open_loop.late))?;
+        let own = self.open_loop.as_ref().and_then(|open_loop| open_loop.achieved());
+        let shares =
+            if self.merged.achieved.is_empty() { own.as_slice() } else { &self.merged.achieved };
+        let share = shares.iter().sum::<f64>() / shares.len() as f64;
+        let response_ns = self.response_times()?.mean();
+        share.is_finite().then(|| OpenLoopSchedule {
+            target_rate,
+            achieved_rate: share * target_rate as f64,
+            response_ns,
+            on_time: late.len(),
+            late_p99_ns: (late.len() >= 100).then(|| late.value_at_quantile(0.99)),
+        })
+    }
+
+    fn response_times(&self) -> Option<&Histogram> {
+        let own = || self.open_loop.as_ref().map(|open_loop| &open_loop.response);
+        self.merged.response.as_ref().or_else(own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn ran(mut meter: Meter, ops: u64, each: Duration) -> Meter {
+        meter.start();
+        let done = meter.each::<Infallible>(ops, |_| {
+            std::thread::sleep(each);
+            Ok(())
+        });
+        meter.stop();
+        assert_eq!(done, Ok(ops));
+        meter
+    }
+
+    #[test]
+    fn a_run_of_two_clients_lasts_from_the_first_start_to_the_last_end() {
+        let mut whole = Meter::new(None);
+        let (ms, (a, b)) =
+            (Duration::from_millis, (whole.for_client(None), whole.for_client(None)));
+        let (a, b) = std::thread::scope(|scope| {
+            let a = scope.spawn(|| ran(a, 10, ms(2)));
+            let b = scope.spawn(|| ran(b, 5, ms(10)));
+            (a.join().unwrap(), b.join().unwrap())
+        });
+        whole.gather(&[a, b]);
+        let measured = whole.measured();
+        assert_eq!((measured.ops, measured.capped), (15, false));
+        assert!(measured.elapsed_ns >= 50_000_000, "{measured:?}");
+        let [a, b] = whole.clients() else { panic!("two clients") };
+        assert_eq!((a.ops, b.ops), (10, 5));
+        assert!(a.elapsed_ns >= 20_000_000 && b.elapsed_ns >= 50_000_000, "{a:?} {b:?}");
+        assert!(measured.elapsed_ns < a.elapsed_ns + b.elapsed_ns);
+        assert_eq!(whole.latency().unwrap().samples, 15);
+        assert!(whole.response().is_none() && whole.schedule_kept(1).is_none());
+    }
+
+    #[test]
+    fn clients_of_an_open_loop_are_judged_together() {
+        let mut whole = Meter::new(None);
+        let client = |schedule| whole.for_client(Some(schedule));
+        let (idle, busy) =
+            (client(ArrivalSchedule::of(200, 2, 0)), client(ArrivalSchedule::of(200, 2, 1)));
+        // One keeps its 100 a second, the other does 50.
+        let (idle, busy) = std::thread::scope(|scope| {
+            let idle = scope.spawn(|| ran(idle, 20, Duration::from_millis(1)));
+            let busy = scope.spawn(|| ran(busy, 20, Duration::from_millis(20)));
+            (idle.join().unwrap(), busy.join().unwrap())
+        });
+        whole.gather(&[idle, busy]);
+        let schedule = whole.schedule_kept(200).unwrap();
+        assert!(
+            !schedule.kept_up() && (100.0..190.0).contains(&schedule.achieved_rate),
+            "{schedule:?}"
+        );
+        assert_eq!(whole.response().unwrap().samples, 40);
+    }
+}

@@ -1,0 +1,101 @@
+//! A store whose database a workload opens again.
+
+use std::ops::{Deref, DerefMut};
+
+use embermark_contract::document::DocumentStore;
+use embermark_contract::kv::KvStore;
+use embermark_contract::series::SeriesStore;
+use embermark_contract::sql::SqlStore;
+use embermark_contract::{EngineError, Reopener, Result, Store};
+
+/// A store of one family, and how its database is opened again. Used as the store it is.
+pub(crate) struct Reopenable<S: ?Sized> {
+    /// None only after an opening that failed, which ends the trial.
+    store: Option<Box<S>>,
+    reopener: Reopener,
+}
+
+impl<S: Family + ?Sized> Reopenable<S> {
+    pub(crate) const fn new(store: Box<S>, reopener: Reopener) -> Self {
+        Self { store: Some(store), reopener }
+    }
+
+    /// Closes the store and opens its database again, as a program does that starts anew.
+    pub(crate) fn reopen(&mut self) -> Result<()> {
+        if let Some(store) = self.store.take() {
+            let opened = self.reopener.reopen(store.into_store())?;
+            self.store = Some(S::of(opened).ok_or_else(|| {
+                EngineError::failed("the engine", "open its database again", "of another family")
+            })?);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn close(self) -> Result<()> {
+        self.store.map_or(Ok(()), |store| store.into_store().close())
+    }
+}
+
+#[allow(clippy::expect_used, reason = "a reopening that failed ended the trial")]
+impl<S: ?Sized> Deref for Reopenable<S> {
+    type Target = S;
+
+    #[inline]
+    fn deref(&self) -> &S {
+        self.store.as_deref().expect("the database is open")
+    }
+}
+
+#[allow(clippy::expect_used, reason = "a reopening that failed ended the trial")]
+impl<S: ?Sized> DerefMut for Reopenable<S> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut S {
+        self.store.as_deref_mut().expect("the database is open")
+    }
+}
+
+/// A family of stores.
+pub(crate) trait Family {
+    fn of(store: Store) -> Option<Box<Self>>;
+    fn into_store(self: Box<Self>) -> Store;
+}
+
+impl Family for dyn SqlStore {
+    fn of(store: Store) -> Option<Box<Self>> {
+        if let Store::Sql(store) = store { Some(store) } else { None }
+    }
+
+    fn into_store(self: Box<Self>) -> Store {
+        Store::Sql(self)
+    }
+}
+
+impl Family for dyn KvStore {
+    fn of(store: Store) -> Option<Box<Self>> {
+        if let Store::Kv(store) = store { Some(store) } else { None }
+    }
+
+    fn into_store(self: Box<Self>) -> Store {
+        Store::Kv(self)
+    }
+}
+
+impl Family for dyn DocumentStore {
+    fn of(store: Store) -> Option<Box<Self>> {
+        if let Store::Document(store) = store { Some(store) } else { None }
+    }
+
+    fn into_store(self: Box<Self>) -> Store {
+        Store::Document(self)
+    }
+}
+
+impl Family for dyn SeriesStore {
+    fn of(store: Store) -> Option<Box<Self>> {
+        if let Store::Series(store) = store { Some(store) } else { None }
+    }
+
+    fn into_store(self: Box<Self>) -> Store {
+        Store::Series(self)
+    }
+}
