@@ -11,6 +11,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
+use embermark_contract::ReadBack;
 use embermark_model::Durability;
 
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
@@ -56,7 +57,7 @@ static TIERS: TierTable<(bool, bool)> = TierTable {
     .reads(WRITTEN_AT_ONCE),
 };
 const MANUAL: &str = "https://github.com/facebook/rocksdb/wiki/WAL-Performance";
-const WRITTEN_AT_ONCE: &[(&str, &str)] = &[("manual_wal_flush", "false")];
+const WRITTEN_AT_ONCE: &[ReadBack] = &[("manual_wal_flush", &["false"])];
 
 /// The options of <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>. A quarter
 /// of the memory is for what was not yet written to tables, in all column families together; the

@@ -11,15 +11,20 @@ use super::{ID, TIERS};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{
-    ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope, Store,
+    Availability, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
+    Store,
 };
+
+pub(super) fn availability() -> Availability {
+    Availability::Ready { version: ffi::version() }
+}
 
 /// Opens or makes a database.
 pub(super) fn open(options: &OpenOptions) -> Result<Opened> {
     let row = TIERS.of(options.durability);
     // The library takes a megabyte at least.
     let mut config = format!("create,cache_size={}", options.memory.max(1 << 20));
-    row.set.iter().for_each(|(name, value)| config.extend([",", name, "=", value]));
+    row.set.iter().for_each(|(name, values)| config.extend([",", name, "=", values[0]]));
     let connection = Connection::open(&options.dir, &config)?;
     let trees = Trees::new(&connection, options.durability != Durability::None)?;
     let created = ffi::created_with(&options.dir)?;

@@ -55,7 +55,7 @@ const DURABLE: TierSetting<Mode> = TierSetting::of(
      said by ZEN_TRANSACTION_DURABILITY=on, which the API cannot verify",
     "https://docs.actian.com/zen/v15/advops/backup.htm",
 )
-.reads(&[("loggable", "yes")]);
+.reads(&[("loggable", &["yes"])]);
 
 /// Why a tier cannot be had, where it cannot.
 pub(super) fn refusal(durability: Durability) -> Option<&'static str> {
