@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks formatting and lints, runs every test, the page's in a browser too, and verifies every engine's answers in the
-# tier `process`; at the end it names the tests that could not run here.
+# Checks formatting and lints, runs every test, the page's in a browser too, those of pure Rust under Miri where that is
+# installed, and verifies every engine's answers in the tier `process`; at the end it names the tests that could not run here.
 #   test.sh              all of that, as `make test` does
 #   test.sh COMMAND…     a command in its place, for example  scripts/test.sh cargo test -p embermark-engines
 #   NO_SKIPS=1           as CI sets it: a test that could not run is a failure
@@ -72,6 +72,10 @@ else
     step cargo fmt --all --check
     step cargo clippy --workspace --all-targets --locked -- -D warnings
     step cargo test --workspace --locked --no-fail-fast
+    # What is pure Rust, under Miri, where that is installed: rustup toolchain install nightly --component miri
+    if cargo +nightly miri --version >/dev/null 2>&1; then
+        step cargo +nightly miri test --locked -p embermark-model -p embermark-contract
+    fi
     step scripts/page-test.sh
     verify
 fi

@@ -62,8 +62,8 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub trials: Option<u32>,
 
-    /// Longest time of one run of a phase, such as 20s or 500ms, or none: a run stops there, and its
-    /// time per operation counts [default: 20s, 500ms when every workload runs]
+    /// Longest time of one run of a phase, such as 20s or 500ms, or none: a run stops there, and
+    /// its time per operation counts [default: 20s, 500ms when every workload runs]
     #[arg(long, value_name = "TIME")]
     pub max_run_time: Option<String>,
 

@@ -59,7 +59,7 @@ fn a_rate_gives_response_times_and_other_clients_or_rates_are_not_compared() {
     run(&place, &["-e", "null", "--phases", "read", "--variant", "commit-each"], "plain").with(0);
     run(&place, &["-e", "null", "--phases", "read", "--clients", "2"], "two").with(0);
     for (old, new, saying) in [
-        ("plain", "paced", "rate of operations: none, one after the other, then 3.00 k/s"),
+        ("plain", "paced", "target rate: none, a closed loop, then 3.00 k/s"),
         ("plain", "two", "clients: 1, then 2"),
     ] {
         let [old, new] = [old, new].map(|out| format!("{out}/result.json"));

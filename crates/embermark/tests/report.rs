@@ -102,8 +102,8 @@ fn what_is_no_result_is_refused_with_the_reason_and_makes_no_page() {
     place.write("cut.json", &good[..good.len() / 2]);
     place.write(
         "newer.json",
-        good.replacen("\"schema\": 1", "\"schema\": 99", 1).replacen(
-            "\"schema\":1",
+        good.replacen("\"schema\": 3", "\"schema\": 99", 1).replacen(
+            "\"schema\":3",
             "\"schema\":99",
             1,
         ),

@@ -23,7 +23,7 @@ pub struct PlannedCell {
     /// The phases that it runs.
     pub phases: Vec<String>,
     /// The tier that the engine's setting provides, when that is not the one asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "keeps", skip_serializing_if = "Option::is_none")]
     pub effective_durability: Option<Durability>,
     /// True for an engine that is never ranked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -61,7 +61,7 @@ impl Starter {
             engine: job.cell.engine.clone(),
             site: job.site.clone(),
             durability: job.cell.durability,
-            memory: job.memory_bytes,
+            memory: job.plan.memory_bytes,
             url: job.url.clone(),
             loopback: link == Link::Loopback,
             at: String::new(),

@@ -6,7 +6,7 @@ use embermark_model::{CellId, Durability, Scale, Status};
 
 use crate::HarnessError;
 use crate::progress::Silent;
-use crate::run::Run;
+use crate::session::Run;
 use crate::stage::Stages;
 use crate::trial::TrialOutcome;
 

@@ -1,4 +1,4 @@
-//! What a load put in, what that came to on the trial's disk, and how the database came to rest.
+//! What a load inserted, what that came to on the trial's disk, and the maintenance after it.
 
 use std::path::PathBuf;
 
@@ -20,21 +20,21 @@ pub(crate) struct Loads {
 }
 
 impl Loads {
-    /// Of a job. How a server that somebody else runs comes to rest is not ours to see.
+    /// Of a job. The maintenance of a server that somebody else runs cannot be measured.
     pub fn of(job: &Job, engine: &dyn Engine) -> Self {
         let maintains = engine.has_maintenance() && job.url.is_none();
         Self { site: job.site.clone(), own_disk: job.own_disk, maintains }
     }
 
-    /// Before a run of a phase: what its disk has seen so far, where the phase puts rows in and has
+    /// Before a run of a phase: what its disk has seen so far, where the phase inserts rows and has
     /// a disk of its own.
     pub fn begin(&self, bench: &dyn Bench, phase: usize) -> Option<Before> {
         let loads = self.own_disk && bench.user_bytes(phase, 0).is_some();
         loads.then(|| Before::at(&self.site)).flatten()
     }
 
-    /// After a run of a phase that did `ops` operations; `None` where it puts no rows in. After the
-    /// `last` one the database is brought to rest.
+    /// After a run of a phase that did `ops` operations; `None` where it inserts no rows. After the
+    /// `last` one the engine runs its maintenance.
     ///
     /// # Errors
     /// When the engine reports one.

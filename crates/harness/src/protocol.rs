@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use embermark_model::plan::Rate;
+use embermark_model::plan::Plan;
 use embermark_model::result::{Execution, Latency, Run};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
@@ -22,30 +22,14 @@ pub struct Job {
     pub own_disk: bool,
     /// A running server to use instead of a private one.
     pub url: Option<String>,
-    /// Seed of the operation sequences.
-    pub seed: u64,
     /// The phases to run.
     pub phases: Vec<String>,
-    /// Executions of each.
-    pub runs: u32,
-    /// How many of them, from the first, only warm up and are not counted.
-    pub warmup_runs: u32,
-    /// Longest time of a run before its loop stops, in milliseconds.
-    pub max_run_time_ms: Option<u64>,
-    /// How long a phase goes on that lasts by the clock, in milliseconds.
+    /// What was asked for: runs, limits, clients, rates, memory and seed are the trial's.
+    pub plan: Plan,
+    /// How long a phase goes on that lasts by the clock, in milliseconds: the plan's or the workload's.
     pub window_ms: u64,
     /// How long it goes on before that, unmeasured, in milliseconds.
     pub warm_up_ms: u64,
-    /// Samples a second of what a sensor makes.
-    pub rate: Rate,
-    /// Clients that share the operations.
-    pub clients: u32,
-    /// Operations a second that are started, by all of them together.
-    pub target_rate: Option<u64>,
-    /// Limit of the 99th percentile of commit latency at the highest rate, in milliseconds.
-    pub p99_limit_ms: u64,
-    /// Cache memory for the engine, in bytes.
-    pub memory_bytes: u64,
     /// The parent's process id: a worker that has lost its parent ends at once.
     pub parent: u32,
 }

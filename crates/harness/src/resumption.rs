@@ -1,17 +1,18 @@
 //! Going on with a run that was cut off, where that may be: figures of one result must come from
 //! one plan, one program and one machine.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use embermark_model::plan::{Dataset, Plan};
+use embermark_model::plan::Plan;
 use embermark_model::result::{Machine, Manifest, ResultFile, Tool};
 
-use crate::journal::{self, Head, Journal};
+use crate::journal::{self, Head};
 use crate::machine::System;
 use crate::outdir::{self, Locked, OutDir};
 use crate::progress::Progress;
-use crate::run::{self, Run, RunOptions};
+use crate::run;
+use crate::run_options::RunOptions;
+use crate::session::Run;
 use crate::stage::Stages;
 use crate::{HarnessError, cells, manifest};
 
@@ -133,33 +134,6 @@ fn check_machine(head: &Head, now: &Machine, path: &Path) -> Result<Vec<String>,
     match another_machine(&head.manifest.machine, now) {
         Some(problem) => Err(HarnessError::Resume { path: path.to_owned(), problem }),
         None => Ok(changes(&head.manifest.machine, now)),
-    }
-}
-
-/// Checks that the rows are those of the trials that ended.
-///
-/// # Errors
-/// [`HarnessError::Resume`] when not.
-pub(crate) fn check_rows(
-    journal: &Journal,
-    now: &BTreeMap<String, Dataset>,
-    path: &Path,
-) -> Result<(), HarnessError> {
-    let Some(before) = &journal.prepared else { return Ok(()) };
-    let other = before
-        .datasets
-        .iter()
-        .find(|(workload, rows)| now.get(*workload).is_some_and(|now| now != *rows));
-    match other {
-        Some((workload, rows)) => {
-            let problem = format!(
-                "the rows of {workload} are no longer those it began with ({}, {} rows); put the \
-                 data back, or begin a new run",
-                rows.name, rows.rows
-            );
-            Err(HarnessError::Resume { path: path.to_owned(), problem })
-        }
-        None => Ok(()),
     }
 }
 

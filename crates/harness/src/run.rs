@@ -3,29 +3,24 @@
 use std::path::Path;
 use std::time::Duration;
 
+use embermark_model::Scale;
 use embermark_model::plan::{DataSource, Plan};
 use embermark_model::result::{Drift, Emulated, Floor, Machine, ResultFile, Trial};
-use embermark_model::{CellId, Scale};
 use indicatif::HumanDuration;
 
 use crate::cells::{self, PlannedCell};
 use crate::cgroup::Cgroup;
-use crate::isolation::{Disk, Isolation};
+use crate::isolation::Isolation;
 use crate::journal::{EndedTrial, Head, Prepared};
 use crate::machine::System;
 use crate::outdir::OutDir;
 use crate::progress::Progress;
-use crate::protocol::Job;
+use crate::run_options::RunOptions;
 use crate::schedule::Turn;
+use crate::session::Run;
 use crate::stage::Stages;
-use crate::trial::{Supervisor, TrialOutcome};
-use crate::{
-    HarnessError, device, floor, isolation, journal, manifest, resumption, schedule, throttle,
-};
-
-mod options;
-
-pub use options::RunOptions;
+use crate::trial::TrialOutcome;
+use crate::{HarnessError, device, floor, isolation, journal, manifest, schedule, throttle};
 
 /// What a row takes at most in a database, in bytes, for the warning about free space: twenty
 /// times the 48 bytes it has in memory.
@@ -122,18 +117,6 @@ fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
     bytes.max().unwrap_or(0)
 }
 
-/// A run under way.
-pub(crate) struct Run<'a> {
-    pub plan: &'a Plan,
-    pub options: &'a RunOptions,
-    pub dirs: OutDir,
-    pub stages: Stages,
-    /// The group of processes under a device's limits.
-    pub limited: Option<Cgroup>,
-    /// The way to a disk of its own for each trial.
-    pub isolation: Option<Isolation>,
-}
-
 impl Run<'_> {
     /// Looks at the machine, makes the rows and measures the floor, so that trials can begin; of a
     /// run that is gone on with, what the journal lacks.
@@ -155,7 +138,7 @@ impl Run<'_> {
         self.stage(&cells, progress)?;
         let datasets = self.stages.datasets.clone();
         if journal.journal().prepared.is_some() {
-            return resumption::check_rows(journal.journal(), &datasets, &self.dirs.journal());
+            return self.stages.check_unchanged(journal.journal(), &self.dirs.journal());
         }
         let floor = self.measure_floor(journal, progress)?;
         journal.prepared(Prepared { datasets, floor })
@@ -175,13 +158,6 @@ impl Run<'_> {
             self.stop_if_interrupted()?;
         }
         Ok(())
-    }
-
-    fn stop_if_interrupted(&self) -> Result<(), HarnessError> {
-        match self.options.interrupt.is_set() {
-            true => Err(HarnessError::Interrupted { result: None }),
-            false => Ok(()),
-        }
     }
 
     /// The harness's own cost, from the `null` engine. A run goes on without it.
@@ -312,84 +288,5 @@ impl Run<'_> {
         progress.trial_ended(again.status, again.reason.as_deref(), wall);
         journal.drift(Drift { cell: id.clone(), first: turn.trial, again })?;
         Ok(true)
-    }
-
-    /// Runs one trial in a fresh process and a fresh directory, and removes the directory.
-    fn trial(
-        &self,
-        cell: &CellId,
-        phases: &[String],
-        rows: &Path,
-        name: &str,
-        progress: &mut dyn Progress,
-    ) -> Result<TrialOutcome, HarnessError> {
-        self.one_trial(cell, phases, rows, name, false, progress)
-    }
-
-    /// The same; `alone` by one client in a closed loop, whatever the plan says.
-    pub(crate) fn one_trial(
-        &self,
-        cell: &CellId,
-        phases: &[String],
-        rows: &Path,
-        name: &str,
-        alone: bool,
-        progress: &mut dyn Progress,
-    ) -> Result<TrialOutcome, HarnessError> {
-        if self.options.interrupt.is_set() {
-            return Ok(TrialOutcome::Interrupted);
-        }
-        let workload = self.options.catalog.workload(&cell.workload)?.info();
-        let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);
-        // What lasts as long as it was asked to is not late.
-        let windows = if workload.lasts { phases.len() as u64 } else { 0 };
-        let lasting_ms = (window_ms + warm_up_ms).saturating_mul(windows);
-        let supervisor = Supervisor {
-            worker: &self.options.worker,
-            timeout: Duration::from_millis(self.plan.timeout_ms.saturating_add(lasting_ms)),
-            interrupt: &self.options.interrupt,
-            limited: self.limited.as_ref(),
-        };
-        let folder = self.dirs.site(name)?;
-        let disk = self.isolation.as_ref().map(|isolation| isolation.disk(&folder)).transpose()?;
-        let site = disk.as_ref().map_or_else(|| folder.clone(), Disk::site);
-        let (log, log_name) = self.dirs.log(name);
-        let job = Job {
-            cell: cell.clone(),
-            rows: rows.to_owned(),
-            site,
-            own_disk: disk.is_some(),
-            url: self.plan.urls.get(&cell.engine).cloned(),
-            seed: self.plan.seed,
-            phases: phases.to_vec(),
-            runs: self.plan.runs,
-            warmup_runs: self.plan.warmup_runs,
-            max_run_time_ms: self.plan.max_run_time_ms,
-            window_ms,
-            warm_up_ms,
-            rate: self.plan.rate,
-            clients: if alone { 1 } else { self.plan.clients },
-            target_rate: self.plan.target_rate.filter(|_| !alone),
-            p99_limit_ms: self.plan.p99_limit_ms,
-            memory_bytes: self.plan.memory_bytes,
-            parent: std::process::id(),
-        };
-        let mut ending = supervisor.run(&job, &log, progress);
-        if let (Some(disk), Ok(TrialOutcome::Trial(trial))) = (&disk, &mut ending) {
-            trial.device_io = disk.used();
-        }
-        let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
-        if silent {
-            // Its absence says as much.
-            let _ = std::fs::remove_file(&log);
-        }
-        disk.map_or(Ok(()), Disk::remove).map_err(|why| HarnessError::Isolation { why })?;
-        self.dirs.remove_site(&folder)?;
-        ending.map(|mut ending| {
-            if let (TrialOutcome::Trial(trial), false) = (&mut ending, silent) {
-                trial.log = Some(log_name);
-            }
-            ending
-        })
     }
 }

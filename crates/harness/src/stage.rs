@@ -9,6 +9,7 @@ use embermark_model::plan::{DataSource, Dataset};
 use embermark_workloads::{Workload, WorkloadError};
 
 use crate::error::{HarnessError, is_full};
+use crate::journal::Journal;
 
 /// Staged rows.
 #[derive(Debug, Default)]
@@ -19,6 +20,24 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
+    /// Checks that the rows are those of the trials that a journal has.
+    ///
+    /// # Errors
+    /// [`HarnessError::Resume`] when not.
+    pub fn check_unchanged(&self, journal: &Journal, path: &Path) -> Result<(), HarnessError> {
+        let Some(before) = &journal.prepared else { return Ok(()) };
+        let mut datasets = before.datasets.iter();
+        let other = datasets
+            .find(|(workload, rows)| self.datasets.get(*workload).is_some_and(|now| now != *rows));
+        let Some((workload, rows)) = other else { return Ok(()) };
+        let problem = format!(
+            "the rows of {workload} are no longer those it began with ({}, {} rows); put the data \
+             back, or begin a new run",
+            rows.name, rows.rows
+        );
+        Err(HarnessError::Resume { path: path.to_owned(), problem })
+    }
+
     /// Writes the rows of a workload at each scale below `dir`. Where they lie already, they are
     /// left.
     ///

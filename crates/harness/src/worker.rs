@@ -109,13 +109,13 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let spec = Spec {
         rows: job.rows.clone(),
         variant,
-        seed: job.seed,
+        seed: job.plan.seed,
         window: Duration::from_millis(job.window_ms),
         warm_up: Duration::from_millis(job.warm_up_ms),
-        rate: job.rate,
-        clients: job.clients,
-        target_rate: job.target_rate,
-        p99_limit: Duration::from_millis(job.p99_limit_ms),
+        rate: job.plan.rate,
+        clients: job.plan.clients,
+        target_rate: job.plan.target_rate,
+        p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
         companions: Some(Rc::new(Starter::of(job, traffic.link())?)),
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
@@ -124,10 +124,10 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let options = OpenOptions {
         dir: job.site.clone(),
         durability: job.cell.durability,
-        memory: job.memory_bytes,
+        memory: job.plan.memory_bytes,
         url: job.url.clone(),
         link: traffic.link(),
-        clients: job.clients,
+        clients: job.plan.clients,
     };
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&options)?;
@@ -178,11 +178,12 @@ impl Trial<'_> {
     fn phase(&mut self, index: usize, phase: OpenedPhase) -> Result<(), Stop> {
         let OpenedPhase { name, ops, execution } = phase;
         self.events.send(&Event::OpenedPhase { name: name.to_owned(), execution, ops })?;
-        let mut meter = Meter::new(self.job.max_run_time_ms.map(Duration::from_millis));
+        let mut meter = Meter::new(self.job.plan.max_run_time_ms.map(Duration::from_millis));
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let (mut status, mut reason) = (Status::Ok, None);
         let lasts = self.bench.lasts(index);
-        let (runs, warmup) = if lasts { (1, 0) } else { (self.job.runs, self.job.warmup_runs) };
+        let (runs, warmup) =
+            if lasts { (1, 0) } else { (self.job.plan.runs, self.job.plan.warmup_runs) };
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
@@ -227,7 +228,7 @@ impl Trial<'_> {
                 observed: lasts.then(|| watching.observed()),
                 loaded,
                 clients: meter.clients().to_vec(),
-                schedule: self.job.target_rate.and_then(|rate| meter.schedule_kept(rate)),
+                schedule: self.job.plan.target_rate.and_then(|rate| meter.schedule_kept(rate)),
             };
             self.events.send(&Event::Run { run: Box::new(ran), between })?;
             if measured.capped {

@@ -1,4 +1,4 @@
-//! Open loops: operations that start when they are called for, whether or not those before have ended.
+//! Open loops: operations that start on a schedule, whether or not those before have ended.
 //!
 //! An operation's response time counts from the time at which it was to start, so that one that waits
 //! for a slow one before it is seen to wait (G. Tene, *How NOT to Measure Latency*, 2013: leaving that
@@ -19,7 +19,7 @@ const WAKING_TAKES: Duration = Duration::from_micros(30);
 /// (<https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html>).
 const TIMER_SLACK: u64 = 1;
 
-/// When the operations of one client are called for: at even intervals.
+/// When the operations of one client are to start: at even intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArrivalSchedule {
     /// From the start to the first one, in ns.
@@ -29,7 +29,7 @@ pub struct ArrivalSchedule {
 }
 
 impl ArrivalSchedule {
-    /// The schedule of client number `client` of `clients`, of whom all together are called for
+    /// The schedule of client number `client` of `clients`, of whom all together start
     /// `per_second` operations: each at even intervals, and the clients' intervals evenly shifted.
     pub fn of(per_second: u64, clients: u32, client: u32) -> Self {
         let between_ns = 1e9 / per_second.max(1) as f64;
@@ -47,7 +47,7 @@ pub(crate) struct OpenLoop {
     margin: u64,
     /// From the time an operation was to start to its end, in ns.
     pub response: Histogram,
-    /// By how much operations were late that the loop waited for, in ns.
+    /// By how much operations were late for which the loop was ready on time, in ns.
     pub late: Histogram,
     /// Operations started.
     started: u64,
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_is_called_for_more_than_it_can_falls_behind_and_its_response_times_grow() {
+    fn a_loop_below_its_target_rate_falls_behind_and_its_response_times_grow() {
         let (meter, schedule) = scheduled(1_000, 50, Duration::from_millis(4));
         let (service, response) = (meter.latency().unwrap(), meter.response().unwrap());
         assert!(!schedule.kept_up() && schedule.achieved_rate < 300.0, "{schedule:?}");

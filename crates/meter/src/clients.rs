@@ -8,8 +8,8 @@ use crate::merged_clients::MergedClients;
 use crate::meter::{Measured, Meter};
 
 impl Meter {
-    /// A meter for one of several clients of the next run, with its schedule in an open loop. It samples
-    /// latencies as this one has learned to.
+    /// A meter for one of several clients of the next run, with its schedule in an open loop. It
+    /// samples latencies as this one has learned to.
     #[must_use]
     pub fn for_client(&self, schedule: Option<ArrivalSchedule>) -> Self {
         let mut meter = Self::with(self.clock.clone(), self.cap, self.timing_cost);

@@ -71,8 +71,8 @@ impl Meter {
         }
     }
 
-    /// Has [`each`](Self::each) run its operations in an open loop, at the times of `schedule`; `None`:
-    /// in a closed one, each when the one before has ended.
+    /// Has [`each`](Self::each) run its operations in an open loop, at the times of `schedule`;
+    /// `None`: in a closed one, each when the one before has ended.
     pub fn set_schedule(&mut self, schedule: Option<ArrivalSchedule>) {
         self.open_loop =
             schedule.map(|schedule| OpenLoop::new(schedule, |time| self.ticks_of(time)));
@@ -115,8 +115,8 @@ impl Meter {
     }
 
     /// Runs `op(0)`, `op(1)`, … `op(n - 1)` in a closed loop and times every k-th, or, with a
-    /// [schedule](Self::set_schedule), in an open loop and times all. Stops before the next operation once
-    /// the cap is passed. Returns the number of operations done.
+    /// [schedule](Self::set_schedule), in an open loop and times all. Stops before the next
+    /// operation once the cap is passed. Returns the number of operations done.
     ///
     /// # Errors
     /// The first error of `op`; the loop ends with it.

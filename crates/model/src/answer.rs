@@ -86,7 +86,7 @@ pub enum Required {
     No,
 }
 
-/// The first difference between an answer and the oracle's, in words.
+/// The first difference between an answer and the oracle's, as a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Difference(pub String);
@@ -163,7 +163,7 @@ impl Expected {
     /// Compares an engine's answer with this one.
     ///
     /// # Errors
-    /// The first [`Difference`], in words a person can act on.
+    /// The first [`Difference`], as a text that says where.
     pub fn check(&self, answer: &Answer) -> Result<(), Difference> {
         match (self, answer) {
             (Self::Count(expected), Answer::Count(got)) if expected == got => Ok(()),

@@ -1,5 +1,5 @@
 //! Which engine for whom: criteria made of phases and resources, facts about engines, and a ranking
-//! for who says what they need. `docs/advice.md` has the rule in words.
+//! for who says what they need. `docs/advice.md` has the rule.
 
 mod criteria;
 mod facts;

@@ -1,5 +1,5 @@
 //! Two results side by side: what became faster or slower, and whether they may be compared at all.
-//! `docs/compare.md` has the rule in words.
+//! `docs/compare.md` has the rule.
 
 mod manifests;
 mod render;
@@ -69,7 +69,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// In words.
+    /// The word that tables show.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Faster => "faster",

@@ -12,7 +12,7 @@ const OF_INTEREST: f64 = 0.05;
 /// What the second of the two trials took, over the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drift {
-    /// The cell, in words.
+    /// The cell, as a text.
     pub cell: String,
     /// Geometric mean over the phases of the time per operation, again over first.
     pub ratio: f64,

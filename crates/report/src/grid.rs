@@ -234,8 +234,8 @@ fn share(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// Loads of engines down, what they wrote and their maintenance across; `None` where no phase of the
-/// group inserts rows, or an older result does not tell. A column that nobody has is left out.
+/// Loads of engines down, what they wrote and their maintenance across; `None` where no phase of
+/// the group inserts rows, or an older result does not tell. A column that nobody has is left out.
 pub(crate) fn loads(group: &Group<'_>) -> Option<Grid> {
     type Kind = (&'static str, fn(&Loading) -> Option<f64>, fn(f64) -> String);
     let kinds: [Kind; 8] = [

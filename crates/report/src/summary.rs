@@ -72,7 +72,7 @@ pub struct Row<'a> {
     pub unit: Unit,
     /// In the order of the group's engines.
     pub entries: Vec<Entry<'a>>,
-    /// What it wrote and how it came to rest, of a phase that puts rows in; in the same order.
+    /// What it wrote and its maintenance, of a phase that inserts rows; in the same order.
     pub loadings: Vec<Option<Loading>>,
 }
 

@@ -1,4 +1,4 @@
-//! Reports of several clients, and of operations that were called for at a rate.
+//! Reports of several clients, and of operations at a target rate.
 
 #![allow(clippy::unwrap_used)]
 

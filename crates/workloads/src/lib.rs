@@ -1,7 +1,7 @@
-//! One module per workload: its phases, its oracle, and one implementation per store family.
+//! One module per workload: its phases, its oracle, and one implementation per data model.
 //!
-//! A workload drives stores through their family's trait and knows no engine. To add one: a
-//! module here, a line in [`WORKLOADS`].
+//! A workload drives stores through the trait of their data model and knows no engine. To add one:
+//! a module here, a line in [`WORKLOADS`].
 
 use std::error::Error;
 use std::fs::File;
@@ -73,7 +73,7 @@ pub struct Info {
     /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
     pub searches: &'static [&'static str],
     /// The phases made of operations on one row each, by variant, the usual variant first: several
-    /// clients may share them, and they may be called for at a rate. Then they run alone.
+    /// clients may share them, and they may start at a target rate. Then no other phase runs.
     pub points: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -183,8 +183,8 @@ pub struct Spec {
     pub rate: Rate,
     /// Clients that share the operations of a phase.
     pub clients: u32,
-    /// Operations a second that are started, by all clients together (open loop); `None`: each client
-    /// starts its next one when the last has ended (closed loop).
+    /// Operations a second that are started, by all clients together (open loop); `None`: each
+    /// client starts its next one when the last has ended (closed loop).
     pub target_rate: Option<u64>,
     /// Limit of the 99th percentile of commit latency at the highest rate.
     pub p99_limit: Duration,

@@ -1,5 +1,6 @@
 //! `embermark engines`.
 
+use std::cmp::Ordering;
 use std::process::ExitCode;
 
 use comfy_table::{Table, TableStyle};
@@ -34,23 +35,24 @@ pub fn list() -> Result<ExitCode, Failure> {
         table.add_row(row);
     }
     let mut text = table.trim_fmt();
-    text.push_str("\n\nnone: a commit may be lost when the process dies · process: survives that · power: survives a power cut\n");
+    text.push_str("\n\nnone: a commit may be lost when the process dies · process: survives that · power: survives a power cut\nin brackets: the effective durability, where it is another\n");
     for note in notes {
         text.push_str(&format!("{note}\n"));
     }
     output::print(&text)
 }
 
-/// Whether the tier is offered, and the effective durability where that is another; the setting goes to
-/// the notes.
+/// Whether the tier is offered, and the effective durability where that is another; the setting
+/// goes to the notes.
 fn tier(engine: &dyn Engine, durability: Durability, notes: &mut Vec<String>) -> String {
     let id = engine.info().id;
     match engine.tier(durability) {
         Tier::Offered { effective_durability: effective, setting, .. } => {
             notes.push(format!("{id}, {durability}: {setting}"));
-            match effective == durability {
-                true => "yes".to_owned(),
-                false => format!("effective: {effective}"),
+            match effective.cmp(&durability) {
+                Ordering::Equal => "yes".to_owned(),
+                Ordering::Greater => format!("yes ({effective})"),
+                Ordering::Less => format!("no ({effective})"),
             }
         }
         Tier::Unsupported { why } => {

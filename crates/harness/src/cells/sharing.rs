@@ -13,8 +13,8 @@ const MOST_CLIENTS: u32 = 256;
 /// nanoseconds for each.
 const HIGHEST_TARGET_RATE: u64 = 10_000_000;
 
-/// The variants that a workload runs where clients share operations, or operations start at a target
-/// rate: with the phases of point operations, each in the first variant that has it.
+/// The variants that a workload runs where clients share operations, or operations start at a
+/// target rate: with the phases of point operations, each in the first variant that has it.
 pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<String>)> {
     let of = |variant: &str| workload.points.iter().find(|(name, _)| *name == variant);
     let mut variants: Vec<_> =

@@ -81,7 +81,7 @@ impl Record {
             Event::Running { run } => {
                 self.run = run + 1;
                 if let Some(phase) = &self.open_phase {
-                    progress.phase(&phase.phase, run + 1, job.runs);
+                    progress.phase(&phase.phase, run + 1, job.plan.runs);
                 }
             }
             Event::Run { mut run, between } => {

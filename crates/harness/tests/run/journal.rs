@@ -1,9 +1,11 @@
 //! Journals, whole and cut off.
 
 use std::fs;
+use std::path::Path;
 
 use embermark_harness::{HarnessError, JOURNAL, journal};
-use embermark_model::Status;
+use embermark_model::result::SCHEMA;
+use embermark_model::{Durability, Status};
 
 use crate::cells::plan;
 use crate::trials::{Out, run};
@@ -12,6 +14,7 @@ crate::tests!(
     a_journal_says_all_that_the_result_says,
     a_journal_cut_off_anywhere_gives_the_trials_that_ended_whole,
     a_file_that_is_no_journal_is_refused_by_line,
+    a_journal_of_the_version_before_is_read,
 );
 
 fn a_journal_says_all_that_the_result_says() {
@@ -70,5 +73,24 @@ fn a_file_that_is_no_journal_is_refused_by_line() {
     refused("", 1);
     refused("{\"schema\":1}\n", 1);
     refused(&text.replacen('\n', "\nnonsense\n", 1), 2);
-    refused(&text.replacen("\"embermark_journal\":2", "\"embermark_journal\":99", 1), 1);
+    refused(&text.replacen("\"embermark_journal\":3", "\"embermark_journal\":99", 1), 1);
+}
+
+fn a_journal_of_the_version_before_is_read() {
+    // Of a run by two clients at a rate, killed in its third trial.
+    let journal = journal::read(Path::new("tests/fixtures/journal-2.jsonl")).unwrap();
+    assert_eq!((journal.head.embermark_journal, journal.trials.len()), (2, 2));
+    let result = journal::assemble(&journal);
+    assert_eq!(result.schema, SCHEMA);
+    let plan = &result.plan;
+    assert_eq!((plan.warmup_runs, plan.max_run_time_ms), (1, Some(5_000)));
+    assert_eq!((plan.target_rate, plan.p99_limit_ms), (Some(2_000), 100));
+    assert_eq!(result.manifest.engines["redb"].data_model, "key-value");
+    let redb = result.cells.iter().find(|cell| cell.id.engine == "redb").unwrap();
+    assert_eq!(redb.effective_durability, Some(Durability::Power));
+    assert_eq!(redb.trials[0].background_cpu.unwrap().total_cpu_ns, 5_510_000_000);
+    let load = redb.trials[0].phases[0].runs.last().unwrap();
+    let schedule = load.schedule.unwrap();
+    assert_eq!((schedule.target_rate, schedule.on_time), (2_000, 995));
+    assert!(schedule.kept_up() && load.maintenance().is_some_and(|m| m.elapsed_ns > 0));
 }

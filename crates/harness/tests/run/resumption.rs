@@ -21,6 +21,7 @@ crate::tests!(
     a_run_cut_off_anywhere_comes_to_the_same_end_and_repeats_nothing,
     an_interrupted_run_is_gone_on_with_and_leaves_no_trace_of_the_interrupt_but_a_warning,
     what_a_killed_run_left_of_databases_is_removed,
+    a_run_whose_journal_has_the_names_of_version_2_is_gone_on_with,
     a_run_that_was_complete_is_shown_and_not_repeated,
     another_plan_program_machine_or_data_is_refused_with_the_reason,
     a_folder_without_a_run_is_refused,
@@ -116,6 +117,28 @@ fn an_interrupted_run_is_gone_on_with_and_leaves_no_trace_of_the_interrupt_but_a
         serde_json::from_slice::<Value>(&written).unwrap(),
         serde_json::to_value(&result).unwrap()
     );
+}
+
+fn a_run_whose_journal_has_the_names_of_version_2_is_gone_on_with() {
+    let mut text = cut_off();
+    for (now, before) in [
+        ("\"embermark_journal\":3", "\"embermark_journal\":2"),
+        ("\"data_model\":", "\"family\":"),
+        ("\"warmup_runs\":", "\"discard\":"),
+        ("\"max_run_time_ms\":", "\"cap_ms\":"),
+        ("\"p99_limit_ms\":", "\"bound_ms\":"),
+        ("\"execution\":", "\"how\":"),
+        ("\"maintenance\":", "\"settling\":"),
+        ("\"background_cpu\":", "\"others\":"),
+        ("\"total_cpu_ns\":", "\"of_ns\":"),
+    ] {
+        assert!(text.contains(now), "{now} in {text}");
+        text = text.replace(now, before);
+    }
+    let result = go_on(Some(&mixed()), &left(text.as_bytes()).options()).unwrap();
+    let undisturbed = run(&mixed(), &Out::new().options()).unwrap();
+    assert_eq!(shape(&result), shape(&undisturbed));
+    assert!(trials_of(&result).len() > 3 && result.manifest.finished.is_some());
 }
 
 /// The journal of a run of [`mixed`] after its third trial.

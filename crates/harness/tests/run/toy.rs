@@ -74,7 +74,7 @@ enum Fault {
     OpensSlowly,
     /// Fails at every thousandth call.
     ErrsAtTimes,
-    /// Takes a while to come to rest, and then has a smaller file.
+    /// Takes a while for its maintenance, and then has a smaller file.
     SlowMaintenance,
     /// Knows no such thing as rest.
     NoMaintenance,
@@ -371,7 +371,7 @@ struct Ready(u64);
 impl Prepared for Ready {
     fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>> {
         let Store::Kv(store) = store else {
-            return Err(EngineError::unsupported("toy", "other families"));
+            return Err(EngineError::unsupported("toy", "other data models"));
         };
         let phase = |name, ops| OpenedPhase { name, ops, execution: Execution::Native };
         let [load, read, total, change] = PHASES;

@@ -74,8 +74,8 @@ impl Run {
         self.loaded?.amplified(written)
     }
 
-    /// Bytes that reached the trial's own disk for each byte of user data, maintenance included where
-    /// there was any. Absent without such a disk, and for a run with a window.
+    /// Bytes that reached the trial's own disk for each byte of user data, maintenance included
+    /// where there was any. Absent without such a disk, and for a run with a window.
     pub fn device_amplification(&self) -> Option<f64> {
         let loaded = self.loaded.filter(|_| self.observed.is_none())?;
         let maintenance = match loaded.maintenance {

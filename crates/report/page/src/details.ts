@@ -83,7 +83,7 @@ function trials(cell: Cell, entry: Entry): Node[] {
   if (cell.trials.length === 0) return [];
   const most = Math.max(0, ...entry.runs.map((runs) => runs.length));
   const run = ([elapsed, , mark]: [number, number, number]) =>
-    duration(elapsed) + (mark & 2 ? "^" : "") + (mark & 1 ? " (not counted)" : "");
+    duration(elapsed) + (mark & 2 ? "^" : "") + (mark & 1 ? " (warm-up)" : "");
   const apart = new Set(entry.figure?.outliers.map((place) => entry.figure?.trials[place]));
   const rows = cell.trials.map((trial, index) => {
     const runs = entry.runs[index] ?? [];

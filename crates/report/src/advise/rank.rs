@@ -174,8 +174,8 @@ fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
     why
 }
 
-/// Engines whose setting for another tier has the effective durability asked for, and which were not measured in
-/// it. Ratios hold inside one tier, so they cannot be lent.
+/// Engines whose setting for another tier has the effective durability asked for, and which were
+/// not measured in it. Ratios hold inside one tier, so they cannot be lent.
 fn elsewhere(table: &AdviceTable, tier: Durability) -> Vec<Left> {
     let measured_in = |engine: &str| {
         table.engines.iter().any(|entry| entry.tier == tier && entry.engine == engine)

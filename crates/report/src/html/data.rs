@@ -235,7 +235,7 @@ pub struct EntryData {
     pub figure: Option<FigureData>,
     /// The distribution of the latency of one operation.
     pub latency: Option<LatencyData>,
-    /// The same from when an operation was called for, where it was.
+    /// The same from the scheduled start of an operation, where there is a schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<LatencyData>,
     /// What several clients did together, and how well a schedule was kept.
@@ -253,9 +253,9 @@ pub struct EntryData {
     /// What was seen of each counted run of a phase that is watched, in the order of the trials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<WatchedData>,
-    /// Bytes written for each byte of the rows' values, of a phase that puts rows in.
+    /// Bytes written for each byte of the rows' values, of a phase that inserts rows.
     pub write_amplification: Option<f64>,
-    /// What else is known of a phase that puts rows in.
+    /// What else is known of a phase that inserts rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loading: Option<LoadingData>,
     /// The runs of each trial: elapsed ns, operations, and 0, 1 (discarded), 2 (stopped at the
@@ -275,7 +275,8 @@ pub struct LoadingData {
     /// Bytes that reached a disk of the trial's own for each of them, maintenance included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_amplification: Option<f64>,
-    /// Time to come to rest: the engine's checkpoint or compaction, background work waited for.
+    /// Time of the maintenance: the engine's checkpoint or compaction, until its background work
+    /// ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maintenance_ns: Option<f64>,
     /// CPU time for it.
@@ -369,7 +370,7 @@ pub struct UsageData {
     /// Flushes of its cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_flushes: Option<f64>,
-    /// Share of all CPU time that others had meanwhile.
+    /// Share of all CPU time that other programs and virtual machines took meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background_cpu_share: Option<f64>,
     /// Less than the whole work was done.

@@ -50,7 +50,7 @@ pub(super) struct Mean {
     pub answered: usize,
     /// Phases there are.
     pub of: usize,
-    /// It lost samples or missed reads of the machine, or did not reach the rate called for.
+    /// It lost samples or missed reads of the machine, or did not achieve the target rate.
     pub behind: bool,
     /// The smallest among those that answered every phase and kept up.
     pub best: bool,

@@ -1,4 +1,4 @@
-//! Workloads and phases in words that are as short as they can be: a scale, a variant or a tier is
+//! Names of workloads and phases, as short as they can be: a scale, a variant or a tier is
 //! named where there are several.
 
 use embermark_model::Scale;

@@ -30,8 +30,8 @@ pub struct Figure<'a> {
     pub outliers: Vec<usize>,
     /// Done by code in the client.
     pub client_side: bool,
-    /// What several clients did together, or when operations were called for; `None` where one client
-    /// did them one after the other.
+    /// What several clients did together, and how well a schedule was kept; `None` of one client in
+    /// a closed loop.
     pub sharing: Option<Sharing>,
     latencies: Vec<&'a Latency>,
     responses: Vec<&'a Latency>,
@@ -81,12 +81,12 @@ impl<'a> Figure<'a> {
         })
     }
 
-    /// The 99th percentile of the latency in each trial in ns, from when operations were called for
-    /// where they were; `None` where some trial has too few samples for one.
+    /// The 99th percentile of the latency in each trial in ns, from the scheduled start
+    /// where there is a schedule; `None` where some trial has too few samples for one.
     pub fn p99_per_trial(&self) -> Option<Vec<f64>> {
         let p99 = |latency: &&Latency| latency.p99.map(|ns| ns as f64);
-        let called_for = !self.responses.is_empty();
-        let latencies = if called_for { &self.responses } else { &self.latencies };
+        let scheduled = !self.responses.is_empty();
+        let latencies = if scheduled { &self.responses } else { &self.latencies };
         let all: Option<Vec<f64>> = latencies.iter().map(p99).collect();
         all.filter(|trials| !trials.is_empty() && trials.len() == self.per_trial_ns.len())
     }
@@ -97,7 +97,7 @@ impl<'a> Figure<'a> {
         merge(self.latencies.iter().copied())
     }
 
-    /// The same from when operations were called for; `None` where they were not.
+    /// The same from the scheduled start; `None` of a closed loop.
     pub fn response(&self) -> Option<Latency> {
         merge(self.responses.iter().copied())
     }
@@ -133,7 +133,7 @@ fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
 ///
 /// Of a phase that keeps up with a machine, whose time is the machine's: the mean time of what it
 /// had to do, a commit or, where nothing was written, the reading of a cycle. Of operations that were
-/// called for at a rate, whose time is the schedule's: the mean from when one was called for to its end.
+/// started at a target rate, whose time is the schedule's: the mean from scheduled start to end.
 pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
     let observed: Vec<&Observed> = runs.iter().filter_map(|run| run.observed.as_ref()).collect();
     if !observed.is_empty() {

@@ -1,4 +1,4 @@
-//! What a load wrote for each byte of its rows, and how the database came to rest after it.
+//! What a load wrote for each byte of its rows, and the maintenance after it.
 
 use embermark_model::result::{Cell, DiskSize, Maintenance, Run};
 
@@ -17,7 +17,7 @@ pub struct Loading {
     pub amplification_with_maintenance: Option<f64>,
     /// Bytes that reached a disk of the trial's own for each of them, maintenance included.
     pub device_amplification: Option<f64>,
-    /// Time to come to rest, in ns.
+    /// Time of the maintenance, in ns.
     pub maintenance_ns: Option<f64>,
     /// CPU time of the engine's processes for it, in ns.
     pub maintenance_cpu_ns: Option<f64>,
@@ -30,7 +30,7 @@ pub struct Loading {
 }
 
 impl Loading {
-    /// Of a phase of a cell; `None` where it puts no rows in, or nobody counted them.
+    /// Of a phase of a cell; `None` where it inserts no rows, or nobody counted them.
     pub fn of(cell: &Cell, phase: &str) -> Option<Self> {
         let parts = parts(cell, phase).into_iter();
         let trials: Vec<Vec<&Run>> = parts.map(|(_, part)| counted(part)).collect();

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::statistics::median;
 
-/// One phase by several clients, or at a target rate: over the counted runs of a trial, and over the
-/// trials the median.
+/// One phase by several clients, or at a target rate: over the counted runs of a trial, and over
+/// the trials the median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sharing {
     /// Operations a second by all clients together.
@@ -26,8 +26,8 @@ pub struct Schedule {
     pub achieved_rate: f64,
     /// Whether every counted run kept up.
     pub kept_up: bool,
-    /// By how much operations were late for which a client was ready on time, in ns: the largest 99th
-    /// percentile of any run. That is the client's error, not the engine's.
+    /// By how much operations were late for which a client was ready on time, in ns: the largest
+    /// 99th percentile of any run. That is the client's error, not the engine's.
     pub late_p99_ns: Option<u64>,
 }
 

@@ -326,7 +326,7 @@ fn the_workers_own_memory_is_not_subtracted_from_a_server() {
     assert_eq!(compare(&file, &[]).groups[0].usage[0].peak_bytes, Some(500.0));
 }
 
-/// A run that put a hundred bytes in and settled.
+/// A run that inserted a hundred bytes, with the maintenance after it.
 fn loading(written: Option<u64>, user_bytes: u64) -> Run {
     let engine = Resources { written_bytes: written, ..Resources::default() };
     let maintenance = Maintenance {

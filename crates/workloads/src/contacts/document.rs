@@ -23,7 +23,7 @@ static CONTACTS: CollectionDef = CollectionDef {
     fields: &["lastname", "firstname", "street", "city", "state", "zip", "country", "phone"],
 };
 
-/// The collection. The family has no transactions over several documents, so every document
+/// The collection. The data model has no transactions over several documents, so every document
 /// inserted one by one is a commit, whatever the strategy.
 pub(super) struct DocumentBook {
     store: Reopenable<dyn DocumentStore>,

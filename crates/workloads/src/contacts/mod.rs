@@ -3,7 +3,7 @@
 //! and emptied in part by either column.
 //!
 //! [`port`] is what the workload asks of a store; [`sql`], [`kv`], [`document`] and [`series`]
-//! answer it, once for each family. The [`oracle`] knows the right answers from the rows alone.
+//! answer it, once for each data model. The [`oracle`] knows the right answers from the rows alone.
 
 mod bench;
 mod document;

@@ -95,7 +95,7 @@ pub(super) trait AddressBook {
     /// Visits every row, in any order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()>;
 
-    /// Brings the database to rest.
+    /// Runs the engine's maintenance: its checkpoint or compaction.
     fn maintain(&mut self) -> Result<()>;
 
     /// Closes the database.

@@ -117,7 +117,7 @@ pub(super) trait Telemetry {
     /// Has the next [`reopen`](Self::reopen) recover what the log holds, where there is one.
     fn crash_on_close(&mut self) -> Result<()>;
 
-    /// Brings the database to rest.
+    /// Runs the engine's maintenance: its checkpoint or compaction.
     fn maintain(&mut self) -> Result<()>;
 
     /// Closes the database.

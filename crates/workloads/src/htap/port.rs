@@ -55,7 +55,7 @@ pub(super) trait Dogs {
     /// Visits every row, in any order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()>;
 
-    /// Brings the database to rest.
+    /// Runs the engine's maintenance: its checkpoint or compaction.
     fn maintain(&mut self) -> Result<()>;
 
     /// Closes the database.

@@ -106,7 +106,7 @@ pub(super) trait MachineLog {
     /// Visits every sample in the order of its time.
     fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()>;
 
-    /// Brings the database to rest.
+    /// Runs the engine's maintenance: its checkpoint or compaction.
     fn maintain(&mut self) -> Result<()>;
 
     /// Closes the database.

@@ -26,7 +26,7 @@ pub(super) struct PreparedCell {
     pub shares: Vec<Arc<Share>>,
 }
 
-/// By whom and when operations are called for.
+/// How many clients do the operations, and at which rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Load {
     /// Clients, at least one.

@@ -27,7 +27,7 @@ const VALUES: [&str; 4] = ["temperature", "humidity", "light", "voltage"];
 static READINGS: CollectionDef =
     CollectionDef { name: "readings", key: &["sensor", "ts"], indexes: &[], fields: &VALUES };
 
-/// The log in a document store: one collection, a document a reading. The family has no
+/// The log in a document store: one collection, a document a reading. The data model has no
 /// transactions over several documents, so every change is a commit, whatever the strategy.
 pub(super) struct DocumentLog {
     store: Box<dyn DocumentStore>,

@@ -1,7 +1,7 @@
 //! `sensors`: ingest, point access and analytics over the readings of room sensors.
 //!
 //! [`port`] is what the workload asks of a store; [`sql`], [`kv`], [`document`] and [`series`]
-//! answer it, once for each family. The [`oracle`] knows the right answers from the rows alone.
+//! answer it, once for each data model. The [`oracle`] knows the right answers from the rows alone.
 
 mod answers;
 mod bench;

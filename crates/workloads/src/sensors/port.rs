@@ -101,7 +101,7 @@ pub(super) trait SensorLog {
     /// Visits every reading in key order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()>;
 
-    /// Brings the database to rest after many changes.
+    /// Runs the engine's maintenance after many changes.
     fn maintain(&mut self) -> Result<()>;
 
     /// The way in for a further client of the same database, for a thread of its own.

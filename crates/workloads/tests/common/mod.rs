@@ -92,7 +92,7 @@ pub struct Outcome {
     pub measured: Vec<Measured>,
     /// What each client did in each run, where there were several.
     pub clients: Vec<Vec<ClientRun>>,
-    /// The first error, in words.
+    /// The text of the first error.
     pub wrong: Option<String>,
 }
 
@@ -120,7 +120,7 @@ pub fn drive_phases(
             measured.push(meter.measured());
             // As the harness does after the last load, before it looks at the answer.
             if run == runs && bench.user_bytes(place, meter.measured().ops).is_some() {
-                bench.rest().unwrap_or_else(|e| panic!("rest after {}: {e}", phase.name));
+                bench.maintain().unwrap_or_else(|e| panic!("rest after {}: {e}", phase.name));
             }
             clients.push(meter.clients().to_vec());
             if let Err(error) = bench.check(place, &answer, meter.measured(), run == runs) {

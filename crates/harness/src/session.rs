@@ -1,0 +1,112 @@
+//! A run under way, and one trial of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use embermark_model::CellId;
+use embermark_model::plan::Plan;
+
+use crate::cgroup::Cgroup;
+use crate::isolation::{Disk, Isolation};
+use crate::outdir::OutDir;
+use crate::progress::Progress;
+use crate::protocol::Job;
+use crate::run_options::RunOptions;
+use crate::stage::Stages;
+use crate::trial::{Supervisor, TrialOutcome};
+use crate::{HarnessError, cells};
+
+/// A run under way.
+pub(crate) struct Run<'a> {
+    pub plan: &'a Plan,
+    pub options: &'a RunOptions,
+    pub dirs: OutDir,
+    pub stages: Stages,
+    /// The group of processes under a device's limits.
+    pub limited: Option<Cgroup>,
+    /// The way to a disk of its own for each trial.
+    pub isolation: Option<Isolation>,
+}
+
+impl Run<'_> {
+    pub(crate) fn stop_if_interrupted(&self) -> Result<(), HarnessError> {
+        match self.options.interrupt.is_set() {
+            true => Err(HarnessError::Interrupted { result: None }),
+            false => Ok(()),
+        }
+    }
+
+    /// Runs one trial in a fresh process and a fresh directory, and removes the directory.
+    pub(crate) fn trial(
+        &self,
+        cell: &CellId,
+        phases: &[String],
+        rows: &Path,
+        name: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialOutcome, HarnessError> {
+        self.one_trial(cell, phases, rows, name, false, progress)
+    }
+
+    /// The same; `alone` by one client in a closed loop, whatever the plan says.
+    pub(crate) fn one_trial(
+        &self,
+        cell: &CellId,
+        phases: &[String],
+        rows: &Path,
+        name: &str,
+        alone: bool,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialOutcome, HarnessError> {
+        if self.options.interrupt.is_set() {
+            return Ok(TrialOutcome::Interrupted);
+        }
+        let workload = self.options.catalog.workload(&cell.workload)?.info();
+        let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);
+        // What lasts as long as it was asked to is not late.
+        let windows = if workload.lasts { phases.len() as u64 } else { 0 };
+        let lasting_ms = (window_ms + warm_up_ms).saturating_mul(windows);
+        let supervisor = Supervisor {
+            worker: &self.options.worker,
+            timeout: Duration::from_millis(self.plan.timeout_ms.saturating_add(lasting_ms)),
+            interrupt: &self.options.interrupt,
+            limited: self.limited.as_ref(),
+        };
+        let folder = self.dirs.site(name)?;
+        let disk = self.isolation.as_ref().map(|isolation| isolation.disk(&folder)).transpose()?;
+        let site = disk.as_ref().map_or_else(|| folder.clone(), Disk::site);
+        let (log, log_name) = self.dirs.log(name);
+        let job = Job {
+            cell: cell.clone(),
+            rows: rows.to_owned(),
+            site,
+            own_disk: disk.is_some(),
+            url: self.plan.urls.get(&cell.engine).cloned(),
+            phases: phases.to_vec(),
+            plan: match alone {
+                true => Plan { clients: 1, target_rate: None, ..self.plan.clone() },
+                false => self.plan.clone(),
+            },
+            window_ms,
+            warm_up_ms,
+            parent: std::process::id(),
+        };
+        let mut ending = supervisor.run(&job, &log, progress);
+        if let (Some(disk), Ok(TrialOutcome::Trial(trial))) = (&disk, &mut ending) {
+            trial.device_io = disk.used();
+        }
+        let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
+        if silent {
+            // Its absence says as much.
+            let _ = std::fs::remove_file(&log);
+        }
+        disk.map_or(Ok(()), Disk::remove).map_err(|why| HarnessError::Isolation { why })?;
+        self.dirs.remove_site(&folder)?;
+        ending.map(|mut ending| {
+            if let (TrialOutcome::Trial(trial), false) = (&mut ending, silent) {
+                trial.log = Some(log_name);
+            }
+            ending
+        })
+    }
+}
