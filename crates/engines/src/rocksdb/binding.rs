@@ -77,8 +77,8 @@ pub(super) struct Db {
     options: Owned,
 }
 
-// SAFETY: "the same rocksdb::DB object may be safely shared by multiple concurrent threads", without
-// locks of theirs; the options are only read:
+// SAFETY: "the same rocksdb::DB object may be safely shared by multiple concurrent threads",
+// without locks of theirs; the options are only read:
 // <https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>.
 unsafe impl Send for Db {}
 // SAFETY: as above.

@@ -39,7 +39,7 @@ static TIERS: TierTable<(bool, bool)> = TierTable {
         (false, false),
         "disableWAL=true: changes stay in the process's memory until it is full, at maintenance \
          and at close",
-        MANUAL,
+        "https://github.com/facebook/rocksdb/wiki/WAL-Performance",
     ),
     process: TierSetting::of(
         Durability::Process,
@@ -56,12 +56,12 @@ static TIERS: TierTable<(bool, bool)> = TierTable {
     )
     .reads(WRITTEN_AT_ONCE),
 };
-const MANUAL: &str = "https://github.com/facebook/rocksdb/wiki/WAL-Performance";
+const MANUAL: &str = "https://github.com/facebook/rocksdb/wiki/Basic-Operations#synchronous-writes";
 const WRITTEN_AT_ONCE: &[ReadBack] = &[("manual_wal_flush", &["false"])];
 
-/// The options of <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>. A quarter
-/// of the memory is for what was not yet written to tables, in all column families together; the
-/// rest is the cache of their blocks, indexes and filters.
+/// The options of <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>. A
+/// quarter of the memory is for what was not yet written to tables, in all column families
+/// together; the rest is the cache of their blocks, indexes and filters.
 fn tuned(memory: u64) -> String {
     let (buffers, cache) = (memory / 4, memory - memory / 4);
     let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);

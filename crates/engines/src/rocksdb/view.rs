@@ -200,8 +200,8 @@ impl<'a> Pairs<'a> {
     pub(super) fn walk(self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let (api, raw, Range { from, to, direction }) = (self.api, self.raw.raw, range);
         let (mut key_size, mut value_size) = (0, 0);
-        // SAFETY: ours; the bounds live through their calls; a pair is in the library's memory until
-        // the iterator moves, which it does from a pair only.
+        // SAFETY: ours; the bounds live through their calls; a pair is in the library's memory
+        // until the iterator moves, which it does from a pair only.
         unsafe {
             match (direction, from, to) {
                 (Direction::Forward, Some(from), _) => {

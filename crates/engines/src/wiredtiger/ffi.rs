@@ -153,8 +153,8 @@ const fn found(code: c_int, doing: &'static str) -> Result<bool> {
 /// An open database.
 pub(super) struct Connection(*mut WtConnection);
 
-// SAFETY: "WT_CONNECTION handles are free-threaded"; a session belongs to one thread:
-// <https://source.wiredtiger.com/mongodb-4.4/threads.html>.
+// SAFETY: threads share a connection, whose methods may be called by any of them; a session belongs
+// to one thread: <https://source.wiredtiger.com/mongodb-4.4/threads.html>.
 unsafe impl Send for Connection {}
 // SAFETY: as above.
 unsafe impl Sync for Connection {}

@@ -80,8 +80,8 @@ impl Lifecycle for Trees {
     }
 
     /// Another session of the same connection
-    /// (<https://source.wiredtiger.com/mongodb-4.4/threads.html>: a connection is shared by threads, a
-    /// session belongs to one).
+    /// (<https://source.wiredtiger.com/mongodb-4.4/threads.html>: a connection is shared by
+    /// threads, a session belongs to one).
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (connection, logged) = (Arc::clone(&self.session.connection), self.logged);
         Ok(ClientOpener::new(move || Ok(Store::Kv(Box::new(Self::new(&connection, logged)?)))))
@@ -120,8 +120,9 @@ impl KvStore for Trees {
         self.renew(table, |_, _| Ok(()))
     }
 
-    /// By a bulk cursor, which wants a table that neither a change nor a checkpoint nor a transaction
-    /// has looked into. The load is not logged, so a checkpoint keeps it where a commit is to be kept.
+    /// By a bulk cursor, which wants a table that neither a change nor a checkpoint nor a
+    /// transaction has looked into. The load is not logged, so a checkpoint keeps it where a commit
+    /// is to be kept.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         if at(&mut self.cursors, table)?.other.has_pairs()? {
             return Err(EngineError::failed(ID, "load a table in bulk", "it is not empty"));
