@@ -11,6 +11,7 @@ mod common;
 mod faults;
 #[path = "zen/pairs.rs"]
 mod pairs;
+mod scopes;
 #[path = "zen/transactions.rs"]
 mod transactions;
 
@@ -19,7 +20,7 @@ use std::env;
 use std::process::Command;
 
 use embermark_engines::registry::find;
-use embermark_engines::{Availability, OpenOptions, Tier};
+use embermark_engines::{Availability, OpenOptions, Tier, as_set};
 use embermark_model::Durability;
 
 use common::{TIERS, calls, fail, opened, unfreed, zen};
@@ -28,7 +29,7 @@ use common::{TIERS, calls, fail, opened, unfreed, zen};
 fn it_is_there_with_its_version_and_offers_what_its_manual_supports() {
     assert_eq!(zen().availability(), Availability::Ready { version: "15.20".to_owned() });
     let keeps = |tier| match zen().tier(tier) {
-        Tier::Offered { keeps, .. } => keeps,
+        Tier::Offered { effective_durability, .. } => effective_durability,
         Tier::Unsupported { why } => panic!("{why}"),
     };
     assert_eq!(keeps(Durability::None), Durability::None);
@@ -87,7 +88,8 @@ fn settings_are_read_back_or_named_as_not_read() {
         assert_eq!(opened.version, "15.20");
         let settings: BTreeMap<String, String> = opened.settings.into_iter().collect();
         let mode = if tier == Durability::None { "accelerated" } else { "normal" };
-        assert_eq!(settings["open mode"], mode);
+        assert_eq!(settings["open mode"], as_set(mode));
+        assert_eq!(settings["loggable"], "yes");
         assert_eq!(settings["page size"], "4096 bytes");
         assert_eq!(settings["file version"], "13.0");
         let durability = &settings["Transaction Durability"];

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use embermark_data::staged::StagedRows;
-use embermark_engines::{Availability, Engine, OpenOptions, registry};
+use embermark_engines::{Availability, Engine, OpenOptions, Reopener, registry};
 use embermark_meter::Meter;
 use embermark_model::plan::DataSource;
 use embermark_model::{Durability, Reading, Scale};
@@ -80,7 +80,9 @@ impl OpenedPhase {
     fn open(engine: &dyn Engine, prepared: Box<dyn Prepared>, dir: &Path) -> Self {
         std::fs::create_dir(dir).unwrap();
         let options = OpenOptions::new(dir, Durability::Process, CACHE);
-        let bench = prepared.open(engine.open(&options).unwrap().store).unwrap();
+        let bench = prepared
+            .open(engine.open(&options).unwrap().store, Reopener::of(engine, options))
+            .unwrap();
         let read = bench.phases().iter().position(|phase| phase.name == "read").unwrap();
         let mut phase = Self { bench, read, meter: Meter::new(None) };
         phase.run();

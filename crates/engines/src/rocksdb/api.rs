@@ -20,30 +20,14 @@ functions! {
 
     options_create() -> Handle;
     options_destroy(options: Handle);
-    options_set_create_if_missing(options: Handle, on: u8);
-    options_increase_parallelism(options: Handle, threads: c_int);
-    options_set_bytes_per_sync(options: Handle, bytes: u64);
-    options_set_db_write_buffer_size(options: Handle, bytes: usize);
-    options_set_write_buffer_size(options: Handle, bytes: usize);
-    options_set_level_compaction_dynamic_level_bytes(options: Handle, on: u8);
-    options_set_block_based_table_factory(options: Handle, table: Handle);
-    block_based_options_create() -> Handle;
-    block_based_options_destroy(table: Handle);
-    block_based_options_set_block_size(table: Handle, bytes: usize);
-    block_based_options_set_block_cache(table: Handle, cache: Handle);
-    block_based_options_set_filter_policy(table: Handle, policy: Handle);
-    block_based_options_set_cache_index_and_filter_blocks(table: Handle, on: u8);
-    block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table: Handle, on: u8);
-    filterpolicy_create_bloom_full(bits: f64) -> Handle;
-    cache_create_lru(bytes: usize) -> Handle;
-    cache_destroy(cache: Handle);
+    get_options_from_string(
+        base: Handle, text: *const c_char, options: Handle, error: Failure
+    );
 
     writeoptions_create() -> Handle;
     writeoptions_destroy(options: Handle);
     writeoptions_set_sync(options: Handle, on: u8);
-    writeoptions_get_sync(options: Handle) -> u8;
     writeoptions_disable_WAL(options: Handle, on: c_int);
-    writeoptions_get_disable_WAL(options: Handle) -> u8;
     readoptions_create() -> Handle;
     readoptions_destroy(options: Handle);
     readoptions_set_snapshot(options: Handle, snapshot: Handle);

@@ -1,13 +1,15 @@
-//! What a transaction begun to write has changed.
+//! What a batch has changed.
 //!
 //! The library has two kinds of batches: a plain one, which cannot be read, and one with an index,
-//! which costs several times as much to fill. So a transaction begins with the plain one, and
-//! goes over to the other when it first reads.
+//! which costs several times as much to fill. So a batch begins as the plain one, and goes over to
+//! the other when it is first read.
+
+use std::sync::{Arc, PoisonError};
 
 use super::ID;
 use super::api::{Api, Handle};
-use super::db::{bytes, call};
-use super::options::Options;
+use super::binding::{Db, Families, Family, Owned, call};
+use super::view::{Pairs, Reads, Value, View, bytes};
 use crate::{EngineError, Result};
 
 /// Bytes of a plain batch before its first record, and the tag of a record that puts a pair:
@@ -15,87 +17,135 @@ use crate::{EngineError, Result};
 const HEADER: usize = 12;
 const PUT: u8 = 5;
 
-/// The changes of a transaction, freed when dropped.
-pub(super) struct Batch<'a> {
-    api: &'a Api,
-    /// Holds the changes until `read`: nothing but pairs that were put.
-    plain: Handle,
-    /// Holds the changes from then on.
-    indexed: Handle,
-    read: bool,
+/// The changes of a batch; none outside of one.
+pub(super) struct Batch {
+    api: &'static Api,
+    reads: Reads,
+    families: Families,
+    /// Holds the changes until `is_indexed`: nothing but pairs that were put.
+    plain: Owned,
+    /// Holds them from then on.
+    indexed: Owned,
+    is_indexed: bool,
 }
 
-impl<'a> Batch<'a> {
-    /// An empty one.
-    pub(super) fn new(api: &'a Api) -> Self {
-        // SAFETY: freed when the batch is dropped. A key stands in the index once, as an iterator
-        // over batch and tables asks for.
-        let (plain, indexed) =
-            unsafe { ((api.writebatch_create)(), (api.writebatch_wi_create)(0, 1)) };
-        Self { api, plain, indexed, read: false }
+impl Batch {
+    /// Of a database that has these column families.
+    pub(super) fn new(db: &Arc<Db>, families: Families) -> Self {
+        let api = db.api;
+        // SAFETY: ours.
+        let plain = unsafe { Owned::new((api.writebatch_create)(), api.writebatch_destroy) };
+        // SAFETY: as above. A key stands in the index once, as a way through batch and tables asks.
+        let indexed =
+            unsafe { Owned::new((api.writebatch_wi_create)(0, 1), api.writebatch_wi_destroy) };
+        Self { api, reads: Reads::new(db), families, plain, indexed, is_indexed: false }
     }
 
-    /// Puts a pair.
-    #[inline]
-    pub(super) fn put(&mut self, family: Handle, key: &[u8], value: &[u8]) {
-        let put =
-            if self.read { self.api.writebatch_wi_put_cf } else { self.api.writebatch_put_cf };
-        let batch = if self.read { self.indexed } else { self.plain };
-        // SAFETY: ours; key and value live through the call, which copies them.
-        unsafe { put(batch, family, key.as_ptr(), key.len(), value.as_ptr(), value.len()) };
+    /// Writes the changes, after which there are none.
+    pub(super) fn commit(&mut self, db: &Db, writes: &Owned) -> Result<()> {
+        let (write, batch) = match self.is_indexed {
+            true => (self.api.write_writebatch_wi, self.indexed.raw),
+            false => (self.api.write, self.plain.raw),
+        };
+        // SAFETY: all are open.
+        let written = call(self.api, "commit", |error| unsafe {
+            write(db.raw.raw, writes.raw, batch, error);
+        });
+        self.clear();
+        written
     }
 
-    /// The batch with an index, to be read and changed; `families` are all there are.
-    #[inline]
-    pub(super) fn indexed(&mut self, families: impl Iterator<Item = Handle>) -> Result<Handle> {
-        if !self.read {
-            self.go_over(families)?;
+    /// Forgets the changes.
+    pub(super) fn clear(&mut self) {
+        // SAFETY: both are open.
+        unsafe {
+            (self.api.writebatch_clear)(self.plain.raw);
+            if std::mem::take(&mut self.is_indexed) {
+                (self.api.writebatch_wi_clear)(self.indexed.raw);
+            }
         }
-        Ok(self.indexed)
+    }
+
+    #[inline]
+    fn indexed(&mut self) -> Result<Handle> {
+        if !self.is_indexed {
+            self.go_over()?;
+        }
+        Ok(self.indexed.raw)
     }
 
     #[cold]
-    fn go_over(&mut self, families: impl Iterator<Item = Handle>) -> Result<()> {
-        // SAFETY: the handles are open.
-        let id = |family| unsafe { (self.api.column_family_handle_get_id)(family) };
-        let families: Vec<(u32, Handle)> = families.map(|family| (id(family), family)).collect();
-        self.read = true;
+    fn go_over(&mut self) -> Result<()> {
+        self.is_indexed = true;
+        let families = Arc::clone(&self.families);
+        let families = families.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: open.
+        let id = |raw| unsafe { (self.api.column_family_handle_get_id)(raw) };
+        let families: Vec<_> = families.iter().map(|family| (id(family.raw.raw), family)).collect();
         let mut size = 0;
-        // SAFETY: ours; nothing changes it while the bytes are used.
-        let data = unsafe { bytes((self.api.writebatch_data)(self.plain, &mut size), size) };
-        let mut rest = data.get(HEADER..).unwrap_or_default();
+        // SAFETY: open; nothing changes it while the bytes are used.
+        let mut rest =
+            unsafe { bytes((self.api.writebatch_data)(self.plain.raw, &mut size), size) };
+        rest = rest.get(HEADER..).unwrap_or_default();
         while !rest.is_empty() {
-            let (family, key, value) = record(&mut rest).ok_or_else(unknown_record)?;
-            let family =
-                families.iter().find(|(id, _)| *id == family).ok_or_else(unknown_record)?;
-            self.put(family.1, key, value);
+            let (id, key, value) = record(&mut rest).ok_or_else(unknown_record)?;
+            let family = families.iter().find(|(known, _)| *known == id);
+            self.put(family.ok_or_else(unknown_record)?.1, key, value)?;
         }
-        // SAFETY: ours.
-        unsafe { (self.api.writebatch_clear)(self.plain) };
+        Ok(())
+    }
+}
+
+impl View for Batch {
+    fn reads(&self) -> &Reads {
+        &self.reads
+    }
+
+    /// From the batch or else from the tables, copied.
+    #[inline]
+    fn get<'a>(&mut self, family: &'a Family, key: &[u8]) -> Result<Option<Value<'a>>> {
+        let (api, batch, mut size) = (self.api, self.indexed()?, 0);
+        // SAFETY: all are open; the key lives through the call.
+        let at = call(api, "get a value", |error| unsafe {
+            let (db, family) = (family.db.raw.raw, family.raw.raw);
+            let (reads, at, size_of) = (self.reads.raw.raw, key.as_ptr(), key.len());
+            let get = api.writebatch_wi_get_from_batch_and_db_cf;
+            get(batch, db, reads, family, at, size_of, &mut size, error)
+        })?;
+        // SAFETY: that many bytes, and ours.
+        let found = || unsafe { Value::new(at, size, Owned::new(at.cast(), api.free)) };
+        Ok((!at.is_null()).then(found))
+    }
+
+    /// Through batch and tables.
+    fn pairs<'a>(&'a mut self, family: &'a Family) -> Result<Pairs<'a>> {
+        let (api, batch, reads) = (self.api, self.indexed()?, self.reads.raw.raw);
+        // SAFETY: all are open and lent to the iterator, which takes that of the tables over.
+        unsafe {
+            let tables = (api.create_iterator_cf)(family.db.raw.raw, reads, family.raw.raw);
+            let through = api.writebatch_wi_create_iterator_with_base_cf;
+            Ok(Pairs::new(api, through(batch, tables, family.raw.raw)))
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, family: &Family, key: &[u8], value: &[u8]) -> Result<()> {
+        let (put, batch) = match self.is_indexed {
+            true => (self.api.writebatch_wi_put_cf, self.indexed.raw),
+            false => (self.api.writebatch_put_cf, self.plain.raw),
+        };
+        let (family, at, size) = (family.raw.raw, value.as_ptr(), value.len());
+        // SAFETY: open; key and value live through the call, which copies them.
+        unsafe { put(batch, family, key.as_ptr(), key.len(), at, size) };
         Ok(())
     }
 
-    /// Writes the changes to a database, after which there are none.
-    pub(super) fn commit(&mut self, db: Handle, options: &Options<'_>) -> Result<()> {
-        let (write, batch) = if self.read {
-            (self.api.write_writebatch_wi, self.indexed)
-        } else {
-            (self.api.write, self.plain)
-        };
-        // SAFETY: all are open.
-        let written =
-            call(self.api, "commit", |error| unsafe { write(db, options.write, batch, error) });
-        // SAFETY: ours.
-        unsafe {
-            let (clear, batch) = if self.read {
-                (self.api.writebatch_wi_clear, self.indexed)
-            } else {
-                (self.api.writebatch_clear, self.plain)
-            };
-            clear(batch);
-        }
-        self.read = false;
-        written
+    #[inline]
+    fn delete(&mut self, family: &Family, key: &[u8]) -> Result<()> {
+        let (delete, batch) = (self.api.writebatch_wi_delete_cf, self.indexed()?);
+        // SAFETY: open; the key lives through the call, which copies it.
+        unsafe { delete(batch, family.raw.raw, key.as_ptr(), key.len()) };
+        Ok(())
     }
 }
 
@@ -131,17 +181,7 @@ fn text<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 
 #[cold]
 fn unknown_record() -> EngineError {
-    EngineError::failed(ID, "index a transaction", "its batch has a record of an unknown form")
-}
-
-impl Drop for Batch<'_> {
-    fn drop(&mut self) {
-        // SAFETY: ours, and not used again.
-        unsafe {
-            (self.api.writebatch_destroy)(self.plain);
-            (self.api.writebatch_wi_destroy)(self.indexed);
-        }
-    }
+    EngineError::failed(ID, "index a batch", "it has a record of an unknown form")
 }
 
 #[cfg(test)]

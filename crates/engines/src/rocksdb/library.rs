@@ -1,11 +1,14 @@
-//! RocksDB's library, opened once in a process.
+//! RocksDB's library, opened once in a process, and what it says of itself: it has no function that
+//! tells its version or most of its options, but writes them beside each database
+//! (<https://github.com/facebook/rocksdb/wiki/RocksDB-Options-File>).
 
 use std::error::Error;
+use std::path::Path;
 use std::sync::OnceLock;
+use std::{fs, io};
 
 use super::api::Api;
-use super::db::Db;
-use super::stored;
+use super::binding::Db;
 use crate::library::Search;
 
 /// What gets the library.
@@ -14,7 +17,7 @@ pub(super) const REMEDY: &str = "apt-get install librocksdb-dev, or set ROCKSDB_
 
 /// The library, loaded.
 pub(super) struct RocksLib {
-    pub api: Api,
+    pub api: &'static Api,
     /// Its version, as it writes it into a database.
     pub version: String,
 }
@@ -25,21 +28,58 @@ pub(super) fn library() -> Result<&'static RocksLib, &'static str> {
     LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
 }
 
-/// Loads the functions, and finds out the version: the library has no function that tells it, but
-/// writes it into the options file of each database.
 fn load() -> Result<RocksLib, String> {
     let folders = [crate::deps::folder("rocksdb")];
     let search = Search { variable: "ROCKSDB_LIB_DIR", file: "librocksdb.so", folders: &folders };
     // SAFETY: it is RocksDB's, by its name; its C interface has kept these functions from release
     // to release.
     let api = unsafe { Api::load(search.open()?) }?;
-    let version = version(&api).map_err(|error| format!("its version is not known: {error}"))?;
+    // It lives as long as the process, as the library does.
+    let api: &'static Api = Box::leak(Box::new(api));
+    let version = version(api).map_err(|error| format!("its version is not known: {error}"))?;
     Ok(RocksLib { api, version })
 }
 
-fn version(api: &Api) -> Result<String, Box<dyn Error>> {
+fn version(api: &'static Api) -> Result<String, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    drop(Db::open_plain(api, folder.path())?);
-    let stored = stored::Options::read(folder.path())?;
-    Ok(stored.value("Version", "rocksdb_version").ok_or("no options file tells it")?.to_owned())
+    drop(Db::open(api, folder.path(), "create_if_missing=true")?);
+    let written = written_options(folder.path())?;
+    let version = written.into_iter().find(|(name, _)| name == "rocksdb_version");
+    Ok(version.ok_or("no options file tells it")?.1)
+}
+
+/// What the newest options file of a database says: what it really runs with. What is said of each
+/// column family stands there for each, that of the first (they are all alike) first.
+pub(super) fn written_options(folder: &Path) -> io::Result<Vec<(String, String)>> {
+    let mut newest = None;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let number = name.and_then(|name| name.strip_prefix("OPTIONS-")?.parse::<u64>().ok());
+        newest = newest.max(number.map(|number| (number, path)));
+    }
+    let (_, path) = newest.ok_or_else(|| io::Error::other("it wrote no options file"))?;
+    let text = fs::read_to_string(path)?;
+    let options = text.lines().filter_map(|line| line.trim().split_once('='));
+    Ok(options.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_options_file_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("OPTIONS-000009"), "[Version]\n  rocksdb_version=1\n")
+            .unwrap();
+        let text = "# text\n[Version]\n  rocksdb_version=7.8.3\n[CFOptions \"default\"]\n  a=b=c\n\
+                    [CFOptions \"other\"]\n  a=d\n";
+        fs::write(folder.path().join("OPTIONS-000010"), text).unwrap();
+        fs::write(folder.path().join("OPTIONS-000011.dbtmp"), "rocksdb_version=2\n").unwrap();
+        let written = [("rocksdb_version", "7.8.3"), ("a", "b=c"), ("a", "d")];
+        let written = written.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(written_options(folder.path()).unwrap(), written);
+        assert!(written_options(&folder.path().join("none")).is_err());
+    }
 }

@@ -9,6 +9,8 @@
 /* Outside of the library's own codes (-31800 to -31999) and of errno (positive). */
 #define ABSENT (-1)
 
+_Static_assert(WT_ROLLBACK == -31800, "ffi.rs has this code");
+
 static int plain(int rc) { return rc == WT_NOTFOUND ? ABSENT : rc; }
 
 static void give_key(WT_CURSOR *cursor, const void *key, size_t size)
@@ -23,16 +25,9 @@ static void give_value(WT_CURSOR *cursor, const void *value, size_t size)
 	cursor->set_value(cursor, &item);
 }
 
-int ember_wt_open(const char *home, const char *config, WT_CONNECTION **connection,
-    WT_SESSION **session)
+int ember_wt_open(const char *home, const char *config, WT_CONNECTION **connection)
 {
-	int rc = wiredtiger_open(home, NULL, config, connection);
-	if (rc != 0)
-		return rc;
-	rc = (*connection)->open_session(*connection, NULL, "isolation=snapshot", session);
-	if (rc != 0)
-		(void)(*connection)->close(*connection, NULL);
-	return rc;
+	return wiredtiger_open(home, NULL, config, connection);
 }
 
 int ember_wt_session(WT_CONNECTION *connection, WT_SESSION **session)

@@ -106,12 +106,6 @@ impl Client {
         self.raw
     }
 
-    /// Whether the session is there still; it is not when beginning a new one failed.
-    #[inline]
-    pub(super) fn check_open(&self) -> Result<()> {
-        if self.raw.is_null() { Err(ended()) } else { Ok(()) }
-    }
-
     /// The versions; the engine has to answer for that.
     pub(super) fn versions(&self) -> Result<Versions> {
         const DOING: &str = "ask for its version";
@@ -136,7 +130,6 @@ impl Client {
 
     /// Begins a transaction: an exclusive one, since nobody else uses the files.
     pub(super) fn begin(&self) -> Result<()> {
-        self.check_open()?;
         // SAFETY: the session is open.
         let code = unsafe { (self.api.client_begin)(self.raw, TRANSACTION_EXCLUSIVE, LOCK_NONE) };
         check(self.api, code, "begin a transaction")
@@ -168,11 +161,6 @@ impl Client {
         let (reset, freed) = unsafe { ((self.api.client_reset)(raw), (self.api.client_free)(raw)) };
         check(self.api, reset, "end a session").and(check(self.api, freed, "free a session"))
     }
-}
-
-#[cold]
-fn ended() -> EngineError {
-    EngineError::failed(NAME, "use its session", "it has ended, and no other could be begun")
 }
 
 impl Drop for Client {

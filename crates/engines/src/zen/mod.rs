@@ -24,6 +24,7 @@ mod ffi;
 mod file;
 mod library;
 mod scan;
+mod scope;
 mod settings;
 mod store;
 mod table;
@@ -36,7 +37,7 @@ use crate::{
 };
 use client::Client;
 use library::{REMEDY, library};
-use tier::Mode;
+use tier::{TIERS, refusal};
 
 /// Its name in errors.
 const NAME: &str = "zen";
@@ -82,16 +83,17 @@ impl Engine for Zen {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        match Mode::of(durability) {
-            Ok(mode) => mode.tier(),
-            Err(why) => Tier::Unsupported { why },
+        match refusal(durability) {
+            None => TIERS.tier(durability),
+            Some(why) => Tier::Unsupported { why },
         }
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let api = library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))?;
-        let mode = Mode::of(options.durability)
-            .map_err(|why| EngineError::unsupported(NAME, format!("this tier: {why}")))?;
-        store::open(api, mode, options)
+        if let Some(why) = refusal(options.durability) {
+            return Err(EngineError::unsupported(NAME, format!("this tier: {why}")));
+        }
+        store::open(api, options)
     }
 }

@@ -31,13 +31,13 @@ pub(super) enum Start<'a> {
 impl<'a> Start<'a> {
     /// Where the walk over a range of keys begins. `key` is as long as every key, and is used to
     /// make the range's bound so.
-    pub(super) fn of(range: Range<'_>, direction: Direction, key: &'a mut [u8]) -> Self {
-        let limit = match direction {
+    pub(super) fn of(range: Range<'_>, key: &'a mut [u8]) -> Self {
+        let limit = match range.direction {
             Direction::Forward => range.from,
             Direction::Backward => range.to,
         };
         let Some(limit) = limit else { return Self::Edge };
-        let comparison = bound::comparison(limit, direction, key.len());
+        let comparison = bound::comparison(limit, range.direction, key.len());
         bound::fit(limit, key);
         Self::At(comparison, key)
     }

@@ -1,82 +1,69 @@
 //! The store over the engine's files.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use super::NAME;
 use super::bulk::Batch;
-use super::client::{Client, int};
+use super::client::Client;
 use super::ffi::{Api, Comparison, MAXIMUM_RECORD_LENGTH};
 use super::file::PRIMARY;
-use super::scan::{Start, Walk};
+use super::scope::{Changes, Snapshot};
+use super::settings;
 use super::table::IsamTable;
-use super::tier::Mode;
-use super::{NAME, settings};
-use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{
-    Access, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, ShutdownKind,
-    Store,
-};
+use super::tier::{Mode, TIERS};
+use crate::kv::{KvStore, Pairs, Table, TableDef, Work};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope};
 
 /// A session, and the files it has open.
 pub(super) struct Isam {
     /// Dropped before the client they were opened with.
-    tables: Vec<IsamTable>,
+    pub tables: Vec<IsamTable>,
     client: Client,
     dir: PathBuf,
     mode: Mode,
-    /// What the caller's transaction does, while there is one.
-    access: Option<Access>,
     /// Whether the engine has a transaction under way.
     under_way: bool,
     /// The record on its way in or out.
-    record: Box<[u8]>,
+    pub record: Box<[u8]>,
     /// A record that is about to be replaced.
     old: Box<[u8]>,
     /// A key as long as the table's.
-    key: Vec<u8>,
+    pub key: Vec<u8>,
 }
 
 /// Opens a database.
-pub(super) fn open(api: &'static Api, mode: Mode, options: &OpenOptions) -> Result<Opened> {
+pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
+    let row = TIERS.of(options.durability);
     let client = Client::new(api)?;
     let versions = client.versions()?;
-    let settings = settings::read(&client, mode, options, &versions.client)?;
+    let settings = settings::read(&client, row.set, options, &versions.client)?;
     let version = versions.engine.unwrap_or(versions.client);
     let store = Isam {
         tables: Vec::new(),
         client,
         dir: options.dir.clone(),
-        mode,
-        access: None,
+        mode: row.set,
         under_way: false,
         record: vec![0; MAXIMUM_RECORD_LENGTH].into(),
         old: vec![0; MAXIMUM_RECORD_LENGTH].into(),
         key: Vec::new(),
     };
-    Ok(Opened { store: Store::Kv(Box::new(store)), version, settings, server: None })
+    let opened = Opened::embedded(store, version, settings);
+    row.check(NAME, &opened.settings).map(|()| opened)
 }
 
 impl Isam {
-    /// Refuses inside of a transaction what must stand alone.
-    fn exclusive(&self, doing: &str) -> Result<()> {
-        match self.access {
-            None => self.client.check_open(),
-            Some(_) => Err(EngineError::failed(NAME, doing, "a transaction is open")),
-        }
-    }
-
-    /// Runs a change in the transaction under way or else, where the tier wants one, in one of
-    /// its own.
+    /// Does work in a transaction, where the tier wants one, which is committed or else undone.
     #[inline]
-    fn within<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.access == Some(Access::Read) {
-            return Err(read_only());
-        }
-        if self.mode == Mode::Accelerated || self.under_way {
+    pub(super) fn within<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.mode == Mode::Accelerated {
             return work(self);
         }
         self.client.begin()?;
-        match work(self) {
+        self.under_way = true;
+        let done = work(self);
+        self.under_way = false;
+        match done {
             Ok(value) => self.client.end().map(|()| value),
             Err(error) => {
                 // The first error is the one to tell.
@@ -88,7 +75,7 @@ impl Isam {
 
     /// Reads the record of a key into `self.record`; its length.
     #[inline]
-    fn fetch(&mut self, table: Table, key: &[u8]) -> Result<Option<usize>> {
+    pub(super) fn fetch(&mut self, table: Table, key: &[u8]) -> Result<Option<usize>> {
         let table = &self.tables[table.0];
         if key.len() != table.key_length {
             return Ok(None);
@@ -97,7 +84,7 @@ impl Isam {
         table.file()?.retrieve(Comparison::Equal, PRIMARY, key, into)
     }
 
-    fn replace(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+    pub(super) fn replace(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
         let table = &mut self.tables[table.0];
         let length = table.compose(key, value, &mut self.record)?;
         let (file, room) = (table.file()?, table.room());
@@ -148,23 +135,6 @@ impl Lifecycle for Isam {
         Ok(())
     }
 
-    /// A new session, and the files opened in it. The engine runs on, so there is nothing to
-    /// recover.
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        self.exclusive("open the database again")?;
-        if after == ShutdownKind::Crash {
-            let what = "recovery with a session: the engine recovers when the engine starts";
-            return Err(EngineError::unsupported(NAME, what));
-        }
-        self.release()?;
-        self.client = Client::new(self.client.api)?;
-        for table in &mut self.tables {
-            // SAFETY: as in `table`.
-            unsafe { table.reopen(&self.client, self.mode.open_mode()) }?;
-        }
-        Ok(())
-    }
-
     fn join(&self) -> Join {
         Join::Exclusive(
             "this adapter opens one client: a second one was never tried against the engine",
@@ -174,6 +144,11 @@ impl Lifecycle for Isam {
     fn open_client(&mut self) -> Result<ClientOpener> {
         let what = "more than one client at a time: this adapter opens one, and a second one was never \
                     tried against the engine";
+        Err(EngineError::unsupported(NAME, what))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        let what = "recovery with a session: the engine recovers when the engine starts";
         Err(EngineError::unsupported(NAME, what))
     }
 
@@ -194,7 +169,6 @@ impl KvStore for Isam {
         if let Some(known) = self.tables.iter().position(|table| table.name == def.name) {
             return Ok(Table(known));
         }
-        self.exclusive("open a table")?;
         // SAFETY: the client is closed and dropped after the tables.
         let table =
             unsafe { IsamTable::open(&self.client, &self.dir, self.mode.open_mode(), def) }?;
@@ -206,134 +180,22 @@ impl KvStore for Isam {
         true
     }
 
-    fn find(
-        &mut self,
-        table: Table,
-        index: usize,
-        range: Range<'_>,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        let table = &self.tables[table.0];
-        let from = range.from.unwrap_or_default();
-        let field = table.indexes.get(index).copied().filter(|f| f.length >= from.len());
-        let Some(field) = field else { return Err(no_index(table, index, from.len())) };
-        // The lowest bytes that begin so.
-        let mut lowest = from.to_vec();
-        lowest.resize(field.length, 0);
-        let key_length = table.key_length;
-        let mut walk = Walk {
-            file: table.file()?,
-            index: int(index + 1),
-            direction: Direction::Forward,
-            record: &mut self.record[..table.room()],
-            uniform: table.uniform(),
-        };
-        walk.go(Start::At(Comparison::GreaterThanOrEqual, &lowest), &mut |record| {
-            if range.to.is_some_and(|to| record[field.at..field.end()] >= *to) {
-                return ControlFlow::Break(());
-            }
-            let (key, value) = record.split_at(key_length);
-            visit(key, value)
-        })
-    }
-
     fn clear(&mut self, table: Table) -> Result<()> {
-        self.exclusive("clear a table")?;
         // SAFETY: as in `table`.
         unsafe { self.tables[table.0].clear(&self.client, self.mode.open_mode()) }
-    }
-
-    /// A reading transaction needs none of the engine's: nobody else changes the files.
-    fn begin(&mut self, access: Access) -> Result<()> {
-        self.exclusive("begin a transaction")?;
-        if self.mode == Mode::Durable && access == Access::Write {
-            self.client.begin()?;
-            self.under_way = true;
-        }
-        self.access = Some(access);
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        if self.access.take().is_none() {
-            return Err(EngineError::failed(NAME, "commit", "no transaction is open"));
-        }
-        if std::mem::take(&mut self.under_way) { self.client.end() } else { Ok(()) }
-    }
-
-    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let length = self.fetch(table, key)?;
-        Ok(length.map(|length| &self.record[key.len()..length]))
-    }
-
-    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        self.within(|store| store.replace(table, key, value))
-    }
-
-    fn modify(
-        &mut self,
-        table: Table,
-        key: &[u8],
-        change: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<bool> {
-        self.within(|store| {
-            let Some(length) = store.fetch(table, key)? else { return Ok(false) };
-            change(&mut store.record[key.len()..length]);
-            store.tables[table.0].file()?.update(&store.record[..length])?;
-            Ok(true)
-        })
-    }
-
-    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        self.within(|store| {
-            let found = store.fetch(table, key)?.is_some();
-            if found {
-                store.tables[table.0].file()?.delete()?;
-            }
-            Ok(found)
-        })
     }
 
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         self.within(|store| store.load(table, pairs))
     }
 
-    fn scan(
-        &mut self,
-        table: Table,
-        range: Range<'_>,
-        direction: Direction,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        let table = &self.tables[table.0];
-        let key_length = table.key_length;
-        self.key.resize(key_length, 0);
-        let start = Start::of(range, direction, &mut self.key);
-        let mut walk = Walk {
-            file: table.file()?,
-            index: PRIMARY,
-            direction,
-            record: &mut self.record[..table.room()],
-            uniform: table.uniform(),
-        };
-        walk.go(start, &mut |record| {
-            let (key, value) = record.split_at(key_length);
-            let beyond = match direction {
-                Direction::Forward => range.to.is_some_and(|to| key >= to),
-                Direction::Backward => range.from.is_some_and(|from| key < from),
-            };
-            if beyond { ControlFlow::Break(()) } else { visit(key, value) }
-        })
+    /// A snapshot needs no transaction of the engine's: nobody else changes the files. In
+    /// accelerated mode there is none, and a batch that fails leaves what it did until then.
+    fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
+        match scope {
+            Scope::Snapshot => work(&mut Snapshot(self)),
+            Scope::Batch => self.within(|isam| work(&mut Changes::<false>(isam))),
+            Scope::PerOperation => work(&mut Changes::<true>(self)),
+        }
     }
-}
-
-#[cold]
-fn read_only() -> EngineError {
-    EngineError::failed(NAME, "change a table", "the transaction is one that only reads")
-}
-
-#[cold]
-fn no_index(table: &IsamTable, index: usize, length: usize) -> EngineError {
-    let what = format!("index {index} over {length} bytes, which table {} has not", table.name);
-    EngineError::unsupported(NAME, what)
 }

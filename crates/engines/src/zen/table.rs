@@ -67,19 +67,6 @@ impl IsamTable {
         Ok(table)
     }
 
-    /// Opens the file again, in a new session.
-    ///
-    /// # Safety
-    /// The client must outlive the table.
-    pub(super) unsafe fn reopen(&mut self, client: &Client, mode: OpenMode) -> Result<()> {
-        // SAFETY: the caller's promise.
-        if unsafe { self.attach(client, mode) }? {
-            return Ok(());
-        }
-        let doing = format!("open {} again", self.path.to_string_lossy());
-        Err(EngineError::failed(NAME, doing, "it is not there"))
-    }
-
     /// Opens the file if it is there; of the records in it nothing is known.
     ///
     /// # Safety
@@ -237,9 +224,5 @@ pub(super) fn path(dir: &Path, name: &str) -> Result<CString> {
 
 #[cold]
 fn lost() -> EngineError {
-    EngineError::failed(
-        NAME,
-        "use a table",
-        "clearing it or opening it again failed, so it has no file",
-    )
+    EngineError::failed(NAME, "use a table", "clearing it failed, so it has no file")
 }

@@ -18,7 +18,7 @@ use std::env;
 use embermark_model::Durability;
 
 use super::ffi::OpenMode;
-use crate::Tier;
+use crate::{TierSetting, TierTable};
 
 /// Says that the engine's Transaction Durability is on, when it is `on`.
 const DECLARED: &str = "ZEN_TRANSACTION_DURABILITY";
@@ -37,32 +37,32 @@ pub(super) enum Mode {
     Durable,
 }
 
+/// What each tier is where it is not [refused](refusal).
+pub(super) static TIERS: TierTable<Mode> = TierTable {
+    none: TierSetting::of(
+        Durability::None,
+        Mode::Accelerated,
+        "accelerated open mode, no transactions",
+        "http://docs.actian.com/psql/PSQLv11/prog_gde/fundmnts.04.12.html",
+    ),
+    process: DURABLE,
+    power: DURABLE,
+};
+const DURABLE: TierSetting<Mode> = TierSetting::of(
+    Durability::Power,
+    Mode::Durable,
+    "normal open mode, every change in a transaction, and the engine's Transaction Durability on: \
+     said by ZEN_TRANSACTION_DURABILITY=on, which the API cannot verify",
+    "https://docs.actian.com/zen/v15/advops/backup.htm",
+)
+.reads(&[("loggable", &["yes"])]);
+
+/// Why a tier cannot be had, where it cannot.
+pub(super) fn refusal(durability: Durability) -> Option<&'static str> {
+    (durability != Durability::None && !declared()).then_some(UNDECLARED)
+}
+
 impl Mode {
-    /// The cheapest that keeps at least `durability`; or why there is none.
-    pub(super) fn of(durability: Durability) -> Result<Self, &'static str> {
-        match durability {
-            Durability::None => Ok(Self::Accelerated),
-            Durability::Process | Durability::Power if declared() => Ok(Self::Durable),
-            Durability::Process | Durability::Power => Err(UNDECLARED),
-        }
-    }
-
-    /// As the command line tells of it.
-    pub(super) fn tier(self) -> Tier {
-        match self {
-            Self::Accelerated => Tier::Offered {
-                keeps: Durability::None,
-                setting: "accelerated open mode, no transactions",
-            },
-            Self::Durable => Tier::Offered {
-                keeps: Durability::Power,
-                setting: "normal open mode, every change in a transaction, and the engine's \
-                          Transaction Durability on: said by ZEN_TRANSACTION_DURABILITY=on, \
-                          which the API cannot verify",
-            },
-        }
-    }
-
     /// How files are opened.
     pub(super) fn open_mode(self) -> OpenMode {
         match self {

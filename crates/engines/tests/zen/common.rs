@@ -14,6 +14,8 @@ use embermark_engines::{Engine, OpenOptions, Opened, Result, Store};
 use embermark_model::Durability;
 use libloading::Library;
 
+use crate::scopes::Reads;
+
 pub type Bytes = Vec<u8>;
 pub type Model = BTreeMap<Bytes, Bytes>;
 
@@ -104,15 +106,10 @@ pub fn table(store: &mut dyn KvStore, name: &str, indexes: &[IndexDef<'_>]) -> T
     store.table(&TableDef { name, key_length: Some(2), indexes }).unwrap()
 }
 
-pub fn get(store: &mut dyn KvStore, table: Table, key: &[u8]) -> Option<Bytes> {
-    store.get(table, key).unwrap().map(<[u8]>::to_vec)
-}
-
 pub fn scan(
-    store: &mut dyn KvStore,
+    reads: &mut (impl Reads + ?Sized),
     table: Table,
     range: Range<'_>,
-    way: Direction,
     most: usize,
 ) -> Vec<(Bytes, Bytes)> {
     let mut seen = Vec::new();
@@ -120,21 +117,28 @@ pub fn scan(
         seen.push((key.to_vec(), value.to_vec()));
         if seen.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    store.scan(table, range, way, &mut visit).unwrap();
+    reads.visit(table, range, &mut visit).unwrap();
     seen
 }
 
-pub fn all(store: &mut dyn KvStore, table: Table) -> Vec<(Bytes, Bytes)> {
-    scan(store, table, Range::default(), Direction::Forward, usize::MAX)
+pub fn all(reads: &mut (impl Reads + ?Sized), table: Table) -> Vec<(Bytes, Bytes)> {
+    scan(reads, table, Range::default(), usize::MAX)
 }
 
-pub fn by_index(store: &mut dyn KvStore, table: Table, index: usize, bytes: &[u8]) -> Model {
+pub fn by_index(
+    reads: &mut (impl Reads + ?Sized),
+    table: Table,
+    index: usize,
+    bytes: &[u8],
+) -> Model {
     let mut found = Vec::new();
     let mut visit = |key: &[u8], value: &[u8]| {
         found.push((key.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     };
-    store.find(table, index, equal(bytes, &beyond(bytes)), &mut visit).unwrap();
+    let beyond = beyond(bytes);
+    let range = Range::between(bytes, beyond.as_deref());
+    reads.visit_index(table, index, range, &mut visit).unwrap();
     let rows = found.len();
     let found: Model = found.into_iter().collect();
     assert_eq!(found.len(), rows, "a pair was found twice");
@@ -159,9 +163,4 @@ pub fn numbered(rows: u16, value: impl Fn(u16) -> Bytes) -> Model {
 
 pub fn short(n: u16) -> Bytes {
     vec![n as u8 % 7, n as u8 % 3, n as u8]
-}
-
-/// The range of an index that holds one value.
-pub fn equal<'a>(bytes: &'a [u8], beyond: &'a Option<Vec<u8>>) -> Range<'a> {
-    Range { from: Some(bytes), to: beyond.as_deref() }
 }

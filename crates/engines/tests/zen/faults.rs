@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use embermark_engines::kv::{Direction, Range, TableDef};
-use embermark_engines::{Access, Result, Store};
+use embermark_engines::kv::{Range, TableDef};
+use embermark_engines::{Result, Scope, Store};
 
 use super::common::{
     PLACES, TIERS, WAYS, bulk, calls, fail, numbered, opened, short, unfreed, zen,
 };
+use super::scopes::{Alone, Reads};
 
 /// Does everything that can be done, in both tiers.
 fn everything() -> Result<()> {
@@ -20,24 +21,22 @@ fn everything() -> Result<()> {
         store_.put(t, b"\0\0", b"123")?;
         store_.modify(t, b"\0\0", &mut |v| v[0] = 0)?;
         store_.delete(t, b"\0\0")?;
-        store_.get(t, b"\0\x01")?;
+        store_.value(t, b"\0\x01")?;
         let (mut seen, mut visit) = (0, 0);
-        for way in WAYS {
-            store_.scan(t, Range::default(), way, &mut |_, _| {
+        for direction in WAYS {
+            store_.visit(t, Range { direction, ..Range::default() }, &mut |_, _| {
                 seen += 1;
                 ControlFlow::Continue(())
             })?;
         }
-        store_.find(t, 0, Range { from: Some(&[1]), to: Some(&[2]) }, &mut |_, _| {
+        store_.visit_index(t, 0, Range::between(&[1], Some(&[2])), &mut |_, _| {
             visit += 1;
             ControlFlow::Continue(())
         })?;
         assert_eq!((seen, visit), (78, 6));
-        store_.begin(Access::Write)?;
-        store_.put(t, b"\0\0", b"123456")?;
-        store_.commit()?;
-        let range = Range { from: Some(b"\0\x05"), to: None };
-        store_.scan(t, range, Direction::Forward, &mut |_, _| ControlFlow::Continue(()))?;
+        store_.within(Scope::Batch, |batch| batch.put(t, b"\0\0", b"123456"))?;
+        let range = Range::between(b"\0\x05", None);
+        store_.visit(t, range, &mut |_, _| ControlFlow::Continue(()))?;
         store_.clear(t)?;
         store_.maintain()?;
         store.close()?;

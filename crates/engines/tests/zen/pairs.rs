@@ -2,13 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use embermark_engines::Access;
+use embermark_engines::Scope;
 use embermark_engines::kv::{Direction, KvStore, Range};
 
 use super::common::{
-    Bytes, Model, PLACES, TIERS, WAYS, all, bulk, by_index, calls, get, numbered, on_each, open,
-    scan, short, table, unfreed,
+    Bytes, Model, PLACES, TIERS, WAYS, all, bulk, by_index, calls, numbered, on_each, open, scan,
+    short, table, unfreed,
 };
+use super::scopes::{Alone, Reads, get};
 
 #[test]
 fn what_is_put_is_found_overwritten_modified_and_deleted() {
@@ -69,7 +70,7 @@ fn a_range_is_scanned_both_ways_in_bulk_where_records_have_one_length() {
                         Direction::Forward => pairs.take(most).collect(),
                         Direction::Backward => pairs.rev().take(most).collect(),
                     };
-                    let found = scan(store, t, Range { from, to }, way, most);
+                    let found = scan(store, t, Range { from, to, direction: way }, most);
                     assert!(
                         found == expected,
                         "{name}, {table_name}: {from:?}..{to:?} {way:?} {most}"
@@ -166,7 +167,7 @@ fn indexes_follow_every_change() {
             assert!(first.replace(key.to_vec()).is_none(), "{name}: visited after a break");
             ControlFlow::Break(())
         };
-        store.find(t, 0, Range { from: Some(&[2]), to: Some(&[3]) }, &mut visit).unwrap();
+        store.visit_index(t, 0, Range::between(&[2], Some(&[3])), &mut visit).unwrap();
         assert!(first.is_some(), "{name}");
         store.clear(t).unwrap();
         assert!(by_index(store, t, 0, &[2]).is_empty(), "{name}");
@@ -214,45 +215,45 @@ fn a_closed_database_has_its_content_when_it_is_opened_again() {
 fn any_sequence_of_operations_agrees_with_a_sorted_map() {
     on_each(|store, name| {
         let t = table(store, "t", PLACES);
-        let (mut model, mut dice, mut inside) = (Model::new(), 20_240_229_u64, false);
-        for step in 0..4_000 {
-            // Knuth's linear congruential generator.
-            dice = dice
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let (key, what) = (((dice >> 33) as u16 % 300).to_be_bytes(), (dice >> 50) % 100);
-            let value = vec![step as u8 % 5; 2 + (dice >> 20) as usize % 4];
-            match what {
-                0..40 => {
-                    store.put(t, &key, &value).unwrap();
-                    model.insert(key.to_vec(), value);
+        let (mut model, mut dice, mut step) = (Model::new(), 20_240_229_u64, 0);
+        for scope in [Scope::PerOperation, Scope::Batch].into_iter().cycle() {
+            let some = store.within(scope, |operations| {
+                while step < 4_000 {
+                    step += 1;
+                    // Knuth's linear congruential generator.
+                    dice = dice
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    let key = ((dice >> 33) as u16 % 300).to_be_bytes();
+                    let value = vec![step as u8 % 5; 2 + (dice >> 20) as usize % 4];
+                    match (dice >> 50) % 100 {
+                        0..40 => {
+                            operations.put(t, &key, &value)?;
+                            model.insert(key.to_vec(), value);
+                        }
+                        40..55 => {
+                            let there = model.remove(&key[..]).is_some();
+                            assert_eq!(operations.delete(t, &key)?, there, "{name}, step {step}");
+                        }
+                        55..70 => {
+                            let there = operations.modify(t, &key, &mut |v| v[1] ^= 3)?;
+                            let known = model.get_mut(&key[..]).map(|v| v[1] ^= 3).is_some();
+                            assert_eq!(there, known, "{name}, step {step}");
+                        }
+                        70..75 => return Ok(true),
+                        75..80 => {
+                            let found = by_index(operations, t, 0, &[key[1] % 5]);
+                            let expected = model.iter().filter(|(_, v)| v[0] == key[1] % 5).count();
+                            assert_eq!(found.len(), expected, "{name}, step {step}");
+                        }
+                        _ => assert_eq!(get(operations, t, &key).as_ref(), model.get(&key[..])),
+                    }
                 }
-                40..55 => {
-                    let there = model.remove(&key[..]).is_some();
-                    assert_eq!(store.delete(t, &key).unwrap(), there, "{name}, step {step}");
-                }
-                55..70 => {
-                    let there = store.modify(t, &key, &mut |v| v[1] ^= 3).unwrap();
-                    assert_eq!(there, model.get_mut(&key[..]).map(|v| v[1] ^= 3).is_some());
-                }
-                70..75 if inside => {
-                    store.commit().unwrap();
-                    inside = false;
-                }
-                70..75 => {
-                    store.begin(Access::Write).unwrap();
-                    inside = true;
-                }
-                75..80 => {
-                    let found = by_index(store, t, 0, &[key[1] % 5]);
-                    let expected = model.iter().filter(|(_, v)| v[0] == key[1] % 5).count();
-                    assert_eq!(found.len(), expected, "{name}, step {step}");
-                }
-                _ => assert_eq!(get(store, t, &key).as_ref(), model.get(&key[..]), "{name}"),
+                Ok(false)
+            });
+            if !some.unwrap() {
+                break;
             }
-        }
-        if inside {
-            store.commit().unwrap();
         }
         assert!(all(store, t) == Vec::from_iter(model), "{name}");
     });

@@ -1,14 +1,16 @@
 //! Transactions, and what is refused.
 
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use embermark_engines::kv::{IndexDef, Range, TableDef};
-use embermark_engines::{Access, EngineError};
+use embermark_engines::{EngineError, Scope};
 use embermark_model::Durability;
 
 use super::common::{
-    Model, PLACES, all, bulk, calls, fail, get, numbered, on_each, open, short, table, unfreed,
+    Model, PLACES, all, bulk, calls, fail, numbered, on_each, open, short, table, unfreed,
 };
+use super::scopes::{Alone, Reads, get};
 
 #[test]
 fn a_durable_change_is_a_transaction_of_its_own_or_part_of_the_one_under_way() {
@@ -19,18 +21,18 @@ fn a_durable_change_is_a_transaction_of_its_own_or_part_of_the_one_under_way() {
     store.put(t, b"aa", b"1").unwrap();
     assert!(store.modify(t, b"aa", &mut |v| v[0] = b'2').unwrap());
     assert_eq!(ends(), 2);
-    store.begin(Access::Write).unwrap();
-    for n in 0..100u16 {
-        store.put(t, &n.to_be_bytes(), b"1").unwrap();
-    }
-    assert!(store.delete(t, b"aa").unwrap());
-    store.commit().unwrap();
+    store.batch(|batch| {
+        for n in 0..100u16 {
+            batch.put(t, &n.to_be_bytes(), b"1").unwrap();
+        }
+        assert!(batch.delete(t, b"aa").unwrap());
+    });
     assert_eq!(ends(), 3);
-    store.begin(Access::Read).unwrap();
-    assert_eq!(get(store.as_mut(), t, b"aa"), None);
-    let error = store.put(t, b"aa", b"1").unwrap_err().to_string();
-    assert!(error.contains("only reads"), "{error}");
-    store.commit().unwrap();
+    store.snapshot(|snapshot| {
+        assert_eq!(get(snapshot, t, b"aa"), None);
+        let error = snapshot.put(t, b"aa", b"1").unwrap_err().to_string();
+        assert!(error.contains("only reads"), "{error}");
+    });
     assert_eq!((ends(), calls("ClientTransactionBegin")), (3, 3));
     assert_eq!(all(store.as_mut(), t).len(), 100);
     store.close().unwrap();
@@ -61,13 +63,24 @@ fn what_fails_or_is_not_committed_is_undone() {
     assert!(error.contains("duplicate key (status 5)"), "{error}");
     assert_eq!(all(store.as_mut(), t), kept, "a load of keys that are there");
 
-    store.begin(Access::Write).unwrap();
-    store.put(t, b"aa", b"1").unwrap();
     fail("ClientTransactionEnd", 1, 74);
-    assert!(store.commit().is_err());
-    assert_eq!(all(store.as_mut(), t), kept);
-    store.begin(Access::Write).unwrap();
-    store.put(t, b"bb", b"1").unwrap();
+    assert!(store.within(Scope::Batch, |batch| batch.put(t, b"aa", b"1")).is_err());
+    assert_eq!(all(store.as_mut(), t), kept, "a batch whose commit failed");
+
+    let failed = store.within(Scope::Batch, |batch| {
+        batch.put(t, b"aa", b"1")?;
+        Err::<(), _>(EngineError::failed("the test", "go on", "enough"))
+    });
+    assert!(failed.unwrap_err().to_string().contains("enough"));
+    assert_eq!(all(store.as_mut(), t), kept, "a batch whose work failed");
+
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        store.batch(|batch| {
+            batch.put(t, b"bb", b"1").unwrap();
+            panic!("in the middle of a transaction");
+        });
+    }));
+    assert!(panicked.is_err());
     drop(store);
     assert_eq!(unfreed(), 0);
     let mut store = open(Durability::Power, dir.path());
@@ -99,25 +112,13 @@ fn what_btrieve_cannot_do_is_refused_in_words() {
         refused(store.put(t, b"abc", b"12").unwrap_err(), "a key of 3 bytes");
         refused(store.put(t, b"ab", b"1").unwrap_err(), "values of 2 to 61438");
         let mut visit = |_: &[u8], _: &[u8]| ControlFlow::Continue(());
-        refused(
-            store.find(t, 2, Range { from: Some(b"1"), to: None }, &mut visit).unwrap_err(),
-            "index 2",
-        );
-        refused(
-            store.find(t, 0, Range { from: Some(b"12"), to: None }, &mut visit).unwrap_err(),
-            "over 2 bytes",
-        );
-
-        let failed = |error: EngineError, words: &str| {
-            assert!(error.to_string().contains(words), "{name}: {error}");
+        let mut find = |index, from: &[u8]| {
+            store.visit_index(t, index, Range::between(from, None), &mut visit).unwrap_err()
         };
-        failed(store.commit().unwrap_err(), "no transaction is open");
-        store.begin(Access::Write).unwrap();
-        failed(store.begin(Access::Read).unwrap_err(), "a transaction is open");
-        failed(store.clear(t).unwrap_err(), "a transaction is open");
-        failed(store.table(&TableDef::named("x")).unwrap_err(), "a transaction is open");
+        refused(find(2, b"1"), "index 2");
+        refused(find(0, b"12"), "over 2 bytes");
+
         assert_eq!(table(store, "t", PLACES), t, "{name}: one that is open may be asked for");
-        store.commit().unwrap();
         assert_eq!(all(store, t), [], "{name}");
     });
 }

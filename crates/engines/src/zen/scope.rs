@@ -1,0 +1,156 @@
+//! The operations of each scope.
+
+use std::ops::ControlFlow;
+
+use super::NAME;
+use super::client::int;
+use super::ffi::Comparison;
+use super::file::PRIMARY;
+use super::scan::{Start, Walk};
+use super::store::Isam;
+use super::table::IsamTable;
+use crate::kv::{Change, Direction, Operations, Range, Table, Visit};
+use crate::{EngineError, Result};
+
+impl Isam {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        let length = self.fetch(table, key)?;
+        Ok(length.map(|length| &self.record[key.len()..length]))
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let table = &self.tables[table.0];
+        let (key_length, direction) = (table.key_length, range.direction);
+        self.key.resize(key_length, 0);
+        let start = Start::of(range, &mut self.key);
+        let mut walk = Walk {
+            file: table.file()?,
+            index: PRIMARY,
+            direction,
+            record: &mut self.record[..table.room()],
+            uniform: table.uniform(),
+        };
+        walk.go(start, &mut |record| {
+            let (key, value) = record.split_at(key_length);
+            let beyond = match direction {
+                Direction::Forward => range.to.is_some_and(|to| key >= to),
+                Direction::Backward => range.from.is_some_and(|from| key < from),
+            };
+            if beyond { ControlFlow::Break(()) } else { visit(key, value) }
+        })
+    }
+
+    fn find(
+        &mut self,
+        table: Table,
+        index: usize,
+        range: Range<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let table = &self.tables[table.0];
+        let from = range.from.unwrap_or_default();
+        let field = table.indexes.get(index).copied().filter(|f| f.length >= from.len());
+        let Some(field) = field else { return Err(no_index(table, index, from.len())) };
+        // The lowest bytes that begin so.
+        let mut lowest = from.to_vec();
+        lowest.resize(field.length, 0);
+        let key_length = table.key_length;
+        let mut walk = Walk {
+            file: table.file()?,
+            index: int(index + 1),
+            direction: Direction::Forward,
+            record: &mut self.record[..table.room()],
+            uniform: table.uniform(),
+        };
+        walk.go(Start::At(Comparison::GreaterThanOrEqual, &lowest), &mut |record| {
+            if range.to.is_some_and(|to| record[field.at..field.end()] >= *to) {
+                return ControlFlow::Break(());
+            }
+            let (key, value) = record.split_at(key_length);
+            visit(key, value)
+        })
+    }
+}
+
+/// The operations of a snapshot.
+pub(super) struct Snapshot<'a>(pub &'a mut Isam);
+
+impl Operations for Snapshot<'_> {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.0.get(table, key)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.0.scan(table, range, visit)
+    }
+
+    fn find(
+        &mut self,
+        table: Table,
+        index: usize,
+        range: Range<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        self.0.find(table, index, range, visit)
+    }
+}
+
+/// The operations of a batch or, each in a transaction of its own where the tier wants one, those
+/// that are `ALONE`.
+pub(super) struct Changes<'a, const ALONE: bool>(pub &'a mut Isam);
+
+impl<const ALONE: bool> Changes<'_, ALONE> {
+    #[inline]
+    fn change<T>(&mut self, change: impl FnOnce(&mut Isam) -> Result<T>) -> Result<T> {
+        if ALONE { self.0.within(change) } else { change(self.0) }
+    }
+}
+
+impl<const ALONE: bool> Operations for Changes<'_, ALONE> {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.0.get(table, key)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.0.scan(table, range, visit)
+    }
+
+    fn find(
+        &mut self,
+        table: Table,
+        index: usize,
+        range: Range<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        self.0.find(table, index, range, visit)
+    }
+
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.change(|isam| isam.replace(table, key, value))
+    }
+
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        self.change(|isam| {
+            let Some(length) = isam.fetch(table, key)? else { return Ok(false) };
+            change(&mut isam.record[key.len()..length]);
+            isam.tables[table.0].file()?.update(&isam.record[..length])?;
+            Ok(true)
+        })
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        self.change(|isam| {
+            let found = isam.fetch(table, key)?.is_some();
+            if found {
+                isam.tables[table.0].file()?.delete()?;
+            }
+            Ok(found)
+        })
+    }
+}
+
+#[cold]
+fn no_index(table: &IsamTable, index: usize, length: usize) -> EngineError {
+    let what = format!("index {index} over {length} bytes, which table {} has not", table.name);
+    EngineError::unsupported(NAME, what)
+}
