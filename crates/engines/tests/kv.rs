@@ -690,7 +690,7 @@ fn again(reopener: &Reopener, store: Box<dyn KvStore>) -> Box<dyn KvStore> {
 }
 
 /// The engines that recover from a log within their process.
-const RECOVER: [&str; 2] = ["berkeleydb", "rocksdb"];
+const RECOVER: [&str; 3] = ["berkeleydb", "leveldb", "rocksdb"];
 
 #[test]
 fn after_a_crash_the_log_has_every_commit_or_the_engine_says_that_it_has_none() {

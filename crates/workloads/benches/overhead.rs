@@ -77,7 +77,7 @@ struct OpenedPhase {
 
 impl OpenedPhase {
     /// On a new database in a directory, with every row.
-    fn open(engine: &dyn Engine, prepared: Box<dyn Prepared>, dir: &Path) -> Self {
+    fn open(engine: &'static dyn Engine, prepared: Box<dyn Prepared>, dir: &Path) -> Self {
         std::fs::create_dir(dir).unwrap();
         let options = OpenOptions::new(dir, Durability::Process, CACHE);
         let bench = prepared

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use embermark_model::Durability;
 
-use super::ffi::{self, Connection, Cursor, Refusal, Session};
+use super::ffi::{self, Connection, Cursor, Refusal, Session, Told};
 use super::{ID, TIERS};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
@@ -47,7 +47,7 @@ struct Trees {
 
 impl Trees {
     fn new(connection: &Arc<Connection>, logged: bool) -> Result<Self> {
-        let (session, value) = (connection.session()?, Vec::new());
+        let (session, value) = (connection.session().told()?, Vec::new());
         Ok(Self { uris: Vec::new(), cursors: Vec::new(), session, logged, value })
     }
 
@@ -62,14 +62,14 @@ impl Trees {
         let made = session.remove(uri).and_then(|()| session.create(uri));
         let filled = made.and_then(|()| fill(session, uri));
         // In any case, so that the table stays usable.
-        self.cursors[table] = Some(Cursors::open(session, uri)?);
-        Ok(filled?)
+        self.cursors[table] = Some(Cursors::open(session, uri).told()?);
+        filled.told()
     }
 }
 
 impl Lifecycle for Trees {
     fn maintain(&mut self) -> Result<()> {
-        Ok(self.session.checkpoint()?)
+        self.session.checkpoint().told()
     }
 
     fn join(&self) -> Join {
@@ -98,7 +98,7 @@ impl Lifecycle for Trees {
 
     fn close(self: Box<Self>) -> Result<()> {
         drop(self.cursors);
-        Ok(self.session.close()?)
+        self.session.close().told()
     }
 }
 
@@ -109,8 +109,8 @@ impl KvStore for Trees {
         if let Some(known) = self.uris.iter().position(|known| *known == uri) {
             return Ok(Table(known));
         }
-        self.session.create(&uri)?;
-        self.cursors.push(Some(Cursors::open(&self.session, &uri)?));
+        self.session.create(&uri).told()?;
+        self.cursors.push(Some(Cursors::open(&self.session, &uri).told()?));
         self.uris.push(uri);
         Ok(Table(self.uris.len() - 1))
     }
@@ -124,11 +124,11 @@ impl KvStore for Trees {
     /// transaction has looked into. The load is not logged, so a checkpoint keeps it where a commit
     /// is to be kept.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        if at(&mut self.cursors, table)?.other.has_pairs()? {
+        if at(&mut self.cursors, table)?.other.has_pairs().told()? {
             return Err(EngineError::failed(ID, "load a table in bulk", "it is not empty"));
         }
         let rows = self.renew(table, |session, uri| session.load(uri, pairs))?;
-        if self.logged { Ok(self.session.checkpoint().map(|()| rows)?) } else { Ok(rows) }
+        if self.logged { self.session.checkpoint().map(|()| rows).told() } else { Ok(rows) }
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
@@ -181,11 +181,11 @@ struct Snapshot<'a>(&'a mut [Option<Cursors>]);
 
 impl Operations for Snapshot<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        Ok(at(self.0, table)?.get(key)?)
+        at(self.0, table)?.get(key).told()
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        Ok(at(self.0, table)?.other.walk(range, visit)?)
+        at(self.0, table)?.other.walk(range, visit).told()
     }
 }
 
@@ -199,7 +199,7 @@ impl<const ALONE: bool> Changes<'_, ALONE> {
     /// Makes a change, and again where it was refused that is a transaction of its own.
     #[inline]
     fn change<T>(change: impl FnMut() -> ffi::Result<T>) -> Result<T> {
-        Ok(again_if(|refusal: &Refusal| ALONE && refusal.is_conflict(), change)?)
+        again_if(|refusal: &Refusal| ALONE && refusal.is_conflict(), change).told()
     }
 }
 
@@ -208,15 +208,15 @@ impl<const ALONE: bool> Operations for Changes<'_, ALONE> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let cursors = at(self.cursors, table)?;
         if !ALONE {
-            return Ok(cursors.get(key)?);
+            return cursors.get(key).told();
         }
-        let there = cursors.copy(key, self.value)?;
-        cursors.other.reset()?;
+        let there = cursors.copy(key, self.value).told()?;
+        cursors.other.reset().told()?;
         Ok(there.then_some(self.value))
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        Ok(at(self.cursors, table)?.other.walk(range, visit)?)
+        at(self.cursors, table)?.other.walk(range, visit).told()
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
@@ -234,7 +234,7 @@ impl<const ALONE: bool> Operations for Changes<'_, ALONE> {
             cursors.other.update(value).map(|()| true)
         });
         if ALONE {
-            cursors.other.reset()?;
+            cursors.other.reset().told()?;
         }
         changed
     }
