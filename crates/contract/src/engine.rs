@@ -38,7 +38,7 @@ pub trait Engine: Sync {
     /// When the engine is not available or refuses.
     fn open(&self, options: &OpenOptions) -> Result<Opened>;
 
-    /// Whether it has anything to do when a database is to come to rest
+    /// Whether it has anything to do for maintenance
     /// ([`Lifecycle::maintain`](crate::Lifecycle::maintain)): a checkpoint, a compaction, a sync that it
     /// can be asked for.
     fn has_maintenance(&self) -> bool {

@@ -46,7 +46,7 @@ struct State {
 /// quiet shows that it is not.
 ///
 /// # Errors
-/// The engine's message, or that it is not at rest in time.
+/// The engine's message, or that its maintenance does not end in time.
 pub(super) fn private(session: &mut Session, deleted: bool) -> Result<()> {
     wait(session, |state, quiet| {
         state.busy == 0
@@ -73,7 +73,7 @@ fn wait(session: &mut Session, at_rest: impl Fn(&State, Duration) -> bool) -> Re
                 "after {WITHIN:?} its caches hold {} bytes and {} compactions run",
                 state.cached, state.busy
             );
-            return Err(Session::failed("come to rest", why));
+            return Err(Session::failed("finish its maintenance", why));
         }
         sleep(LOOK_EVERY);
         let now = look(session)?;

@@ -113,7 +113,7 @@ impl Lifecycle for MariaDbStore {
     fn maintain(&mut self) -> Result<()> {
         if self.in_transaction {
             let why = "a transaction is open, and its snapshot would be waited for";
-            return Err(EngineError::failed(NAME, "come to rest", why));
+            return Err(EngineError::failed(NAME, "finish its maintenance", why));
         }
         let tables = self.tables()?.join(", ");
         if !tables.is_empty() {

@@ -112,44 +112,4 @@ pub(super) fn read_json(s: i64, text: &str, mut visit: impl FnMut(Sample)) -> Re
 }
 
 #[cfg(test)]
-mod tests {
-    use embermark_data::machine::History;
-
-    use super::*;
-
-    #[test]
-    fn every_sample_comes_back_from_its_bytes_and_its_json() {
-        let samples: Vec<Sample> = History::new(3, 1_000, 1_000).samples().collect();
-        let (mut bytes, mut text) = (Vec::new(), String::new());
-        for some in [&samples[..], &samples[..1], &[]] {
-            let (mut unpacked, mut read) = (Vec::new(), Vec::new());
-            pack(some, &mut bytes);
-            unpack(History::BEGIN.s, &bytes, |sample| unpacked.push(sample)).unwrap();
-            write_json(some, &mut text);
-            read_json(History::BEGIN.s, &text, |sample| read.push(sample)).unwrap();
-            assert_eq!((&unpacked[..], &read[..]), (some, some));
-        }
-        for sample in samples {
-            assert_eq!(stamp(&stamp_key(sample.at)).unwrap(), sample.at);
-            assert_eq!(values(&values_bytes(&sample.values)).unwrap(), sample.values);
-        }
-    }
-
-    #[test]
-    fn keys_have_the_order_of_their_times() {
-        let stamps = [(i64::MIN, 0), (-1, 999_999_999), (0, 0), (0, 1), (1, 0), (i64::MAX, 5)];
-        let keys = stamps.map(|(s, ns)| stamp_key(Stamp { s, ns }));
-        assert!(keys.is_sorted(), "{keys:?}");
-    }
-
-    #[test]
-    fn what_is_no_sample_is_an_error_and_never_one() {
-        assert!(unpack(0, &[0; PART + 1], |_| ()).is_err());
-        assert!(values(&[0; 9]).is_err() && stamp(&[0; 11]).is_err() && second(&[]).is_err());
-        for text in
-            ["", "[[1,2,3,4,5]]", "[[1,2,3,4,5,70000]]", "[[-1,2,3,4,5,6]]", "[[1,2,3,4,5,6]"]
-        {
-            assert!(read_json(0, text, |_| ()).is_err(), "{text}");
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,87 @@
+use super::*;
+
+fn says(args: PlanArgs) -> String {
+    args.plan().unwrap_err().to_string()
+}
+
+fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|&word| word.to_owned()).collect()
+}
+
+#[test]
+fn with_nothing_given_it_is_the_embedded_engines_at_small_scales() {
+    let plan = PlanArgs::default().plan().unwrap();
+    assert!(
+        plan.engines.contains(&"memory".to_owned()) && !plan.engines.contains(&"null".to_owned())
+    );
+    assert_eq!((plan.scales.len(), plan.variants.len(), plan.as_published), (0, 0, false));
+    assert_eq!(
+        (plan.runs, plan.warmup_runs, plan.trials, plan.max_run_time_ms),
+        (6, 1, 3, Some(500))
+    );
+}
+
+#[test]
+fn as_published_lifts_the_longest_run_time_and_takes_the_published_scales() {
+    let plan = PlanArgs { as_published: true, ..PlanArgs::default() }.plan().unwrap();
+    assert_eq!((plan.max_run_time_ms, plan.trials, plan.as_published), (None, 1, true));
+}
+
+#[test]
+fn a_file_of_rows_is_used_whole_unless_a_scale_is_given() {
+    let file = || PlanArgs { data: Some("log.txt".into()), ..PlanArgs::default() };
+    assert_eq!(file().plan().unwrap().scales, [Scale::Full]);
+    let some = PlanArgs { scale: words(&["5"]), ..file() };
+    assert_eq!(some.plan().unwrap().scales, [Scale::Rows(5)]);
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest_valid_one() {
+    let variant = PlanArgs { variant: words(&["bulky"]), ..PlanArgs::default() };
+    assert!(says(variant).contains("did you mean 'bulk'?"));
+    let phase = PlanArgs { phases: words(&["reads"]), ..PlanArgs::default() };
+    assert!(says(phase).contains("did you mean 'read'?"));
+    let tier = PlanArgs { durability: words(&["powr"]), ..PlanArgs::default() };
+    assert!(says(tier).contains("did you mean 'power'?"));
+    let workload = PlanArgs { workloads: words(&["sensor"]), ..PlanArgs::default() };
+    assert!(says(workload).contains("did you mean 'sensors'?"));
+    let engine = PlanArgs { engines: words(&["nul"]), ..PlanArgs::default() };
+    assert!(says(engine).contains("did you mean 'null'?"));
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused_by_name() {
+    for (args, word) in [
+        (PlanArgs { max_run_time: Some("0s".into()), ..PlanArgs::default() }, "--max-run-time"),
+        (PlanArgs { max_run_time: Some("soon".into()), ..PlanArgs::default() }, "--max-run-time"),
+        (PlanArgs { timeout: Some("-5s".into()), ..PlanArgs::default() }, "--timeout"),
+        (PlanArgs { memory: Some("4k".into()), ..PlanArgs::default() }, "too little"),
+        (PlanArgs { memory: Some("lots".into()), ..PlanArgs::default() }, "--memory"),
+        (PlanArgs { warmup_runs: Some(6), ..PlanArgs::default() }, "--warmup-runs"),
+        (PlanArgs { url: words(&["postgres"]), ..PlanArgs::default() }, "ENGINE=URL"),
+        (PlanArgs { scale: words(&["0"]), ..PlanArgs::default() }, "at least 1"),
+    ] {
+        let text = says(args);
+        assert!(text.contains(word), "{text}");
+    }
+}
+
+#[test]
+fn the_command_line_wins_over_the_plan_file() {
+    let file: PlanArgs =
+        toml::from_str("runs = 3\nscale = ['100k']\nengines = ['memory']").unwrap();
+    let plan = PlanArgs { runs: Some(2), ..PlanArgs::default() }.or(file).plan().unwrap();
+    assert_eq!((plan.runs, plan.scales), (2, vec![Scale::Rows(100_000)]));
+    assert!(toml::from_str::<PlanArgs>("rnus = 3").is_err());
+}
+
+#[test]
+fn naming_a_thing_twice_measures_it_once() {
+    let args = PlanArgs {
+        scale: words(&["1k", "1000"]),
+        engines: words(&["memory", "memory"]),
+        ..PlanArgs::default()
+    };
+    let plan = args.plan().unwrap();
+    assert_eq!((plan.scales.len(), plan.engines.len()), (1, 1));
+}

@@ -1,0 +1,82 @@
+use std::collections::BTreeMap;
+
+use super::*;
+
+const MOUNTS: &str = "27 1 254:0 / / rw - ext4 /dev/vda rw\n\
+                      30 27 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+
+/// A hierarchy in which this process is in a group of a user's own.
+fn tree(controllers: &str) -> tempfile::TempDir {
+    let tree = tempfile::tempdir().unwrap();
+    let file = |path: &str, text: &str| {
+        let path = tree.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    file("proc/self/mountinfo", MOUNTS);
+    file("proc/self/cgroup", "1:name=systemd:/\n0::/user/run.scope\n");
+    file("sys/fs/cgroup/cgroup.controllers", controllers);
+    file("sys/fs/cgroup/user/run.scope/cgroup.controllers", controllers);
+    tree
+}
+
+fn asked() -> Emulated {
+    let limit = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let limits = [limit("memory.max", "1073741824"), limit("cpu.max", "16000 10000")];
+    Emulated { device: "pi3".to_owned(), limits: BTreeMap::from(limits) }
+}
+
+#[test]
+fn the_superusers_group_lies_below_the_root_and_has_the_limits() {
+    let tree = tree("cpuset cpu io memory pids\n");
+    let cgroup = Cgroup::create(&System::at(tree.path()), true, "id", &asked()).unwrap();
+    let read =
+        |file: &str| fs::read_to_string(tree.path().join("sys/fs/cgroup").join(file)).unwrap();
+    assert_eq!(read("cgroup.subtree_control"), "+cpu +memory +io");
+    assert_eq!(read("embermark-id/memory.max"), "1073741824");
+    assert_eq!(read("embermark-id/cpu.max"), "16000 10000");
+    assert_eq!(cgroup.emulated(), &asked());
+    cgroup.add(4711).unwrap();
+    assert_eq!(read("embermark-id/cgroup.procs"), "4711");
+}
+
+#[test]
+fn a_user_leaves_the_group_that_was_given_to_him_and_comes_back() {
+    let tree = tree("cpu memory\n");
+    let cgroup = Cgroup::create(&System::at(tree.path()), false, "id", &asked()).unwrap();
+    let own = tree.path().join("sys/fs/cgroup/user/run.scope");
+    let read = |file: &str| fs::read_to_string(own.join(file)).unwrap();
+    let pid = std::process::id().to_string();
+    assert_eq!(read("embermark-id-parent/cgroup.procs"), pid);
+    assert_eq!(read("cgroup.subtree_control"), "+cpu +memory");
+    assert!(own.join("embermark-id/memory.max").exists());
+    drop(cgroup);
+    assert_eq!(read("cgroup.procs"), pid);
+}
+
+#[test]
+fn where_limits_cannot_be_set_it_is_refused_with_the_reason_and_the_way_out() {
+    let refusal = |tree: &tempfile::TempDir| {
+        Cgroup::create(&System::at(tree.path()), true, "id", &asked()).unwrap_err()
+    };
+    let text = refusal(&tree("hugetlb\n"));
+    assert!(text.contains("no controller 'cpu' (it has: hugetlb)"), "{text}");
+    assert!(text.contains("run as root, or inside 'systemd-run"), "{text}");
+    assert!(refusal(&tree("")).contains("it has: none"));
+    let none = tempfile::tempdir().unwrap();
+    assert!(refusal(&none).contains("no cgroup v2 file system is mounted"));
+    // Files that cannot be written, which a folder of their name stands for.
+    let closed = tree("cpu memory\n");
+    fs::create_dir(closed.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap();
+    assert!(refusal(&closed).contains("cgroup.subtree_control refuses '+cpu +memory'"));
+}
+
+#[test]
+fn a_limit_on_storage_that_the_kernel_does_not_take_is_left_out_and_not_told() {
+    let tree = tree("cpu memory\n");
+    fs::create_dir_all(tree.path().join("sys/fs/cgroup/embermark-id/io.max")).unwrap();
+    let mut asked = asked();
+    asked.limits.insert("io.max".to_owned(), "8:0 wbps=1".to_owned());
+    let cgroup = Cgroup::create(&System::at(tree.path()), true, "id", &asked).unwrap();
+    assert_eq!(cgroup.emulated().limits.len(), 2);
+}

@@ -1,0 +1,47 @@
+use std::collections::BTreeMap;
+
+use embermark_model::plan::{DataSource, Plan, Rate};
+
+use super::*;
+use crate::manifest;
+
+#[test]
+fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
+    let path = Path::new("/dev/full");
+    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    let plan = Plan {
+        workloads: vec![],
+        engines: vec![],
+        scales: vec![],
+        durabilities: vec![],
+        variants: vec![],
+        phases: None,
+        data: DataSource::Synthetic,
+        runs: 1,
+        warmup_runs: 0,
+        trials: 1,
+        max_run_time_ms: None,
+        timeout_ms: 1,
+        seed: 1,
+        memory_bytes: 1,
+        urls: BTreeMap::new(),
+        as_published: false,
+        window_ms: None,
+        warm_up_ms: None,
+        rate: Rate::default(),
+        clients: 1,
+        target_rate: None,
+        p99_limit_ms: 100,
+        overview: false,
+        own_trials: false,
+        accepted_licences: Vec::new(),
+    };
+    let manifest = manifest::begin("id", Path::new("/"));
+    let head = Head::new(manifest, plan, None, false, vec![]);
+    let (warnings, trials) = (vec![], vec![]);
+    let journal = Journal { head, prepared: None, warnings, trials, drift: None, finished: None };
+    let mut writer = Writer { path: path.to_owned(), file, journal };
+    let error = writer.finish("now".to_owned()).unwrap_err();
+    assert!(matches!(error, HarnessError::DiskFull { .. }), "{error}");
+    assert_eq!(writer.journal().finished, None);
+}

@@ -1,0 +1,102 @@
+use std::convert::Infallible;
+use std::time::Instant;
+
+use super::*;
+
+fn spin(time: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < time {}
+}
+
+fn run(meter: &mut Meter, n: u64, mut op: impl FnMut(usize)) -> Measured {
+    meter.start();
+    let done = meter.each::<Infallible>(n, |i| {
+        op(i);
+        Ok(())
+    });
+    assert!(done.is_ok());
+    meter.stop();
+    meter.measured()
+}
+
+#[test]
+fn every_operation_runs_once_and_in_order() {
+    let mut seen = Vec::new();
+    let measured = run(&mut Meter::new(None), 10_000, |i| seen.push(i));
+    assert_eq!(seen, (0..10_000).collect::<Vec<_>>());
+    assert_eq!((measured.ops, measured.capped), (10_000, false));
+}
+
+#[test]
+fn slow_operations_are_all_timed_and_fast_ones_sampled() {
+    let mut slow = Meter::new(None);
+    run(&mut slow, 100, |_| spin(Duration::from_micros(50)));
+    let latency = slow.latency().unwrap();
+    assert_eq!((latency.samples, latency.sampled_every), (100, 1));
+    assert!(latency.p50 >= 50_000, "{latency:?}");
+
+    let mut fast = Meter::new(None);
+    run(&mut fast, 1_000_000, |i| {
+        std::hint::black_box(i);
+    });
+    let latency = fast.latency().unwrap();
+    assert!(latency.sampled_every > 10 && latency.sampled_every % 2 == 1, "{latency:?}");
+    assert!(latency.samples < 100_000);
+}
+
+#[test]
+fn the_cap_stops_the_loop_and_marks_the_run() {
+    let cap = Duration::from_millis(20);
+    let mut meter = Meter::new(Some(cap));
+    let measured = run(&mut meter, 1_000, |_| spin(Duration::from_millis(1)));
+    assert!(measured.capped && (1..=21).contains(&measured.ops), "{measured:?}");
+    assert!(measured.elapsed_ns >= 20_000_000);
+
+    let finished = run(&mut meter, 10, |_| ());
+    assert_eq!((finished.ops, finished.capped), (10, false));
+}
+
+#[test]
+fn a_window_lets_the_loop_run_that_long_and_is_no_cap() {
+    let window = Duration::from_millis(20);
+    let mut meter = Meter::new(Some(Duration::from_secs(60)));
+    let mut run = |window, time| {
+        meter.start();
+        let done = meter.for_time::<Infallible>(window, |_| {
+            spin(time);
+            Ok(())
+        });
+        meter.stop();
+        assert_eq!(done, Ok(meter.measured().ops));
+        meter.measured()
+    };
+    let measured = run(window, Duration::from_millis(1));
+    assert!(!measured.capped && (2..=20).contains(&measured.ops), "{measured:?}");
+    assert!(measured.elapsed_ns >= 20_000_000, "{measured:?}");
+    let once = run(Duration::ZERO, Duration::from_micros(10));
+    assert_eq!((once.ops, once.capped), (1, false));
+}
+
+#[test]
+fn the_cap_ends_a_longer_window_and_marks_the_run() {
+    let mut meter = Meter::new(Some(Duration::from_millis(10)));
+    meter.start();
+    let done = meter.for_time::<Infallible>(Duration::from_secs(60), |_| {
+        spin(Duration::from_millis(1));
+        Ok(())
+    });
+    meter.stop();
+    assert!(meter.measured().capped && done.is_ok_and(|done| (1..=10).contains(&done)));
+}
+
+#[test]
+fn an_error_ends_the_loop() {
+    let mut meter = Meter::new(None);
+    meter.start();
+    let mut calls = 0;
+    let result = meter.each(100, |i| {
+        calls += 1;
+        if i == 5 { Err("no") } else { Ok(()) }
+    });
+    assert_eq!((result, calls), (Err("no"), 6));
+}
