@@ -35,6 +35,13 @@ fn network(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/ns/net")).ok()
 }
 
+/// The most memory that this process has had, in KiB.
+pub fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
 /// What the processes of a private server are known by, those too that it starts later.
 pub struct Processes {
     /// The server and what it had started.
