@@ -1,13 +1,11 @@
-//! InfluxDB as it is really started: private, tied to its owner, and driven in every tier.
+//! InfluxDB beyond what every server must do: what its series store does, in every tier.
 #![cfg(feature = "influxdb")]
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
-mod anybody;
+mod server;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -15,56 +13,18 @@ use std::time::{Duration, Instant};
 
 use embermark_engines::series::{FieldValue, Point, Points, SeriesStore, TagValue};
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{Availability, Engine, OpenOptions, Opened, Result, Store, Tier, registry};
+use embermark_engines::{Join, Link, OpenOptions, Result};
 use embermark_model::Durability;
-use embermark_skips::{is_here, skipped};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, geteuid};
-use tempfile::TempDir;
+use nix::unistd::Pid;
 
-/// The folder in which a helper process opens its server.
-const HELPER_DIR: &str = "EMBERMARK_TEST_INFLUXDB_DIR";
+use server::{ServerEngine, given, options, series};
 
-fn engine() -> &'static dyn Engine {
-    registry::find("influxdb").unwrap()
-}
+const INFLUXDB: ServerEngine = ServerEngine("influxdb");
 
-/// Whether a test can run.
-fn installed() -> bool {
-    is_here(engine())
-}
-
-/// The program that the engine starts.
-fn influxd() -> PathBuf {
-    let [("influxd", path)] = &engine().programs()[..] else { panic!("not one program") };
-    path.clone()
-}
-
-fn options(dir: &Path, durability: Durability) -> OpenOptions {
-    OpenOptions::new(dir, durability, 32 << 20)
-}
-
-fn open(dir: &TempDir, durability: Durability) -> Opened {
-    engine().open(&options(dir.path(), durability)).unwrap()
-}
-
-fn store(opened: Opened) -> Box<dyn SeriesStore> {
-    match opened.store {
-        Store::Series(store) => store,
-        _ => panic!("no series store"),
-    }
-}
-
-/// The point of a number; every hundredth has a text too.
-fn with_made<T>(n: i64, then: impl FnOnce(&Point<'_>) -> T) -> T {
-    let tags = [("sensor", TagValue::Int(n % 54))];
-    let fields = [
-        ("n", FieldValue::Int(n)),
-        ("half", FieldValue::Float(n as f64 / 2.0)),
-        ("note", FieldValue::Text("grün")),
-    ];
-    let fields = &fields[..if n % 100 == 0 { 3 } else { 2 }];
-    then(&Point { tags: &tags, fields, time_ns: n * 1_000 })
+/// Writes the point of a number.
+fn write(store: &mut dyn SeriesStore, n: i64) -> Result<()> {
+    store.write("m", &made(n..n + 1).next().unwrap())
 }
 
 /// The points of a range.
@@ -117,31 +77,15 @@ fn assert_holds(store: &mut dyn SeriesStore, range: std::ops::Range<i64>) {
     assert_eq!(rows, [expected]);
 }
 
-fn is_gone(pid: u32) -> bool {
-    let pid = Pid::from_raw(pid.cast_signed());
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while kill(pid, None).is_ok() {
-        if Instant::now() > deadline {
-            return false;
-        }
-        sleep(Duration::from_millis(10));
-    }
-    true
-}
-
 #[test]
 fn every_value_is_read_back_as_it_was_written_in_every_tier() {
-    if !installed() {
-        return;
-    }
     let floats = [0.1, -0.0, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 5e-324, 1e15, 1.0 / 3.0];
     let integers = [i64::MIN, i64::MAX, 0, -1, (1 << 53) + 1];
     let texts =
         ["", " a  b ", ",=,", "say \"yes\"", r"\", r#"\" \\ \n"#, "two\nlines\r\n", "ü 漢 😀", "'"];
     let tags = ["a b", "c,d", "e=f", "\"g\"", "h\\i", "ü 漢", "7"];
     for durability in Durability::ALL {
-        let dir = tempfile::tempdir().unwrap();
-        let mut store = store(open(&dir, durability));
+        let Some((_dir, mut store)) = INFLUXDB.series(durability) else { return };
         let mut time_ns = -3;
         let mut write = |tag, field| {
             time_ns += 1;
@@ -188,19 +132,15 @@ fn every_value_is_read_back_as_it_was_written_in_every_tier() {
 
 #[test]
 fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
-    if !installed() {
-        return;
-    }
     for (durability, singly) in
         [(Durability::None, 20_000), (Durability::Process, 500), (Durability::Power, 500)]
     {
-        let dir = tempfile::tempdir().unwrap();
-        let mut store = store(open(&dir, durability));
+        let Some((_dir, mut store)) = INFLUXDB.series(durability) else { return };
         assert_eq!(store.bulk("m", &mut made(0..200_000)).unwrap(), 200_000);
         store.flush().unwrap();
         assert_holds(&mut *store, 0..200_000);
         for n in 200_000..200_000 + singly {
-            with_made(n, |point| store.write("m", point)).unwrap();
+            write(&mut *store, n).unwrap();
         }
         store.flush().unwrap();
         assert_holds(&mut *store, 0..200_000 + singly);
@@ -211,7 +151,7 @@ fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
         assert!(begun.elapsed() < Duration::from_millis(100));
         assert_holds(&mut *store, 0..200_000 + singly);
         // A clearing overtakes nothing that was sent before it.
-        with_made(7_777_777, |point| store.write("m", point)).unwrap();
+        write(&mut *store, 7_777_777).unwrap();
         store.clear("m").unwrap();
         assert_eq!(count(&mut *store), 0);
         store.clear("m").unwrap();
@@ -224,15 +164,11 @@ fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
 
 #[test]
 fn a_store_opened_again_holds_every_point_and_goes_on_in_every_tier() {
-    if !installed() {
-        return;
-    }
     for durability in Durability::ALL {
-        let dir = tempfile::tempdir().unwrap();
-        let mut store = store(open(&dir, durability));
+        let Some((_dir, mut store)) = INFLUXDB.series(durability) else { return };
         assert_eq!(store.bulk("m", &mut made(0..10_000)).unwrap(), 10_000);
         for n in 10_000..10_010 {
-            with_made(n, |point| store.write("m", point)).unwrap();
+            write(&mut *store, n).unwrap();
             store.reconnect().unwrap().unwrap();
             assert_holds(&mut *store, 0..n + 1);
         }
@@ -248,18 +184,14 @@ fn a_store_opened_again_holds_every_point_and_goes_on_in_every_tier() {
 
 #[test]
 fn after_rest_a_shard_is_one_file_and_its_log_is_empty() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::Process));
+    let Some((dir, mut store)) = INFLUXDB.series(Durability::Process) else { return };
     for n in 0..6 {
         store.bulk("m", &mut made(n * 100_000..(n + 1) * 100_000)).unwrap();
     }
     store.maintain().unwrap();
     // Some of what is deleted lies in the file, some still in the cache.
     for n in 600_000..600_540 {
-        with_made(n, |point| store.write("m", point)).unwrap();
+        write(&mut *store, n).unwrap();
     }
     store.execute("DELETE FROM m WHERE sensor = '3'").unwrap();
     store.maintain().unwrap();
@@ -281,11 +213,7 @@ fn after_rest_a_shard_is_one_file_and_its_log_is_empty() {
 
 #[test]
 fn a_point_written_again_keeps_the_fields_it_does_not_bring_and_deletions_hit_their_point_alone() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::Process));
+    let Some((_dir, mut store)) = INFLUXDB.series(Durability::Process) else { return };
     let mut write = |sensor, time_ns, fields: &[(&str, FieldValue<'_>)]| {
         let tags = [("sensor", TagValue::Int(sensor))];
         store.write("m", &Point { tags: &tags, fields, time_ns }).unwrap();
@@ -310,11 +238,7 @@ fn a_point_written_again_keeps_the_fields_it_does_not_bring_and_deletions_hit_th
 
 #[test]
 fn an_answer_of_many_pieces_is_complete_and_its_columns_are_found_by_name() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::Process));
+    let Some((_dir, mut store)) = INFLUXDB.series(Durability::Process) else { return };
     store.bulk("m", &mut made(0..35_000)).unwrap();
     let mut next = 0;
     let columns = ["note", "n", "time", "half", "sensor"];
@@ -353,12 +277,8 @@ fn an_answer_of_many_pieces_is_complete_and_its_columns_are_found_by_name() {
 
 #[test]
 fn what_the_engine_refuses_is_an_error_that_says_what() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::Process));
-    with_made(1, |point| store.write("m", point)).unwrap();
+    let Some((_dir, mut store)) = INFLUXDB.series(Durability::Process) else { return };
+    write(&mut *store, 1).unwrap();
     let asked = |store: &mut dyn SeriesStore, sql: &str| {
         store.query(sql, &["n"], &mut |_| Ok(())).unwrap_err().to_string()
     };
@@ -381,9 +301,8 @@ fn what_the_engine_refuses_is_an_error_that_says_what() {
     store.close().unwrap();
 
     // Over UDP nobody says so at once, and `flush` does.
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = over_udp(&dir);
-    with_made(1, |point| store.write("m", point)).unwrap();
+    let (_over_udp, mut store) = INFLUXDB.series(Durability::None).unwrap();
+    write(&mut *store, 1).unwrap();
     store.flush().unwrap();
     store.write("m", &Point { tags: &tags, fields: &wrong, time_ns: 5 }).unwrap();
     let error = store.flush().unwrap_err().to_string();
@@ -394,269 +313,64 @@ fn what_the_engine_refuses_is_an_error_that_says_what() {
     assert!(error.to_string().contains("a datagram of 7"), "{error}");
 }
 
-fn over_udp(dir: &TempDir) -> Box<dyn SeriesStore> {
-    store(open(dir, Durability::None))
-}
-
 #[test]
-fn a_tier_keeps_what_it_says_and_the_settings_are_read_back() {
-    if !installed() {
-        return;
-    }
-    for durability in Durability::ALL {
-        let Tier::Offered { effective_durability, .. } = engine().tier(durability) else {
-            panic!("{durability}")
-        };
-        assert!(effective_durability >= durability);
-        let dir = tempfile::tempdir().unwrap();
-        let opened = open(&dir, durability);
-        let setting = |name: &str| {
-            opened.settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
-        };
-        assert_eq!(setting("data.wal-fsync-delay"), Some("0s"));
-        assert_eq!(setting("data.cache-snapshot-memory-size"), Some("16777216"));
-        let udp = (durability == Durability::None).then_some("10ms");
-        assert_eq!(setting("udp.batch-timeout"), udp);
-        let Availability::Ready { version } = engine().availability() else { panic!("gone") };
-        assert_eq!(opened.version, version);
-        let pid = opened.server.unwrap();
-        let mut store = store(opened);
+fn what_was_acknowledged_outlives_a_server_that_is_killed() {
+    for durability in [Durability::Process, Durability::Power] {
+        let Some((dir, opened)) = INFLUXDB.start(durability) else { return };
+        let server = Pid::from_raw(opened.server.unwrap().cast_signed());
+        let mut store = series(opened.store);
         for n in 0..100 {
-            with_made(n, |point| store.write("m", point)).unwrap();
+            write(&mut *store, n).unwrap();
         }
-        if durability != Durability::None {
-            // Acknowledged, it outlives the process.
-            kill(Pid::from_raw(pid.cast_signed()), Signal::SIGKILL).unwrap();
-            // The last of its threads takes a while.
-            while fs::read_dir(format!("/proc/{pid}/task")).unwrap().count() > 1 {
-                sleep(Duration::from_millis(1));
-            }
-            sleep(Duration::from_millis(50));
-            let error = store.close().unwrap_err().to_string();
-            assert!(error.contains("signal: 9"), "{error}");
-            assert_eq!(count_after_restart(dir.path()), 100);
-        }
+        kill(server, Signal::SIGKILL).unwrap();
+        let error = store.close().unwrap_err().to_string();
+        assert!(error.contains("signal: 9"), "{error}");
+        assert_eq!(count_after_restart(dir.path()), 100);
     }
 }
 
 /// Starts another server on the files of one that was killed, and counts what it finds.
 fn count_after_restart(dir: &Path) -> i64 {
     let files = dir.join("server").display().to_string();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let config = format!(
         "reporting-disabled = true\nbind-address = \"127.0.0.1:0\"\n[meta]\ndir = \"{files}/meta\"\n\
          [data]\ndir = \"{files}/data\"\nwal-dir = \"{files}/wal\"\n\
-         [http]\nbind-address = \"127.0.0.1:0\"\n"
+         [http]\nbind-address = \"127.0.0.1:{port}\"\n"
     );
     fs::write(dir.join("again.conf"), config).unwrap();
-    let mut command = Command::new(influxd());
+    let mut command = Command::new(INFLUXDB.program("influxd"));
     command.args(["run", "-config"]).arg(dir.join("again.conf")).stderr(Stdio::null());
     let mut server = command.spawn().unwrap();
-    let options = options(dir, Durability::Power);
-    let mut given = loop {
-        let urls = ports(server.id()).into_iter().map(|port| format!("http://127.0.0.1:{port}"));
-        let mut tried =
-            urls.map(|url| engine().open(&OpenOptions { url: Some(url), ..options.clone() }));
-        match tried.find_map(Result::ok) {
-            Some(opened) => break store(opened),
-            None => sleep(Duration::from_millis(10)),
+    let at_port = given(&format!("http://127.0.0.1:{port}"), Durability::Power);
+    let mut guest = loop {
+        match INFLUXDB.engine().open(&at_port) {
+            Ok(opened) => break series(opened.store),
+            Err(_) => sleep(Duration::from_millis(10)),
         }
     };
-    let found = ints(&mut *given, "SELECT COUNT(n) FROM embermark..m", &["count"]);
-    given.close().unwrap();
+    let found = ints(&mut *guest, "SELECT COUNT(n) FROM embermark..m", &["count"]);
+    guest.close().unwrap();
     kill(Pid::from_raw(server.id().cast_signed()), Signal::SIGTERM).unwrap();
     server.wait().unwrap();
     found[0][0].unwrap()
 }
 
-/// Addresses on which a process listens, by protocol.
-fn listeners(pid: u32) -> Vec<(&'static str, String)> {
-    let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
-    let links = open.filter_map(|file| fs::read_link(file.path()).ok());
-    let sockets: Vec<String> = links.map(|link| link.to_string_lossy().into_owned()).collect();
-    let mut found = Vec::new();
-    for table in ["tcp", "tcp6", "udp", "udp6"] {
-        let text = fs::read_to_string(format!("/proc/net/{table}")).unwrap_or_default();
-        for line in text.lines().skip(1) {
-            let words: Vec<&str> = line.split_ascii_whitespace().collect();
-            // State 0A of TCP is LISTEN.
-            let listens = table.starts_with("udp") || words[3] == "0A";
-            if listens && sockets.contains(&format!("socket:[{}]", words[9])) {
-                found.push((table, words[1].split(':').next().unwrap().to_owned()));
-            }
-        }
-    }
-    found
-}
-
 #[test]
-fn two_run_at_once_and_listen_on_the_loopback_address_alone() {
-    if !installed() {
+fn a_load_into_a_given_server_is_whole_and_comes_to_rest() {
+    if !INFLUXDB.is_here() {
         return;
     }
-    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let opened = dirs.each_ref().map(|dir| open(dir, Durability::None));
-    let pids = opened.each_ref().map(|opened| opened.server.unwrap());
-    for pid in pids {
-        let found = listeners(pid);
-        assert!(found.iter().any(|(table, _)| *table == "udp"), "{found:?}");
-        assert!(found.iter().all(|(_, address)| address == "0100007F"), "{found:?}");
-    }
-    let [mut first, mut second] = opened.map(store);
-    first.bulk("m", &mut made(0..10)).unwrap();
-    second.bulk("m", &mut made(0..20)).unwrap();
-    first.flush().unwrap();
-    second.flush().unwrap();
-    assert_eq!((count(&mut *first), count(&mut *second)), (10, 20));
-    let mode = fs::metadata(dirs[0].path().join("server")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o700);
-    first.close().unwrap();
-    assert!(is_gone(pids[0]));
-    drop(second);
-    assert!(is_gone(pids[1]));
-}
-
-#[test]
-fn a_server_that_refuses_to_start_is_reported_with_the_last_lines_of_its_log() {
-    if !installed() {
-        return;
-    }
-    // The real program, given a configuration that is not there.
     let dir = tempfile::tempdir().unwrap();
-    let program = dir.path().join("influxd");
-    let script = format!(
-        "#!/bin/sh\n[ \"$1\" = version ] && exec {0} version\nexec {0} run -config /nowhere.conf\n",
-        influxd().display()
-    );
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::create_dir(dir.path().join("options")).unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["helper", "--exact", "--ignored", "--nocapture"]);
-    command.env(HELPER_DIR, dir.path().join("options")).env("EMBERMARK_INFLUXD", &program);
-    let output = command.output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert!(!output.status.success() && said.contains("it ended with exit status: 1"), "{said}");
-    assert!(said.contains("last lines of") && said.contains("/nowhere.conf"), "{said}");
-}
-
-#[test]
-fn a_given_server_gets_one_database_and_loses_it_again() {
-    if !installed() {
-        return;
-    }
-    let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let opened = open(&server_dir, Durability::Process);
-    let ports = ports(opened.server.unwrap());
-    let mut owner = store(opened);
-    let databases = |owner: &mut dyn SeriesStore| {
-        let mut names = Vec::new();
-        let mut visit = |row: &dyn ResultRow| -> Result<()> {
-            names.extend(row.text(0)?.map(String::from));
-            Ok(())
-        };
-        owner.query("SHOW DATABASES", &["name"], &mut visit).unwrap();
-        names
-    };
-    let at_first = databases(&mut *owner);
-    // One of them answers InfluxQL, the other is for backups.
-    let answered = ports.iter().filter_map(|port| {
-        let url = Some(format!("http://me:hunter2@127.0.0.1:{port}/"));
-        engine().open(&OpenOptions { url, ..options(dir.path(), Durability::Power) }).ok()
-    });
-    let opened = answered.into_iter().next().unwrap();
-    assert_eq!(opened.server, None);
-    assert!(opened.settings.contains(&("data.wal-fsync-delay".to_owned(), "0s".to_owned())));
-    let mut ours = store(opened);
-    assert_eq!(ours.bulk("m", &mut made(0..12_000)).unwrap(), 12_000);
-    ours.maintain().unwrap();
-    assert_holds(&mut *ours, 0..12_000);
+    let private = options(dir.path(), Durability::Process);
+    let mut owner = series(INFLUXDB.open(&OpenOptions { link: Link::Loopback, ..private }).store);
+    let Join::At(at) = owner.join() else { panic!("nobody may join") };
+    let url = at.split(' ').next_back().unwrap();
+    let mut guest = series(INFLUXDB.open(&given(url, Durability::Power)).store);
+    assert_eq!(guest.bulk("m", &mut made(0..12_000)).unwrap(), 12_000);
+    guest.maintain().unwrap();
+    assert_holds(&mut *guest, 0..12_000);
     assert_eq!(count(&mut *owner), 0);
-    let added: Vec<_> =
-        databases(&mut *owner).into_iter().filter(|name| !at_first.contains(name)).collect();
-    assert!(matches!(&added[..], [one] if one.starts_with("embermark_")), "{added:?}");
-    drop(ours);
-    assert_eq!(databases(&mut *owner), at_first);
+    guest.close().unwrap();
     owner.close().unwrap();
-
-    let url = Some("http://me:hunter2@127.0.0.1:1".to_owned());
-    let error = engine().open(&OpenOptions { url, ..options(dir.path(), Durability::Process) });
-    let error = error.err().unwrap().to_string();
-    assert!(error.contains("127.0.0.1:1") && !error.contains("hunter2"), "{error}");
-    let url = Some("mysql//nonsense".to_owned());
-    let error = engine().open(&OpenOptions { url, ..options(dir.path(), Durability::Process) });
-    assert!(error.err().unwrap().to_string().contains("http://user:password@host"));
-}
-
-/// The TCP ports on which a process listens.
-fn ports(pid: u32) -> Vec<u16> {
-    let table = fs::read_to_string("/proc/net/tcp").unwrap();
-    let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
-    let links: Vec<_> = open.filter_map(|file| fs::read_link(file.path()).ok()).collect();
-    let lines = table.lines().skip(1).map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
-    lines
-        .filter(|words| words[3] == "0A")
-        .filter(|words| links.iter().any(|l| l.as_os_str() == &*format!("socket:[{}]", words[9])))
-        .map(|words| u16::from_str_radix(words[1].split(':').nth(1).unwrap(), 16).unwrap())
-        .collect()
-}
-
-/// Not a test of its own: run in a process of its own by the one below.
-#[test]
-#[ignore = "a helper of other tests"]
-fn helper() {
-    let Some(dir) = std::env::var_os(HELPER_DIR) else { return };
-    let opened = engine().open(&options(Path::new(&dir), Durability::None));
-    let opened = opened.unwrap_or_else(|error| panic!("{error}"));
-    let pid = opened.server.unwrap();
-    let mut store = store(opened);
-    store.bulk("m", &mut made(0..1_000)).unwrap();
-    store.flush().unwrap();
-    assert_eq!(count(&mut *store), 1_000);
-    println!("\nserver {pid}");
-    sleep(Duration::from_secs(60));
-}
-
-/// Runs the helper, in copies of this program and of InfluxDB's that anybody may run.
-fn run_helper(dir: &TempDir, uid: Option<u32>) -> (std::process::Child, u32) {
-    let (program, influxd) = (dir.path().join("program"), dir.path().join("influxd"));
-    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    anybody::copy(&std::env::current_exe().unwrap(), &program);
-    anybody::copy(&engine().programs()[0].1, &influxd);
-    let options = dir.path().join("options");
-    fs::create_dir(&options).unwrap();
-    let mut command = Command::new(program);
-    command.args(["helper", "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, &options);
-    command.env("EMBERMARK_INFLUXD", &influxd);
-    command.current_dir("/").stdout(Stdio::piped());
-    if let Some(uid) = uid {
-        chown(&options, Some(uid), Some(uid)).unwrap();
-        command.uid(uid).gid(uid);
-    }
-    let mut child = command.spawn().unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut lines = lines.map_while(std::io::Result::ok);
-    let pid = lines.find_map(|line| line.strip_prefix("server ")?.parse().ok());
-    (child, pid.expect("the helper failed, see above"))
-}
-
-#[test]
-fn a_server_runs_as_its_owner_and_dies_with_one_that_is_killed() {
-    const NOBODY: u32 = 65534;
-    if !installed() {
-        return;
-    }
-    let others = geteuid().is_root().then_some(NOBODY);
-    if others.is_none() {
-        skipped("root", "only root can try another user as well");
-    }
-    for uid in [None].into_iter().chain(others.map(Some)) {
-        let dir = tempfile::tempdir().unwrap();
-        let (mut owner, pid) = run_helper(&dir, uid);
-        let runs_as = fs::metadata(format!("/proc/{pid}")).unwrap().uid();
-        assert_eq!(runs_as, uid.unwrap_or(geteuid().as_raw()));
-        owner.kill().unwrap();
-        owner.wait().unwrap();
-        assert!(is_gone(pid));
-    }
 }

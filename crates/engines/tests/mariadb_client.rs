@@ -1,127 +1,21 @@
-//! MariaDB by its C client: what goes to the server and comes from it, who is let in, and what is
-//! said where the library is missing.
+//! MariaDB by its C client: what goes to the server and comes from it, and who is let in.
 #![cfg(feature = "mariadb")]
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod server;
+
 use std::thread;
 
-use embermark_engines::sql::{Access, Param, ResultRow, SqlStore};
-use embermark_engines::{
-    Availability, Engine, EngineError, Link, OpenOptions, Opened, Result, Store, registry,
-};
+use embermark_engines::sql::{Access, Param, ResultRow};
+use embermark_engines::{EngineError, Link, OpenOptions, Result};
 use embermark_model::Durability;
-use tempfile::TempDir;
 
-/// The folder in which a helper process opens its server.
-const HELPER_DIR: &str = "EMBERMARK_TEST_MARIADB_CLIENT_DIR";
+use server::owner::{again, passes, told};
+use server::processes::peak;
+use server::readings::one_int;
+use server::{ServerEngine, given, options, sql};
 
-fn engine() -> &'static dyn Engine {
-    registry::find("mariadb").unwrap()
-}
-
-/// Whether a test can run; says so when not.
-fn installed() -> bool {
-    match engine().availability() {
-        Availability::Ready { .. } => true,
-        Availability::Missing { why, remedy } => {
-            println!("skipped: {why}; {remedy}");
-            false
-        }
-    }
-}
-
-fn options(dir: &Path) -> OpenOptions {
-    OpenOptions::new(dir, Durability::None, 32 << 20)
-}
-
-fn store(opened: Opened) -> Box<dyn SqlStore> {
-    match opened.store {
-        Store::Sql(store) => store,
-        _ => panic!("no SQL store"),
-    }
-}
-
-fn open(dir: &TempDir) -> Box<dyn SqlStore> {
-    store(engine().open(&options(dir.path())).unwrap())
-}
-
-/// The error of an open that has to fail.
-fn refused(options: &OpenOptions) -> EngineError {
-    match engine().open(options) {
-        Ok(_) => panic!("opened"),
-        Err(error) => error,
-    }
-}
-
-fn int(store: &mut dyn SqlStore, sql: &str) -> Result<Option<i64>> {
-    let statement = store.prepare(sql)?;
-    let mut found = None;
-    store.query(statement, &[], &mut |row| {
-        found = row.int(0)?;
-        Ok(())
-    })?;
-    Ok(found)
-}
-
-/// Runs a test of this program, one of the ignored ones, in a process of its own.
-fn in_a_process(test: &str, dir: &Path, variables: &[(&str, &Path)]) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([test, "--exact", "--ignored", "--nocapture"]).env(HELPER_DIR, dir);
-    for (name, value) in variables {
-        command.env(name, value);
-    }
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}");
-}
-
-fn helper_dir() -> Option<PathBuf> {
-    std::env::var_os(HELPER_DIR).map(PathBuf::from)
-}
-
-#[test]
-fn a_library_that_is_missing_is_told_with_its_remedy() {
-    if !installed() {
-        return;
-    }
-    let (dir, empty) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    in_a_process("without_a_library", dir.path(), &[("MARIADB_LIB_DIR", empty.path())]);
-}
-
-#[test]
-#[ignore = "a helper of another test"]
-fn without_a_library() {
-    let Some(dir) = helper_dir() else { return };
-    let named = std::env::var("MARIADB_LIB_DIR").unwrap();
-    let Availability::Missing { why, remedy } = engine().availability() else { panic!("there") };
-    assert_eq!(why, format!("no libmariadb.so in {named}"));
-    assert!(remedy.contains("`make servers`") && remedy.contains("MARIADB_LIB_DIR"), "{remedy}");
-    let url = Some("mysql://root@127.0.0.1:1/".to_owned());
-    for options in [options(&dir), OpenOptions { url, ..options(&dir) }] {
-        let error = refused(&options).to_string();
-        assert!(error.contains(&why) && error.contains(&remedy), "{error}");
-        assert!(fs::read_dir(&dir).unwrap().next().is_none(), "a server was made");
-    }
-}
-
-#[test]
-fn the_client_library_is_among_the_settings() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let opened = engine().open(&options(dir.path())).unwrap();
-    let found = opened.settings.iter().find(|(name, _)| name == "client library").unwrap();
-    let version = found.1.strip_prefix("MariaDB Connector/C ").unwrap();
-    assert!(
-        version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.'),
-        "{version}"
-    );
-    store(opened).close().unwrap();
-}
+const MARIADB: ServerEngine = ServerEngine("mariadb");
 
 /// What a statement that gives its one parameter back answers.
 #[derive(Debug, PartialEq)]
@@ -143,11 +37,7 @@ fn echo(row: &dyn ResultRow, sent: Param<'_>) -> Result<Echo> {
 
 #[test]
 fn a_parameter_of_any_type_and_size_comes_back_through_one_statement() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = open(&dir);
+    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
     let statement = store.prepare("SELECT ?").unwrap();
     let long: Vec<String> =
         [63, 64, 65, 1023, 1024, 1025, 70_000, 2 << 20].map(|n| "ä€".repeat(n)).into();
@@ -192,11 +82,7 @@ fn a_parameter_of_any_type_and_size_comes_back_through_one_statement() {
 
 #[test]
 fn columns_of_any_type_are_read_to_their_extremes() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = open(&dir);
+    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
     store
         .batch(
             "CREATE TABLE wide (a TINYINT, b SMALLINT, c MEDIUMINT, d INT, e BIGINT, f FLOAT, \
@@ -260,25 +146,18 @@ const LARGE: &str = "SELECT seq, repeat('x', seq MOD 2000) FROM seq_1_to_100000"
 
 #[test]
 fn a_large_result_is_streamed_and_one_that_is_not_read_to_its_end_is_over() {
-    if !installed() {
-        return;
+    if MARIADB.is_here() {
+        passes(&mut again("in_little_memory", ""));
     }
-    let dir = tempfile::tempdir().unwrap();
-    in_a_process("in_little_memory", dir.path(), &[]);
-}
-
-/// The most memory that this process has had, in KiB.
-fn peak() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 #[test]
 #[ignore = "a helper of another test"]
 fn in_little_memory() {
-    let Some(dir) = helper_dir() else { return };
-    let mut store = store(engine().open(&options(&dir)).unwrap());
+    if told().is_none() {
+        return;
+    }
+    let (_dir, mut store) = MARIADB.sql(Durability::None).unwrap();
     let large = store.prepare(LARGE).unwrap();
     let before = peak();
     let (mut rows, mut bytes) = (0, 0);
@@ -302,7 +181,7 @@ fn in_little_memory() {
     };
     let error = store.query(large, &[], &mut look).unwrap_err().to_string();
     assert!(seen == 1 && error.contains("enough"), "{error}");
-    assert_eq!(int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
+    assert_eq!(one_int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
     let panicking = std::panic::AssertUnwindSafe(|| {
         store.query(large, &[], &mut |row| {
             assert!(row.int(0)?.unwrap() < 5, "no more");
@@ -310,47 +189,39 @@ fn in_little_memory() {
         })
     });
     assert!(std::panic::catch_unwind(panicking).is_err());
-    assert_eq!(int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
+    assert_eq!(one_int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
     // An error of the server among rows is the statement's.
     let late = store
         .prepare("SELECT IF(seq < 50000, seq, (SELECT 1 UNION SELECT 2)) FROM seq_1_to_100000")
         .unwrap();
     let error = store.query(late, &[], &mut |_| Ok(())).unwrap_err().to_string();
     assert!(error.contains("ERROR 1242 (21000)") && error.contains("seq_1_to"), "{error}");
-    assert_eq!(int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
+    assert_eq!(one_int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
     store.close().unwrap();
 }
 
 #[test]
 fn a_statement_of_several_results_is_refused_and_the_store_goes_on() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = open(&dir);
+    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
     store.batch("CREATE PROCEDURE two() BEGIN SELECT 1, 2; SELECT 'a'; END").unwrap();
     let call = store.prepare("CALL two()").unwrap();
     for _ in 0..2 {
         let error = store.query(call, &[], &mut |_| panic!("a row")).unwrap_err().to_string();
         assert!(error.contains("CALL two()") && error.contains("several results"), "{error}");
-        assert_eq!(int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
+        assert_eq!(one_int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
     }
     store.close().unwrap();
 }
 
 #[test]
 fn every_statement_of_a_batch_runs_up_to_the_first_that_fails() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = open(&dir);
+    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
     let error = store
         .batch("CREATE TABLE a (x INT); SELECT * FROM a; INSERT INTO b VALUES (1); DROP TABLE a")
         .unwrap_err()
         .to_string();
     assert!(error.contains("ERROR 1146 (42S02)") && error.contains(".b'"), "{error}");
-    assert_eq!(int(&mut *store, "SELECT count(*) FROM a").unwrap(), Some(0));
+    assert_eq!(one_int(&mut *store, "SELECT count(*) FROM a").unwrap(), Some(0));
     store.close().unwrap();
 }
 
@@ -358,13 +229,14 @@ fn every_statement_of_a_batch_runs_up_to_the_first_that_fails() {
 fn who_is_let_in_is_the_servers_to_say_and_no_password_is_repeated() {
     const PASSWORD: &str = "p@ss:w/rd%#?ß";
     const IN_A_URL: &str = "p%40ss%3Aw%2Frd%25%23%3F%C3%9F";
-    if !installed() {
+    if !MARIADB.is_here() {
         return;
     }
-    let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let with_port = OpenOptions { link: Link::Loopback, ..options(server_dir.path()) };
-    let mut owner = store(engine().open(&with_port).unwrap());
-    let port = int(&mut *owner, "SELECT CAST(@@port AS SIGNED)").unwrap().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let private = options(dir.path(), Durability::None);
+    let with_port = OpenOptions { link: Link::Loopback, ..private };
+    let mut owner = sql(MARIADB.open(&with_port).store);
+    let port = one_int(&mut *owner, "SELECT CAST(@@port AS SIGNED)").unwrap().unwrap();
     owner
         .batch(
             &format!(
@@ -374,34 +246,31 @@ fn who_is_let_in_is_the_servers_to_say_and_no_password_is_repeated() {
             .replace("gu@est", "`gu@est`"),
         )
         .unwrap();
-    let at = |user: &str| {
-        let url = Some(format!("mysql://{user}@127.0.0.1:{port}/"));
-        OpenOptions { url, ..options(dir.path()) }
-    };
-    let mut guest = store(engine().open(&at(&format!("gu%40est:{IN_A_URL}"))).unwrap());
-    assert_eq!(int(&mut *guest, "SELECT CURRENT_USER() = 'gu@est@127.0.0.1'").unwrap(), Some(1));
+    let at = |user: &str| given(&format!("mysql://{user}@127.0.0.1:{port}/"), Durability::None);
+    let refused = |user: &str| MARIADB.refused(&at(user)).to_string();
+    let mut guest = sql(MARIADB.open(&at(&format!("gu%40est:{IN_A_URL}"))).store);
+    assert_eq!(
+        one_int(&mut *guest, "SELECT CURRENT_USER() = 'gu@est@127.0.0.1'").unwrap(),
+        Some(1)
+    );
     guest.close().unwrap();
     for wrong in ["hunter2", "", "hunter2:hunter2"] {
-        let error = refused(&at(&format!("gu%40est:{wrong}"))).to_string();
+        let error = refused(&format!("gu%40est:{wrong}"));
         assert!(error.contains("ERROR 1045 (28000)") && error.contains("gu@est"), "{error}");
         assert!(error.contains(&format!("127.0.0.1, port {port}")), "{error}");
         assert!(!error.contains("hunter2"), "{error}");
     }
-    let error = refused(&at("gu%40est:hunter2%00")).to_string();
+    let error = refused("gu%40est:hunter2%00");
     assert!(error.contains("a byte of zero") && !error.contains("hunter2"), "{error}");
     // With a / that is not given as %2F the host ends in the password.
-    let error = refused(&at("gu%40est:1/hunter2")).to_string();
+    let error = refused("gu%40est:1/hunter2");
     assert!(error.contains("%XX") && !error.contains("hunter2"), "{error}");
     owner.close().unwrap();
 }
 
 #[test]
 fn a_change_that_waited_for_a_lock_in_vain_is_made_again() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = open(&dir);
+    let Some((_dir, mut store)) = MARIADB.sql(Durability::None) else { return };
     store
         .batch(
             "CREATE TABLE t (id INT PRIMARY KEY, n INT) ENGINE=InnoDB; \
@@ -415,17 +284,17 @@ fn a_change_that_waited_for_a_lock_in_vain_is_made_again() {
     store.run(mine, &[Param::Int(1)]).unwrap();
     thread::scope(|scope| {
         let other = scope.spawn(move || {
-            let Store::Sql(mut other) = opener.open().unwrap() else { panic!("no SQL store") };
+            let mut other = sql(opener.open().unwrap());
             let theirs = other.prepare(change).unwrap();
             let changed = other.run(theirs, &[Param::Int(10)]);
             other.close().unwrap();
             changed
         });
         // Until it has waited a second time, which is after the server gave up the first.
-        let Store::Sql(mut watcher) = watcher.open().unwrap() else { panic!("no SQL store") };
+        let mut watcher = sql(watcher.open().unwrap());
         let waits = "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status \
                      WHERE variable_name = 'Innodb_row_lock_waits'";
-        while int(&mut *watcher, waits).unwrap().unwrap() < 2 {
+        while one_int(&mut *watcher, waits).unwrap().unwrap() < 2 {
             assert!(!other.is_finished(), "it gave up");
             thread::yield_now();
         }
@@ -433,6 +302,6 @@ fn a_change_that_waited_for_a_lock_in_vain_is_made_again() {
         store.commit().unwrap();
         assert_eq!(other.join().unwrap().unwrap(), 1);
     });
-    assert_eq!(int(&mut *store, "SELECT n FROM t").unwrap(), Some(11));
+    assert_eq!(one_int(&mut *store, "SELECT n FROM t").unwrap(), Some(11));
     store.close().unwrap();
 }

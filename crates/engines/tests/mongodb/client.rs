@@ -1,6 +1,8 @@
 //! A second client of a server: MongoDB's C driver by its simplest calls, commands and answers as
 //! JSON. It shares the library with the engine, and nothing else.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 
@@ -58,6 +60,14 @@ impl Client {
     /// name in it says which it is.)
     pub fn run(&self, database: &str, command: &str) -> Value {
         self.answer(database, command, "bson_as_relaxed_extended_json")
+    }
+
+    /// The server's databases, without the one that it makes on its own, a moment after its start.
+    pub fn databases(&self) -> Vec<String> {
+        let answer = self.run("admin", r#"{"listDatabases": 1, "nameOnly": true}"#);
+        let names = answer["databases"].as_array().unwrap().iter();
+        let names = names.map(|database| database["name"].as_str().unwrap().to_owned());
+        names.filter(|name| name != "config").collect()
     }
 
     /// The answer to a command, each number with its type.

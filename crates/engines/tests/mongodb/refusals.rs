@@ -1,53 +1,25 @@
 //! What goes wrong, and what is said of it.
 
-use std::env;
+use std::fs;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use super::client::Client;
-use super::*;
+use embermark_engines::document::{Document, DocumentStore, Value};
+use embermark_engines::sql::ResultRow;
+use embermark_model::Durability;
 
-#[test]
-fn without_the_library_it_says_what_it_needs() {
-    // Without a mongod it says that before.
-    if !installed() {
-        return;
-    }
-    let empty = tempfile::tempdir().unwrap();
-    let child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "refusals::is_missing", "--ignored", "--nocapture"])
-        .env("MONGOC_LIB_DIR", empty.path())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&child.stdout);
-    assert!(child.status.success() && said.contains("1 passed"), "{child:?}");
-}
-
-/// Run in a process of its own by the test above, and by nobody else.
-#[test]
-#[ignore = "run in a process of its own by another test"]
-fn is_missing() {
-    let Some(folder) = env::var_os("MONGOC_LIB_DIR") else { return };
-    let Availability::Missing { why, remedy } = engine().availability() else { panic!("ready") };
-    assert!(why.contains(&*folder.to_string_lossy()) && why.contains("libmongoc"), "{why}");
-    assert!(remedy.contains("make servers") && remedy.contains("MONGOC_LIB_DIR"), "{remedy}");
-    let dir = tempfile::tempdir().unwrap();
-    let mut private = options(dir.path(), Durability::None);
-    assert!(refused(&private).is_unavailable());
-    // No server was begun.
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
-    private.url = Some("mongodb://127.0.0.1/".to_owned());
-    assert!(refused(&private).is_unavailable());
-}
+use crate::client::Client;
+use crate::server::{documents, given};
+use crate::{MONGODB, READINGS, count, insert, url_of};
 
 #[test]
 fn a_password_is_in_no_error() {
-    if !installed() {
-        return;
-    }
-    let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let owner = open(&server_dir, Durability::None);
-    let right = url_of(&server_dir);
-    let mut given = options(dir.path(), Durability::None);
+    let Some((dir, owner)) = MONGODB.documents(Durability::None) else { return };
+    let right = url_of(&dir);
+    let refused = |url: &str| MONGODB.refused(&given(url, Durability::None)).to_string();
     // A user whom the server does not know, and URLs that are none.
     let urls = [
         right.replace("mongodb://", "mongodb://me:hunter2@"),
@@ -58,23 +30,17 @@ fn a_password_is_in_no_error() {
         "mongodb://me:hunter2@hunter3@host/".to_owned(),
     ];
     for url in urls {
-        given.url = Some(url);
-        let error = refused(&given).to_string();
+        let error = refused(&url);
         assert!(error.starts_with("mongodb could not ") && !error.contains("hunter"), "{error}");
     }
-    given.url = Some(right.replace("mongodb://", "mongodb://me:hunter2@"));
-    let error = refused(&given).to_string();
+    let error = refused(&right.replace("mongodb://", "mongodb://me:hunter2@"));
     assert!(error.contains("mongod.sock") && error.contains("uthentication failed"), "{error}");
-    store(owner).close().unwrap();
+    owner.close().unwrap();
 }
 
 #[test]
 fn an_error_has_the_servers_code_and_words() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((_dir, mut store)) = MONGODB.documents(Durability::None) else { return };
     let readings = store.create(&READINGS).unwrap();
     let mut nothing = |_: &dyn ResultRow| Ok(());
     let ask = |text: &str| format!("mongodb could not answer `{text}`: ");
@@ -132,15 +98,10 @@ impl Drop for Failing {
 
 #[test]
 fn a_change_is_made_again_where_another_client_was_in_the_way_and_nowhere_else() {
-    if !installed() {
-        return;
-    }
-    let (dir, failing_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let private = open(&dir, Durability::None);
+    let Some((_dir, private)) = MONGODB.start(Durability::None) else { return };
+    let failing_dir = tempfile::tempdir().unwrap();
     let failing = Failing::start(private.server.unwrap(), failing_dir.path());
-    let mut given = options(dir.path(), Durability::None);
-    given.url = Some(failing.url.clone());
-    let mut ours = store(open_given(&given));
+    let mut ours = documents(MONGODB.open(&given(&failing.url, Durability::None)).store);
     let readings = ours.create(&READINGS).unwrap();
     let client = Client::new(&failing.url);
     let fail = |how: &str| {
@@ -169,5 +130,5 @@ fn a_change_is_made_again_where_another_client_was_in_the_way_and_nowhere_else()
     assert_eq!(count(&mut *ours, readings), 3);
     ours.close().unwrap();
     drop(failing);
-    store(private).close().unwrap();
+    documents(private.store).close().unwrap();
 }

@@ -2,9 +2,15 @@
 
 use serde_json::json;
 
-use super::client::Client;
-use super::*;
-use embermark_engines::document::Documents;
+use embermark_engines::document::{
+    Collection, CollectionDef, Document, DocumentStore, Documents, Filter, Find, Order, Value,
+};
+use embermark_engines::sql::ResultRow;
+use embermark_engines::{EngineError, Result};
+use embermark_model::Durability;
+
+use crate::client::Client;
+use crate::{MONGODB, READINGS, url_of};
 
 static KINDS: CollectionDef =
     CollectionDef { name: "kinds", key: &["id"], indexes: &[], fields: &["value"] };
@@ -13,8 +19,8 @@ fn find_one(
     store: &mut dyn DocumentStore,
     of: Collection,
     id: i64,
-    visit: &mut dyn FnMut(&dyn ResultRow) -> embermark_engines::Result<()>,
-) -> embermark_engines::Result<()> {
+    visit: &mut dyn FnMut(&dyn ResultRow) -> Result<()>,
+) -> Result<()> {
     let key = [Value::Int(id)];
     let columns: &[&str] = &["id", "value"];
     let find = Find { filter: Filter::Key(&key), order: Order::Any, limit: None, columns };
@@ -23,11 +29,7 @@ fn find_one(
 
 #[test]
 fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((dir, mut store)) = MONGODB.documents(Durability::None) else { return };
     let store = &mut *store;
     let kinds = store.create(&KINDS).unwrap();
     let (long, other) = ("long, ü ".repeat(200_000), "a\0b \u{1f525}");
@@ -123,11 +125,7 @@ impl Documents for Readings {
 #[test]
 fn a_large_answer_comes_in_parts_and_one_that_is_left_is_forgotten() {
     const MANY: i64 = 25_000;
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((dir, mut store)) = MONGODB.documents(Durability::None) else { return };
     let store = &mut *store;
     let readings = store.create(&READINGS).unwrap();
     assert_eq!(store.bulk(readings, &mut Readings(0, MANY)).unwrap(), MANY as u64);

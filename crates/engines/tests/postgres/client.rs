@@ -1,75 +1,21 @@
-//! libpq: found or not, what it is told and what it keeps in memory.
+//! libpq: what it is told and what it keeps in memory.
 
-use std::env;
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use embermark_engines::sql::Access;
-use embermark_engines::sql::SqlStore;
-use embermark_engines::{Availability, EngineError, OpenOptions};
+use embermark_engines::EngineError;
+use embermark_engines::sql::{Access, Param, ResultRow, SqlStore, Statement};
 use embermark_model::Durability;
 
-use crate::common::{engine, installed, one_int, open, options, psql, setting, store, url_of};
-
-/// The folder of a helper process.
-const TOLD: &str = "EMBERMARK_TEST_LIBPQ_DIR";
-
-/// Runs an ignored test of this file in a process of its own, with these variables.
-fn in_a_process_of_its_own(test: &str, dir: &Path, variables: &[(&str, &str)]) {
-    let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", &format!("client::{test}"), "--ignored", "--nocapture"]);
-    let output = command.env(TOLD, dir).envs(variables.iter().copied()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
-}
-
-fn told() -> Option<OpenOptions> {
-    let dir = env::var_os(TOLD)?;
-    Some(options(Path::new(&dir), Durability::None))
-}
-
-#[test]
-fn the_version_of_the_library_is_among_the_settings() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let opened = open(&dir, Durability::None);
-    let version = setting(&opened, "libpq");
-    let numbers: Vec<u32> = version.split('.').map(|number| number.parse().unwrap()).collect();
-    assert!(numbers[0] >= 9, "{version}");
-    store(opened).close().unwrap();
-}
-
-#[test]
-fn without_the_library_it_says_what_is_missing_and_what_gets_it() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let folder = dir.path().to_str().unwrap();
-    in_a_process_of_its_own("is_missing", dir.path(), &[("LIBPQ_LIB_DIR", folder)]);
-}
-
-#[test]
-#[ignore = "run in a process of its own by another test"]
-fn is_missing() {
-    let Some(mut options) = told() else { return };
-    let folder = options.dir.to_str().unwrap().to_owned();
-    let Availability::Missing { why, remedy } = engine().availability() else { panic!("ready") };
-    assert!(why.contains("no libpq.so in ") && why.contains(&folder), "{why}");
-    assert!(remedy.contains("make servers") && remedy.contains("LIBPQ_LIB_DIR"), "{remedy}");
-    for url in [None, Some("postgres://me@127.0.0.1:1/db".to_owned())] {
-        options.url = url;
-        let error = crate::common::refused(&options);
-        assert!(error.is_unavailable() && error.to_string().contains(&why), "{error}");
-    }
-}
+use crate::POSTGRES;
+use crate::psql::{psql, url_of};
+use crate::server::owner::{again, passes, told};
+use crate::server::processes::peak;
+use crate::server::readings::one_int;
+use crate::server::{options, setting, sql};
 
 #[test]
 fn what_the_environment_tells_clients_of_postgresql_is_not_for_a_private_server() {
-    if !installed() {
+    if !POSTGRES.is_here() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -83,16 +29,16 @@ fn what_the_environment_tells_clients_of_postgresql_is_not_for_a_private_server(
         ("PGOPTIONS", "-c work_mem=1234kB"),
         ("PGCLIENTENCODING", "LATIN1"),
     ];
-    in_a_process_of_its_own("is_private", dir.path(), &variables);
+    passes(again("client::is_private", dir.path()).envs(variables));
 }
 
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn is_private() {
-    let Some(options) = told() else { return };
-    let opened = engine().open(&options).unwrap();
+    let Some(dir) = told() else { return };
+    let opened = POSTGRES.open(&options(Path::new(&dir), Durability::None));
     assert_eq!(setting(&opened, "work_mem"), "8MB");
-    let mut first = store(opened);
+    let mut first = sql(opened.store);
     let encoding = "SELECT (current_setting('client_encoding') = 'UTF8')::integer";
     assert_eq!(one_int(&mut *first, encoding).unwrap(), Some(1));
     first.reconnect().unwrap().unwrap();
@@ -102,32 +48,25 @@ fn is_private() {
 
 #[test]
 fn a_result_of_a_million_rows_is_never_in_memory_whole() {
-    if !installed() {
-        return;
+    if POSTGRES.is_here() {
+        passes(&mut again("client::streams", ""));
     }
-    let dir = tempfile::tempdir().unwrap();
-    in_a_process_of_its_own("streams", dir.path(), &[]);
-}
-
-/// The most memory that this process has had, in KiB.
-fn peak() -> i64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim_end_matches("kB").trim().parse().unwrap()
 }
 
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn streams() {
     const ROWS: i64 = 1_000_000;
-    let Some(options) = told() else { return };
-    let mut store = store(engine().open(&options).unwrap());
+    if told().is_none() {
+        return;
+    }
+    let (_dir, mut store) = POSTGRES.sql(Durability::None).unwrap();
     let sql = format!("SELECT n, repeat('x', 100) FROM generate_series(1, {ROWS}) n");
     let statement = store.prepare(&sql).unwrap();
     let before = peak();
     for _ in 0..2 {
         let (mut sum, mut bytes) = (0, 0);
-        let mut look = |row: &dyn embermark_engines::sql::ResultRow| {
+        let mut look = |row: &dyn ResultRow| {
             sum += row.int(0)?.unwrap();
             bytes += row.text(1)?.unwrap().len();
             Ok(())
@@ -143,14 +82,10 @@ fn streams() {
 }
 
 /// The numbers from 1 to `n`, by the same statement each time.
-fn count_to(
-    store: &mut dyn SqlStore,
-    statement: embermark_engines::sql::Statement,
-    n: i64,
-) -> Vec<i64> {
+fn count_to(store: &mut dyn SqlStore, statement: Statement, n: i64) -> Vec<i64> {
     let mut found = Vec::new();
-    let params = [embermark_engines::sql::Param::Int(n)];
-    let mut look = |row: &dyn embermark_engines::sql::ResultRow| {
+    let params = [Param::Int(n)];
+    let mut look = |row: &dyn ResultRow| {
         found.extend(row.int(0)?);
         Ok(())
     };
@@ -160,11 +95,7 @@ fn count_to(
 
 #[test]
 fn a_statement_answers_alike_whether_its_rows_are_few_or_many() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
     let statement = store.prepare("SELECT generate_series(1, $1)").unwrap();
     // Often enough few for it to be read whole, then many, then streamed again.
     for n in [vec![1; 20], vec![1000; 3], vec![0; 20], vec![300, 256, 257, 64, 65]].concat() {
@@ -175,11 +106,7 @@ fn a_statement_answers_alike_whether_its_rows_are_few_or_many() {
 
 #[test]
 fn a_visitor_that_stops_leaves_a_connection_that_answers_in_its_transaction_too() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
     store.batch("CREATE TABLE t (n INTEGER)").unwrap();
     let statement = store.prepare("SELECT generate_series(1, $1)").unwrap();
     let insert = store.prepare("INSERT INTO t VALUES (1)").unwrap();
@@ -190,9 +117,9 @@ fn a_visitor_that_stops_leaves_a_connection_that_answers_in_its_transaction_too(
         for _ in 0..20 {
             count_to(&mut *store, statement, 1);
         }
-        let params = [embermark_engines::sql::Param::Int(100_000)];
+        let params = [Param::Int(100_000)];
         let mut visited = 0;
-        let mut stop = |_: &dyn embermark_engines::sql::ResultRow| {
+        let mut stop = |_: &dyn ResultRow| {
             visited += 1;
             if visited < 3 { Ok(()) } else { Err(EngineError::failed("test", "go on", "enough")) }
         };
@@ -206,7 +133,7 @@ fn a_visitor_that_stops_leaves_a_connection_that_answers_in_its_transaction_too(
     let fails_late = store.prepare("SELECT 1 / (n - 5000) FROM generate_series(1, 9000) n");
     let fails_late = fails_late.unwrap();
     let mut visited = 0;
-    let mut count = |_: &dyn embermark_engines::sql::ResultRow| {
+    let mut count = |_: &dyn ResultRow| {
         visited += 1;
         Ok(())
     };
@@ -218,11 +145,7 @@ fn a_visitor_that_stops_leaves_a_connection_that_answers_in_its_transaction_too(
 
 #[test]
 fn a_connection_that_was_ended_is_told_and_can_be_made_again() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
     let pid = one_int(&mut *store, "SELECT pg_backend_pid()").unwrap().unwrap();
     psql(&url_of(&dir), &format!("SELECT pg_terminate_backend({pid}, 10000)"));
     let error = one_int(&mut *store, "SELECT 1").unwrap_err().to_string();

@@ -4,69 +4,19 @@ use std::fs;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use embermark_engines::OpenOptions;
-use embermark_engines::sql::Access;
-use embermark_engines::sql::Param;
+use embermark_engines::sql::{Access, Param};
 use embermark_model::Durability;
 
-use crate::common::{
-    TABLE, engine, installed, made, one_int, options, psql, refused, schemas, setting, store,
-    url_of, with_table,
-};
-
-#[test]
-fn a_given_server_gets_one_schema_and_loses_it_again() {
-    if !installed() {
-        return;
-    }
-    let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let mut owner = with_table(&server_dir, Durability::Process);
-    let url = url_of(&server_dir);
-    let at_first = schemas(&url);
-    let mut given = options(dir.path(), Durability::None);
-    given.url = Some(url.clone());
-    let opened = engine().open(&given).unwrap();
-    assert_eq!(opened.server, None);
-    assert_eq!((setting(&opened, "synchronous_commit"), setting(&opened, "fsync")), ("off", "off"));
-    let mut ours = store(opened);
-    ours.batch(&ours.dialect().create_table(&TABLE)).unwrap();
-    assert_eq!(ours.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
-    ours.maintain().unwrap();
-    assert_eq!(one_int(&mut *owner, "SELECT count(*) FROM readings").unwrap(), Some(0));
-    let added: Vec<_> = schemas(&url).into_iter().filter(|s| !at_first.contains(s)).collect();
-    assert!(matches!(&added[..], [one] if one.starts_with("embermark_")), "{added:?}");
-    // Even when it is dropped in the middle of a transaction.
-    ours.begin(Access::Write).unwrap();
-    drop(ours);
-    assert_eq!(schemas(&url), at_first);
-
-    let power = OpenOptions { durability: Durability::Power, ..given };
-    let error = refused(&power).to_string();
-    assert!(error.contains("fsync=off") && error.contains("--durability"), "{error}");
-    assert_eq!(schemas(&url), at_first);
-    owner.close().unwrap();
-}
-
-#[test]
-fn a_server_that_is_not_reached_is_an_error_that_names_it_and_keeps_the_password() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut given = options(dir.path(), Durability::Process);
-    given.url = Some("postgres://me:hunter2@127.0.0.1:1/db".to_owned());
-    let error = refused(&given).to_string();
-    assert!(
-        error.contains("connect to 127.0.0.1, port 1") && !error.contains("hunter2"),
-        "{error}"
-    );
-    given.url = Some("mysql//nonsense".to_owned());
-    assert!(refused(&given).to_string().contains("postgres://user:password@host"));
-}
+use crate::POSTGRES;
+use crate::psql::{psql, url_of};
+use crate::server::readings::{TABLE, create, made, one_int};
+use crate::server::{given, sql};
 
 #[test]
 fn no_part_of_a_password_is_in_an_error_however_the_url_is_written() {
-    if !installed() {
+    if !POSTGRES.is_here() {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
     let urls = [
         ("postgres://me:hunter2@127.0.0.1:1/db", "connect to 127.0.0.1, port 1"),
         ("postgresql://me:hunter2@127.0.0.1:1/db?sslmode=nonsense", "connect to"),
@@ -92,9 +42,7 @@ fn no_part_of_a_password_is_in_an_error_however_the_url_is_written() {
         ("postgres://me:hunter2\0@127.0.0.1/db", "nul byte"),
     ];
     for (url, expected) in urls {
-        let mut given = options(dir.path(), Durability::Process);
-        given.url = Some(url.to_owned());
-        let error = refused(&given).to_string();
+        let error = POSTGRES.refused(&given(url, Durability::Process)).to_string();
         assert!(!error.contains("hunter2"), "{url}: {error}");
         assert!(error.contains(expected) || expected == "\"]\"", "{url}: {error}");
         let is_read = error.contains("connect to");
@@ -104,29 +52,22 @@ fn no_part_of_a_password_is_in_an_error_however_the_url_is_written() {
 
 #[test]
 fn a_user_with_a_password_and_few_rights_is_let_in_by_it_alone() {
-    if !installed() {
-        return;
-    }
-    let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let owner = with_table(&server_dir, Durability::Process);
-    let url = url_of(&server_dir);
+    let Some((dir, owner)) = POSTGRES.readings(Durability::Process) else { return };
+    let url = url_of(&dir);
     psql(
         &url,
         "CREATE ROLE me LOGIN PASSWORD 'hun%ter/2@x'; GRANT CREATE ON DATABASE postgres TO me",
     );
-    let rules = server_dir.path().join("server/data/pg_hba.conf");
+    let rules = dir.path().join("server/data/pg_hba.conf");
     fs::write(rules, "local all me scram-sha-256\nlocal all all trust\n").unwrap();
     psql(&url, "SELECT pg_reload_conf()");
     let by = |password: &str| {
-        let mut given = options(dir.path(), Durability::None);
-        let user = url.replace("postgres@", &format!("me:{password}@"));
-        given.url = Some(user);
-        given
+        given(&url.replace("postgres@", &format!("me:{password}@")), Durability::None)
     };
     // The server reads its rules anew when it comes to that.
     let deadline = Instant::now() + Duration::from_secs(15);
     let error = loop {
-        match engine().open(&by("hunter2")) {
+        match POSTGRES.engine().open(&by("hunter2")) {
             Err(error) => break error.to_string(),
             Ok(_) if Instant::now() < deadline => sleep(Duration::from_millis(10)),
             Ok(_) => panic!("let in by a wrong password"),
@@ -134,15 +75,12 @@ fn a_user_with_a_password_and_few_rights_is_let_in_by_it_alone() {
     };
     assert!(error.contains("password authentication failed"), "{error}");
     assert!(!error.contains("hunter2"), "{error}");
-    let mut ours = store(engine().open(&by("hun%25ter%2F2%40x")).unwrap());
-    ours.batch(&ours.dialect().create_table(&TABLE)).unwrap();
+    let mut ours = sql(POSTGRES.open(&by("hun%25ter%2F2%40x")).store);
+    create(&mut *ours);
     assert_eq!(ours.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
     // It may not ask for a checkpoint, and that is no error of ours.
     ours.maintain().unwrap();
-    let mut second = match ours.open_client().unwrap().open().unwrap() {
-        embermark_engines::Store::Sql(second) => second,
-        _ => panic!("no SQL store"),
-    };
+    let mut second = sql(ours.open_client().unwrap().open().unwrap());
     assert_eq!(one_int(&mut *second, "SELECT count(*) FROM readings").unwrap(), Some(100));
     second.close().unwrap();
     ours.close().unwrap();
@@ -153,25 +91,18 @@ const ADD: &str = "UPDATE public.readings SET value = value + $1 WHERE sensor = 
 
 #[test]
 fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_told_inside() {
-    if !installed() {
-        return;
-    }
-    let (server_dir, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let mut owner = with_table(&server_dir, Durability::Process);
+    let Some((dir, mut owner)) = POSTGRES.readings(Durability::Process) else { return };
     owner.batch("INSERT INTO readings VALUES (1, 1, 0, NULL)").unwrap();
     let add = owner.prepare(ADD).unwrap();
-    let url = url_of(&server_dir);
+    let url = url_of(&dir);
     let isolation = "?options=-c%20default_transaction_isolation%3Dserializable";
-    let strict = OpenOptions {
-        url: Some(format!("{url}{isolation}")),
-        ..options(dir.path(), Durability::Process)
-    };
+    let strict = given(&format!("{url}{isolation}"), Durability::Process);
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
     owner.begin(Access::Write).unwrap();
     owner.run(add, &[Param::Float(1.0)]).unwrap();
     thread::scope(|scope| {
         let other = scope.spawn(|| {
-            let mut other = store(engine().open(&strict).unwrap());
+            let mut other = sql(POSTGRES.open(&strict).store);
             let add = other.prepare(ADD).unwrap();
             // It waits for the other's end, and then may not change what that has changed.
             let changed = other.run(add, &[Param::Float(10.0)]);
@@ -187,7 +118,7 @@ fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_to
     let value = "SELECT value::bigint FROM public.readings";
     assert_eq!(one_int(&mut *owner, value).unwrap(), Some(11));
 
-    let mut other = store(engine().open(&strict).unwrap());
+    let mut other = sql(POSTGRES.open(&strict).store);
     let their_add = other.prepare(ADD).unwrap();
     other.begin(Access::Write).unwrap();
     assert_eq!(one_int(&mut *other, value).unwrap(), Some(11));

@@ -1,19 +1,25 @@
 //! The bulk path.
 
-use embermark_engines::sql::Access;
+use embermark_engines::sql::{Access, Param, Rows};
 use embermark_model::Durability;
 
-use crate::common::{TABLE, Twice, installed, made, one_int, with_table};
+use crate::POSTGRES;
+use crate::server::readings::{Made, TABLE, made, one_int};
+
+/// Some rows, and then others.
+struct Twice(Made, Made);
+
+impl Rows for Twice {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        if self.0.next < self.0.end { self.0.next() } else { self.1.next() }
+    }
+}
 
 #[test]
 fn a_bulk_load_is_one_commit_that_writes_next_to_no_log() {
-    if !installed() {
-        return;
-    }
     // Enough for the table and its index to be above wal_skip_threshold, 2 MB each.
     const ROWS: i64 = 99_999;
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = with_table(&dir, Durability::Process);
+    let Some((_dir, mut store)) = POSTGRES.readings(Durability::Process) else { return };
     let log = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint";
     let before = one_int(&mut *store, log).unwrap().unwrap();
     assert_eq!(store.bulk_insert(&TABLE, &mut made(0..ROWS)).unwrap(), ROWS as u64);
@@ -51,11 +57,7 @@ fn a_bulk_load_is_one_commit_that_writes_next_to_no_log() {
 
 #[test]
 fn a_load_that_is_given_up_midway_stores_nothing_and_the_store_goes_on() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = with_table(&dir, Durability::None);
+    let Some((_dir, mut store)) = POSTGRES.readings(Durability::None) else { return };
     let count = "SELECT count(*) FROM readings";
     for rows in [10, 200_000] {
         // The last rows do not fit: far behind what the server has got.

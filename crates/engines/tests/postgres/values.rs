@@ -1,24 +1,21 @@
 //! Parameters on their way to the server, and values on their way back.
 
-use embermark_engines::sql::{Access, Param, SqlStore};
+use embermark_engines::sql::{Access, Param, ResultRow, SqlStore};
 use embermark_model::Durability;
 
-use crate::common::{installed, one_int, open, store};
+use crate::POSTGRES;
+use crate::server::readings::one_int;
 
 #[test]
 fn numbers_of_any_width_and_json_are_read_and_others_are_refused_by_name() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
     let sql = "SELECT 7::smallint, 7, sum(n), avg(n)::float8, 1.5::real, '{\"a\": 1}'::jsonb, \
                NULL::bigint, true, avg(n) FROM generate_series(1, 4) n \
                WHERE n > $1 AND n::numeric < $2";
     let statement = store.prepare(sql).unwrap();
     let params = [Param::Int(0), Param::Float(3.5)];
     let mut rows = 0;
-    let mut look = |row: &dyn embermark_engines::sql::ResultRow| {
+    let mut look = |row: &dyn ResultRow| {
         rows += 1;
         let ints: Vec<_> = (0..3).map(|column| row.int(column).unwrap()).collect();
         assert_eq!(ints, [Some(7), Some(7), Some(6)]);
@@ -43,7 +40,7 @@ fn answer(
     store: &mut dyn SqlStore,
     sql: &str,
     params: &[Param<'_>],
-    look: &mut dyn FnMut(&dyn embermark_engines::sql::ResultRow),
+    look: &mut dyn FnMut(&dyn ResultRow),
 ) {
     let (statement, mut rows) = (store.prepare(sql).unwrap(), 0);
     store
@@ -58,11 +55,7 @@ fn answer(
 
 #[test]
 fn integers_come_back_as_they_went_at_their_extremes_too() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
     let widths = [
         ("smallint", i64::from(i16::MIN), i64::from(i16::MAX)),
         ("integer", i64::from(i32::MIN), i64::from(i32::MAX)),
@@ -83,11 +76,7 @@ fn integers_come_back_as_they_went_at_their_extremes_too() {
 
 #[test]
 fn doubles_come_back_bit_by_bit_and_so_do_those_that_are_no_numbers() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
     let numbers = [0.0, -0.0, 1.0 / 3.0, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 5e-324];
     let others = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     for number in numbers.into_iter().chain(others) {
@@ -114,11 +103,7 @@ fn doubles_come_back_bit_by_bit_and_so_do_those_that_are_no_numbers() {
 
 #[test]
 fn texts_come_back_whether_empty_or_long_and_other_types_are_read_by_the_server() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
     let long = "grün ".repeat(1_000_000);
     for text in ["", "a", "\u{1F980} grün", "'; --", &long] {
         for of in ["text", "varchar"] {
@@ -149,11 +134,7 @@ fn texts_come_back_whether_empty_or_long_and_other_types_are_read_by_the_server(
 
 #[test]
 fn parameters_that_do_not_fit_are_an_error_that_ends_the_transaction_and_no_more() {
-    if !installed() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = store(open(&dir, Durability::None));
+    let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
     store.batch("CREATE TABLE t (n INTEGER, word TEXT, data JSONB)").unwrap();
     let insert = store.prepare("INSERT INTO t VALUES ($1, $2, $3)").unwrap();
     let good = [Param::Int(1), Param::Text("x"), Param::Text("{}")];

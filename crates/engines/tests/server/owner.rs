@@ -1,0 +1,145 @@
+//! This test program again: a process that owns a server, or one in which a single test runs.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+use std::{env, fs};
+
+use embermark_model::Durability;
+
+use super::processes::{Processes, is_running};
+use super::{ServerEngine, options, rows};
+
+/// The variable by which a process of its own is told what to do.
+const TOLD: &str = "EMBERMARK_TEST_SERVER";
+
+/// An ignored test of this program, in a process of its own, which is told something.
+pub fn again(test: &str, told: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    run(&mut command, test);
+    command.env(TOLD, told);
+    command
+}
+
+fn run(command: &mut Command, test: &str) {
+    command.args([test, "--exact", "--ignored", "--nocapture"]);
+}
+
+/// What such a test was told; nothing where nobody started it.
+pub fn told() -> Option<String> {
+    env::var(TOLD).ok()
+}
+
+/// Runs such a test, which must pass; what was said.
+pub fn passes(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    said
+}
+
+/// A process that has opened a private server and written to it.
+pub struct Owner {
+    process: Child,
+    /// The server.
+    pub server: u32,
+    /// The server's and what it started.
+    pub processes: Processes,
+}
+
+impl Owner {
+    /// Starts one with a server in the new folder `dir`, as another user where `uid` says so. It
+    /// knows no home and no cache folder but what `variables` say.
+    pub fn start(
+        engine: ServerEngine,
+        dir: &Path,
+        uid: Option<u32>,
+        variables: &[(&str, &Path)],
+    ) -> Self {
+        fs::create_dir(dir).unwrap();
+        let mut command = match uid {
+            Some(uid) => as_user(uid, engine, dir),
+            None => Command::new(env::current_exe().unwrap()),
+        };
+        let this_module = module_path!().split_once("::").unwrap().1;
+        run(&mut command, &format!("{this_module}::owns_a_server"));
+        command.env(TOLD, format!("{}\n{}", engine.0, dir.display()));
+        command.env_remove("HOME").env_remove("XDG_CACHE_HOME").envs(variables.iter().copied());
+        let mut process = command.current_dir("/").stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let mut lines = lines.map_while(std::io::Result::ok);
+        let server = lines.find_map(|line| line.strip_prefix("server ")?.parse().ok());
+        let server = server.expect("the owner failed, see above");
+        Self { process, server, processes: Processes::of(server, dir) }
+    }
+
+    /// Kills it and sees its server die with it.
+    pub fn kill(mut self) {
+        assert!(is_running(self.server));
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        self.processes.end();
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // Of a test that has failed; otherwise it is gone.
+        let _ = self.process.kill().and_then(|()| self.process.wait());
+    }
+}
+
+/// This program as another user, whose folder `dir` becomes. What lies below a home perhaps, where
+/// he may not reach it, is copied beside it: the program, and what `make servers` has got for the
+/// engine, which is found in a folder `deps` beside a program.
+fn as_user(uid: u32, engine: ServerEngine, dir: &Path) -> Command {
+    let place = dir.parent().unwrap();
+    fs::set_permissions(place, fs::Permissions::from_mode(0o755)).unwrap();
+    chown(dir, Some(uid), Some(uid)).unwrap();
+    let program = place.join("program");
+    copy_for_anybody(&env::current_exe().unwrap(), &program);
+    for (_, path) in engine.engine().programs() {
+        let fetched =
+            path.ancestors().find(|folder| folder.ends_with(Path::new(".deps").join(engine.0)));
+        let to = place.join("deps").join(engine.0);
+        if let (Some(fetched), false) = (fetched, to.exists()) {
+            fs::create_dir(place.join("deps")).unwrap();
+            copy_for_anybody(fetched, &to);
+        }
+    }
+    let mut command = Command::new(program);
+    command.uid(uid).gid(uid);
+    command
+}
+
+/// Copies a file, or a folder with all below it, for anybody to read and to run. Another program
+/// does that: what this process has open to write, a child that another test starts has open for a
+/// moment too, and a program that somebody has open to write cannot be run.
+fn copy_for_anybody(from: &Path, to: &Path) {
+    let run = |command: &mut Command| {
+        assert!(command.status().unwrap().success(), "{command:?}");
+    };
+    run(Command::new("cp").args(["-rL", "--reflink=auto"]).arg(from).arg(to));
+    run(Command::new("chmod").args(["-R", "a+rX"]).arg(to));
+}
+
+#[test]
+#[ignore = "run in a process of its own by other tests"]
+fn owns_a_server() {
+    let Some(told) = told() else { return };
+    let (id, dir) = told.split_once('\n').unwrap();
+    let id = embermark_engines::registry::find(id).unwrap().info().id;
+    let opened = ServerEngine(id).open(&options(Path::new(dir), Durability::Process));
+    let server = opened.server.unwrap();
+    let mut store = opened.store;
+    rows::create(&mut store).unwrap();
+    rows::write(&mut store, 1, 1).unwrap();
+    assert_eq!(rows::count(&mut store).unwrap(), 1);
+    println!("\nserver {server}");
+    sleep(Duration::from_secs(60));
+}

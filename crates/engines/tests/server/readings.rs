@@ -1,0 +1,67 @@
+//! Readings in an SQL table.
+
+use embermark_engines::Result;
+use embermark_engines::sql::{Nullable, Param, Rows, SqlStore, SqlType, TableDef};
+use embermark_model::Durability;
+use tempfile::TempDir;
+
+use super::ServerEngine;
+
+pub const TABLE: TableDef = TableDef {
+    name: "readings",
+    columns: &[
+        ("sensor", SqlType::Int, Nullable::No),
+        ("ts", SqlType::Big, Nullable::No),
+        ("value", SqlType::Double, Nullable::Yes),
+        ("note", SqlType::Text, Nullable::Yes),
+    ],
+    key: &["sensor", "ts"],
+};
+
+pub fn create(store: &mut dyn SqlStore) {
+    let create = store.dialect().create_table(&TABLE);
+    store.batch(&create).unwrap();
+}
+
+impl ServerEngine {
+    /// The store of a private server, with the table in it.
+    pub fn readings(self, durability: Durability) -> Option<(TempDir, Box<dyn SqlStore>)> {
+        let (dir, mut store) = self.sql(durability)?;
+        create(&mut *store);
+        Some((dir, store))
+    }
+}
+
+/// The integer of the last row, none where there is no row.
+pub fn one_int(store: &mut dyn SqlStore, sql: &str) -> Result<Option<i64>> {
+    let statement = store.prepare(sql)?;
+    let mut found = None;
+    store.query(statement, &[], &mut |row| {
+        found = row.int(0)?;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Rows (0, 0), (0, 1) …, with a NULL in every third.
+pub struct Made {
+    pub next: i64,
+    pub end: i64,
+    row: [Param<'static>; 4],
+}
+
+pub fn made(rows: std::ops::Range<i64>) -> Made {
+    Made { next: rows.start, end: rows.end, row: [Param::Null; 4] }
+}
+
+impl Rows for Made {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        (self.next < self.end).then(|| {
+            let n = self.next;
+            self.next += 1;
+            let value = if n % 3 == 0 { Param::Null } else { Param::Float(n as f64 / 4.0) };
+            self.row = [Param::Int(n / 1000), Param::Int(n), value, Param::Text("grün")];
+            &self.row[..]
+        })
+    }
+}

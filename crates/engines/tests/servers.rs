@@ -1,0 +1,348 @@
+//! Every server engine as it is really started: private, on its own socket, tied to its owner, as
+//! root and as anybody else; and as a guest of a server that is given by URL. What its store does
+//! is tested with those of its family.
+#![cfg(feature = "server")]
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
+#[cfg(feature = "mongodb")]
+#[path = "mongodb/client.rs"]
+mod client;
+#[path = "servers/facts.rs"]
+mod facts;
+mod server;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
+
+use embermark_engines::sql::Access;
+use embermark_engines::{
+    Availability, EngineError, Join, OpenOptions, Opened, Store, Tier, registry,
+};
+use embermark_model::Durability;
+use embermark_skips::skipped;
+use nix::unistd::geteuid;
+
+use facts::{Facts, Given, Refusal};
+use server::owner::{Owner, again, passes, told};
+use server::processes::{Processes, addresses, sockets, uid, unix_listeners};
+use server::rows::{close, count, create, join, write};
+use server::{ServerEngine, given, options, setting};
+
+/// The id of a user that no program runs as.
+const NOBODY: u32 = 65534;
+
+/// Whether a version that an engine tells begins with the one that its program tells.
+fn is_version(told: &str, version: &str) -> bool {
+    let rest = told.strip_prefix(version);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '-']))
+}
+
+#[test]
+fn a_private_server_starts_answers_and_is_gone_after_close() {
+    for Facts { engine, processes, left, .. } in facts::here() {
+        let (id, (dir, opened)) = (engine.0, engine.start(Durability::Process).unwrap());
+        let Availability::Ready { version } = engine.engine().availability() else { panic!() };
+        assert!(is_version(&opened.version, &version), "{} is not {version}", opened.version);
+        let (server, server_dir) = (opened.server.unwrap(), dir.path().join("server"));
+        let of_server = Processes::of(server, &server_dir);
+        let running = of_server.running();
+        assert!(running.contains(&server) && processes.contains(&running.len()), "{running:?}");
+        let mut store = opened.store;
+        create(&mut store).unwrap();
+        write(&mut store, 1, 1).unwrap();
+        assert_eq!(count(&mut store).unwrap(), 1, "{id}");
+        close(store).unwrap();
+        assert_eq!(of_server.running(), [] as [u32; 0], "{id}");
+        left(&server_dir);
+        // Its place is taken.
+        let error = engine.refused(&options(dir.path(), Durability::Process)).to_string();
+        assert!(error.contains("could not create") && error.contains("server"), "{error}");
+    }
+}
+
+#[test]
+fn a_dropped_store_takes_its_server_with_it() {
+    for Facts { engine, .. } in facts::here() {
+        let (dir, opened) = engine.start(Durability::None).unwrap();
+        let processes = Processes::of(opened.server.unwrap(), dir.path());
+        drop(opened);
+        assert_eq!(processes.running(), [] as [u32; 0], "{}", engine.0);
+    }
+}
+
+#[test]
+fn two_servers_run_at_once_and_share_nothing() {
+    for Facts { engine, .. } in facts::here() {
+        let both_filled = Barrier::new(2);
+        let fill = |rows: i64| {
+            let (_dir, Opened { mut store, .. }) = engine.start(Durability::None).unwrap();
+            create(&mut store).unwrap();
+            (1..=rows).for_each(|n| write(&mut store, n, 1).unwrap());
+            both_filled.wait();
+            let count = count(&mut store).unwrap();
+            close(store).unwrap();
+            count
+        };
+        thread::scope(|scope| {
+            let (one, other) = (scope.spawn(|| fill(10)), scope.spawn(|| fill(20)));
+            assert_eq!((one.join().unwrap(), other.join().unwrap()), (10, 20), "{}", engine.0);
+        });
+    }
+}
+
+#[test]
+fn each_tier_is_set_and_read_back() {
+    for Facts { engine, library, settings, tiers, .. } in facts::here() {
+        for (tier, of_tier) in Durability::ALL.into_iter().zip(tiers) {
+            let offered = engine.engine().tier(tier);
+            let Tier::Offered { effective_durability, setting: words, .. } = offered else {
+                panic!("{tier}")
+            };
+            assert!(effective_durability >= tier);
+            let (_dir, opened) = engine.start(tier).unwrap();
+            for (name, value) in settings.iter().chain(*of_tier) {
+                assert_eq!(setting(&opened, name), *value, "{} ({tier}): {name}", engine.0);
+                // Where the words for the tier have the setting, they have its value.
+                let says = |what: String| words.contains(&what);
+                assert!(!says(format!("{name}=")) || says(format!("{name}={value}")), "{words}");
+            }
+            if let Some(library) = library {
+                let version = setting(&opened, library.setting);
+                let version = version.strip_prefix(library.before).unwrap();
+                let numbers: Vec<u32> = version.split('.').map(|n| n.parse().unwrap()).collect();
+                assert!(numbers.len() > 1 && library.major.contains(&numbers[0]), "{version}");
+            }
+            close(opened.store).unwrap();
+        }
+    }
+}
+
+#[test]
+fn nothing_listens_but_its_own_socket_in_its_own_directory() {
+    for Facts { engine, socket, socket_mode, loopback, .. } in facts::here() {
+        let (id, (dir, opened)) = (engine.0, engine.start(Durability::None).unwrap());
+        let server = opened.server.unwrap();
+        let server_dir = dir.path().join("server");
+        let processes = Processes::of(server, &server_dir);
+        assert!(!sockets(server).is_empty(), "not even a Unix socket is seen");
+        let mut protocols = Vec::new();
+        for pid in processes.running() {
+            for (protocol, address) in addresses(&sockets(pid)) {
+                assert_eq!(address, "0100007F", "{id}: {protocol}");
+                protocols.push(protocol);
+            }
+        }
+        protocols.sort_unstable();
+        protocols.dedup();
+        assert_eq!(protocols, *loopback, "{id}");
+        let name = Path::new(socket).file_name().unwrap().to_str().unwrap();
+        assert_eq!(unix_listeners(server), [name], "{id}");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&server_dir), 0o700, "{id}");
+        let shut = mode(&server_dir.join(socket));
+        assert_eq!(socket_mode.unwrap_or(shut), shut, "{id}");
+        // What listens beside it, as no setting prevents, does so where nobody else is.
+        assert_eq!(processes.are_alone(), id == "harperdb");
+        close(opened.store).unwrap();
+    }
+}
+
+#[test]
+fn a_server_that_refuses_to_start_is_reported_with_the_end_of_its_log() {
+    for Facts { engine, variable, refusal, refusal_words, .. } in facts::here() {
+        let (id, dir) = (engine.0, tempfile::tempdir().unwrap());
+        let said = match refusal {
+            Refusal::Memory(memory) => {
+                let private = options(dir.path(), Durability::Process);
+                engine.refused(&OpenOptions { memory: *memory, ..private }).to_string()
+            }
+            Refusal::Program(make) => {
+                let program = make(*engine, dir.path());
+                let place = dir.path().join("place");
+                fs::create_dir(&place).unwrap();
+                let told = format!("{id}\n{}", place.display());
+                passes(again("is_refused", told).env(variable, program))
+            }
+        };
+        assert!(said.contains(&format!("{id} could not start its program")), "{said}");
+        assert!(said.contains("it ended with exit status: "), "{said}");
+        let (_, log) = said.split_once("last lines of").unwrap();
+        assert!(refusal_words.iter().any(|words| log.contains(words)), "{said}");
+    }
+}
+
+/// The engine and the folder that a process of its own was told.
+fn told_engine() -> Option<(ServerEngine, OpenOptions)> {
+    let told = told()?;
+    let (id, dir) = told.split_once('\n').unwrap();
+    let id = registry::find(id).unwrap().info().id;
+    Some((ServerEngine(id), options(Path::new(dir), Durability::Process)))
+}
+
+#[test]
+#[ignore = "run in a process of its own by another test"]
+fn is_refused() {
+    let Some((engine, options)) = told_engine() else { return };
+    println!("{}", engine.refused(&options));
+}
+
+#[test]
+fn a_server_dies_with_an_owner_that_is_killed() {
+    for Facts { engine, processes, .. } in facts::here() {
+        let dir = tempfile::tempdir().unwrap();
+        let owner = Owner::start(*engine, &dir.path().join("options"), None, &[]);
+        let running = owner.processes.running();
+        assert!(running.contains(&owner.server) && processes.contains(&running.len()));
+        owner.kill();
+    }
+}
+
+#[test]
+fn root_runs_it_as_another_user_where_it_refuses_and_anybody_else_as_himself() {
+    let others = geteuid().is_root().then_some(NOBODY);
+    if others.is_none() {
+        skipped("root", "only root can try another user as well");
+    }
+    for Facts { engine, refuses_root, .. } in facts::here() {
+        for user in [None].into_iter().chain(others.map(Some)) {
+            let dir = tempfile::tempdir().unwrap();
+            let owner = Owner::start(*engine, &dir.path().join("options"), user, &[]);
+            let (runs_as, ours) = (uid(owner.server), user.unwrap_or(geteuid().as_raw()));
+            let is_another = *refuses_root && ours == 0;
+            assert_eq!(runs_as == ours, !is_another, "{}: {runs_as}", engine.0);
+            for pid in owner.processes.running() {
+                assert!(addresses(&sockets(pid)).iter().all(|(_, address)| address == "0100007F"));
+            }
+            owner.kill();
+        }
+    }
+}
+
+#[test]
+fn a_given_server_gets_one_database_and_loses_it_again() {
+    for Facts { engine, given: stands, .. } in facts::here() {
+        let Some(Given { owner, link, url, tier, settings, too_weak, databases }) = stands else {
+            continue;
+        };
+        let (id, dir) = (engine.0, tempfile::tempdir().unwrap());
+        let private = OpenOptions { link: *link, ..options(dir.path(), *owner) };
+        let mut owner = engine.open(&private).store;
+        let Join::At(at) = join(&owner) else { panic!("{id} lets nobody join") };
+        let url = url(&dir.path().join("server"), &at);
+        create(&mut owner).unwrap();
+        write(&mut owner, 1, 1).unwrap();
+        let sorted = |owner: &mut Store| {
+            let mut names = databases(owner, &url);
+            names.sort();
+            names
+        };
+        let at_first = sorted(&mut owner);
+        for is_closed in [true, false] {
+            let opened = engine.open(&given(&url, *tier));
+            assert_eq!(opened.server, None);
+            for (name, value) in *settings {
+                assert_eq!(setting(&opened, name), *value, "{id}: {name}");
+            }
+            let weak = too_weak.is_some_and(|(name, value)| setting(&opened, name) == value);
+            let mut ours = opened.store;
+            create(&mut ours).unwrap();
+            assert_eq!(count(&mut ours).unwrap(), 0, "{id}");
+            (1..=2).for_each(|n| write(&mut ours, n, 1).unwrap());
+            maintain(&mut ours).unwrap();
+            assert_eq!(count(&mut ours).unwrap(), 2, "{id}");
+            assert_eq!(count(&mut owner).unwrap(), 1, "{id}");
+            let mut added = sorted(&mut owner);
+            added.retain(|name| !at_first.contains(name));
+            assert!(matches!(&added[..], [one] if one.starts_with("embermark_")), "{added:?}");
+            if is_closed {
+                close(ours).unwrap();
+            } else {
+                // Even in the middle of a transaction.
+                if let Store::Sql(store) = &mut ours {
+                    store.begin(Access::Write).unwrap();
+                }
+                drop(ours);
+            }
+            assert_eq!(sorted(&mut owner), at_first, "{id}");
+            if let (Some((name, value)), true) = (too_weak, weak) {
+                let error = engine.refused(&given(&url, Durability::Power)).to_string();
+                assert!(error.contains("keep the tier 'power'"), "{error}");
+                assert!(error.contains(&format!("{name}={value}")), "{error}");
+                assert!(error.contains("--durability"), "{error}");
+                assert_eq!(sorted(&mut owner), at_first, "{id}");
+            }
+        }
+        close(owner).unwrap();
+    }
+}
+
+fn maintain(store: &mut Store) -> Result<(), EngineError> {
+    match store {
+        Store::Sql(store) => store.maintain(),
+        Store::Kv(store) => store.maintain(),
+        Store::Document(store) => store.maintain(),
+        Store::Series(store) => store.maintain(),
+    }
+}
+
+#[test]
+fn a_server_that_is_not_reached_is_an_error_that_names_it_and_keeps_the_password() {
+    for Facts { engine, unreached: (url, place), url_form, .. } in facts::here() {
+        let error = engine.refused(&given(url, Durability::Process)).to_string();
+        assert!(error.starts_with(&format!("{} could not ", engine.0)), "{error}");
+        assert!(error.contains(place) && !error.contains("hunter2"), "{error}");
+        let error = engine.refused(&given("no//url", Durability::Process)).to_string();
+        assert!(error.contains(url_form), "{error}");
+    }
+}
+
+#[test]
+fn without_its_library_an_engine_says_what_is_missing_and_what_gets_it() {
+    for Facts { engine, library, .. } in facts::here() {
+        let Some(library) = library else { continue };
+        let empty = tempfile::tempdir().unwrap();
+        let told = format!("{}\n{}", engine.0, empty.path().display());
+        passes(again("lacks_its_library", told).env(library.variable, empty.path()));
+    }
+}
+
+#[test]
+#[ignore = "run in a process of its own by another test"]
+fn lacks_its_library() {
+    let Some((engine, private)) = told_engine() else { return };
+    let facts = facts::all().find(|facts| facts.engine.0 == engine.0).unwrap();
+    let library = facts.library.as_ref().unwrap();
+    let Availability::Missing { why, remedy } = engine.engine().availability() else { panic!() };
+    assert_eq!(why, format!("no {} in {}", library.file, private.dir.display()));
+    assert!(remedy.contains("`make servers`") && remedy.contains(library.variable), "{remedy}");
+    for options in [private.clone(), given(facts.unreached.0, Durability::Process)] {
+        let error = engine.refused(&options);
+        assert!(error.is_unavailable(), "{error}");
+        let error = error.to_string();
+        assert!(error.contains(&why) && error.contains(&remedy), "{error}");
+        assert!(fs::read_dir(&private.dir).unwrap().next().is_none(), "a server was made");
+    }
+}
+
+#[test]
+fn without_its_programs_an_engine_says_what_is_missing_and_what_gets_it() {
+    for Facts { engine, variable, .. } in facts::all() {
+        let mut command = again("is_skipped", format!("{}\n/nowhere", engine.0));
+        // It is meant to be skipped.
+        let said = passes(command.env(variable, "/nowhere").env_remove(embermark_skips::FILE));
+        let skip = format!("skipped: {}: no ", engine.0);
+        let (_, why) = said.split_once(&skip).unwrap_or_else(|| panic!("{said}"));
+        assert!(why.contains(&format!(" at /nowhere, which {variable} names; name ")), "{said}");
+        assert!(why.contains(&format!(" in {variable} by an absolute path")), "{said}");
+    }
+}
+
+#[test]
+#[ignore = "run in a process of its own by another test"]
+fn is_skipped() {
+    let Some((engine, _)) = told_engine() else { return };
+    assert!(!engine.is_here());
+}
