@@ -244,6 +244,7 @@ browser() {
 # What each part takes of Debian.
 berkeleydb=libdb5.3-dev
 wiredtiger=libwiredtiger-dev
+leveldb=libleveldb-dev
 rocksdb=librocksdb-dev
 tools='rocksdb-tools postgresql mariadb-server-core mariadb-client-core sysbench'
 servers='postgresql mariadb-server-core mariadb-client-core'
@@ -252,9 +253,10 @@ clients='libpq5 libmariadb3 libmongoc-1.0-0'
 # embedded: the libraries of embedded engines.
 embedded() {
     # At once where they are installed.
-    if as_root true 2>/dev/null; then packages $berkeleydb $wiredtiger $rocksdb; fi
+    if as_root true 2>/dev/null; then packages $berkeleydb $wiredtiger $leveldb $rocksdb; fi
     libraries berkeleydb $berkeleydb
     libraries wiredtiger $wiredtiger
+    libraries leveldb $leveldb
     libraries rocksdb $rocksdb
 }
 
@@ -273,9 +275,9 @@ case "${1:-}" in
     servers) servers; influxdb; mongodb; harperdb ;;
     packages)
         case "${2:-}" in
-            embedded) packages $berkeleydb $wiredtiger $rocksdb nodejs npm ;;
+            embedded) packages $berkeleydb $wiredtiger $leveldb $rocksdb nodejs npm ;;
             browser) packages chromium ;;
-            tools) packages $berkeleydb $wiredtiger $rocksdb $tools $clients ;;
+            tools) packages $berkeleydb $wiredtiger $leveldb $rocksdb $tools $clients ;;
             servers) packages $servers $clients libcurl4 python3-pip npm ;;
             *) echo "usage: $0 packages embedded|browser|tools|servers" >&2; exit 2 ;;
         esac ;;

@@ -134,7 +134,7 @@ impl Bare {
         done(code, "load").map(|()| ns)
     }
 
-    /// Brings it to rest.
+    /// Runs its maintenance.
     ///
     /// # Errors
     /// Those of the library.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_data::staged::StagedRows;
-use embermark_engines::{OpenOptions, Opened, registry};
+use embermark_engines::{OpenOptions, Opened, Reopener, registry};
 use embermark_meter::Meter;
 use embermark_model::Durability;
 use embermark_model::answer::Answer;
@@ -70,9 +70,10 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     fs::create_dir(&ours)?;
     fs::create_dir(&theirs)?;
     let prepared = find("sensors")?.prepare(&Spec::of(staged.to_owned(), "single", rows::SEED))?;
-    let Opened { store, .. } = registry::find(engine)?.open(&options(ours))?;
+    let (ours, measured) = (options(ours), registry::find(engine)?);
+    let Opened { store, .. } = measured.open(&ours)?;
     one_library(engine)?;
-    let mut bench = prepared.open(store)?;
+    let mut bench = prepared.open(store, Reopener::of(measured, ours))?;
     let staged = StagedRows::open(staged)?;
     let drawn = rows::drawn(&staged);
     let there = drawn.iter().filter_map(|(_, place)| place.map(|place| &staged[place]));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use embermark_data::staged;
 use embermark_engines::sql::{Param, SqlStore, Statement};
-use embermark_engines::{Engine, Join, Store};
+use embermark_engines::{Engine, Join, Reopener, Store};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::{Key, Reading};
@@ -118,9 +118,9 @@ impl Server {
         let opened = engine.open(&options)?;
         let Store::Sql(store) = opened.store else { return Err("it answers no SQL".into()) };
         let Join::At(at) = store.join() else { return Err("it takes no second client".into()) };
-        let mut bench = prepared.open(Store::Sql(store))?;
+        let mut bench = prepared.open(Store::Sql(store), Reopener::of(engine, options.clone()))?;
         let phase = phase(&*bench, "read")?;
-        // Loads the rows and brings them to rest; a second connection finds the table then.
+        // Loads the rows and runs the maintenance; a second connection finds the table then.
         bench.ready(phase)?;
         let Store::Sql(mut store) = engine.join(&options, &at)? else {
             return Err("no SQL".into());

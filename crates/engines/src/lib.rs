@@ -6,6 +6,7 @@ mod clients;
 
 #[cfg(any(
     feature = "duckdb",
+    feature = "leveldb",
     feature = "rocksdb",
     feature = "postgres",
     feature = "mariadb",
@@ -16,6 +17,7 @@ mod clients;
 mod deps;
 #[cfg(any(
     feature = "duckdb",
+    feature = "leveldb",
     feature = "rocksdb",
     feature = "zen",
     feature = "postgres",
@@ -36,6 +38,8 @@ mod harperdb;
 mod http;
 #[cfg(feature = "influxdb")]
 mod influxdb;
+#[cfg(feature = "leveldb")]
+mod leveldb;
 #[cfg(feature = "lmdb")]
 mod lmdb;
 #[cfg(feature = "mariadb")]

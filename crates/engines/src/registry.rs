@@ -14,6 +14,8 @@ pub static ENGINES: &[&dyn Engine] = &[
     &crate::berkeleydb::BerkeleyDb,
     #[cfg(feature = "lmdb")]
     &crate::lmdb::Lmdb,
+    #[cfg(feature = "leveldb")]
+    &crate::leveldb::LevelDb,
     #[cfg(feature = "rocksdb")]
     &crate::rocksdb::RocksDb,
     #[cfg(feature = "redb")]

@@ -1,30 +1,31 @@
 //! What the whole harness costs over a bare loop on a real engine: the read phase of `sensors`
 //! through workload, meter and store (key encoding, sampled latencies and answer check included),
 //! and the same number of reads of the same open database by a loop over the library's own
-//! functions, on keys encoded before.
+//! functions, on keys encoded before. The loop has a database of its own, with the same rows, loaded
+//! in the same way and opened with the same settings, as no library opens one twice in a process.
 //!
 //! Both take turns, so that the machine's moods hit them alike; printed are the median of the ratio
 //! over the turns, and the ratio of the fastest turns. They should not be above 1.05.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark has nobody to hand an error to")]
 
-use std::ffi::c_void;
 use std::hint::black_box;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use embermark_data::staged::StagedRows;
-use embermark_engines::kv::KvStore;
-use embermark_engines::{Availability, OpenOptions, Store, registry};
+use embermark_engines::{Availability, Engine, OpenOptions, Reopener, registry};
 use embermark_meter::Meter;
 use embermark_model::plan::DataSource;
 use embermark_model::{Durability, Reading, Scale};
-use embermark_workloads::{Bench, Spec, find};
+use embermark_workloads::{Bench, Prepared, Spec, find};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const ROWS: u64 = 1_000_000;
 const TURNS: usize = 21;
+const CACHE: u64 = 128 << 20;
 
 type Key = [u8; 10];
 
@@ -67,12 +68,6 @@ trait Bare {
     fn sum(&mut self, keys: &[Key]) -> (u64, usize);
 }
 
-/// The handle of the environment, the first field of either engine's store.
-fn environment(store: &dyn KvStore) -> *mut c_void {
-    // SAFETY: both stores are `repr(C)` and begin with that pointer, as their comments say.
-    unsafe { *(&raw const *store).cast::<*mut c_void>() }
-}
-
 /// The read phase of `sensors` on an open database.
 struct OpenedPhase {
     bench: Box<dyn Bench>,
@@ -81,6 +76,19 @@ struct OpenedPhase {
 }
 
 impl OpenedPhase {
+    /// On a new database in a directory, with every row.
+    fn open(engine: &'static dyn Engine, prepared: Box<dyn Prepared>, dir: &Path) -> Self {
+        std::fs::create_dir(dir).unwrap();
+        let options = OpenOptions::new(dir, Durability::Process, CACHE);
+        let bench = prepared
+            .open(engine.open(&options).unwrap().store, Reopener::of(engine, options))
+            .unwrap();
+        let read = bench.phases().iter().position(|phase| phase.name == "read").unwrap();
+        let mut phase = Self { bench, read, meter: Meter::new(None) };
+        phase.run();
+        phase
+    }
+
     fn run(&mut self) -> Duration {
         self.bench.ready(self.read).unwrap();
         black_box(self.bench.run(self.read, &mut self.meter).unwrap());
@@ -88,7 +96,7 @@ impl OpenedPhase {
     }
 }
 
-fn compare(c: &mut Criterion, id: &str, bare: fn(*mut c_void) -> Box<dyn Bare>) {
+fn compare(c: &mut Criterion, id: &str, bare: fn(&Path) -> Box<dyn Bare>) {
     let engine = registry::find(id).unwrap();
     if let Availability::Missing { why, remedy } = engine.availability() {
         println!("{id} is left out: {why}; {remedy}");
@@ -99,18 +107,11 @@ fn compare(c: &mut Criterion, id: &str, bare: fn(*mut c_void) -> Box<dyn Bare>) 
     let source = workload.source(&DataSource::Synthetic, seed).unwrap();
     source.stage(Scale::Rows(ROWS), &rows).unwrap();
     let keys = drawn(&StagedRows::open(&rows).unwrap());
-    let prepared = workload.prepare(&Spec::of(rows, "bulk", seed)).unwrap();
-    let folder = dir.path().join("database");
-    std::fs::create_dir(&folder).unwrap();
-    let options = OpenOptions::new(folder, Durability::Process, 128 << 20);
-    let store = engine.open(&options).unwrap().store;
-    let Store::Kv(kv) = &store else { panic!("{id}") };
-    let environment = environment(kv.as_ref());
-    let bench = prepared.open(store).unwrap();
-    let read = bench.phases().iter().position(|phase| phase.name == "read").unwrap();
-    let mut phase = OpenedPhase { bench, read, meter: Meter::new(None) };
-    phase.run();
-    let mut bare = bare(environment);
+    let prepare = || workload.prepare(&Spec::of(rows.clone(), "bulk", seed)).unwrap();
+    let folder = dir.path().join("bare");
+    OpenedPhase::open(engine, prepare(), &folder).bench.finish().unwrap();
+    let mut bare = bare(&folder);
+    let mut phase = OpenedPhase::open(engine, prepare(), &dir.path().join("ours"));
     assert_eq!(bare.sum(&keys).1, keys.len() - keys.len() / 64);
 
     let mut ratios = Vec::with_capacity(TURNS);
@@ -144,7 +145,9 @@ fn compare(c: &mut Criterion, id: &str, bare: fn(*mut c_void) -> Box<dyn Bare>) 
 }
 
 mod lmdb {
-    use std::ffi::c_void;
+    use std::ffi::CString;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
     use std::ptr;
 
     use lmdb_master_sys as ffi;
@@ -153,19 +156,29 @@ mod lmdb {
 
     /// A read transaction, as the phase holds one.
     struct Reads {
+        env: *mut ffi::MDB_env,
         txn: *mut ffi::MDB_txn,
         dbi: ffi::MDB_dbi,
     }
 
-    pub fn bare(env: *mut c_void) -> Box<dyn Bare> {
-        let (mut txn, mut dbi) = (ptr::null_mut(), 0);
-        // SAFETY: an open environment, which outlives the transaction; the table exists.
+    pub fn bare(dir: &Path) -> Box<dyn Bare> {
+        let path = CString::new(dir.as_os_str().as_bytes()).unwrap();
+        let flags = ffi::MDB_NOTLS | ffi::MDB_WRITEMAP | ffi::MDB_NOSYNC;
+        let (mut env, mut txn, mut dbi) = (ptr::null_mut(), ptr::null_mut(), 0);
+        // SAFETY: the environment is set up before it is opened and the transaction begun in it once
+        // it is; the path lives through the call. Any failure ends the program.
         let codes = unsafe {
-            let begun = ffi::mdb_txn_begin(env.cast(), ptr::null_mut(), ffi::MDB_RDONLY, &mut txn);
-            (begun, ffi::mdb_dbi_open(txn, c"readings".as_ptr(), 0, &mut dbi))
+            [
+                ffi::mdb_env_create(&mut env),
+                ffi::mdb_env_set_mapsize(env, 64 << 30),
+                ffi::mdb_env_set_maxdbs(env, 32),
+                ffi::mdb_env_open(env, path.as_ptr(), flags, 0o664),
+                ffi::mdb_txn_begin(env, ptr::null_mut(), ffi::MDB_RDONLY, &mut txn),
+                ffi::mdb_dbi_open(txn, c"readings".as_ptr(), 0, &mut dbi),
+            ]
         };
-        assert_eq!(codes, (0, 0));
-        Box::new(Reads { txn, dbi })
+        assert_eq!(codes, [0; 6]);
+        Box::new(Reads { env, txn, dbi })
     }
 
     impl Bare for Reads {
@@ -189,57 +202,88 @@ mod lmdb {
 
     impl Drop for Reads {
         fn drop(&mut self) {
-            // SAFETY: under way and not used again; the environment is still open.
-            unsafe { ffi::mdb_txn_abort(self.txn) };
+            // SAFETY: under way and open; neither is used again.
+            unsafe {
+                ffi::mdb_txn_abort(self.txn);
+                ffi::mdb_env_close(self.env);
+            }
         }
     }
 }
 
 mod berkeleydb {
-    use std::ffi::{c_char, c_int, c_void};
+    use std::ffi::{CString, c_char, c_int, c_void};
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
     use std::ptr;
 
-    use super::{Bare, Key, taken_in};
+    use super::{Bare, CACHE, Key, taken_in};
+
+    /// The shim's `struct bytes`.
+    #[repr(C)]
+    struct Bytes {
+        at: *const u8,
+        size: u32,
+    }
 
     unsafe extern "C" {
+        fn ember_env_open(
+            out: *mut *mut c_void,
+            home: *const c_char,
+            cache: u64,
+            log_buffer: u32,
+            transactions: c_int,
+            write_nosync: c_int,
+        ) -> c_int;
+        fn ember_env_close(env: *mut c_void) -> c_int;
         fn ember_open(
             out: *mut *mut c_void,
             env: *mut c_void,
             file: *const c_char,
-            transactions: c_int,
+            duplicates: c_int,
         ) -> c_int;
         fn ember_close(db: *mut c_void, sync: c_int) -> c_int;
         fn ember_get(
             db: *mut c_void,
             txn: *mut c_void,
-            key: *const u8,
-            key_size: u32,
-            value: *mut *const u8,
-            value_size: *mut u32,
+            key: Bytes,
+            value: *mut c_void,
+            size: *mut u32,
         ) -> c_int;
     }
 
-    /// A second handle of the table, in the same environment and so on the same cache.
-    struct Reads(*mut c_void);
+    /// A handle of the table in an environment.
+    struct Reads {
+        env: *mut c_void,
+        db: *mut c_void,
+    }
 
-    pub fn bare(env: *mut c_void) -> Box<dyn Bare> {
-        let mut db = ptr::null_mut();
-        // SAFETY: an open environment with transactions, which outlives the handle.
-        assert_eq!(unsafe { ember_open(&mut db, env, c"readings.db".as_ptr(), 1) }, 0);
-        Box::new(Reads(db))
+    pub fn bare(dir: &Path) -> Box<dyn Bare> {
+        let home = CString::new(dir.as_os_str().as_bytes()).unwrap();
+        let (mut env, mut db) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: the path lives through the call; the environment outlives the handle. Any failure
+        // ends the program.
+        let codes = unsafe {
+            [
+                ember_env_open(&mut env, home.as_ptr(), CACHE / 5 * 4, 1 << 20, 1, 1),
+                ember_open(&mut db, env, c"readings.db".as_ptr(), 0),
+            ]
+        };
+        assert_eq!(codes, [0; 2]);
+        Box::new(Reads { env, db })
     }
 
     impl Bare for Reads {
         fn sum(&mut self, keys: &[Key]) -> (u64, usize) {
-            let (mut sum, mut found) = (0_u64, 0);
+            let (mut sum, mut found, mut value) = (0_u64, 0, [0_u8; 33]);
             for key in keys {
-                let (mut value, mut size) = (ptr::null(), 0);
-                // SAFETY: an open handle; a value found is the handle's until its next use.
+                let mut size = value.len() as u32;
+                let key = Bytes { at: key.as_ptr(), size: key.len() as u32 };
+                let (none, room) = (ptr::null_mut(), value.as_mut_ptr());
+                // SAFETY: an open handle; the value found is in the room there is for it.
                 unsafe {
-                    let (key, key_size) = (key.as_ptr(), key.len() as u32);
-                    let none = ptr::null_mut();
-                    if ember_get(self.0, none, key, key_size, &mut value, &mut size) == 0 {
-                        sum = taken_in(value).wrapping_add(sum);
+                    if ember_get(self.db, none, key, room.cast(), &mut size) == 0 {
+                        sum = taken_in(room).wrapping_add(sum);
                         found += 1;
                     }
                 }
@@ -250,8 +294,11 @@ mod berkeleydb {
 
     impl Drop for Reads {
         fn drop(&mut self) {
-            // SAFETY: open, and not used again; the environment is still open.
-            unsafe { ember_close(self.0, 0) };
+            // SAFETY: both are open, and not used again.
+            unsafe {
+                ember_close(self.db, 0);
+                ember_env_close(self.env);
+            }
         }
     }
 }

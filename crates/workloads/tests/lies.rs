@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use common::{Plain, Staged, drive, options, store};
 use embermark_engines::kv::{
-    Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+    Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
 use embermark_engines::{Lifecycle, Result, Scope, Store, registry};
 
@@ -144,8 +144,8 @@ impl Operations for Liar {
         }
         if self.tells(Lie::SpillsUpdates, 50) {
             let mut below = None;
-            let range = Range { from: None, to: Some(key) };
-            self.honest.scan(table, range, Direction::Backward, &mut |key, _| {
+            let range = Range { to: Some(key), ..Range::default() }.backward();
+            self.honest.scan(table, range, &mut |key, _| {
                 below = Some(key.to_vec());
                 ControlFlow::Break(())
             })?;
@@ -166,9 +166,9 @@ impl Operations for Liar {
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let lie = self.lie;
-        let (forward, mut seen) = (direction == Direction::Forward, 0);
+        let (forward, mut seen) = (range.direction == Direction::Forward, 0);
         let stale = self.stale.as_ref();
-        let direction = if lie == Lie::ReversesScans { Direction::Backward } else { direction };
+        let range = if lie == Lie::ReversesScans { range.backward() } else { range };
         self.honest.scan(table, range, &mut |key, value| {
             seen += 1;
             match lie {

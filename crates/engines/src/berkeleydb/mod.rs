@@ -7,40 +7,72 @@
 
 use embermark_model::Durability;
 
-use crate::{Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier};
+use crate::{
+    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier, TierSetting,
+    TierTable,
+};
 
-#[cfg(berkeleydb_linked)]
-mod batch;
-#[cfg(berkeleydb_linked)]
-mod env;
 #[cfg(berkeleydb_linked)]
 mod ffi;
 #[cfg(berkeleydb_linked)]
-mod scan;
-#[cfg(berkeleydb_linked)]
 mod store;
-#[cfg(berkeleydb_linked)]
-mod tree;
 
 const ID: &str = "berkeleydb";
+
+/// How an environment keeps its commits.
+#[derive(Clone, Copy, Debug)]
+struct Commits {
+    transactions: bool,
+    write_nosync: bool,
+}
+
+static TIERS: TierTable<Commits> = TierTable {
+    none: TierSetting::of(
+        Durability::None,
+        Commits { transactions: false, write_nosync: false },
+        "no transactions, no log: changes stay in the process's cache until it is full or the \
+         database is closed, and a batch that fails is not undone",
+        "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html",
+    )
+    .reads(&[("DB_INIT_TXN", &["off"]), ("DB_INIT_LOG", &["off"])]),
+    process: TierSetting::of(
+        Durability::Process,
+        Commits { transactions: true, write_nosync: true },
+        "DB_TXN_WRITE_NOSYNC: a commit writes the log to the operating system, without a sync",
+        MANUAL,
+    )
+    .reads(&[
+        ("DB_INIT_TXN", &["on"]),
+        ("DB_TXN_WRITE_NOSYNC", &["on"]),
+        ("DB_TXN_NOSYNC", &["off"]),
+    ]),
+    power: TierSetting::of(
+        Durability::Power,
+        Commits { transactions: true, write_nosync: false },
+        "DB_TXN_SYNC (default): a commit writes and syncs the log",
+        MANUAL,
+    )
+    .reads(&[
+        ("DB_INIT_TXN", &["on"]),
+        ("DB_TXN_WRITE_NOSYNC", &["off"]),
+        ("DB_TXN_NOSYNC", &["off"]),
+    ]),
+};
+const MANUAL: &str = "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_flags.html";
 
 /// The engine.
 pub(crate) struct BerkeleyDb;
 
 impl Engine for BerkeleyDb {
     fn info(&self) -> Info {
-        Info {
-            id: ID,
-            name: "Berkeley DB",
-            kind: Kind::Embedded,
-            family: DataModel::KeyValue,
-            licence: "Sleepycat (AGPL from release 6 on)",
-        }
+        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
+        let licence = "Sleepycat (AGPL from release 6 on)";
+        Info { id: ID, name: "Berkeley DB", kind, family, licence }
     }
 
     #[cfg(berkeleydb_linked)]
     fn availability(&self) -> Availability {
-        Availability::Ready { version: env::version() }
+        Availability::Ready { version: ffi::version() }
     }
 
     #[cfg(not(berkeleydb_linked))]
@@ -49,23 +81,14 @@ impl Engine for BerkeleyDb {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        let setting = match durability {
-            Durability::None => {
-                "no transactions, no log: changes stay in the process's cache until it is full \
-                 or the database is closed"
-            }
-            Durability::Process => {
-                "DB_TXN_WRITE_NOSYNC: a commit writes the log to the operating system, without \
-                 a sync"
-            }
-            Durability::Power => "DB_TXN_SYNC (default): a commit writes and syncs the log",
-        };
-        Tier::Offered { keeps: durability, setting }
+        TIERS.tier(durability)
     }
 
     #[cfg(berkeleydb_linked)]
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        store::open(options)
+        let row = TIERS.of(options.durability);
+        let opened = store::open(options, row.set)?;
+        row.check(ID, &opened.settings).map(|()| opened)
     }
 
     #[cfg(not(berkeleydb_linked))]

@@ -8,6 +8,9 @@
 #error "Berkeley DB 5 or later is needed"
 #endif
 
+/* A new table's, on every file system; the library would take that one's block size. */
+#define PAGE 4096
+
 /* Outside of the library's own codes (-30800 to -30999) and of errno (positive). */
 #define ABSENT (-1)
 #define TOO_SMALL (-2)
@@ -23,17 +26,43 @@ struct field {
 	u_int32_t at, length;
 };
 
-static DBT dbt(const void *data, u_int32_t size)
+struct bytes {
+	const void *at;
+	u_int32_t size;
+};
+
+static DBT dbt(struct bytes bytes)
 {
 	DBT d;
 	memset(&d, 0, sizeof d);
-	d.data = (void *)data;
-	d.size = size;
+	d.data = (void *)bytes.at;
+	d.size = bytes.size;
 	return d;
 }
 
+/* What the library is to fill, in memory of ours. */
+static DBT room(void *at, u_int32_t size)
+{
+	DBT d;
+	memset(&d, 0, sizeof d);
+	d.data = at;
+	d.ulen = size;
+	d.flags = DB_DBT_USERMEM;
+	return d;
+}
+
+static struct bytes of(const DBT *d)
+{
+	struct bytes bytes = { d->data, d->size };
+	return bytes;
+}
+
+static const struct bytes NOTHING = { NULL, 0 };
+
 static int plain(int rc)
 {
+	if (rc == DB_BUFFER_SMALL)
+		return TOO_SMALL;
 	return rc == DB_NOTFOUND || rc == DB_KEYEMPTY ? ABSENT : rc;
 }
 
@@ -93,9 +122,16 @@ int ember_env_checkpoint(DB_ENV *env) { return env->txn_checkpoint(env, 0, 0, 0)
 int ember_env_sync(DB_ENV *env) { return env->memp_sync(env, NULL); }
 int ember_env_close(DB_ENV *env) { return env->close(env, 0); }
 
-int ember_env_remove(DB_ENV *env, const char *file, int transactions)
+static u_int32_t auto_commit(DB_ENV *env)
 {
-	return env->dbremove(env, NULL, file, NULL, transactions ? DB_AUTO_COMMIT : 0);
+	u_int32_t opened = 0;
+	(void)env->get_open_flags(env, &opened);
+	return opened & DB_INIT_TXN ? DB_AUTO_COMMIT : 0;
+}
+
+int ember_env_remove(DB_ENV *env, const char *file)
+{
+	return env->dbremove(env, NULL, file, NULL, auto_commit(env));
 }
 
 int ember_begin(DB_ENV *env, DB_TXN **out, int bulk)
@@ -106,31 +142,21 @@ int ember_begin(DB_ENV *env, DB_TXN **out, int bulk)
 int ember_commit(DB_TXN *txn) { return txn->commit(txn, 0); }
 int ember_abort(DB_TXN *txn) { return txn->abort(txn); }
 
-static int open_db(DB **out, DB_ENV *env, const char *file, int transactions, u_int32_t flags)
+/* With duplicates a key may have many values: those of a secondary index, the primary's keys. */
+int ember_open(DB **out, DB_ENV *env, const char *file, int duplicates)
 {
 	DB *db;
 	int rc = db_create(&db, env, 0);
 	if (rc != 0)
 		return rc;
-	if ((rc = db->set_flags(db, flags)) == 0)
-		rc = db->open(db, NULL, file, NULL, DB_BTREE,
-		    DB_CREATE | (transactions ? DB_AUTO_COMMIT : 0), 0);
+	if ((rc = db->set_flags(db, duplicates ? DB_DUPSORT : 0)) == 0 &&
+	    (rc = db->set_pagesize(db, PAGE)) == 0)
+		rc = db->open(db, NULL, file, NULL, DB_BTREE, DB_CREATE | auto_commit(env), 0);
 	if (rc != 0)
 		(void)db->close(db, DB_NOSYNC);
 	else
 		*out = db;
 	return rc;
-}
-
-int ember_open(DB **out, DB_ENV *env, const char *file, int transactions)
-{
-	return open_db(out, env, file, transactions, 0);
-}
-
-/* A key may have many values: those of a secondary index, the primary's keys. */
-int ember_open_index(DB **out, DB_ENV *env, const char *file, int transactions)
-{
-	return open_db(out, env, file, transactions, DB_DUPSORT);
 }
 
 static int pick(DB *secondary, const DBT *key, const DBT *value, DBT *out)
@@ -152,36 +178,32 @@ int ember_associate(DB *primary, DB *secondary, const struct field *field)
 }
 
 int ember_close(DB *db, int sync) { return db->close(db, sync ? 0 : DB_NOSYNC); }
-int ember_page_size(DB *db, u_int32_t *bytes) { return db->get_pagesize(db, bytes); }
 
-int ember_get(DB *db, DB_TXN *txn, const void *key, u_int32_t key_size,
-    const void **value, u_int32_t *value_size)
+/* Into `size` bytes, which it sets to what the value has. */
+int ember_get(DB *db, DB_TXN *txn, struct bytes key, void *value, u_int32_t *size)
 {
-	DBT k = dbt(key, key_size), v = dbt(NULL, 0);
+	DBT k = dbt(key), v = room(value, *size);
 	int rc = db->get(db, txn, &k, &v, 0);
-	*value = v.data;
-	*value_size = v.size;
+	*size = v.size;
 	return plain(rc);
 }
 
-int ember_put(DB *db, DB_TXN *txn, const void *key, u_int32_t key_size,
-    const void *value, u_int32_t value_size)
+int ember_put(DB *db, DB_TXN *txn, struct bytes key, struct bytes value)
 {
-	DBT k = dbt(key, key_size), v = dbt(value, value_size);
+	DBT k = dbt(key), v = dbt(value);
 	return db->put(db, txn, &k, &v, 0);
 }
 
-int ember_put_batch(DB *db, DB_TXN *txn, void *batch, u_int32_t bytes)
+int ember_put_batch(DB *db, DB_TXN *txn, void *batch, u_int32_t size)
 {
-	DBT k = dbt(batch, 0), v = dbt(NULL, 0);
-	k.ulen = bytes;
-	k.flags = DB_DBT_USERMEM | DB_DBT_BULK;
+	DBT k = room(batch, size), v = dbt(NOTHING);
+	k.flags |= DB_DBT_BULK;
 	return db->put(db, txn, &k, &v, DB_MULTIPLE_KEY);
 }
 
-int ember_del(DB *db, DB_TXN *txn, const void *key, u_int32_t key_size)
+int ember_del(DB *db, DB_TXN *txn, struct bytes key)
 {
-	DBT k = dbt(key, key_size);
+	DBT k = dbt(key);
 	return plain(db->del(db, txn, &k, 0));
 }
 
@@ -189,48 +211,39 @@ int ember_cursor(DB *db, DB_TXN *txn, DBC **out) { return db->cursor(db, txn, ou
 int ember_cursor_close(DBC *cursor) { return cursor->close(cursor); }
 
 /* `to` is one of the places below; those by key read *key, and all set the pair found. */
-int ember_move(DBC *cursor, int to, const void **key, u_int32_t *key_size,
-    const void **value, u_int32_t *value_size)
+int ember_move(DBC *cursor, int to, struct bytes *key, struct bytes *value)
 {
 	static const u_int32_t places[] = { DB_FIRST, DB_LAST, DB_NEXT, DB_PREV, DB_SET, DB_SET_RANGE };
-	DBT k = dbt(*key, *key_size), v = dbt(NULL, 0);
+	DBT k = dbt(*key), v = dbt(NOTHING);
 	int rc = cursor->get(cursor, &k, &v, places[to]);
-	*key = k.data;
-	*key_size = k.size;
-	*value = v.data;
-	*value_size = v.size;
+	*key = of(&k);
+	*value = of(&v);
 	return plain(rc);
 }
 
 /* The next pair of a secondary index: the bytes indexed, then the pair of the primary. With `seek`
  * the first whose bytes are not below *index. */
-int ember_find(DBC *cursor, int seek, const void **index, u_int32_t *index_size, const void **key,
-    u_int32_t *key_size, const void **value, u_int32_t *value_size)
+int ember_find(DBC *cursor, int seek, struct bytes *index, struct bytes *key, struct bytes *value)
 {
-	DBT i = dbt(*index, *index_size), k = dbt(NULL, 0), v = dbt(NULL, 0);
+	DBT i = dbt(*index), k = dbt(NOTHING), v = dbt(NOTHING);
 	int rc = cursor->pget(cursor, &i, &k, &v, seek ? DB_SET_RANGE : DB_NEXT);
-	*index = i.data;
-	*index_size = i.size;
-	*key = k.data;
-	*key_size = k.size;
-	*value = v.data;
-	*value_size = v.size;
+	*index = of(&i);
+	*key = of(&k);
+	*value = of(&v);
 	return plain(rc);
 }
 
-int ember_next_batch(DBC *cursor, void *batch, u_int32_t bytes, u_int32_t *needed)
+/* The next pairs, as many as there is room for in `size` bytes, which it sets to what it needs. */
+int ember_next_batch(DBC *cursor, void *batch, u_int32_t *size)
 {
-	DBT k = dbt(NULL, 0), v = dbt(batch, 0);
-	int rc;
-	v.ulen = bytes;
-	v.flags = DB_DBT_USERMEM;
-	rc = cursor->get(cursor, &k, &v, DB_NEXT | DB_MULTIPLE_KEY);
-	*needed = v.size;
-	return rc == DB_BUFFER_SMALL ? TOO_SMALL : plain(rc);
+	DBT k = dbt(NOTHING), v = room(batch, *size);
+	int rc = cursor->get(cursor, &k, &v, DB_NEXT | DB_MULTIPLE_KEY);
+	*size = v.size;
+	return plain(rc);
 }
 
-int ember_replace(DBC *cursor, const void *value, u_int32_t value_size)
+int ember_replace(DBC *cursor, struct bytes value)
 {
-	DBT k = dbt(NULL, 0), v = dbt(value, value_size);
+	DBT k = dbt(NOTHING), v = dbt(value);
 	return cursor->put(cursor, &k, &v, DB_CURRENT);
 }

@@ -1,283 +1,221 @@
 //! The store over the environment's B-trees.
 
-use std::ffi::c_int;
-use std::ops::ControlFlow;
-use std::ptr;
+use std::rc::Rc;
 
-use embermark_model::Durability;
-
-use super::batch::Batch;
-use super::env::{self, check, found, size};
-use super::ffi::{self, To};
-use super::tree::Tree;
-use super::{ID, scan};
-use crate::kv::{Direction, KvStore, Pairs, Range, Table, TableDef, Visit};
-use crate::{
-    Access, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, ShutdownKind,
-    Store,
-};
+use super::ffi::{self, Cursor, Env, Multiple, Tree, Txn};
+use super::{Commits, ID};
+use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope};
 
 /// Bytes of a batch of a bulk load: beyond this, larger batches gained nothing.
-const LOAD_BATCH: usize = 256 << 10;
-
-/// An open environment and its tables. The environment comes first, where the
-/// workloads' benchmark `overhead` looks for it to run a bare loop on the same database.
-#[repr(C)]
-pub(super) struct Trees {
-    /// Open until [`Trees::release`] makes it null.
-    env: *mut ffi::Env,
-    /// The transaction under way, or null: the library then commits each change by itself.
-    txn: *mut ffi::Txn,
-    access: Option<Access>,
-    transactional: bool,
-    tables: Vec<Tree>,
-    /// A value on its way through [`KvStore::modify`].
-    value: Vec<u8>,
-    batch: Batch,
-    options: OpenOptions,
-}
+const LOAD: usize = 256 << 10;
 
 /// Opens a database.
-pub(super) fn open(options: &OpenOptions) -> Result<Opened> {
-    let transactional = options.durability != Durability::None;
-    let env = env::open(options)?;
-    let trees = Trees {
-        env,
-        txn: ptr::null_mut(),
-        access: None,
-        transactional,
-        tables: Vec::new(),
-        value: Vec::new(),
-        batch: Batch::new(),
-        options: options.clone(),
-    };
-    // SAFETY: just opened, with transactions as told; `trees` closes it when anything fails.
-    let (mut settings, page) =
-        unsafe { (env::settings(env)?, env::page_size(env, transactional)?) };
-    settings.push(("page size".to_owned(), format!("{page} bytes")));
-    let version = env::version();
-    Ok(Opened { store: Store::Kv(Box::new(trees)), version, settings, server: None })
+pub(super) fn open(options: &OpenOptions, commits: Commits) -> Result<Opened> {
+    let env = Rc::new(Env::open(&options.dir, options.memory, commits)?);
+    let settings = env.settings()?;
+    let buffers = Buffers { value: Vec::new(), batch: Multiple::new() };
+    let store = Trees { tables: Vec::new(), env, buffers, commits, crashes: false };
+    Ok(Opened::embedded(store, ffi::version(), settings))
 }
 
-impl Trees {
-    /// Refuses inside of a transaction what must stand alone.
-    fn exclusive(&self, doing: &str) -> Result<()> {
-        if self.access.is_none() {
-            self.opened()
-        } else {
-            Err(EngineError::failed(ID, doing, "a transaction is open"))
-        }
-    }
-
-    #[inline]
-    fn opened(&self) -> Result<()> {
-        if self.env.is_null() { Err(closed()) } else { Ok(()) }
-    }
-
-    #[inline]
-    fn writable(&self) -> Result<()> {
-        if self.access == Some(Access::Read) { Err(read_only()) } else { Ok(()) }
-    }
-
-    /// Runs work that needs a transaction in the one under way or else in one of its own.
-    fn within<T>(&mut self, bulk: bool, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if !self.transactional || !self.txn.is_null() {
-            return work(self);
-        }
-        self.start(bulk)?;
-        let worked = work(self);
-        let ended = self.end(worked.is_ok());
-        worked.and_then(|value| ended.map(|()| value))
-    }
-
-    fn start(&mut self, bulk: bool) -> Result<()> {
-        self.opened()?;
-        // SAFETY: the environment is open, with transactions, and none is under way.
-        check(
-            unsafe { ffi::ember_begin(self.env, &mut self.txn, c_int::from(bulk)) },
-            "begin a transaction",
-        )
-    }
-
-    /// Ends the transaction under way, if any; its cursors go first, as the manual asks.
-    fn end(&mut self, commit: bool) -> Result<()> {
-        if self.txn.is_null() {
-            return Ok(());
-        }
-        let cursors = self.tables.iter_mut().map(Tree::drop_cursor).fold(Ok(()), Result::and);
-        let txn = std::mem::replace(&mut self.txn, ptr::null_mut());
-        // SAFETY: `txn` is under way, has no open cursor, and is forgotten whatever this returns.
-        let code = unsafe { if commit { ffi::ember_commit(txn) } else { ffi::ember_abort(txn) } };
-        cursors.and(check(code, if commit { "commit" } else { "abort a transaction" }))
-    }
-
-    fn load(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let mut rows = 0;
-        self.batch.reset(LOAD_BATCH);
-        while let Some((key, value)) = pairs.next() {
-            self.tables[table.0].check(value)?;
-            if !self.batch.push(key, value) {
-                self.flush(table)?;
-                if !self.batch.push(key, value) {
-                    self.put(table, key, value)?;
-                }
-            }
-            rows += 1;
-        }
-        self.flush(table)?;
-        Ok(rows)
-    }
-
-    fn flush(&mut self, table: Table) -> Result<()> {
-        if self.batch.is_empty() {
-            return Ok(());
-        }
-        let (at, bytes) = self.batch.raw();
-        let db = self.tables[table.0].db()?;
-        // SAFETY: open handles; `at` and `bytes` are a whole buffer in the library's format. The
-        // buffer is as large as its largest batch, far below 4 GiB.
-        let code = unsafe { ffi::ember_put_batch(db, self.txn, at, bytes as u32) };
-        self.batch.reset(LOAD_BATCH);
-        check(code, "put a batch")
-    }
-
-    fn change(
-        &mut self,
-        table: Table,
-        key: &[u8],
-        change: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<bool> {
-        let tree = &mut self.tables[table.0];
-        if tree.cursor.is_null() {
-            let db = tree.db()?;
-            // SAFETY: open handles; the cursor is closed before its transaction and table.
-            let code = unsafe { ffi::ember_cursor(db, self.txn, &mut tree.cursor) };
-            check(code, "open a cursor")?;
-        }
-        // SAFETY: the cursor is open, and nothing else uses it before the pair is copied.
-        let at = unsafe { scan::step(tree.cursor, To::Key, key) }?;
-        let Some((_, value)) = at else { return Ok(false) };
-        self.value.clear();
-        self.value.extend_from_slice(value);
-        change(&mut self.value);
-        let bytes = size(&self.value)?;
-        // SAFETY: the cursor is open and stands on the pair.
-        let code = unsafe { ffi::ember_replace(tree.cursor, self.value.as_ptr(), bytes) };
-        check(code, "replace a value")?;
-        Ok(true)
-    }
-
-    /// Closes everything in the order the manual asks for: cursors, transaction, tables,
-    /// environment. All of it is tried; the first error is returned.
-    fn release(&mut self, sync: bool) -> Result<()> {
-        if self.env.is_null() {
-            return Ok(());
-        }
-        let mut result = self.end(false);
-        for tree in &mut self.tables {
-            result = result.and(tree.drop_cursor()).and(tree.close(sync));
-        }
-        let env = std::mem::replace(&mut self.env, ptr::null_mut());
-        // SAFETY: open, every handle in it is closed, and it is forgotten whatever this returns.
-        result.and(check(unsafe { ffi::ember_env_close(env) }, "close the environment"))
-    }
+/// An open environment and its tables.
+struct Trees {
+    tables: Vec<Tree>,
+    env: Rc<Env>,
+    buffers: Buffers,
+    commits: Commits,
+    /// Whether closing leaves it as a crash does.
+    crashes: bool,
 }
 
-#[cold]
-fn closed() -> EngineError {
-    EngineError::failed(ID, "use the database", "it could not be opened again")
-}
-
-#[cold]
-fn read_only() -> EngineError {
-    EngineError::failed(ID, "write", "the transaction was begun to read")
-}
-
-impl Drop for Trees {
-    fn drop(&mut self) {
-        // Nobody is left to tell of an error; with transactions the log has what was committed.
-        let _ = self.release(false);
-    }
+/// What pairs pass through.
+struct Buffers {
+    value: Vec<u8>,
+    batch: Multiple,
 }
 
 impl Lifecycle for Trees {
     fn maintain(&mut self) -> Result<()> {
-        self.opened()?;
-        if self.transactional {
-            // SAFETY: the environment is open, with transactions.
-            check(unsafe { ffi::ember_env_checkpoint(self.env) }, "checkpoint")
-        } else {
-            // SAFETY: the environment is open.
-            check(unsafe { ffi::ember_env_sync(self.env) }, "write its cache to the files")
-        }
-    }
-
-    /// After [`ShutdownKind::Crash`] there was no checkpoint, and tables were closed by `DB_NOSYNC`, which
-    /// leaves what is in the cache there: meant for tables whose changes are in the log
-    /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/dbclose.html>). Opening runs
-    /// recovery, as it always does.
-    fn reopen(&mut self, after: ShutdownKind) -> Result<()> {
-        self.exclusive("open the database again")?;
-        match after {
-            ShutdownKind::Clean => self.maintain()?,
-            ShutdownKind::Crash if !self.transactional => {
-                let what = "recovery in the tier `none`: without a log, what is in the cache \
-                            would be lost";
-                return Err(EngineError::unsupported(ID, what));
-            }
-            ShutdownKind::Crash => {}
-        }
-        self.release(!self.transactional)?;
-        self.env = env::open(&self.options)?;
-        let (env, transactional) = (self.env, self.transactional);
-        // SAFETY: the environment is open.
-        self.tables.iter_mut().try_for_each(|tree| unsafe { tree.open(env, transactional) })
+        self.env.checkpoint()
     }
 
     fn join(&self) -> Join {
         Join::Exclusive(
-            "its environment is opened with DB_PRIVATE and without locking: one process alone may use it \
-             (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)",
+            "its environment is opened with DB_PRIVATE and without locking: one process alone may \
+             use it (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)",
         )
     }
 
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let what = "more than one client at a time: its environment is opened without DB_INIT_LOCK and \
-                    DB_THREAD, for one thread \
+        let what = "more than one client at a time: its environment is opened without \
+                    DB_INIT_LOCK and DB_THREAD, for one thread \
                     (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)";
         Err(EngineError::unsupported(ID, what))
     }
 
-    fn close(mut self: Box<Self>) -> Result<()> {
-        if self.env.is_null() {
-            return Ok(());
+    fn crash_on_close(&mut self) -> Result<()> {
+        if !self.commits.transactions {
+            let what = "recovery in the tier `none`: without a log, what is in the cache would be \
+                        lost";
+            return Err(EngineError::unsupported(ID, what));
         }
-        let settled = self.end(false).and_then(|()| self.maintain());
-        settled.and(self.release(!self.transactional))
+        self.crashes = true;
+        Ok(())
+    }
+
+    /// By a checkpoint, the tables, the environment, as the manual asks; all of it is tried, the
+    /// first error returned. Tables whose changes are in the log are closed by `DB_NOSYNC`, which
+    /// leaves what is in the cache there
+    /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/dbclose.html>).
+    fn close(self: Box<Self>) -> Result<()> {
+        let Self { tables, env, commits, crashes, .. } = *self;
+        let written = if crashes { Ok(()) } else { env.checkpoint() };
+        let closed = tables.into_iter().map(|tree| tree.close(!commits.transactions));
+        let closed = closed.fold(written, Result::and);
+        closed.and(Rc::into_inner(env).map_or(Ok(()), Env::close))
     }
 }
 
 impl KvStore for Trees {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
-        self.exclusive("open a table")?;
         if let Some(known) = self.tables.iter().position(|tree| tree.is_named(def.name)) {
             return Ok(Table(known));
         }
-        let mut tree = Tree::new(def)?;
-        // SAFETY: the environment is open.
-        let opened = unsafe { tree.open(self.env, self.transactional) };
-        if let Err(error) = opened {
-            // The error that led here is the one to tell.
-            let _ = tree.close(false);
-            return Err(error);
-        }
-        self.tables.push(tree);
+        self.tables.push(Tree::open(&self.env, def)?);
         Ok(Table(self.tables.len() - 1))
     }
 
-    /// By a new file: emptying the old one would log every page of it and keep its size.
     fn keeps_indexes(&self) -> bool {
         true
+    }
+
+    /// By a new file: emptying the old one would log every page of it and keep its size.
+    fn clear(&mut self, table: Table) -> Result<()> {
+        self.tables[table.0].clear()
+    }
+
+    /// In batches, in one transaction with `DB_TXN_BULK`: pages that are new to the file are not
+    /// logged but written when it commits.
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let (tree, batch) = (&self.tables[table.0], &mut self.buffers.batch);
+        let (txn, mut rows) = (self.env.begin(true)?, 0);
+        batch.reset(LOAD);
+        while let Some((key, value)) = pairs.next() {
+            tree.check(value)?;
+            if !batch.push(key, value) {
+                tree.put_batch(&txn, batch)?;
+                batch.reset(LOAD);
+                if !batch.push(key, value) {
+                    tree.put(Some(&txn), key, value)?;
+                }
+            }
+            rows += 1;
+        }
+        if !batch.is_empty() {
+            tree.put_batch(&txn, batch)?;
+        }
+        txn.commit().map(|()| rows)
+    }
+
+    /// A snapshot is the environment as it stands: nobody else can change it. Without transactions
+    /// the changes of a batch are like any others.
+    fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
+        let Self { tables, env, buffers, commits, .. } = self;
+        match scope {
+            Scope::Snapshot => work(&mut Scoped { tables, buffers, mode: Snapshot }),
+            Scope::PerOperation if commits.transactions => {
+                work(&mut Scoped { tables, buffers, mode: PerOperation(env) })
+            }
+            Scope::Batch | Scope::PerOperation => {
+                let txn = env.begin(false)?;
+                let mode = Batch { txn: &txn, cursors: Vec::new() };
+                work(&mut Scoped { tables, buffers, mode })?;
+                txn.commit()
+            }
+        }
+    }
+}
+
+/// The operations of a scope.
+struct Scoped<'a, M> {
+    tables: &'a [Tree],
+    buffers: &'a mut Buffers,
+    mode: M,
+}
+
+/// Changes a value by a cursor.
+type Edit<'e> = dyn FnMut(&mut Cursor<'_>) -> Result<bool> + 'e;
+
+/// What sets scopes apart.
+trait Mode<'a> {
+    /// The transaction of a read; there need not be one.
+    fn reading(&self) -> Option<&'a Txn<'a>> {
+        None
+    }
+
+    /// The transaction of a change; without one the library makes it a transaction of its own.
+    fn writing(&self) -> Result<Option<&'a Txn<'a>>> {
+        Ok(self.reading())
+    }
+
+    /// Changes a value of a table by a cursor, which has to be in a transaction.
+    fn edit(&mut self, table: Table, tree: &'a Tree, edit: &mut Edit<'_>) -> Result<bool>;
+}
+
+struct Snapshot;
+
+impl<'a> Mode<'a> for Snapshot {
+    fn writing(&self) -> Result<Option<&'a Txn<'a>>> {
+        let why = "this scope is a snapshot, which only reads";
+        Err(EngineError::failed(ID, "change a value", why))
+    }
+
+    fn edit(&mut self, _: Table, _: &'a Tree, _: &mut Edit<'_>) -> Result<bool> {
+        self.writing().map(|_| false)
+    }
+}
+
+struct PerOperation<'a>(&'a Env);
+
+impl<'a> Mode<'a> for PerOperation<'a> {
+    fn edit(&mut self, _: Table, tree: &'a Tree, edit: &mut Edit<'_>) -> Result<bool> {
+        let txn = self.0.begin(false)?;
+        let done = edit(&mut tree.cursor(Some(&txn))?)?;
+        txn.commit().map(|()| done)
+    }
+}
+
+/// Its cursors stay open, by the number of their table.
+struct Batch<'a> {
+    txn: &'a Txn<'a>,
+    cursors: Vec<Option<Cursor<'a>>>,
+}
+
+impl<'a> Mode<'a> for Batch<'a> {
+    fn reading(&self) -> Option<&'a Txn<'a>> {
+        Some(self.txn)
+    }
+
+    fn edit(&mut self, table: Table, tree: &'a Tree, edit: &mut Edit<'_>) -> Result<bool> {
+        if self.cursors.len() <= table.0 {
+            self.cursors.resize_with(table.0 + 1, || None);
+        }
+        edit(match &mut self.cursors[table.0] {
+            Some(cursor) => cursor,
+            none => none.insert(tree.cursor(Some(self.txn))?),
+        })
+    }
+}
+
+impl<'a, M: Mode<'a>> Operations for Scoped<'a, M> {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.tables[table.0].get(self.mode.reading(), key, &mut self.buffers.value)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let cursor = self.tables[table.0].cursor(self.mode.reading())?;
+        cursor.scan(range, &mut self.buffers.batch, visit)
     }
 
     fn find(
@@ -288,112 +226,20 @@ impl KvStore for Trees {
         visit: &mut Visit<'_>,
     ) -> Result<()> {
         let longest = [range.from, range.to].into_iter().flatten().map(<[u8]>::len).max();
-        let index = self.tables[table.0].index(index, longest.unwrap_or_default())?;
-        // SAFETY: open handles, which outlive the scan: it ends before this call does.
-        let mut scan = unsafe { scan::Scan::open(index, self.txn) }?;
-        scan.find(range, visit)?;
-        scan.close()
-    }
-
-    fn clear(&mut self, table: Table) -> Result<()> {
-        self.exclusive("clear a table")?;
-        let tree = &mut self.tables[table.0];
-        tree.drop_cursor()?;
-        tree.close(false)?;
-        // SAFETY: the environment is open and no handle of the files is. Opened again in any case,
-        // so that the table stays usable.
-        unsafe {
-            let removed = tree.remove(self.env, self.transactional);
-            removed.and(tree.open(self.env, self.transactional))
-        }
-    }
-
-    /// A reading transaction is the environment as it stands: nobody else can change it.
-    fn begin(&mut self, access: Access) -> Result<()> {
-        self.exclusive("begin a transaction")?;
-        if self.transactional && access == Access::Write {
-            self.start(false)?;
-        }
-        self.access = Some(access);
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        if self.access.take().is_none() {
-            return Err(EngineError::failed(ID, "commit", "no transaction was begun"));
-        }
-        self.end(true)
-    }
-
-    #[inline]
-    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let (mut value, mut bytes) = (ptr::null(), 0);
-        let db = self.tables[table.0].db()?;
-        // SAFETY: open handles; the key lives through the call.
-        let code = unsafe {
-            ffi::ember_get(db, self.txn, key.as_ptr(), size(key)?, &mut value, &mut bytes)
-        };
-        if !found(code, "get a value")? {
-            return Ok(None);
-        }
-        // SAFETY: the value is in memory of the table's handle, valid until the handle is used
-        // again, which needs `self`.
-        Ok(Some(unsafe { scan::bytes(value, bytes) }))
+        let (tree, txn) = (&self.tables[table.0], self.mode.reading());
+        tree.index(txn, index, longest.unwrap_or_default())?.find(range, visit)
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        self.writable()?;
-        let tree = &self.tables[table.0];
-        tree.check(value)?;
-        let db = tree.db()?;
-        let (key_size, value_size) = (size(key)?, size(value)?);
-        // SAFETY: open handles; key and value live through the call.
-        let code = unsafe {
-            ffi::ember_put(db, self.txn, key.as_ptr(), key_size, value.as_ptr(), value_size)
-        };
-        check(code, "put a value")
+        self.tables[table.0].put(self.mode.writing()?, key, value)
     }
 
-    fn modify(
-        &mut self,
-        table: Table,
-        key: &[u8],
-        change: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<bool> {
-        self.writable()?;
-        self.within(false, |trees| trees.change(table, key, change))
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        let (tree, copy) = (&self.tables[table.0], &mut self.buffers.value);
+        self.mode.edit(table, tree, &mut |cursor| cursor.modify(key, copy, change))
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        self.writable()?;
-        let db = self.tables[table.0].db()?;
-        // SAFETY: open handles; the key lives through the call.
-        let code = unsafe { ffi::ember_del(db, self.txn, key.as_ptr(), size(key)?) };
-        found(code, "delete a key")
-    }
-
-    /// In batches, in one transaction with `DB_TXN_BULK`: pages that are new to the file are not
-    /// logged but written when it commits.
-    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        self.writable()?;
-        self.within(true, |trees| trees.load(table, pairs))
-    }
-
-    fn scan(
-        &mut self,
-        table: Table,
-        range: Range<'_>,
-        direction: Direction,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        let db = self.tables[table.0].db()?;
-        // SAFETY: open handles, which outlive the scan: it ends before this call does.
-        let mut scan = unsafe { scan::Scan::open(db, self.txn) }?;
-        let visited = match direction {
-            Direction::Forward => scan.forward(range, &mut self.batch, visit),
-            Direction::Backward => scan.backward(range, visit),
-        };
-        let _: ControlFlow<()> = visited?;
-        scan.close()
+        self.tables[table.0].delete(self.mode.writing()?, key)
     }
 }

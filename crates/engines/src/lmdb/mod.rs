@@ -1,113 +1,250 @@
-//! LMDB, by the raw functions of `lmdb-master-sys`: transactions and cursors are held here.
+//! LMDB, by the functions of `lmdb-master-sys`.
 //!
 //! One environment with a named database per table. LMDB has no cache of its own: it works in
-//! the memory map of its file, so [`OpenOptions::memory`] does not reach it. The map is written through
-//! (`MDB_WRITEMAP`) in every tier: what a commit keeps depends on the sync alone, and commits and
-//! large transactions cost less. Locks stay on, because `MDB_NOLOCK` gained nothing measurable.
-//! A key has 1 to 511 bytes.
+//! the memory map of its file, so [`OpenOptions::memory`] does not reach it. The map is written
+//! through (`MDB_WRITEMAP`) in every tier: what a commit keeps depends on the sync alone, and
+//! commits and large transactions cost less. Locks stay on, because `MDB_NOLOCK` gained nothing
+//! measurable. A key has 1 to 511 bytes.
 
-use std::ffi::CStr;
+use std::ffi::CString;
+use std::fs;
+use std::sync::Arc;
 
 use embermark_model::Durability;
-use lmdb_master_sys as ffi;
 
+use crate::kv::{
+    Change, Direction, Each, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+};
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
-    Tier,
+    Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle,
+    OpenOptions, Opened, Result, Scope, Store, Tier, TierSetting, TierTable,
 };
 
-mod env;
-mod scan;
-mod store;
+mod ffi;
+
+use ffi::{Env, Reader, Snapshot, Writer};
 
 const ID: &str = "lmdb";
+
+/// The flags of an environment.
+static TIERS: TierTable<u32> = TierTable { none: UNSYNCED, process: UNSYNCED, power: SYNCED };
+const UNSYNCED: TierSetting<u32> = TierSetting::of(
+    Durability::Process,
+    ffi::MDB_WRITEMAP | ffi::MDB_NOSYNC,
+    "MDB_NOSYNC | MDB_WRITEMAP: a commit leaves its pages in the operating system's page cache, \
+     which a killed process does not take along",
+    MANUAL,
+)
+.reads(&[("MDB_NOSYNC", &["on"]), ("MDB_WRITEMAP", &["on"])]);
+const SYNCED: TierSetting<u32> = TierSetting::of(
+    Durability::Power,
+    ffi::MDB_WRITEMAP,
+    "MDB_WRITEMAP, neither MDB_NOSYNC nor MDB_NOMETASYNC: a commit syncs its pages, then the page \
+     that makes them valid",
+    MANUAL,
+)
+.reads(&[("MDB_NOSYNC", &["off"]), ("MDB_NOMETASYNC", &["off"]), ("MDB_WRITEMAP", &["on"])]);
+const MANUAL: &str = "http://www.lmdb.tech/doc/group__mdb.html";
 
 /// The engine.
 pub(crate) struct Lmdb;
 
 impl Engine for Lmdb {
     fn info(&self) -> Info {
-        Info {
-            id: ID,
-            name: "LMDB",
-            kind: Kind::Embedded,
-            family: DataModel::KeyValue,
-            licence: "OpenLDAP Public License 2.8",
-        }
+        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
+        Info { id: ID, name: "LMDB", kind, family, licence: "OpenLDAP Public License 2.8" }
     }
 
     fn availability(&self) -> Availability {
-        Availability::Ready { version: env::version() }
+        Availability::Ready { version: ffi::version() }
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        match durability {
-            Durability::None | Durability::Process => Tier::Offered {
-                keeps: Durability::Process,
-                setting: "MDB_NOSYNC | MDB_WRITEMAP: a commit leaves its pages in the operating \
-                          system's page cache, which a killed process does not take along",
-            },
-            Durability::Power => Tier::Offered {
-                keeps: Durability::Power,
-                setting: "MDB_WRITEMAP, neither MDB_NOSYNC nor MDB_NOMETASYNC: a commit syncs its \
-                          pages, then the page that makes them valid",
-            },
-        }
+        TIERS.tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        store::open(options)
+        let row = TIERS.of(options.durability);
+        let env = Arc::new(Env::open(&options.dir, row.set)?);
+        let (flags, map, page) = env.facts()?;
+        let on = |flag| if flags & flag != 0 { "on" } else { "off" }.to_owned();
+        let settings = [
+            ("MDB_NOSYNC", on(ffi::MDB_NOSYNC)),
+            ("MDB_NOMETASYNC", on(ffi::MDB_NOMETASYNC)),
+            ("MDB_WRITEMAP", on(ffi::MDB_WRITEMAP)),
+            ("MDB_NOTLS", on(ffi::MDB_NOTLS)),
+            ("MDB_NOLOCK", on(ffi::MDB_NOLOCK)),
+            ("map size", format!("{map} bytes")),
+            ("page size", format!("{page} bytes")),
+            ("cache", "none of its own: the system's page cache".to_owned()),
+        ];
+        let store = Databases::of(env, options.dir.display().to_string(), ffi::MDB_CREATE)?;
+        let opened = Opened::embedded(store, ffi::version(), settings);
+        row.check(ID, &opened.settings).map(|()| opened)
     }
 
+    /// With the same flags: processes with and without `MDB_WRITEMAP` do not cooperate well, says
+    /// the manual.
     fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
-        store::join(options)
+        let file = options.dir.join("data.mdb");
+        fs::metadata(&file).map_err(|error| EngineError::file(ID, "find", file, error))?;
+        let env = Arc::new(Env::open(&options.dir, TIERS.of(options.durability).set)?);
+        Ok(Store::Kv(Box::new(Databases::of(env, options.dir.display().to_string(), 0)?)))
     }
 }
 
-/// Turns a return code of the library into a result.
-#[inline]
-fn check(code: i32, doing: &str) -> Result<()> {
-    if code == ffi::MDB_SUCCESS { Ok(()) } else { Err(error(code, doing)) }
+/// An open environment. A table's number is the library's handle of its database, which clients
+/// share.
+struct Databases {
+    env: Arc<Env>,
+    reader: Reader,
+    dir: String,
+    /// How tables are opened: `MDB_CREATE`, or 0 at another process's environment.
+    creates: u32,
 }
 
-/// Whether the key was there.
-#[inline]
-fn found(code: i32, doing: &str) -> Result<bool> {
-    match code {
-        ffi::MDB_SUCCESS => Ok(true),
-        ffi::MDB_NOTFOUND => Ok(false),
-        code => Err(error(code, doing)),
+impl Databases {
+    fn of(env: Arc<Env>, dir: String, creates: u32) -> Result<Self> {
+        Ok(Self { reader: Reader::of(&env)?, env, dir, creates })
     }
 }
 
-/// The library's own words for a return code.
-#[cold]
-fn error(code: i32, doing: &str) -> EngineError {
-    // SAFETY: returns a NUL-terminated string for any code, which is copied at once.
-    let message = unsafe { CStr::from_ptr(ffi::mdb_strerror(code)) };
-    EngineError::failed(ID, doing, message.to_string_lossy())
+/// The library's handle of a table.
+const fn dbi(table: Table) -> ffi::MDB_dbi {
+    table.0 as ffi::MDB_dbi
 }
 
-/// Bytes as the library takes them. It reads through the pointer and does not write, though its
-/// type would let it.
-#[inline]
-const fn val(bytes: &[u8]) -> ffi::MDB_val {
-    ffi::MDB_val { mv_size: bytes.len(), mv_data: bytes.as_ptr().cast_mut().cast() }
-}
-
-/// What the library is to fill in.
-const NOTHING: ffi::MDB_val = ffi::MDB_val { mv_size: 0, mv_data: std::ptr::null_mut() };
-
-/// Bytes the library points to.
-///
-/// # Safety
-/// They stay in place and as they are for the lifetime chosen: until the next change of the
-/// database or the end of the transaction.
-#[inline]
-unsafe fn bytes<'a>(val: ffi::MDB_val) -> &'a [u8] {
-    if val.mv_size == 0 {
-        return &[];
+impl Lifecycle for Databases {
+    /// LMDB has neither a log to checkpoint nor pages to compact in place; what remains is to
+    /// bring the pages to the disk.
+    fn maintain(&mut self) -> Result<()> {
+        self.env.sync()
     }
-    // SAFETY: the caller's promise.
-    unsafe { std::slice::from_raw_parts(val.mv_data.cast(), val.mv_size) }
+
+    /// Locks are on, so processes may share it (<http://www.lmdb.tech/doc/starting.html>). A
+    /// snapshot keeps other processes from using pages again that it sees.
+    fn join(&self) -> Join {
+        Join::At(self.dir.clone())
+    }
+
+    /// The same environment and tables, with transactions of its own: readers wait for nobody, and
+    /// a writer waits until the writer before it has ended. (The manual warns: "Do not have open an
+    /// LMDB database twice in the same process at the same time", <http://www.lmdb.tech/doc/>.)
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        let (env, dir, creates) = (Arc::clone(&self.env), self.dir.clone(), self.creates);
+        Ok(ClientOpener::new(move || Ok(Store::Kv(Box::new(Self::of(env, dir, creates)?)))))
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        let what = "recovery: it has no log to recover, and opens the same whatever came before";
+        Err(EngineError::unsupported(ID, what))
+    }
+
+    /// By the library's own close, once no client has it open. It syncs nothing: a commit has,
+    /// where the tier says so.
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl KvStore for Databases {
+    fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
+        let name = CString::new(def.name)
+            .map_err(|error| EngineError::failed(ID, "open a table", error))?;
+        let mut writer = Writer::begin(&self.env)?;
+        let dbi = writer.open(&name, self.creates)?;
+        writer.commit().map(|()| Table(dbi as usize))
+    }
+
+    fn clear(&mut self, table: Table) -> Result<()> {
+        let mut writer = Writer::begin(&self.env)?;
+        writer.clear(dbi(table))?;
+        writer.commit()
+    }
+
+    /// By `MDB_APPEND`, which fills page after page without a search.
+    fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let (mut writer, mut rows) = (Writer::begin(&self.env)?, 0);
+        while let Some((key, value)) = pairs.next() {
+            writer.append(dbi(table), key, value)?;
+            rows += 1;
+        }
+        writer.commit().map(|()| rows)
+    }
+
+    fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
+        match scope {
+            Scope::Snapshot => work(&mut self.reader.snapshot()?),
+            Scope::Batch => {
+                let mut writer = Writer::begin(&self.env)?;
+                work(&mut writer)?;
+                writer.commit()
+            }
+            Scope::PerOperation => work(&mut Each::of(self)),
+        }
+    }
+}
+
+impl Operations for Snapshot<'_> {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.txn().get(dbi(table), key)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        scan(self.txn().cursor(dbi(table))?, range, visit)
+    }
+
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        self.txn().count(dbi(table)).map(Some)
+    }
+}
+
+impl Operations for Writer {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.txn().get(dbi(table), key)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        scan(self.txn().cursor(dbi(table))?, range, visit)
+    }
+
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        self.txn().count(dbi(table)).map(Some)
+    }
+
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.set(dbi(table), key, value)
+    }
+
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        self.replace(dbi(table), key, change)
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        self.remove(dbi(table), key)
+    }
+}
+
+/// Visits a range. No key is empty, and LMDB looks for none that is.
+fn scan(mut cursor: ffi::Cursor<'_>, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+    let (from, to) = (range.from.unwrap_or_default(), range.to);
+    let forward = range.direction == Direction::Forward;
+    let mut at = match to {
+        _ if forward && from.is_empty() => cursor.step(ffi::MDB_FIRST, &[])?,
+        _ if forward => cursor.step(ffi::MDB_SET_RANGE, from)?,
+        Some([]) => None,
+        Some(to) if cursor.step(ffi::MDB_SET_RANGE, to)?.is_some() => {
+            cursor.step(ffi::MDB_PREV, &[])?
+        }
+        _ => cursor.step(ffi::MDB_LAST, &[])?,
+    };
+    let next = if forward { ffi::MDB_NEXT } else { ffi::MDB_PREV };
+    let is_in = |key| if forward { to.is_none_or(|to| key < to) } else { key >= from };
+    while let Some((key, value)) = at
+        && is_in(key)
+        && visit(key, value).is_continue()
+    {
+        at = cursor.step(next, &[])?;
+    }
+    Ok(())
 }

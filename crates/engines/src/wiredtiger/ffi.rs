@@ -119,10 +119,15 @@ impl Refusal {
     }
 }
 
-impl From<Refusal> for EngineError {
-    #[cold]
-    fn from(Refusal { code, doing }: Refusal) -> Self {
-        Self::failed(ID, doing, words(code))
+/// Turns a refusal into the adapter's error.
+pub(super) trait Told<T> {
+    fn told(self) -> crate::Result<T>;
+}
+
+impl<T> Told<T> for Result<T> {
+    #[inline]
+    fn told(self) -> crate::Result<T> {
+        self.map_err(|Refusal { code, doing }| EngineError::failed(ID, doing, words(code)))
     }
 }
 
@@ -229,13 +234,13 @@ impl Session {
     /// Does work in a transaction, which is committed, or else undone.
     pub(super) fn within(&self, work: impl FnOnce() -> crate::Result<()>) -> crate::Result<()> {
         // SAFETY: open.
-        check(unsafe { ember_wt_begin(self.raw) }, "begin a transaction")?;
+        check(unsafe { ember_wt_begin(self.raw) }, "begin a transaction").told()?;
         match work() {
             // SAFETY: open; the transaction ends whatever this returns.
-            Ok(()) => Ok(check(unsafe { ember_wt_commit(self.raw) }, "commit")?),
+            Ok(()) => check(unsafe { ember_wt_commit(self.raw) }, "commit").told(),
             Err(error) => {
                 // SAFETY: as above.
-                check(unsafe { ember_wt_rollback(self.raw) }, "roll back")?;
+                check(unsafe { ember_wt_rollback(self.raw) }, "roll back").told()?;
                 Err(error)
             }
         }

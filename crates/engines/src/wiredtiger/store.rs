@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use embermark_model::Durability;
 
-use super::ffi::{self, Connection, Cursor, Refusal, Session};
+use super::ffi::{self, Connection, Cursor, Refusal, Session, Told};
 use super::{ID, TIERS};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
@@ -49,7 +49,7 @@ struct Trees {
 
 impl Trees {
     fn new(connection: &Arc<Connection>, logged: bool) -> Result<Self> {
-        let (session, uris, cursors) = (connection.session()?, Vec::new(), Vec::new());
+        let (session, uris, cursors) = (connection.session().told()?, Vec::new(), Vec::new());
         Ok(Self { uris, cursors, fresh: Vec::new(), session, logged, value: Vec::new() })
     }
 
@@ -63,15 +63,15 @@ impl Trees {
         self.cursors[table] = None;
         let done = work(session, uri);
         // In any case, so that the table stays usable.
-        self.cursors[table] = Some(Cursors::open(session, uri)?);
-        Ok(done?)
+        self.cursors[table] = Some(Cursors::open(session, uri).told()?);
+        done.told()
     }
 }
 
 impl Lifecycle for Trees {
     fn maintain(&mut self) -> Result<()> {
         self.fresh.clear();
-        Ok(self.session.checkpoint()?)
+        self.session.checkpoint().told()
     }
 
     fn join(&self) -> Join {
@@ -100,7 +100,7 @@ impl Lifecycle for Trees {
 
     fn close(self: Box<Self>) -> Result<()> {
         drop(self.cursors);
-        Ok(self.session.close()?)
+        self.session.close().told()
     }
 }
 
@@ -111,8 +111,8 @@ impl KvStore for Trees {
         if let Some(known) = self.uris.iter().position(|known| *known == uri) {
             return Ok(Table(known));
         }
-        self.fresh.extend(self.session.create(&uri)?.then_some(self.uris.len()));
-        self.cursors.push(Some(Cursors::open(&self.session, &uri)?));
+        self.fresh.extend(self.session.create(&uri).told()?.then_some(self.uris.len()));
+        self.cursors.push(Some(Cursors::open(&self.session, &uri).told()?));
         self.uris.push(uri);
         Ok(Table(self.uris.len() - 1))
     }
@@ -128,7 +128,7 @@ impl KvStore for Trees {
     /// where a commit is to be kept.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         if !self.fresh.contains(&table.0) {
-            if at(&mut self.cursors, table)?.other.has_pairs()? {
+            if at(&mut self.cursors, table)?.other.has_pairs().told()? {
                 return Err(EngineError::failed(ID, "load a table in bulk", "it is not empty"));
             }
             self.clear(table)?;
@@ -186,11 +186,11 @@ struct Snapshot<'a>(&'a mut [Option<Cursors>]);
 
 impl Operations for Snapshot<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        Ok(at(self.0, table)?.get(key)?)
+        at(self.0, table)?.get(key).told()
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        Ok(at(self.0, table)?.other.walk(range, visit)?)
+        at(self.0, table)?.other.walk(range, visit).told()
     }
 }
 
@@ -206,7 +206,7 @@ impl<const ALONE: bool> Changes<'_, ALONE> {
     /// Ends the last read outside of a transaction, so that the next sees what is there by then.
     fn rest(&mut self) -> Result<()> {
         let standing = self.standing.take();
-        standing.map_or(Ok(()), |table| Ok(at(self.cursors, table)?.other.reset()?))
+        standing.map_or(Ok(()), |table| at(self.cursors, table)?.other.reset().told())
     }
 
     /// The cursors of a table for the next operation, which leaves its cursor standing or not.
@@ -220,17 +220,17 @@ impl<const ALONE: bool> Changes<'_, ALONE> {
 
     /// Makes a change, and again where it was refused that is a transaction of its own.
     fn change<T>(change: impl FnMut() -> ffi::Result<T>) -> Result<T> {
-        Ok(again_if(|refusal: &Refusal| ALONE && refusal.is_conflict(), change)?)
+        again_if(|refusal: &Refusal| ALONE && refusal.is_conflict(), change).told()
     }
 }
 
 impl<const ALONE: bool> Operations for Changes<'_, ALONE> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        Ok(self.next(table, true)?.get(key)?)
+        self.next(table, true)?.get(key).told()
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        Ok(self.next(table, false)?.other.walk(range, visit)?)
+        self.next(table, false)?.other.walk(range, visit).told()
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {

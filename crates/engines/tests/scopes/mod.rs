@@ -92,11 +92,19 @@ impl Alone for dyn KvStore + '_ {
     }
 
     fn batch(&mut self, work: impl FnOnce(&mut dyn Operations)) {
-        self.within(Scope::Batch, |batch| Ok(work(batch))).unwrap();
+        self.within(Scope::Batch, |batch| {
+            work(batch);
+            Ok(())
+        })
+        .unwrap();
     }
 
     fn snapshot(&mut self, work: impl FnOnce(&mut dyn Operations)) {
-        self.within(Scope::Snapshot, |snapshot| Ok(work(snapshot))).unwrap();
+        self.within(Scope::Snapshot, |snapshot| {
+            work(snapshot);
+            Ok(())
+        })
+        .unwrap();
     }
 }
 

@@ -120,7 +120,9 @@ pub fn drive_phases(
             measured.push(meter.measured());
             // As the harness does after the last load, before it looks at the answer.
             if run == runs && bench.user_bytes(place, meter.measured().ops).is_some() {
-                bench.maintain().unwrap_or_else(|e| panic!("rest after {}: {e}", phase.name));
+                bench
+                    .maintain_as_left()
+                    .unwrap_or_else(|e| panic!("maintenance after {}: {e}", phase.name));
             }
             clients.push(meter.clients().to_vec());
             if let Err(error) = bench.check(place, &answer, meter.measured(), run == runs) {

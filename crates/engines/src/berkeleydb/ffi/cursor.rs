@@ -1,0 +1,149 @@
+//! Cursors, and walks with them.
+
+use std::ffi::c_int;
+use std::marker::PhantomData;
+use std::ptr;
+
+use super::raw::{self, To};
+use super::{Multiple, NOTHING, Tree, bytes, check, found, val};
+use crate::Result;
+use crate::kv::{Change, Direction, Range, Visit};
+
+/// Pairs fetched one by one before a scan goes over to batches: a batch copies a page and more,
+/// which a scan for the first few pairs of a range would pay for nothing.
+const SINGLE: u32 = 8;
+/// Bytes of the first batch, and of the largest; each is four times the one before.
+const FETCH: (usize, usize) = (4 << 10, 64 << 10);
+
+/// A pair in the library's memory.
+type Pair<'a> = (&'a [u8], &'a [u8]);
+
+/// A cursor, closed when dropped. What it gives out lies in its own memory.
+pub struct Cursor<'a>(*mut raw::Cursor, PhantomData<&'a Tree>);
+
+impl Cursor<'_> {
+    pub(super) fn open(db: *mut raw::Db, txn: *mut raw::Txn) -> Result<Self> {
+        let mut cursor = ptr::null_mut();
+        // SAFETY: both are open, `txn` may be null; the caller has them borrowed.
+        check(unsafe { raw::ember_cursor(db, txn, &mut cursor) }, "open a cursor")?;
+        Ok(Self(cursor, PhantomData))
+    }
+
+    /// Moves to a pair; `key` matters to moves by key alone.
+    #[inline]
+    fn step(&mut self, to: To, key: &[u8]) -> Result<Option<Pair<'_>>> {
+        let (mut key, mut value) = (val(key)?, NOTHING);
+        // SAFETY: open; the key lives through the call and is only read.
+        let code = unsafe { raw::ember_move(self.0, to, &mut key, &mut value) };
+        // SAFETY: found, so both stay until the cursor moves, which is borrowed.
+        Ok(found(code, "move a cursor")?.then(|| unsafe { (bytes(key), bytes(value)) }))
+    }
+
+    /// Moves an index's cursor to the next pair, or to the first whose bytes are not below `from`:
+    /// those bytes, and the pair of its table.
+    fn next_of_index(&mut self, from: Option<&[u8]>) -> Result<Option<(&[u8], Pair<'_>)>> {
+        let (mut key, mut value) = (NOTHING, NOTHING);
+        let mut index = val(from.unwrap_or_default())?;
+        let seek = c_int::from(from.is_some());
+        // SAFETY: open; where it seeks, the bytes live through the call and are only read.
+        let code = unsafe { raw::ember_find(self.0, seek, &mut index, &mut key, &mut value) };
+        // SAFETY: as above.
+        Ok(found(code, "move in an index")?
+            .then(|| unsafe { (bytes(index), (bytes(key), bytes(value))) }))
+    }
+
+    /// Fetches the next pairs into a batch of `bytes`, larger if one pair needs that; whether there
+    /// are any.
+    fn fetch(&mut self, batch: &mut Multiple, mut bytes: usize) -> Result<bool> {
+        loop {
+            batch.reset(bytes);
+            let (at, mut size) = batch.raw();
+            // SAFETY: open; there is so much room.
+            let code = unsafe { raw::ember_next_batch(self.0, at, &mut size) };
+            if code != raw::TOO_SMALL {
+                return found(code, "fetch a batch");
+            }
+            bytes = (bytes * 2).max(size as usize);
+        }
+    }
+
+    /// Visits a range: in ascending order in batches, once it proves to be long. (Descending there
+    /// are none.)
+    pub fn scan(self, range: Range<'_>, batch: &mut Multiple, visit: &mut Visit<'_>) -> Result<()> {
+        match range.direction {
+            Direction::Forward => self.forward(range, batch, visit),
+            Direction::Backward => self.backward(range, visit),
+        }
+    }
+
+    fn forward(
+        mut self,
+        range: Range<'_>,
+        batch: &mut Multiple,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let mut goes_on = |key: &[u8], value: &[u8]| {
+            range.to.is_none_or(|to| key < to) && visit(key, value).is_continue()
+        };
+        let (mut to, key) = range.from.map_or((To::First, &[][..]), |from| (To::AtLeast, from));
+        for _ in 0..SINGLE {
+            match self.step(to, key)? {
+                Some((key, value)) if goes_on(key, value) => to = To::Next,
+                _ => return Ok(()),
+            }
+        }
+        let mut bytes = FETCH.0;
+        while self.fetch(batch, bytes)? && batch.pairs().all(|(key, value)| goes_on(key, value)) {
+            bytes = FETCH.1.min(bytes * 4);
+        }
+        Ok(())
+    }
+
+    fn backward(mut self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let above = match range.to {
+            Some(to) => self.step(To::AtLeast, to)?.is_some(),
+            None => false,
+        };
+        let mut to = if above { To::Prev } else { To::Last };
+        while let Some((key, value)) = self.step(to, &[])?
+            && range.from.is_none_or(|from| key >= from)
+            && visit(key, value).is_continue()
+        {
+            to = To::Prev;
+        }
+        Ok(())
+    }
+
+    /// Visits the pairs that an index, whose cursor it is, leads to.
+    pub fn find(mut self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let mut from = Some(range.from.unwrap_or_default());
+        while let Some((index, (key, value))) = self.next_of_index(from.take())?
+            && range.to.is_none_or(|to| index < to)
+            && visit(key, value).is_continue()
+        {}
+        Ok(())
+    }
+
+    /// Changes the value of a key, by a copy, keeping its length; whether the key was there.
+    #[inline]
+    pub fn modify(
+        &mut self,
+        key: &[u8],
+        copy: &mut Vec<u8>,
+        change: &mut Change<'_>,
+    ) -> Result<bool> {
+        let Some((_, value)) = self.step(To::Key, key)? else { return Ok(false) };
+        copy.clear();
+        copy.extend_from_slice(value);
+        change(copy);
+        // SAFETY: open, at that pair; the value lives through the call.
+        check(unsafe { raw::ember_replace(self.0, val(copy)?) }, "replace a value").map(|()| true)
+    }
+}
+
+impl Drop for Cursor<'_> {
+    fn drop(&mut self) {
+        // SAFETY: open, and not used again. An error shows when its transaction ends.
+        let _ = unsafe { raw::ember_cursor_close(self.0) };
+    }
+}
