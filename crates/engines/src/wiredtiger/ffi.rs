@@ -209,12 +209,14 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Makes a table of bytes, as they are, if it is not there.
-    pub(super) fn create(&self, uri: &CStr) -> Result<()> {
-        let format = c"key_format=u,value_format=u";
+    /// Makes a table of bytes, as they are, if it is not there; whether it was made.
+    pub(super) fn create(&self, uri: &CStr) -> Result<bool> {
+        let format = c"key_format=u,value_format=u,exclusive=true";
         // SAFETY: open; both texts live through the call.
-        let code = unsafe { ember_wt_create(self.raw, uri.as_ptr(), format.as_ptr()) };
-        check(code, "make a table")
+        match unsafe { ember_wt_create(self.raw, uri.as_ptr(), format.as_ptr()) } {
+            libc::EEXIST => Ok(false),
+            code => check(code, "make a table").map(|()| true),
+        }
     }
 
     /// Removes a table, which is without cursors.

@@ -29,7 +29,7 @@ pub(super) fn open(options: &OpenOptions) -> Result<Opened> {
     let trees = Trees::new(&connection, options.durability != Durability::None)?;
     let created = ffi::created_with(&options.dir)?;
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
-    let settings = settings.map(|(name, value)| (&**name, value.clone()));
+    let settings = settings.map(|(name, value)| (name.as_str(), value.clone()));
     let opened = Opened::embedded(trees, ffi::version(), settings);
     row.check(ID, &opened.settings).map(|()| opened)
 }
@@ -39,6 +39,8 @@ struct Trees {
     /// Their names, and their cursors where they could be opened after a table was made anew.
     uris: Vec<CString>,
     cursors: Vec<Option<Cursors>>,
+    /// Tables that were made and that nothing has looked into: no checkpoint and no operation.
+    fresh: Vec<usize>,
     session: Rc<Session>,
     logged: bool,
     /// A value on its way through a change, or given out.
@@ -47,28 +49,28 @@ struct Trees {
 
 impl Trees {
     fn new(connection: &Arc<Connection>, logged: bool) -> Result<Self> {
-        let (session, value) = (connection.session().told()?, Vec::new());
-        Ok(Self { uris: Vec::new(), cursors: Vec::new(), session, logged, value })
+        let (session, uris, cursors) = (connection.session().told()?, Vec::new(), Vec::new());
+        Ok(Self { uris, cursors, fresh: Vec::new(), session, logged, value: Vec::new() })
     }
 
-    /// Makes a table anew, and fills it.
-    fn renew<T>(
+    /// Does what needs a table without cursors.
+    fn apart<T>(
         &mut self,
         Table(table): Table,
-        fill: impl FnOnce(&Rc<Session>, &CStr) -> ffi::Result<T>,
+        work: impl FnOnce(&Rc<Session>, &CStr) -> ffi::Result<T>,
     ) -> Result<T> {
         let (session, uri) = (&self.session, &*self.uris[table]);
         self.cursors[table] = None;
-        let made = session.remove(uri).and_then(|()| session.create(uri));
-        let filled = made.and_then(|()| fill(session, uri));
+        let done = work(session, uri);
         // In any case, so that the table stays usable.
         self.cursors[table] = Some(Cursors::open(session, uri).told()?);
-        filled.told()
+        done.told()
     }
 }
 
 impl Lifecycle for Trees {
     fn maintain(&mut self) -> Result<()> {
+        self.fresh.clear();
         self.session.checkpoint().told()
     }
 
@@ -109,7 +111,7 @@ impl KvStore for Trees {
         if let Some(known) = self.uris.iter().position(|known| *known == uri) {
             return Ok(Table(known));
         }
-        self.session.create(&uri).told()?;
+        self.fresh.extend(self.session.create(&uri).told()?.then_some(self.uris.len()));
         self.cursors.push(Some(Cursors::open(&self.session, &uri).told()?));
         self.uris.push(uri);
         Ok(Table(self.uris.len() - 1))
@@ -117,26 +119,38 @@ impl KvStore for Trees {
 
     /// By a new table: truncating the old one would log it and keep its file.
     fn clear(&mut self, table: Table) -> Result<()> {
-        self.renew(table, |_, _| Ok(()))
+        self.apart(table, |session, uri| session.remove(uri).and_then(|()| session.create(uri)))?;
+        self.fresh.push(table.0);
+        Ok(())
     }
 
-    /// By a bulk cursor, which wants a table that neither a change nor a checkpoint nor a
-    /// transaction has looked into. The load is not logged, so a checkpoint keeps it where a commit
-    /// is to be kept.
+    /// By a bulk cursor, which wants a fresh table. The load is not logged, so a checkpoint keeps it
+    /// where a commit is to be kept.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        if at(&mut self.cursors, table)?.other.has_pairs().told()? {
-            return Err(EngineError::failed(ID, "load a table in bulk", "it is not empty"));
+        if !self.fresh.contains(&table.0) {
+            if at(&mut self.cursors, table)?.other.has_pairs().told()? {
+                return Err(EngineError::failed(ID, "load a table in bulk", "it is not empty"));
+            }
+            self.clear(table)?;
         }
-        let rows = self.renew(table, |session, uri| session.load(uri, pairs))?;
-        if self.logged { self.session.checkpoint().map(|()| rows).told() } else { Ok(rows) }
+        self.fresh.retain(|fresh| *fresh != table.0);
+        let rows = self.apart(table, |session, uri| session.load(uri, pairs))?;
+        if self.logged { self.maintain().map(|()| rows) } else { Ok(rows) }
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
-        let Self { cursors, session, value, .. } = self;
+        self.fresh.clear();
+        let (Self { cursors, session, value, .. }, standing) = (self, None);
         match scope {
             Scope::Snapshot => session.within(|| work(&mut Snapshot(cursors))),
-            Scope::Batch => session.within(|| work(&mut Changes::<false> { cursors, value })),
-            Scope::PerOperation => work(&mut Changes::<true> { cursors, value }),
+            Scope::Batch => {
+                session.within(|| work(&mut Changes::<false> { cursors, standing, value }))
+            }
+            Scope::PerOperation => {
+                let mut alone = Changes::<true> { cursors, standing, value };
+                let done = work(&mut alone);
+                done.and(alone.rest())
+            }
         }
     }
 }
@@ -158,15 +172,6 @@ impl Cursors {
     #[inline]
     fn get(&mut self, key: &[u8]) -> ffi::Result<Option<&[u8]>> {
         if self.other.find(key)? { self.other.value().map(Some) } else { Ok(None) }
-    }
-
-    /// Copies the value of a key; whether it is there.
-    #[inline]
-    fn copy(&mut self, key: &[u8], copy: &mut Vec<u8>) -> ffi::Result<bool> {
-        let Some(value) = self.get(key)? else { return Ok(false) };
-        copy.clear();
-        copy.extend_from_slice(value);
-        Ok(true)
     }
 }
 
@@ -192,55 +197,61 @@ impl Operations for Snapshot<'_> {
 /// The operations of a transaction that writes, or those that are `ALONE`, outside of any.
 struct Changes<'a, const ALONE: bool> {
     cursors: &'a mut [Option<Cursors>],
+    /// The table whose cursor stands on what was read last, outside of a transaction.
+    standing: Option<Table>,
     value: &'a mut Vec<u8>,
 }
 
 impl<const ALONE: bool> Changes<'_, ALONE> {
+    /// Ends the last read outside of a transaction, so that the next sees what is there by then.
+    fn rest(&mut self) -> Result<()> {
+        let standing = self.standing.take();
+        standing.map_or(Ok(()), |table| at(self.cursors, table)?.other.reset().told())
+    }
+
+    /// The cursors of a table for the next operation, which leaves its cursor standing or not.
+    fn next(&mut self, table: Table, stands: bool) -> Result<&mut Cursors> {
+        if ALONE {
+            self.rest()?;
+            self.standing = stands.then_some(table);
+        }
+        at(self.cursors, table)
+    }
+
     /// Makes a change, and again where it was refused that is a transaction of its own.
-    #[inline]
     fn change<T>(change: impl FnMut() -> ffi::Result<T>) -> Result<T> {
         again_if(|refusal: &Refusal| ALONE && refusal.is_conflict(), change).told()
     }
 }
 
 impl<const ALONE: bool> Operations for Changes<'_, ALONE> {
-    /// A copy, alone: a cursor that stands on a value pins the state it was read from.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let cursors = at(self.cursors, table)?;
-        if !ALONE {
-            return cursors.get(key).told();
-        }
-        let there = cursors.copy(key, self.value).told()?;
-        cursors.other.reset().told()?;
-        Ok(there.then_some(self.value))
+        self.next(table, true)?.get(key).told()
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        at(self.cursors, table)?.other.walk(range, visit).told()
+        self.next(table, false)?.other.walk(range, visit).told()
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        let cursor = &mut at(self.cursors, table)?.put;
+        let cursor = &mut self.next(table, false)?.put;
         Self::change(|| cursor.insert(key, value))
     }
 
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        let (cursors, value) = (at(self.cursors, table)?, &mut *self.value);
-        let changed = Self::change(|| {
-            if !cursors.copy(key, value)? {
-                return Ok(false);
-            }
-            change(value);
-            cursors.other.update(value).map(|()| true)
-        });
-        if ALONE {
-            cursors.other.reset().told()?;
-        }
-        changed
+        self.next(table, true)?;
+        let (cursors, copy) = (at(self.cursors, table)?, &mut *self.value);
+        Self::change(|| {
+            let Some(value) = cursors.get(key)? else { return Ok(false) };
+            copy.clear();
+            copy.extend_from_slice(value);
+            change(copy);
+            cursors.other.update(copy).map(|()| true)
+        })
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        let cursor = &mut at(self.cursors, table)?.other;
+        let cursor = &mut self.next(table, false)?.other;
         Self::change(|| cursor.remove(key))
     }
 }
