@@ -5,9 +5,61 @@
 use std::env::consts::ARCH;
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{env, fs};
 
 use libloading::Library;
+
+use crate::{Availability, EngineError};
+
+/// An engine's library with what is made of it, opened once in a process, when it is first asked
+/// for.
+#[allow(dead_code, reason = "used by engines whose library is opened; a build may have none")]
+pub(crate) struct Loaded<T: 'static> {
+    engine: &'static str,
+    /// What gets the library.
+    remedy: &'static str,
+    load: fn() -> Result<T, String>,
+    found: OnceLock<Result<T, String>>,
+}
+
+#[allow(dead_code, reason = "as above")]
+impl<T> Loaded<T> {
+    /// What `load` gives, which says for a person why there is none.
+    pub const fn new(
+        engine: &'static str,
+        remedy: &'static str,
+        load: fn() -> Result<T, String>,
+    ) -> Self {
+        Self { engine, remedy, load, found: OnceLock::new() }
+    }
+
+    /// The library.
+    ///
+    /// # Errors
+    /// Why it is not available, and what gets it.
+    pub fn get(&'static self) -> crate::Result<&'static T> {
+        let unavailable = |why: &String| EngineError::unavailable(self.engine, why, self.remedy);
+        self.found.get_or_init(self.load).as_ref().map_err(unavailable)
+    }
+
+    /// Whether an engine can run that needs nothing else, by the version that it tells.
+    pub fn availability(&'static self, version: impl FnOnce(&T) -> String) -> Availability {
+        let found = self.found.get_or_init(self.load).as_ref();
+        let version = found.map_or_else(|_| String::new(), version);
+        self.beside(Availability::Ready { version })
+    }
+
+    /// Whether an engine can run that needs it beside what was found before.
+    pub fn beside(&'static self, found: Availability) -> Availability {
+        match (found, self.found.get_or_init(self.load)) {
+            (Availability::Ready { .. }, Err(why)) => {
+                Availability::Missing { why: why.clone(), remedy: self.remedy.to_owned() }
+            }
+            (found, _) => found,
+        }
+    }
+}
 
 /// A library that is looked for.
 pub(crate) struct Search<'a> {
@@ -173,6 +225,26 @@ mod tests {
         fs::write(folder.path().join("libx.so"), "no library").unwrap();
         let why = SEARCH.open_from(Some(folder.path())).err().unwrap();
         assert!(why.contains("could not be loaded") && why.contains("libx.so: "), "{why}");
+    }
+
+    #[test]
+    fn a_library_is_loaded_once_and_one_that_is_missing_is_told_with_its_remedy() {
+        static HERE: Loaded<String> = Loaded::new("x", "get x", || Ok("x 1".to_owned()));
+        static GONE: Loaded<String> = Loaded::new("x", "get x", || Err("no x".to_owned()));
+        let ready = Availability::Ready { version: "1".to_owned() };
+        assert!(std::ptr::eq(HERE.get().unwrap(), HERE.get().unwrap()));
+        assert_eq!(HERE.beside(ready.clone()), ready);
+        assert_eq!(HERE.availability(|x| x.replace("x ", "")), ready);
+        let error = GONE.get().unwrap_err();
+        assert!(error.is_unavailable() && error.to_string().contains("no x"), "{error}");
+        let missing = |why: &str, remedy: &str| Availability::Missing {
+            why: why.to_owned(),
+            remedy: remedy.to_owned(),
+        };
+        assert_eq!(GONE.beside(ready), missing("no x", "get x"));
+        assert_eq!(GONE.availability(String::clone), missing("no x", "get x"));
+        let sooner = missing("no program", "get it");
+        assert_eq!(GONE.beside(sooner.clone()), sooner);
     }
 
     #[test]

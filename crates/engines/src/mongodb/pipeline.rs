@@ -3,9 +3,8 @@
 use super::NAME;
 use super::bson::ARRAY;
 use super::failure::Failure;
-use super::library::MongoLib;
+use super::library::{LIBRARY, MongoLib};
 use super::owned::Owned;
-use super::session;
 use crate::{EngineError, Result};
 
 /// How many are remembered; a workload asks its questions in turn, each many times.
@@ -27,7 +26,7 @@ impl Pipelines {
         let at = match self.kept.iter().position(|(known, _)| known == text) {
             Some(at) => at,
             None => {
-                let element = read(session::driver()?, text).map_err(|why| {
+                let element = read(LIBRARY.get()?, text).map_err(|why| {
                     let wanted = "a pipeline is a JSON array of stages";
                     EngineError::failed(NAME, format!("read `{text}`"), format!("{why}; {wanted}"))
                 })?;

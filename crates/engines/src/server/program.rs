@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, iter};
 
-use crate::Availability;
+use crate::{Availability, EngineError};
 
 /// An engine cannot run here.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,23 +14,19 @@ pub(crate) struct Missing {
     pub remedy: String,
 }
 
+impl Missing {
+    /// As an error of the engine.
+    pub fn error(self, engine: &'static str) -> EngineError {
+        EngineError::unavailable(engine, self.why, self.remedy)
+    }
+}
+
 /// What is made of looking for the programs of an engine that tells its version.
 pub(crate) fn availability(version: Result<String, Missing>) -> Availability {
     match version {
         Ok(version) => Availability::Ready { version },
         Err(Missing { why, remedy }) => Availability::Missing { why, remedy },
     }
-}
-
-/// As [`availability`], of an engine whose client is a library that is opened at run time.
-#[allow(dead_code, reason = "used by engines with such a client; a build may have none")]
-pub(crate) fn availability_with<T>(
-    version: Result<String, Missing>,
-    client: Result<T, &str>,
-    remedy: &str,
-) -> Availability {
-    let missing = |why: &str| Missing { why: why.to_owned(), remedy: remedy.to_owned() };
-    availability(version.and_then(|version| client.map(|_| version).map_err(missing)))
 }
 
 /// The environment variable by which a user says where an engine's programs are.
