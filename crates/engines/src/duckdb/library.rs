@@ -3,15 +3,17 @@
 use std::env;
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-use super::api::Api;
-use super::api::SUCCESS;
-use crate::library::Search;
+use super::NAME;
+use super::api::{Api, SUCCESS};
+use crate::library::{Loaded, Search};
 
-/// What gets the library.
-pub(super) const REMEDY: &str =
-    "run `make deps`, or set DUCKDB_LIB_DIR to a folder that holds libduckdb.so";
+/// The library.
+pub(super) static LIBRARY: Loaded<DuckLib> = Loaded::new(
+    NAME,
+    "run `make deps`, or set DUCKDB_LIB_DIR to a folder that holds libduckdb.so",
+    load,
+);
 
 /// The library, loaded.
 pub(super) struct DuckLib {
@@ -22,12 +24,6 @@ pub(super) struct DuckLib {
     pub has_fsync_mode: bool,
     /// Whether the log can be left unwritten: an option of ATTACH since 1.5.
     pub has_no_wal: bool,
-}
-
-/// The library, or why there is none.
-pub(super) fn library() -> Result<&'static DuckLib, &'static str> {
-    static LIBRARY: OnceLock<Result<DuckLib, String>> = OnceLock::new();
-    LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
 }
 
 fn load() -> Result<DuckLib, String> {

@@ -22,11 +22,10 @@ use std::rc::Rc;
 use embermark_model::Durability;
 
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
-    Tier,
+    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
 };
 use connection::Connection;
-use library::{DuckLib, REMEDY, library};
+use library::{DuckLib, LIBRARY};
 use statement::Prepared;
 use store::DuckStore;
 use tier::{Tiering, tiering};
@@ -52,15 +51,12 @@ impl Engine for DuckDb {
     }
 
     fn availability(&self) -> Availability {
-        match library() {
-            Ok(library) => Availability::Ready { version: library.version.clone() },
-            Err(why) => Availability::Missing { why: why.to_owned(), remedy: REMEDY.to_owned() },
-        }
+        LIBRARY.availability(|library| library.version.clone())
     }
 
     fn tier(&self, durability: Durability) -> Tier {
         // Without a library there is nothing to run; what the newest does is said then.
-        let tiering = library().map_or(Tiering::Synced, |library| tiering(library, durability));
+        let tiering = LIBRARY.get().map_or(Tiering::Synced, |library| tiering(library, durability));
         Tier::Offered {
             effective_durability: tiering.effective_durability(),
             setting: tiering.words(),
@@ -69,7 +65,7 @@ impl Engine for DuckDb {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let library = library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))?;
+        let library = LIBRARY.get()?;
         let tiering = tiering(library, options.durability);
         let place = Place { library, tiering, options: options.clone() };
         let connection = Rc::new(place.open(None)?);

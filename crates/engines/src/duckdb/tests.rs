@@ -10,7 +10,7 @@ fn connection() -> Option<Rc<Connection>> {
     if !is_here(&DuckDb) {
         return None;
     }
-    let library = library().ok().unwrap();
+    let library = LIBRARY.get().unwrap();
     Some(Rc::new(Connection::open(&library.api, None, &[]).unwrap()))
 }
 
@@ -104,7 +104,7 @@ fn only_the_tiers_that_keep_a_commit_write_a_log() {
     if !is_here(&DuckDb) {
         return;
     }
-    let library = library().ok().unwrap();
+    let library = LIBRARY.get().unwrap();
     for durability in Durability::ALL {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().to_owned();

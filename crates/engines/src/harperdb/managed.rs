@@ -8,7 +8,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use embermark_model::Durability;
-use nix::sys::signal::Signal;
 
 use super::NAME;
 use super::installation::{self, Installation};
@@ -45,8 +44,7 @@ const WITH_PATHS: [&str; 2] =
 /// When HarperDB is not installed, the kernel gives it no network of its own, or it does not
 /// start: with the last lines of its log.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
-    let installation = installation::find()
-        .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
+    let installation = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::create(NAME, &options.dir, Account::ourselves())?;
     let data = home.subdirectory(NAME, "data")?;
     let name = format!("harperdb-{}-1", installation.version);
@@ -89,12 +87,16 @@ fn launch(
         let http = HttpClient::at(NAME, &here);
         let credentials = basic(USER, password);
         let mut session = Session::new(http, &credentials, DATABASE.to_owned(), &elsewhere);
-        session.request.begin_plain("registration_info");
-        session.request.raw("}");
-        session.run().map(|()| session).map_err(|error| error.to_string())
+        session.ping().map(|()| session).map_err(|error| error.to_string())
     };
     // It listens on a port of its own choice on every address as well, which no setting prevents.
-    Server::start_alone(spec(installation, env), link, home, connect)
+    let args = vec![installation.program.clone().into_os_string()];
+    let spec = ServerSpec {
+        env,
+        ready_within: Duration::from_secs(120),
+        ..ServerSpec::new(NAME, &installation.node, args)
+    };
+    Server::start_alone(spec, link, home, connect)
 }
 
 /// Makes a template: a first start in the server's home, which creates everything, its files then
@@ -179,19 +181,6 @@ fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
         .map(|port| (port, "null")),
     );
     all
-}
-
-fn spec(installation: &Installation, env: Vec<(OsString, OsString)>) -> ServerSpec<'_> {
-    ServerSpec {
-        engine: NAME,
-        program: &installation.node,
-        args: vec![installation.program.clone().into_os_string()],
-        env,
-        stop: Signal::SIGTERM,
-        abort: Signal::SIGKILL,
-        ready_within: Duration::from_secs(120),
-        stop_within: Duration::from_secs(60),
-    }
 }
 
 /// Replaces a text by another in the files that have paths in them.

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::server::program;
+use crate::server::{self, Server, program};
 use crate::{
     Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
 };
@@ -71,16 +71,10 @@ impl Engine for HarperDb {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let (mut session, server) = match &options.url {
-            Some(url) => (external::connect(url)?, None),
-            None => {
-                let (server, session) = managed::start(options)?;
-                (session, Some(server))
-            }
-        };
+        let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let (version, settings) = settings::read_back(&mut session)?;
         TIERS.of(options.durability).check(NAME, &settings)?;
-        let pid = server.as_ref().map(crate::server::Server::pid);
+        let pid = server.as_ref().map(Server::pid);
         let store = HarperStore::new(session, server);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
     }

@@ -52,10 +52,18 @@ impl Session {
         let address = Address::from(address);
         let http = HttpClient::at(NAME, &address);
         let mut session = Self::new(http, credentials, database.to_owned(), &address);
-        session.request.begin_plain("registration_info");
-        session.request.raw("}");
-        session.run()?;
+        session.ping()?;
         Ok(session)
+    }
+
+    /// Asks whether somebody answers, and whether we may ask.
+    ///
+    /// # Errors
+    /// When the server is not reached, or does not let the user in.
+    pub fn ping(&mut self) -> Result<()> {
+        self.request.begin_plain("registration_info");
+        self.request.raw("}");
+        self.run()
     }
 
     /// How another process reaches the database.

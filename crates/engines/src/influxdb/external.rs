@@ -1,12 +1,10 @@
 //! A database of a server that is given by URL.
 
-use std::hash::{BuildHasher, RandomState};
-
 use super::NAME;
 use super::session::Session;
 use crate::http::HttpClient;
 use crate::server::address::Address;
-use crate::{EngineError, Result};
+use crate::{EngineError, Result, server};
 
 /// Connects and creates a database of our own, which is dropped at the end; nothing else of the
 /// server is touched.
@@ -18,7 +16,7 @@ pub(super) fn connect(url: &str) -> Result<Session> {
         let wanted = "give it as http://user:password@host:8086, or without the user";
         EngineError::failed(NAME, "read its URL", wanted)
     })?;
-    let database = format!("embermark_{:016x}", RandomState::new().hash_one(()));
+    let database = server::guest_name();
     let address = Address::Url(base.clone());
     let client = HttpClient::at(NAME, &address);
     let mut session = Session::new(client, database, &credentials, &address);

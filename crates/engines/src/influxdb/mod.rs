@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::server::program;
+use crate::server::{self, Server, program};
 use crate::{
     Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
     TierSetting, TierTable,
@@ -86,26 +86,18 @@ impl Engine for InfluxDb {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        if let Some(url) = &options.url {
-            let mut session = external::connect(url)?;
-            let (version, settings) = settings::read_back(&mut session, true)?;
-            let store = Store::Series(Box::new(InfluxStore::given(session)));
-            return Ok(Opened { store, version, settings, server: None });
-        }
-        let (server, mut session) = managed::start(options)?;
-        let (version, mut settings) = settings::read_back(&mut session, false)?;
-        let sender = match options.durability {
-            Durability::None => Some(udp::Sender::to(server.pid())?),
-            Durability::Process | Durability::Power => None,
-        };
+        let (mut session, server) = server::connect(options, external::connect, managed::start)?;
+        let pid = server.as_ref().map(Server::pid);
+        let (version, mut settings) = settings::read_back(&mut session, pid.is_none())?;
+        let sender = pid.filter(|_| TIERS.of(options.durability).set).map(udp::Sender::to);
+        let sender = sender.transpose()?;
         settings.extend(sender.iter().map(udp::Sender::setting));
-        let pid = server.pid();
-        let store = Store::Series(Box::new(InfluxStore::private(session, server, sender)));
-        Ok(Opened { store, version, settings, server: Some(pid) })
+        let store = Store::Series(Box::new(InfluxStore::new(session, server, sender)));
+        Ok(Opened { store, version, settings, server: pid })
     }
 
     /// What it would write goes over HTTP, in every tier.
     fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
-        Ok(Store::Series(Box::new(InfluxStore::given(Session::join(at)?))))
+        Ok(Store::Series(Box::new(InfluxStore::new(Session::join(at)?, None, None))))
     }
 }

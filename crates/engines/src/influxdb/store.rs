@@ -31,15 +31,11 @@ pub(super) struct InfluxStore {
 }
 
 impl InfluxStore {
-    /// On a server of our own, which ends with it; points go through `sender` if there is one.
-    pub fn private(session: Session, server: Server, sender: Option<Sender>) -> Self {
-        Self { server: Some(server), sender, ..Self::given(session) }
-    }
-
-    /// On a server that somebody else runs.
-    pub fn given(session: Session) -> Self {
+    /// On a server of our own, which ends with it, or one that somebody else runs; points go
+    /// through `sender` if there is one.
+    pub fn new(session: Session, server: Option<Server>, sender: Option<Sender>) -> Self {
         let lines = Vec::with_capacity(1 << 20);
-        Self { session, server: None, sender: None, lines, written: false, deleted: false }
+        Self { session, server, sender, lines, written: false, deleted: false }
     }
 
     fn post_all(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
@@ -117,7 +113,9 @@ impl Lifecycle for InfluxStore {
             return Err(EngineError::unsupported(NAME, what));
         }
         let at = self.session.at().to_owned();
-        Ok(ClientOpener::new(move || Ok(Store::Series(Box::new(Self::given(Session::join(&at)?))))))
+        Ok(ClientOpener::new(move || {
+            Ok(Store::Series(Box::new(Self::new(Session::join(&at)?, None, None))))
+        }))
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

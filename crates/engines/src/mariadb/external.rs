@@ -1,20 +1,19 @@
 //! A database of a server that is given by URL.
 
-use std::hash::{BuildHasher, RandomState};
-
 use super::NAME;
-use super::library::Connector;
+use super::library::LIBRARY;
 use super::session::Session;
 use super::target::Target;
 use crate::server::address::Address;
-use crate::{EngineError, Result};
+use crate::{EngineError, Result, server};
 
 /// Connects, and creates a database of our own that is dropped at the end; nothing else of the
 /// server is touched.
 ///
 /// # Errors
 /// When the URL is none, the server is not reached, or the user may create no database.
-pub(super) fn connect(library: &'static Connector, url: &str) -> Result<Session> {
+pub(super) fn connect(url: &str) -> Result<Session> {
+    let library = LIBRARY.get()?;
     let target = Target::of_url(url).map_err(|why| {
         let wanted = "give it as mysql://user:password@host:port/database";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
@@ -25,6 +24,5 @@ pub(super) fn connect(library: &'static Connector, url: &str) -> Result<Session>
         let advice = "is it running, and does it let this user in without TLS?";
         EngineError::failed(NAME, format!("connect to {place}"), format!("{failure}; {advice}"))
     })?;
-    let database = format!("embermark_{:016x}", RandomState::new().hash_one(()));
-    session.create(&database, true)
+    session.create(&server::guest_name(), true)
 }

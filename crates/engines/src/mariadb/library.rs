@@ -5,14 +5,17 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
-use std::sync::OnceLock;
 
+use super::NAME;
 use super::api::{Api, OwnApi};
-use crate::library::Search;
+use crate::library::{Loaded, Search};
 
-/// What gets the library.
-pub(super) const REMEDY: &str =
-    "run `make servers`, or set MARIADB_LIB_DIR to a folder that holds libmariadb.so";
+/// The library.
+pub(super) static LIBRARY: Loaded<Connector> = Loaded::new(
+    NAME,
+    "run `make servers`, or set MARIADB_LIB_DIR to a folder that holds libmariadb.so",
+    load,
+);
 
 /// Where its package has the plugins for ways to log in, from the library's own folder.
 const PLUGINS: &str = "libmariadb3/plugin";
@@ -25,12 +28,6 @@ pub(super) struct Connector {
     pub version: String,
     /// The folder of its plugins, where that lies beside it; else it knows one of its own.
     pub plugins: Option<CString>,
-}
-
-/// The library, or why there is none.
-pub(super) fn library() -> Result<&'static Connector, &'static str> {
-    static LIBRARY: OnceLock<Result<Connector, String>> = OnceLock::new();
-    LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
 }
 
 fn load() -> Result<Connector, String> {

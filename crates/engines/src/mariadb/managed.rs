@@ -3,15 +3,13 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
-use std::time::Duration;
 
 use embermark_model::Durability;
-use nix::sys::signal::Signal;
 use nix::unistd::{geteuid, syncfs};
 
 use super::NAME;
 use super::installation::{self, Installation};
-use super::library::Connector;
+use super::library::LIBRARY;
 use super::session::Session;
 use super::target::Target;
 use super::tier::{TIERS, Variables};
@@ -33,12 +31,9 @@ const TEMPLATE_LOG: &str = "--innodb-log-file-size=4M";
 ///
 /// # Errors
 /// When MariaDB is not installed, or does not start: with the last lines of its log.
-pub(super) fn start(
-    library: &'static Connector,
-    options: &OpenOptions,
-) -> Result<(Server, Session)> {
-    let found = installation::find()
-        .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
+pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
+    let library = LIBRARY.get()?;
+    let found = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::create(NAME, &options.dir, Account::ourselves())?;
     let data = home.subdirectory(NAME, "data")?;
     let run = home.subdirectory(NAME, "run")?;
@@ -76,7 +71,10 @@ pub(super) fn start(
         let session = Session::connect(library, target.clone(), elsewhere.clone());
         session.map_err(|failure| failure.to_string())
     };
-    let (server, session) = Server::start(spec(&found.mariadbd, args), &home, connect)?;
+    // SIGTERM is a normal shutdown: transactions are ended and pages written
+    // (https://mariadb.com/kb/en/shutdown/).
+    let (server, session) =
+        Server::start(ServerSpec::new(NAME, &found.mariadbd, args), &home, connect)?;
     Ok((server, session.create("embermark", false)?))
 }
 
@@ -96,7 +94,7 @@ fn initialise(found: &Installation, home: &Home, data: &Path) -> Result<()> {
     args.extend(words.map(OsString::from));
     // No look-up of this machine's name, which can take as long as a name server likes.
     args.extend(["--force", "--skip-name-resolve", TEMPLATE_LOG].map(OsString::from));
-    run_to_end(spec(&found.install_db, args), home)
+    run_to_end(ServerSpec::new(NAME, &found.install_db, args), home)
 }
 
 /// `--no-defaults` has to come first. As root the server has to be told that it shall be root, and
@@ -121,22 +119,6 @@ fn path_argument(name: &str, path: &Path) -> OsString {
     let mut argument = OsString::from(name);
     argument.push(path);
     argument
-}
-
-fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
-    ServerSpec {
-        engine: NAME,
-        program,
-        args,
-        // Messages in English, times in UTC, whatever the user's environment says.
-        env: vec![("LC_ALL".into(), "C".into()), ("TZ".into(), "UTC".into())],
-        // SIGTERM is a normal shutdown: transactions are ended and pages written
-        // (https://mariadb.com/kb/en/shutdown/).
-        stop: Signal::SIGTERM,
-        abort: Signal::SIGKILL,
-        ready_within: Duration::from_secs(60),
-        stop_within: Duration::from_secs(60),
-    }
 }
 
 /// What the server is started with. What is not named here is MariaDB's default, the log's 96 MiB

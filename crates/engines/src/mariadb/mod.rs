@@ -30,13 +30,13 @@ use std::path::PathBuf;
 use embermark_model::Durability;
 
 use crate::server::address::{self, Address};
-use crate::server::program;
+use crate::server::{self, Server, program};
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
     Tier,
 };
 use failure::Failure;
-use library::{Connector, REMEDY};
+use library::LIBRARY;
 use session::Session;
 use store::MariaDbStore;
 use target::Target;
@@ -59,8 +59,7 @@ impl Engine for MariaDb {
     }
 
     fn availability(&self) -> Availability {
-        let version = installation::find().map(|found| found.version);
-        program::availability_with(version, library::library(), REMEDY)
+        LIBRARY.beside(program::availability(installation::find().map(|found| found.version)))
     }
 
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
@@ -75,16 +74,10 @@ impl Engine for MariaDb {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let (session, server) = match &options.url {
-            Some(url) => (external::connect(library()?, url)?, None),
-            None => {
-                let (server, session) = managed::start(library()?, options)?;
-                (session, Some(server))
-            }
-        };
+        let (session, server) = server::connect(options, external::connect, managed::start)?;
         let (version, settings) = settings::read_back(&session)?;
         tier::check(options.durability, &settings)?;
-        let pid = server.as_ref().map(crate::server::Server::pid);
+        let pid = server.as_ref().map(Server::pid);
         let store = MariaDbStore::new(session, server);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })
     }
@@ -103,13 +96,9 @@ fn client(at: &str) -> Result<Store> {
         Address::Socket(path) => Target::socket(path),
         Address::Url(url) => Target::of_url(url).map_err(could_not)?,
     };
-    let session = Session::connect(library()?, target, address);
+    let session = Session::connect(LIBRARY.get()?, target, address);
     let session = session.map_err(|failure| could_not(failure.to_string()))?.enter(database)?;
     Ok(Store::Sql(Box::new(MariaDbStore::new(session, None))))
-}
-
-fn library() -> Result<&'static Connector> {
-    library::library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))
 }
 
 fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {

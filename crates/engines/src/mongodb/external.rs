@@ -1,13 +1,12 @@
 //! A database of a server that is given by URL.
 
-use std::hash::{BuildHasher, RandomState};
-
 use super::NAME;
 use super::failure::Failure;
-use super::session::{self, Session};
+use super::library::LIBRARY;
+use super::session::Session;
 use super::uri::Uri;
 use crate::server::address::Address;
-use crate::{EngineError, Result};
+use crate::{EngineError, Result, server};
 
 /// Connects, and makes a database of our own the only one that is used. MongoDB creates it with
 /// its first collection; it is dropped with the session.
@@ -15,7 +14,7 @@ use crate::{EngineError, Result};
 /// # Errors
 /// When the URL is none, or the server is not reached.
 pub(super) fn connect(url: &str) -> Result<Session> {
-    let (library, address) = (session::driver()?, Address::Url(url.to_owned()));
+    let (library, address) = (LIBRARY.get()?, Address::Url(url.to_owned()));
     let uri = Uri::new(library, &address).map_err(|why| {
         let wanted = "give it as mongodb://user:password@host:port/?authSource=admin";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
@@ -25,7 +24,7 @@ pub(super) fn connect(url: &str) -> Result<Session> {
         let advice = "is it running, and may this user read and write any database there?";
         EngineError::failed(NAME, format!("connect to {place}"), format!("{e}; {advice}"))
     };
-    let name = format!("embermark_{:016x}", RandomState::new().hash_one(()));
+    let name = server::guest_name();
     let mut session = Session::new(library, uri, &name, address, true).map_err(could_not)?;
     session.ping().map_err(could_not)?;
     Ok(session)

@@ -46,10 +46,7 @@ pub(super) fn find() -> Result<Installation, Missing> {
 }
 
 fn environment(libraries: Option<&Path>) -> Vec<(OsString, OsString)> {
-    // Messages in English, times in UTC, whatever the user's environment says.
-    let mut set = vec![("LC_ALL".into(), "C".into()), ("TZ".into(), "UTC".into())];
-    set.extend(libraries.map(|folder| ("LD_LIBRARY_PATH".into(), folder.into())));
-    set
+    libraries.map(|folder| ("LD_LIBRARY_PATH".into(), folder.into())).into_iter().collect()
 }
 
 /// The first line, `db version v6.0.27`, gives `6.0.27`.

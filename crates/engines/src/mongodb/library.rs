@@ -2,14 +2,18 @@
 
 use std::ffi::{CStr, CString};
 use std::ptr;
-use std::sync::OnceLock;
 
+use super::NAME;
 use super::api::{BsonApi, MongocApi};
-use crate::library::Search;
+use crate::library::{Loaded, Search};
 
-/// What gets the library.
-pub(super) const REMEDY: &str = "run `make servers`, or set MONGOC_LIB_DIR to a folder that holds \
-                                 libmongoc-1.0.so and libbson-1.0.so";
+/// The library.
+pub(super) static LIBRARY: Loaded<MongoLib> = Loaded::new(
+    NAME,
+    "run `make servers`, or set MONGOC_LIB_DIR to a folder that holds libmongoc-1.0.so and \
+     libbson-1.0.so",
+    load,
+);
 
 /// The library, loaded.
 pub(super) struct MongoLib {
@@ -19,10 +23,10 @@ pub(super) struct MongoLib {
     pub version: String,
 }
 
-/// The library, or why there is none.
-pub(super) fn library() -> Result<&'static MongoLib, &'static str> {
-    static LIBRARY: OnceLock<Result<MongoLib, String>> = OnceLock::new();
-    LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
+/// The library for a test, which is skipped where there is none.
+#[cfg(test)]
+pub(super) fn library() -> crate::Result<&'static MongoLib> {
+    LIBRARY.get().inspect_err(|why| embermark_skips::skipped(NAME, why))
 }
 
 fn load() -> Result<MongoLib, String> {

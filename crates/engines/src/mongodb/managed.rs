@@ -1,20 +1,17 @@
 //! A private MongoDB server.
 
 use std::ffi::OsString;
-use std::time::Duration;
-
-use nix::sys::signal::Signal;
 
 use super::NAME;
 use super::failure::Failure;
-use super::installation::{self, Installation};
-use super::library::MongoLib;
-use super::session::{self, Session};
+use super::installation;
+use super::library::{LIBRARY, MongoLib};
+use super::session::Session;
 use super::tier::{self, TIERS};
 use super::uri::Uri;
 use crate::server::address::{self, Address};
 use crate::server::{Account, Home, Server, ServerSpec};
-use crate::{EngineError, Link, OpenOptions, Result};
+use crate::{Link, OpenOptions, Result};
 
 /// Its socket, in its directory.
 const SOCKET: &str = "mongod.sock";
@@ -31,9 +28,8 @@ const SMALLEST_CACHE: u64 = 1 << 20;
 /// # Errors
 /// When MongoDB is not installed, or does not start: with the last lines of its log.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
-    let library = session::driver()?;
-    let found = installation::find()
-        .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
+    let library = LIBRARY.get()?;
+    let found = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::create(NAME, &options.dir, Account::ourselves())?;
     let data = home.subdirectory(NAME, "data")?;
     let mut args: Vec<OsString> = vec!["--dbpath".into(), data.into()];
@@ -55,7 +51,11 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
         }
     };
     args.extend(configuration(options, &found.version).into_iter().map(OsString::from));
-    Server::start(spec(&found, args), &home, |_| {
+    // A clean shutdown (https://www.mongodb.com/docs/v6.0/tutorial/manage-mongodb-processes/) is by
+    // SIGTERM; it starts no process of its own, so nothing is left when it is killed.
+    let mut spec = ServerSpec::new(NAME, &found.mongod, args);
+    spec.env.extend(found.environment());
+    Server::start(spec, &home, |_| {
         connect(library, &address, elsewhere.clone()).map_err(|e| e.to_string())
     })
 }
@@ -71,21 +71,6 @@ fn connect(
     let mut session = Session::new(library, uri, DATABASE, elsewhere, false)?;
     session.ping()?;
     Ok(session)
-}
-
-fn spec(found: &Installation, args: Vec<OsString>) -> ServerSpec<'_> {
-    ServerSpec {
-        engine: NAME,
-        program: &found.mongod,
-        args,
-        env: found.environment(),
-        // A clean shutdown (https://www.mongodb.com/docs/v6.0/tutorial/manage-mongodb-processes/);
-        // it starts no process of its own, so nothing is left when it is killed.
-        stop: Signal::SIGTERM,
-        abort: Signal::SIGKILL,
-        ready_within: Duration::from_secs(60),
-        stop_within: Duration::from_secs(60),
-    }
 }
 
 /// What the server is started with. What is not named here is MongoDB's default, as any user

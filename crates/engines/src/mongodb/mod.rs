@@ -30,12 +30,13 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::server::program;
+use crate::server::{self, Server, program};
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
     Tier,
 };
 use failure::Failure;
+use library::LIBRARY;
 use session::Session;
 use store::MongoStore;
 use tier::TIERS;
@@ -58,8 +59,7 @@ impl Engine for MongoDb {
     }
 
     fn availability(&self) -> Availability {
-        let version = installation::find().map(|found| found.version);
-        program::availability_with(version, library::library(), library::REMEDY)
+        LIBRARY.beside(program::availability(installation::find().map(|found| found.version)))
     }
 
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
@@ -72,16 +72,10 @@ impl Engine for MongoDb {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let (mut session, server) = match &options.url {
-            Some(url) => (external::connect(url)?, None),
-            None => {
-                let (server, session) = managed::start(options)?;
-                (session, Some(server))
-            }
-        };
+        let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let (version, settings) = settings::read_back(&mut session, options.durability)?;
         TIERS.of(options.durability).check(NAME, &settings)?;
-        let pid = server.as_ref().map(crate::server::Server::pid);
+        let pid = server.as_ref().map(Server::pid);
         let store = MongoStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
     }

@@ -6,7 +6,7 @@ use super::answer::{Document, Value};
 use super::bson::Writer;
 use super::client::Client;
 use super::failure::Failure;
-use super::library::{self, MongoLib};
+use super::library::{LIBRARY, MongoLib};
 use super::uri::Uri;
 use super::{NAME, failed};
 use crate::server::address::{self, Address};
@@ -28,14 +28,6 @@ pub(super) struct Session {
     is_given: bool,
     /// Where another process reaches the server.
     elsewhere: Address,
-}
-
-/// The driver.
-///
-/// # Errors
-/// When it is not here.
-pub(super) fn driver() -> Result<&'static MongoLib> {
-    library::library().map_err(|why| EngineError::unavailable(NAME, why, library::REMEDY))
 }
 
 impl Session {
@@ -63,7 +55,7 @@ impl Session {
     pub fn join(at: &str) -> Result<Self> {
         let [name, address] = address::parts(NAME, at)?;
         let could_not = |e| failed("join a database", &e);
-        let (library, address) = (driver()?, Address::from(address));
+        let (library, address) = (LIBRARY.get()?, Address::from(address));
         let uri = Uri::new(library, &address).map_err(|why| could_not(Failure::of(why)))?;
         let mut session = Self::new(library, uri, name, address, false).map_err(could_not)?;
         session.ping().map_err(could_not)?;

@@ -1,36 +1,32 @@
 //! A schema of a server that is given by URL.
 
 use std::ffi::{CStr, CString};
-use std::hash::{BuildHasher, RandomState};
 use std::ptr;
 
 use embermark_model::Durability;
 
 use super::answer::text;
 use super::connection::Connection;
-use super::library::Libpq;
+use super::library::{LIBRARY, Libpq};
 use super::session::Session;
 use super::tier::{TIERS, on_off};
 use super::{NAME, tidy};
-use crate::{EngineError, Result};
+use crate::{EngineError, Result, server};
 
 /// Connects and makes a schema of our own the only one that is seen; nothing else of the server
 /// is touched. The tier's settings that a session may set are set.
 ///
 /// # Errors
 /// When the URL is none, the server is not reached, or the user may create no schema.
-pub(super) fn connect(
-    library: &'static Libpq,
-    url: &str,
-    durability: Durability,
-) -> Result<Session> {
+pub(super) fn connect(url: &str, durability: Durability) -> Result<Session> {
+    let library = LIBRARY.get()?;
     let place = place(library, url).map_err(|why| {
         let wanted = "give it as postgres://user:password@host:port/database";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;
     let mut connection = Connection::open(library, url)
         .map_err(|why| EngineError::failed(NAME, format!("connect to {place}"), why))?;
-    let schema = format!("embermark_{:016x}", RandomState::new().hash_one(()));
+    let schema = server::guest_name();
     let sql = format!("CREATE SCHEMA {schema}");
     connection.run(&sql).map_err(|e| e.while_doing(format!("run `{sql}`")))?;
     // From here on, dropping the session drops the schema.

@@ -1,16 +1,17 @@
 //! libpq, PostgreSQL's own client library, opened once in a process.
 
 use std::ffi::c_int;
-use std::sync::OnceLock;
 
 use super::NAME;
 use super::api::{Api, SetChunkedRowsMode};
-use crate::library::Search;
-use crate::{EngineError, Result};
+use crate::library::{Loaded, Search};
 
-/// What gets the library.
-pub(super) const REMEDY: &str =
-    "run `make servers`, or set LIBPQ_LIB_DIR to a folder that holds libpq.so";
+/// The library.
+pub(super) static LIBRARY: Loaded<Libpq> = Loaded::new(
+    NAME,
+    "run `make servers`, or set LIBPQ_LIB_DIR to a folder that holds libpq.so",
+    load,
+);
 
 /// The library, loaded.
 pub(super) struct Libpq {
@@ -21,21 +22,7 @@ pub(super) struct Libpq {
     pub version: String,
 }
 
-/// The library.
-///
-/// # Errors
-/// Why it is not available.
-pub(super) fn library() -> Result<&'static Libpq> {
-    found().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))
-}
-
-/// The library, or why there is none.
-pub(super) fn found() -> std::result::Result<&'static Libpq, &'static str> {
-    static LIBRARY: OnceLock<std::result::Result<Libpq, String>> = OnceLock::new();
-    LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
-}
-
-fn load() -> std::result::Result<Libpq, String> {
+fn load() -> Result<Libpq, String> {
     let folders = [crate::deps::folder("clients")];
     let search = Search { variable: "LIBPQ_LIB_DIR", file: "libpq.so", folders: &folders };
     let library = search.open()?;

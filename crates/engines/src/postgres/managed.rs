@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::Duration;
 
 use embermark_model::Durability;
 use nix::sys::signal::Signal;
@@ -10,11 +9,11 @@ use nix::sys::signal::Signal;
 use super::NAME;
 use super::connection::Connection;
 use super::installation::{self, Installation};
-use super::library::Libpq;
+use super::library::LIBRARY;
 use super::session::Session;
 use super::tier::{Parameters, TIERS, on_off};
 use crate::server::{Home, Server, ServerSpec, address, run_to_end};
-use crate::{EngineError, Link, OpenOptions, Result};
+use crate::{Link, OpenOptions, Result};
 
 /// The superuser of the private server, whoever runs it.
 const USER: &str = "postgres";
@@ -23,9 +22,10 @@ const USER: &str = "postgres";
 ///
 /// # Errors
 /// When PostgreSQL is not installed, or does not start: with the last lines of its log.
-pub(super) fn start(library: &'static Libpq, open: &OpenOptions) -> Result<(Server, Session)> {
-    let Installation { initdb, postgres, account, .. } = installation::find()
-        .map_err(|missing| EngineError::unavailable(NAME, missing.why, missing.remedy))?;
+pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
+    let library = LIBRARY.get()?;
+    let Installation { initdb, postgres, account, .. } =
+        installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::create(NAME, &open.dir, account)?;
     let data = home.subdirectory(NAME, "data")?;
     let sockets = home.subdirectory(NAME, "run")?;
@@ -62,18 +62,12 @@ fn words(line: &str) -> Vec<OsString> {
 
 fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
     ServerSpec {
-        engine: NAME,
-        program,
-        args,
-        // Messages in English, times in UTC, whatever the user's environment says.
-        env: vec![("LC_ALL".into(), "C".into()), ("TZ".into(), "UTC".into())],
         // https://www.postgresql.org/docs/15/server-shutdown.html: SIGINT is the fast shutdown
         // (it ends sessions, writes a checkpoint), SIGQUIT the immediate one, which takes the
         // children with it: each of them has left the process group.
         stop: Signal::SIGINT,
         abort: Signal::SIGQUIT,
-        ready_within: Duration::from_secs(60),
-        stop_within: Duration::from_secs(60),
+        ..ServerSpec::new(NAME, program, args)
     }
 }
 

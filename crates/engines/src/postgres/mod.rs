@@ -26,10 +26,11 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::server::program;
+use crate::server::{self, Server, program};
 use crate::{
     Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
 };
+use library::LIBRARY;
 use session::Session;
 use store::PostgresStore;
 use tier::TIERS;
@@ -52,8 +53,7 @@ impl Engine for Postgres {
     }
 
     fn availability(&self) -> Availability {
-        let version = installation::find().map(|found| found.version);
-        program::availability_with(version, library::found(), library::REMEDY)
+        LIBRARY.beside(program::availability(installation::find().map(|found| found.version)))
     }
 
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
@@ -68,23 +68,17 @@ impl Engine for Postgres {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let library = library::library()?;
-        let (mut session, server) = match &options.url {
-            Some(url) => (external::connect(library, url, options.durability)?, None),
-            None => {
-                let (server, session) = managed::start(library, options)?;
-                (session, Some(server))
-            }
-        };
+        let given = |url: &str| external::connect(url, options.durability);
+        let (mut session, server) = server::connect(options, given, managed::start)?;
         let (version, settings) = settings::read_back(&mut session, options.durability)?;
         TIERS.of(options.durability).check(NAME, &settings)?;
-        let pid = server.as_ref().map(crate::server::Server::pid);
+        let pid = server.as_ref().map(Server::pid);
         let store = PostgresStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })
     }
 
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
-        let session = Session::join(library::library()?, at, options.durability)?;
+        let session = Session::join(LIBRARY.get()?, at, options.durability)?;
         Ok(Store::Sql(Box::new(PostgresStore::new(session, None, options.durability))))
     }
 }

@@ -21,6 +21,7 @@ pub(crate) mod template;
 mod tests;
 
 use std::ffi::OsString;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -32,7 +33,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::{EngineError, Link, Result};
+use crate::{EngineError, Link, OpenOptions, Result};
 pub(crate) use account::Account;
 pub(crate) use home::Home;
 use network::Network;
@@ -67,6 +68,44 @@ pub(crate) struct ServerSpec<'a> {
     pub ready_within: Duration,
     /// How long it may take to stop in good order.
     pub stop_within: Duration,
+}
+
+impl<'a> ServerSpec<'a> {
+    /// A program that speaks English and tells the time in UTC, whatever the user's environment
+    /// says, stops at SIGTERM, and has a minute to start and another to stop.
+    pub fn new(engine: &'static str, program: &'a Path, args: Vec<OsString>) -> Self {
+        Self {
+            engine,
+            program,
+            args,
+            env: vec![("LC_ALL".into(), "C".into()), ("TZ".into(), "UTC".into())],
+            stop: Signal::SIGTERM,
+            abort: Signal::SIGKILL,
+            ready_within: Duration::from_secs(60),
+            stop_within: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A session with the database that options ask for: one of a server that is given by URL, or of a
+/// private one, which is started for it.
+///
+/// # Errors
+/// Those of `given` and of `private`.
+pub(crate) fn connect<S>(
+    options: &OpenOptions,
+    given: impl FnOnce(&str) -> Result<S>,
+    private: impl FnOnce(&OpenOptions) -> Result<(Server, S)>,
+) -> Result<(S, Option<Server>)> {
+    match &options.url {
+        Some(url) => given(url).map(|session| (session, None)),
+        None => private(options).map(|(server, session)| (session, Some(server))),
+    }
+}
+
+/// A new name for a database or schema of ours on a server that is given.
+pub(crate) fn guest_name() -> String {
+    format!("embermark_{:016x}", RandomState::new().hash_one(()))
 }
 
 /// A running server. Dropped, it is aborted; [`stop`](Self::stop) is the good way.
