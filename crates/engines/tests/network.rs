@@ -83,13 +83,14 @@ fn a_database_of_a_server_given_by_url_is_joined(
     options: &OpenOptions,
     at: &str,
 ) {
-    let url = match engine.info().id {
-        // The names and passwords that it takes are not to be had in the form of its URL.
-        "harperdb" => return,
-        "influxdb" => at.splitn(3, ' ').last(),
-        _ => at.splitn(2, ' ').last(),
-    };
-    let options = OpenOptions { url: url.map(str::to_owned), ..options.clone() };
+    let parts = if matches!(engine.info().id, "influxdb" | "harperdb") { 3 } else { 2 };
+    let mut url = at.splitn(parts, ' ').last().unwrap().to_owned();
+    if engine.info().id == "harperdb" {
+        // It lets nobody in without a password; a private one's is beside its files.
+        let password = fs::read_to_string(options.dir.join("server/data/password")).unwrap();
+        url = url.replace("http://", &format!("http://embermark:{password}@"));
+    }
+    let options = OpenOptions { url: Some(url), ..options.clone() };
     let mut given = engine.open(&options).unwrap().store;
     create(&mut given).unwrap();
     let Join::At(at) = join(&given) else { panic!("nobody may join") };

@@ -1,11 +1,10 @@
 //! A database of a server that is given by URL.
 
-use ureq::http::Uri;
-
 use super::NAME;
 use super::session::{Session, basic};
 use crate::http::HttpClient;
 use crate::server::address::Address;
+use crate::server::url::HttpUrl;
 use crate::{EngineError, Result, server};
 
 /// Connects to the operations API and makes a database of our own; nothing else of the server is
@@ -18,21 +17,16 @@ pub(super) fn connect(url: &str) -> Result<Session> {
         let wanted = "give it as http://user:password@host:9925";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     };
-    let uri: Uri = url.parse().map_err(|_| wrong("it is none"))?;
-    if uri.scheme_str() != Some("http") {
-        return Err(wrong("only http is spoken"));
-    }
-    let authority = uri.authority().map_or("", |authority| authority.as_str());
-    let (user, place) = authority.rsplit_once('@').ok_or_else(|| wrong("it names no user"))?;
-    let (user, password) = user.split_once(':').ok_or_else(|| wrong("it has no password"))?;
+    let HttpUrl { base, user } = HttpUrl::parse(url).map_err(wrong)?;
+    let (user, password) = user.ok_or_else(|| wrong("it names no user"))?;
     let decoded = |text| decoded(text).ok_or_else(|| wrong("an escape in it is wrong"));
     let (user, password) = (decoded(user)?, decoded(password)?);
-    let address = Address::Url(format!("http://{place}"));
+    let address = Address::Url(base);
     let http = HttpClient::at(NAME, &address);
     let credentials = basic(&user, &password);
     let mut session = Session::new(http, &credentials, server::guest_name(), &address);
     session.ping().map_err(|error| {
-        EngineError::failed(NAME, format!("reach the server at http://{place}"), error)
+        EngineError::failed(NAME, format!("reach the server at {address}"), error)
     })?;
     session.create_database()?;
     Ok(session)

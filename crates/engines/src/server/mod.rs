@@ -19,6 +19,8 @@ mod spawn;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "http")]
+pub(crate) mod url;
 
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
