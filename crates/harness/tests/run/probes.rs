@@ -161,6 +161,17 @@ fn a_tree_counts_a_child_that_came_and_went_during_the_run() {
     within(used("child", Probe::process).cpu_ns, 1, 30_000_000);
 }
 
+/// How many descendants of a process are the program `sleep`.
+fn asleep(pid: u32) -> usize {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    let children = children.unwrap_or_default();
+    let count = |child: u32| {
+        let name = fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
+        usize::from(name.trim() == "sleep") + asleep(child)
+    };
+    children.split_whitespace().filter_map(|child| child.parse().ok()).map(count).sum()
+}
+
 fn memory_shared_in_a_tree_counts_once() {
     // A shell that holds 40 MB or more, and two forks of it that share them.
     let script = "x=$(head -c 40000000 /dev/zero | tr '\\0' a)
@@ -174,6 +185,10 @@ fn memory_shared_in_a_tree_counts_once() {
         .spawn()
         .unwrap();
     hear(&mut child, "up");
+    // What a fork shares before it becomes `sleep` would count as a peak of its own.
+    while asleep(child.id()) < 2 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     let held = resident_bytes(child.id()).unwrap();
     let probe = Probe::tree(child.id());
     let before = probe.begin();
