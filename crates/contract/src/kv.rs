@@ -177,6 +177,21 @@ impl dyn KvStore + '_ {
     }
 }
 
+/// Copies the value of a key, valid in its scope alone, into `copy`; whether it is there.
+fn copy_value(
+    store: &mut dyn KvStore,
+    scope: Scope,
+    (table, key): (Table, &[u8]),
+    copy: &mut Vec<u8>,
+) -> Result<bool> {
+    store.within(scope, |operations| {
+        let Some(value) = operations.get(table, key)? else { return Ok(false) };
+        copy.clear();
+        copy.extend_from_slice(value);
+        Ok(true)
+    })
+}
+
 /// What can be done in a scope of a [`KvStore`]. A scope that only reads refuses changes.
 pub trait Operations {
     /// The value of a key, valid until the next call, without a copy where the engine allows it.

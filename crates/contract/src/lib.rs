@@ -90,8 +90,9 @@ pub trait Lifecycle {
     }
 
     /// Connects again, as a program does that starts anew: what a client of a server does, and what
-    /// lives in this process alone has no need of. Prepared statements are forgotten. `None` where a
-    /// database is [opened again](Reopener) by closing and opening it: the default.
+    /// lives in this process alone has no need of. Prepared statements are forgotten; tables and
+    /// collections keep their numbers. `None`, the default, where a database is
+    /// [opened again](Reopener) by closing and opening it.
     fn reconnect(&mut self) -> Option<Result<()>> {
         None
     }

@@ -23,8 +23,8 @@ impl Reopener {
         Self(Box::new(reopen))
     }
 
-    /// Closes a store and opens its database again. Tables, collections and statements have to be
-    /// asked for anew; what was stored is there.
+    /// Closes a store and opens its database again; what was stored is there. Statements have to be
+    /// prepared anew, and tables asked for; a client that connects again keeps its collections.
     ///
     /// # Errors
     /// When the engine reports one.

@@ -1,10 +1,7 @@
-//! What adapters share for further clients of an open database: trying again what was refused, and
-//! handles that several clients use.
+//! What adapters share for further clients of an open database: trying again what was refused, and a
+//! handle that goes to another thread.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-use crate::{EngineError, Result};
 
 /// How long a change may go on to be refused for the sake of others before that is an error.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -41,42 +38,9 @@ fn until_taken<T, E>(
     }
 }
 
-/// Counts the clients that use handles of a store's, so that it closes none of them before its time.
-#[derive(Debug, Default)]
-#[allow(dead_code, reason = "used by engines that share handles; a build may have none")]
-pub(crate) struct HandleCount(Arc<()>);
-
-/// Held by a client as long as it uses what was lent.
-#[derive(Debug)]
-#[allow(dead_code, reason = "as above")]
-pub(crate) struct HandleGuard(#[allow(dead_code, reason = "it counts by being there")] Arc<()>);
-
-#[allow(dead_code, reason = "as above")]
-impl HandleCount {
-    pub fn guard(&self) -> HandleGuard {
-        HandleGuard(Arc::clone(&self.0))
-    }
-
-    /// Whether some client still uses what was lent.
-    pub fn is_lending(&self) -> bool {
-        Arc::strong_count(&self.0) > 1
-    }
-
-    /// Refuses what would take from clients what they use.
-    ///
-    /// # Errors
-    /// When some client still uses what was lent.
-    pub fn refuse(&self, engine: &'static str, doing: &str) -> Result<()> {
-        match self.is_lending() {
-            true => Err(EngineError::failed(engine, doing, "another client has it open")),
-            false => Ok(()),
-        }
-    }
-}
-
 /// A handle of an engine's on its way to another thread.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "as above")]
+#[allow(dead_code, reason = "used by engines that hand one over; a build may have none")]
 pub(crate) struct Moved<T>(T);
 
 #[allow(dead_code, reason = "as above")]
@@ -100,6 +64,7 @@ unsafe impl<T> Send for Moved<T> {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{EngineError, Result};
 
     #[test]
     fn work_that_is_refused_is_done_again_and_any_other_error_is_told() {
@@ -117,15 +82,5 @@ mod tests {
             Err(EngineError::failed("toy", "write", "disk full"))
         });
         assert!(failed.is_err_and(|error| error.to_string().contains("disk full")));
-    }
-
-    #[test]
-    fn a_lender_knows_of_every_loan() {
-        let handles = HandleCount::default();
-        let (a, b) = (handles.guard(), handles.guard());
-        drop(a);
-        assert!(handles.is_lending());
-        drop(b);
-        assert!(!handles.is_lending());
     }
 }

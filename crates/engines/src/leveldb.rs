@@ -21,7 +21,7 @@ use crate::{
     Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle,
     OpenOptions, Opened, Result, Scope, Store, Tier, TierSetting, TierTable, as_set,
 };
-use api::{REMEDY, library};
+use api::LIBRARY;
 use db::{Db, Options};
 use scope::{Alone, Reads, Snapshot, Writes};
 
@@ -59,10 +59,7 @@ impl Engine for LevelDb {
     }
 
     fn availability(&self) -> Availability {
-        match library() {
-            Ok(api) => Availability::Ready { version: api.version() },
-            Err(why) => Availability::Missing { why: why.to_owned(), remedy: REMEDY.to_owned() },
-        }
+        LIBRARY.availability(api::Api::version)
     }
 
     fn tier(&self, durability: Durability) -> Tier {
@@ -71,7 +68,7 @@ impl Engine for LevelDb {
 
     /// Of the memory a quarter is for the two write buffers that there may be, the rest for blocks.
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let api = library().map_err(|why| EngineError::unavailable(ID, why, REMEDY))?;
+        let api = LIBRARY.get()?;
         let memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
         let (write_buffer, sync) = (memory / 8, TIERS.of(options.durability).set);
         let cache = memory - 2 * write_buffer;

@@ -1,6 +1,6 @@
 //! Each operation a transaction of its own, for engines that have no autocommit of their own.
 
-use super::{Change, KvStore, Operations, Range, Table, Visit};
+use super::{Change, KvStore, Operations, Range, Table, Visit, copy_value};
 use crate::{Result, Scope};
 
 /// The operations of [`Scope::PerOperation`], each in a snapshot or a batch of its own.
@@ -20,12 +20,7 @@ impl Operations for Each<'_> {
     /// A copy: the snapshot ends before the value is looked at.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let Self { store, value } = self;
-        let found = store.within(Scope::Snapshot, |snapshot| {
-            let Some(found) = snapshot.get(table, key)? else { return Ok(false) };
-            value.clear();
-            value.extend_from_slice(found);
-            Ok(true)
-        })?;
+        let found = copy_value(*store, Scope::Snapshot, (table, key), value)?;
         Ok(found.then_some(value))
     }
 

@@ -88,7 +88,7 @@ impl Engine for BerkeleyDb {
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let row = TIERS.of(options.durability);
         let opened = store::open(options, row.set)?;
-        row.check(ID, &opened.settings).map(|()| opened)
+        row.check(ID, options.durability, &opened.settings).map(|()| opened)
     }
 
     #[cfg(not(berkeleydb_linked))]

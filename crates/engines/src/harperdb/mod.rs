@@ -73,7 +73,7 @@ impl Engine for HarperDb {
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let (version, settings) = settings::read_back(&mut session)?;
-        TIERS.of(options.durability).check(NAME, &settings)?;
+        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
         let pid = server.as_ref().map(Server::pid);
         let store = HarperStore::new(session, server);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })

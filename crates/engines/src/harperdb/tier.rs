@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
-        TIERS.of(tier).check("harperdb", settings)
+        TIERS.of(tier).check("harperdb", tier, settings)
     }
 
     #[test]
@@ -44,6 +44,7 @@ mod tests {
         assert!(check(Durability::None, &server("true")).is_ok());
         for durability in [Durability::Process, Durability::Power] {
             let error = check(durability, &server("true")).unwrap_err().to_string();
+            assert!(error.contains(&format!("keep the tier '{durability}'")), "{error}");
             assert!(error.contains("storage.writeAsync=true"), "{error}");
             assert!(check(durability, &[]).unwrap_err().to_string().contains("unknown"));
         }

@@ -2,13 +2,15 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
-use std::sync::OnceLock;
 
-use crate::library::{Search, functions};
+use crate::library::{Loaded, Search, functions};
 
-/// What gets the library.
-pub(super) const REMEDY: &str = "apt-get install libleveldb-dev, or set LEVELDB_LIB_DIR to a \
-                                 folder that holds libleveldb.so";
+/// The functions.
+pub(super) static LIBRARY: Loaded<Api> = Loaded::new(
+    super::ID,
+    "apt-get install libleveldb-dev, or set LEVELDB_LIB_DIR to a folder that holds libleveldb.so",
+    load,
+);
 
 /// A `leveldb_t`, `leveldb_options_t`, `leveldb_iterator_t` and so on: pointers to things of
 /// LevelDB's own.
@@ -83,17 +85,11 @@ functions! {
     iter_get_error(iterator: Handle, error: Failure);
 }
 
-/// The functions, from a library that is loaded once in a process, or why there is none.
-pub(super) fn library() -> Result<&'static Api, &'static str> {
-    static LIBRARY: OnceLock<Result<Api, String>> = OnceLock::new();
-    let load = || {
-        let folders = [crate::deps::folder("leveldb")];
-        let search =
-            Search { variable: "LEVELDB_LIB_DIR", file: "libleveldb.so", folders: &folders };
-        // SAFETY: it is LevelDB's, by its name; its C interface is kept from release to release.
-        unsafe { Api::load(search.open()?) }
-    };
-    LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
+fn load() -> Result<Api, String> {
+    let folders = [crate::deps::folder("leveldb")];
+    let search = Search { variable: "LEVELDB_LIB_DIR", file: "libleveldb.so", folders: &folders };
+    // SAFETY: it is LevelDB's, by its name; its C interface is kept from release to release.
+    unsafe { Api::load(search.open()?) }
 }
 
 impl Api {

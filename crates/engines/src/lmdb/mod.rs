@@ -80,7 +80,7 @@ impl Engine for Lmdb {
         ];
         let store = Databases::of(env, options.dir.display().to_string(), ffi::MDB_CREATE)?;
         let opened = Opened::embedded(store, ffi::version(), settings);
-        row.check(ID, &opened.settings).map(|()| opened)
+        row.check(ID, options.durability, &opened.settings).map(|()| opened)
     }
 
     /// With the same flags: processes with and without `MDB_WRITEMAP` do not cooperate well, says

@@ -71,10 +71,10 @@ const BINARY_LOG: TierSetting<()> =
 /// # Errors
 /// When one is weaker, which only happens on a server that is not ours.
 pub(super) fn check(durability: Durability, settings: &[(String, String)]) -> Result<()> {
-    TIERS.of(durability).check(NAME, settings)?;
+    TIERS.of(durability).check(NAME, durability, settings)?;
     let binlog = settings.iter().any(|(name, value)| name == "log_bin" && value == "ON");
     let logged = binlog && durability == Durability::Power;
-    if logged { BINARY_LOG.check(NAME, settings) } else { Ok(()) }
+    if logged { BINARY_LOG.check(NAME, durability, settings) } else { Ok(()) }
 }
 
 #[cfg(test)]

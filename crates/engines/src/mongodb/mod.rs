@@ -74,7 +74,7 @@ impl Engine for MongoDb {
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let (version, settings) = settings::read_back(&mut session, options.durability)?;
-        TIERS.of(options.durability).check(NAME, &settings)?;
+        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
         let pid = server.as_ref().map(Server::pid);
         let store = MongoStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })

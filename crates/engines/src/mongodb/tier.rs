@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
-        TIERS.of(tier).check("mongodb", settings)
+        TIERS.of(tier).check("mongodb", tier, settings)
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Engine for Postgres {
         let given = |url: &str| external::connect(url, options.durability);
         let (mut session, server) = server::connect(options, given, managed::start)?;
         let (version, settings) = settings::read_back(&mut session, options.durability)?;
-        TIERS.of(options.durability).check(NAME, &settings)?;
+        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
         let pid = server.as_ref().map(Server::pid);
         let store = PostgresStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })

@@ -81,7 +81,7 @@ mod tests {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .to_vec()
         };
-        let check = |tier, server: &[_]| TIERS.of(tier).check("postgres", server);
+        let check = |tier, server: &[_]| TIERS.of(tier).check("postgres", tier, server);
         for tier in Durability::ALL {
             assert!(check(tier, &server("on", "on")).is_ok(), "{tier}");
         }

@@ -4,28 +4,24 @@
 
 use std::error::Error;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::{fs, io};
 
 use super::api::Api;
 use super::binding::Db;
-use crate::library::Search;
+use crate::library::{Loaded, Search};
 
-/// What gets the library.
-pub(super) const REMEDY: &str = "apt-get install librocksdb-dev, or set ROCKSDB_LIB_DIR to a \
-                                 folder that holds librocksdb.so";
+/// The library.
+pub(super) static LIBRARY: Loaded<RocksLib> = Loaded::new(
+    super::ID,
+    "apt-get install librocksdb-dev, or set ROCKSDB_LIB_DIR to a folder that holds librocksdb.so",
+    load,
+);
 
 /// The library, loaded.
 pub(super) struct RocksLib {
     pub api: &'static Api,
     /// Its version, as it writes it into a database.
     pub version: String,
-}
-
-/// The library, or why there is none.
-pub(super) fn library() -> Result<&'static RocksLib, &'static str> {
-    static LIBRARY: OnceLock<Result<RocksLib, String>> = OnceLock::new();
-    LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
 }
 
 fn load() -> Result<RocksLib, String> {

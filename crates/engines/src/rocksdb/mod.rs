@@ -21,7 +21,7 @@ use crate::{
 };
 use batch::Batch;
 use binding::{Db, Families, Family};
-use library::{REMEDY, library, written_options};
+use library::{LIBRARY, written_options};
 use view::{Alone, Value, View};
 
 const ID: &str = "rocksdb";
@@ -84,10 +84,7 @@ impl Engine for RocksDb {
     }
 
     fn availability(&self) -> Availability {
-        match library() {
-            Ok(library) => Availability::Ready { version: library.version.clone() },
-            Err(why) => Availability::Missing { why: why.to_owned(), remedy: REMEDY.to_owned() },
-        }
+        LIBRARY.availability(|library| library.version.clone())
     }
 
     fn tier(&self, durability: Durability) -> Tier {
@@ -95,13 +92,13 @@ impl Engine for RocksDb {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let library = library().map_err(|why| EngineError::unavailable(ID, why, REMEDY))?;
+        let library = LIBRARY.get()?;
         let (row, dir) = (TIERS.of(options.durability), &options.dir);
         let (logged, synced) = row.set;
         let (db, families) = Db::open(library.api, dir, &tuned(options.memory))?;
         let written = written_options(dir)
             .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
-        row.check(ID, &written)?;
+        row.check(ID, options.durability, &written)?;
         let cache = db.property(c"rocksdb.block-cache-capacity").unwrap_or_default();
         let mut settings = vec![("disableWAL", as_set(!logged)), ("sync", as_set(synced))];
         settings.push(("block cache", format!("{cache} bytes")));

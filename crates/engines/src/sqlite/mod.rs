@@ -56,7 +56,7 @@ impl Engine for Sqlite {
         let connection = connect(options, Client::First)?;
         let settings = read_all(&connection)
             .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
-        TIERS.of(options.durability).check(NAME, &settings)?;
+        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
         let store = Store::Sql(Box::new(SqliteStore::new(connection, options)?));
         let version = rusqlite::version().to_owned();
         Ok(Opened { store, version, settings, server: None })

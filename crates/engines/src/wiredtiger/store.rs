@@ -31,7 +31,7 @@ pub(super) fn open(options: &OpenOptions) -> Result<Opened> {
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
     let settings = settings.map(|(name, value)| (name.as_str(), value.clone()));
     let opened = Opened::embedded(trees, ffi::version(), settings);
-    row.check(ID, &opened.settings).map(|()| opened)
+    row.check(ID, options.durability, &opened.settings).map(|()| opened)
 }
 
 /// A client of an open database: its tables, and its session.

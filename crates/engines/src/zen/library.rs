@@ -1,23 +1,20 @@
 //! Zen's library, opened once in a process.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use super::ffi::Api;
-use crate::library::{self, Search};
+use crate::library::{self, Loaded, Search};
 
 /// Where Zen, and PSQL before it, are installed.
 const FOLDERS: [&str; 2] = ["/usr/local/actianzen/lib64", "/usr/local/psql/lib64"];
 
-/// What gets the library.
-pub(super) const REMEDY: &str = "install Actian Zen 15 or newer (its client and engine), then set \
-                                 ZEN_LIB_DIR to the folder that holds libbtrieveC.so";
-
-/// The library's functions, or why there are none.
-pub(super) fn library() -> Result<&'static Api, &'static str> {
-    static LIBRARY: OnceLock<Result<Api, String>> = OnceLock::new();
-    LIBRARY.get_or_init(load).as_ref().map_err(String::as_str)
-}
+/// The library's functions.
+pub(super) static LIBRARY: Loaded<Api> = Loaded::new(
+    super::NAME,
+    "install Actian Zen 15 or newer (its client and engine), then set ZEN_LIB_DIR to the folder \
+     that holds libbtrieveC.so",
+    load,
+);
 
 fn load() -> Result<Api, String> {
     let folders = FOLDERS.map(PathBuf::from);

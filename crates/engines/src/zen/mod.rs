@@ -36,7 +36,7 @@ use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Tier,
 };
 use client::Client;
-use library::{REMEDY, library};
+use library::LIBRARY;
 use tier::{TIERS, refusal};
 
 /// Its name in errors.
@@ -61,12 +61,7 @@ impl Engine for Zen {
     }
 
     fn availability(&self) -> Availability {
-        let api = match library() {
-            Ok(api) => api,
-            Err(why) => {
-                return Availability::Missing { why: why.to_owned(), remedy: REMEDY.to_owned() };
-            }
-        };
+        let Ok(api) = LIBRARY.get() else { return LIBRARY.availability(|_| String::new()) };
         match Client::new(api).and_then(|client| client.versions()) {
             Ok(versions) => {
                 Availability::Ready { version: versions.engine.unwrap_or(versions.client) }
@@ -90,7 +85,7 @@ impl Engine for Zen {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let api = library().map_err(|why| EngineError::unavailable(NAME, why, REMEDY))?;
+        let api = LIBRARY.get()?;
         if let Some(why) = refusal(options.durability) {
             return Err(EngineError::unsupported(NAME, format!("this tier: {why}")));
         }

@@ -49,7 +49,7 @@ pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
         key: Vec::new(),
     };
     let opened = Opened::embedded(store, version, settings);
-    row.check(NAME, &opened.settings).map(|()| opened)
+    row.check(NAME, options.durability, &opened.settings).map(|()| opened)
 }
 
 impl Isam {

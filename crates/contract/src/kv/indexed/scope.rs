@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::super::{Change, KvStore, Operations, Range, Table, Visit};
+use super::super::{Change, KvStore, Operations, Range, Table, Visit, copy_value};
 use super::{Index, NAME, too_short};
 use crate::{EngineError, Result, Scope};
 
@@ -262,12 +262,7 @@ impl Each<'_> {
 impl Operations for Each<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let Self { store, scratch: Scratch { found, .. }, .. } = self;
-        let there = store.within(Scope::PerOperation, |inner| {
-            let Some(value) = inner.get(table, key)? else { return Ok(false) };
-            found.clear();
-            found.extend_from_slice(value);
-            Ok(true)
-        })?;
+        let there = copy_value(*store, Scope::PerOperation, (table, key), found)?;
         Ok(there.then_some(&**found))
     }
 
