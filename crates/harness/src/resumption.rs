@@ -42,7 +42,6 @@ pub fn resume(
         plan: asked,
         databases: options.data.as_deref(),
         device: options.device.map(|device| device.name),
-        isolate_disk: options.isolate_disk,
     };
     check(&before.head, &now, &path)?;
     cells::check(plan, &options.catalog)?;
@@ -59,7 +58,6 @@ pub fn resume(
     let emulates = before.head.manifest.machine.emulates.as_ref();
     machine.emulates = emulates.cloned();
     let limited = emulates.map(|limits| run::limit(run_id, limits)).transpose()?;
-    let isolation = run::isolated(before.head.isolated, dirs.data(), plan, cells)?;
     let mut journal = journal::Writer::reopen(&path)?;
     let all = (cells.iter().filter(|cell| cell.skip.is_none()))
         .map(|cell| {
@@ -77,7 +75,7 @@ pub fn resume(
         ))?;
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
-    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited, isolation };
+    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited };
     run.prepare(&machine, &mut journal, progress)?;
     run.trials(journal, progress)
 }
@@ -90,8 +88,6 @@ struct Now<'a> {
     databases: Option<&'a Path>,
     /// The device to be imitated, if any.
     device: Option<&'a str>,
-    /// Whether trials are to have disks of their own.
-    isolate_disk: bool,
 }
 
 /// Checks that nothing is asked for but what the journal says, and that this is the program that
@@ -112,10 +108,6 @@ fn check(head: &Head, now: &Now<'_>, path: &Path) -> Result<(), HarnessError> {
             format!("it emulates {}; leave out --device", before.unwrap_or("no device"))
         }))?;
     }
-    refuse(
-        (now.isolate_disk && !head.isolated)
-            .then(|| "its trials have no disks of their own; leave out --isolate-disk".to_owned()),
-    )?;
     if let Some(folder) = now.databases {
         let folder = outdir::named(folder)?;
         refuse((head.databases.as_ref() != Some(&folder)).then(|| {

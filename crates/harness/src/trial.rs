@@ -64,6 +64,16 @@ pub(crate) enum TrialOutcome {
     Interrupted,
 }
 
+impl TrialOutcome {
+    /// The trial, unless it was broken off.
+    pub fn trial(self) -> Option<Trial> {
+        match self {
+            Self::Trial(trial) => Some(*trial),
+            Self::Interrupted => None,
+        }
+    }
+}
+
 impl Supervisor<'_> {
     /// Runs one job to its end, however that comes. No process that it started is left. `log`
     /// takes the worker's standard error.
