@@ -5,6 +5,7 @@ use std::path::Path;
 
 use embermark_model::plan::Plan;
 use embermark_model::result::{Machine, Manifest, ResultFile, Tool};
+use embermark_model::url::password_variable;
 
 use crate::journal::{self, Head};
 use crate::machine::System;
@@ -52,6 +53,8 @@ pub fn resume(
         OutDir::tidy(locked, databases.clone(), run_id);
         return Ok(result);
     }
+    let plan = &with_secrets(plan, asked)
+        .map_err(|problem| HarnessError::Resume { path: path.clone(), problem })?;
     let dirs = OutDir::reopen(locked, databases.clone(), run_id, options.keep)?;
     let mut machine = System::here().machine(dirs.data());
     let changes = check_machine(&before.head, &machine, &path)?;
@@ -78,6 +81,27 @@ pub fn resume(
     let mut run = Run { plan, options, dirs, stages: Stages::default(), limited };
     run.prepare(&machine, &mut journal, progress)?;
     run.trials(journal, progress)
+}
+
+/// The plan of a journal, which has no secrets, with those of what is asked for or else of the
+/// environment.
+fn with_secrets(plan: &Plan, asked: Option<&Plan>) -> Result<Plan, String> {
+    let mut plan = plan.clone();
+    for (engine, url) in plan.urls.iter_mut().filter(|(_, url)| url.lacks_secrets()) {
+        let variable = password_variable(engine);
+        let given = asked.and_then(|asked| asked.urls.get(engine));
+        *url = match (given, std::env::var(&variable)) {
+            (Some(given), _) => given.clone(),
+            (None, Ok(password)) => url.with_password(&password),
+            (None, Err(_)) => {
+                return Err(format!(
+                    "the password of the server of {engine} is written nowhere: give it in the \
+                     environment as {variable}"
+                ));
+            }
+        };
+    }
+    Ok(plan)
 }
 
 /// What a run is gone on with.

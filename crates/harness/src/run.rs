@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use embermark_model::Scale;
 use embermark_model::plan::{DataSource, Plan};
 use embermark_model::result::{Drift, Emulated, Floor, Machine, ResultFile, Trial};
+use embermark_model::{CellId, Scale};
 use indicatif::HumanDuration;
 
 use crate::cells::{self, PlannedCell};
 use crate::cgroup::Cgroup;
-use crate::journal::{EndedTrial, Head, Prepared};
+use crate::journal::{EndedTrial, Head, Journal, Prepared};
 use crate::machine::System;
 use crate::outdir::OutDir;
 use crate::progress::Progress;
@@ -79,10 +79,13 @@ pub(crate) fn limit(run_id: &str, limits: &Emulated) -> Result<Cgroup, HarnessEr
 /// `105 trials, each ended after 30 minutes at the latest (--timeout)`: what is to be known before
 /// anything has been timed.
 fn announced(trials: u32, plan: &Plan) -> String {
-    let (plural, most) =
-        (if trials == 1 { "" } else { "s" }, Duration::from_millis(plan.timeout_ms));
-    let most = HumanDuration(most);
-    format!("{trials} trial{plural}, each ended after {most} at the latest (--timeout)")
+    let plural = if trials == 1 { "" } else { "s" };
+    match plan.timeout_ms.map(Duration::from_millis).map(HumanDuration) {
+        Some(most) => {
+            format!("{trials} trial{plural}, each ended after {most} at the latest (--timeout)")
+        }
+        None => format!("{trials} trial{plural}, none of them ended before its end"),
+    }
 }
 
 /// Bytes the largest database of a plan may take.
@@ -225,6 +228,7 @@ impl Run<'_> {
             let trial = self.trial(id, phases, rows, &name, purpose, progress)?.trial();
             let Some(trial) = trial else { return Ok(false) };
             let trial = Trial { index: turn.trial, order: turn.order, ..trial };
+            self.check_version(journal.journal(), id, &trial)?;
             let wall = Duration::from_nanos(trial.wall_ns);
             progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
             journal.trial(id.clone(), trial)?;
@@ -234,6 +238,31 @@ impl Run<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Checks that the engine of a trial is of the version of the trials before.
+    ///
+    /// # Errors
+    /// [`HarnessError::Resume`], when it was exchanged since.
+    fn check_version(
+        &self,
+        journal: &Journal,
+        cell: &CellId,
+        trial: &Trial,
+    ) -> Result<(), HarnessError> {
+        let known = journal.trials.iter().filter(|ended| ended.cell.engine == cell.engine);
+        let before = known.filter_map(|ended| ended.trial.version.as_deref()).next();
+        match (before, trial.version.as_deref()) {
+            (Some(before), Some(now)) if before != now => Err(HarnessError::Resume {
+                path: self.dirs.journal(),
+                problem: format!(
+                    "{} was {before} in the trials before and is {now}: their figures do not \
+                     belong in one result; put the engine back, or begin a new run",
+                    cell.engine
+                ),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The turn that is taken again after the last one, to see whether the machine drifted: the

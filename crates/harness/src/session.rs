@@ -76,7 +76,10 @@ impl Run<'_> {
         let lasting_ms = (window_ms + warm_up_ms).saturating_mul(windows);
         let supervisor = Supervisor {
             worker: &self.options.worker,
-            timeout: Duration::from_millis(self.plan.timeout_ms.saturating_add(lasting_ms)),
+            timeout: self
+                .plan
+                .timeout_ms
+                .map(|ms| Duration::from_millis(ms.saturating_add(lasting_ms))),
             interrupt: &self.options.interrupt,
             limited: self.limited.as_ref(),
         };
@@ -92,7 +95,7 @@ impl Run<'_> {
             rows: rows.to_owned(),
             site,
             own_disk: disk.is_some(),
-            url: self.plan.urls.get(&cell.engine).cloned(),
+            url: self.plan.urls.get(&cell.engine).map(|url| url.reveal().to_owned()),
             phases: phases.to_vec(),
             plan: purpose.of(self.plan),
             window_ms,

@@ -38,7 +38,7 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             warmup_runs: 1,
             trials: 1,
             max_run_time_ms: None,
-            timeout_ms: 1,
+            timeout_ms: Some(1),
             seed: 1,
             memory_bytes: 1,
             urls: BTreeMap::new(),
