@@ -60,7 +60,7 @@ pub fn page(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<String, 
 ///
 /// # Errors
 /// When two files hold the same run.
-pub fn data(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<Page, ReportError> {
+pub fn data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Result<Page<'a>, ReportError> {
     for (index, source) in sources.iter().enumerate() {
         let run_id = &source.result.manifest.run_id;
         let same = |other: &&Source<'_>| other.result.manifest.run_id == *run_id;
@@ -76,7 +76,7 @@ pub fn data(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<Page, Re
 }
 
 /// The template with the data in it.
-fn fill(template: &str, page: &Page) -> Result<String, ReportError> {
+fn fill(template: &str, page: &Page<'_>) -> Result<String, ReportError> {
     let json = serde_json::to_string(page)?;
     Ok(template.replacen(MARK, &inert(&json), 1))
 }

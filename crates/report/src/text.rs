@@ -61,6 +61,17 @@ pub fn markdown(text: &str) -> String {
     out
 }
 
+/// Without repetition, in the order they come.
+pub(crate) fn unique<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut known = Vec::new();
+    for one in all {
+        if !known.contains(&one) {
+            known.push(one);
+        }
+    }
+    known
+}
+
 /// Skips what follows an escape character: a control sequence up to its final byte, a string (title,
 /// hyperlink) up to its terminator, or one character.
 fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {

@@ -30,7 +30,7 @@ export function legend(page: Page): HTMLElement {
     occurring.add(engineMarks(cell).trim());
     if (cell.unpublishable) occurring.add("‡");
   }
-  if (page.entries.some((entry) => entry.figure?.interval)) occurring.add(NOT_SIGNIFICANT.trim());
+  if (page.entries.some((entry) => entry.figure?.interval_ns)) occurring.add(NOT_SIGNIFICANT.trim());
   const ends = STEPS.map((end, index) => (index === 0 ? "best" : `≤ ${end}x`));
   const steps = [...ends, `> ${STEPS[STEPS.length - 1]}x`];
   return h(

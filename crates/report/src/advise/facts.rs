@@ -5,7 +5,7 @@ use embermark_model::result::{Cell, ResultFile};
 use serde::Serialize;
 
 use super::Facts;
-use crate::summary::Comparison;
+use crate::summary::{Comparison, Engine, Resource};
 
 /// What is said of what a result does not tell.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -50,22 +50,24 @@ impl LicenceClass {
 pub(super) fn of(
     file: &ResultFile,
     comparison: &Comparison<'_>,
-    engine: &str,
+    Engine { id: engine, by_url, .. }: &Engine<'_>,
     tier: Durability,
 ) -> Facts {
-    let cells = || file.cells.iter().filter(|cell| cell.id.engine == engine);
-    let told = file.manifest.engines.get(engine);
+    let cells = || file.cells.iter().filter(|cell| cell.id.engine == *engine);
+    let told = file.manifest.engines.get(*engine);
     let unknown = || UNKNOWN.to_owned();
     let licence = told.map_or_else(unknown, |facts| facts.licence.clone());
     let data_model = told.map_or_else(unknown, |facts| facts.data_model.clone());
     Facts {
-        name: told.map_or_else(|| engine.to_owned(), |facts| facts.name.clone()),
+        name: told.map_or(*engine, |facts| &facts.name).to_owned()
+            + if *by_url { " (by URL)" } else { "" },
         kind: told.map_or_else(|| kind(cells()).to_owned(), |facts| facts.kind.clone()),
         sql: data_model == "SQL",
         data_model,
         licence_class: LicenceClass::of(&licence),
         licence,
         publishable: !cells().any(|cell| cell.unpublishable),
+        by_url: *by_url,
         peak_bytes: peak(comparison, engine, tier),
     }
 }
@@ -87,7 +89,7 @@ fn peak(comparison: &Comparison<'_>, engine: &str, tier: Durability) -> Option<f
     let groups = comparison.groups.iter().filter(|group| group.durability == tier);
     let peaks = groups.filter_map(|group| {
         let place = group.engines.iter().position(|other| other.id == engine)?;
-        group.usage.get(place)?.peak_bytes
+        group.usage.get(place)?.get(Resource::Peak)
     });
     peaks.reduce(f64::max)
 }

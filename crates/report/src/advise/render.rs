@@ -80,7 +80,10 @@ fn blocks(advice: &Advice, table: &AdviceTable) -> Vec<(String, Vec<String>)> {
         };
         format!("{}: {first}{others}. {about}", best.criterion)
     });
+    let tier = advice.needs.tier;
+    let rests_on = table.rests_on.iter().filter(|of| of.tier == tier).map(|of| of.says.clone());
     let sections = [
+        ("Measured", rests_on.collect()),
         ("Best at", best.collect()),
         ("Not measured for it", left(&advice.unmeasured)),
         ("Left out", left(&advice.excluded)),

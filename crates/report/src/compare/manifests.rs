@@ -1,13 +1,12 @@
 //! Whether two results were measured alike.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use embermark_model::plan::{DataSource, Dataset, Plan};
 use embermark_model::result::{Machine, ResultFile};
 use serde::Serialize;
 
-use crate::{drift, format, text};
+use crate::{drift, format, summary, text};
 
 /// Memory of one machine, as different kernels report it, differs by less than this share.
 const SAME_MEMORY: f64 = 0.02;
@@ -61,6 +60,10 @@ pub fn differences(old: &ResultFile, new: &ResultFile) -> Differences {
 pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
     let mut found = Differences::default();
     machine(&mut found, &old.manifest.machine, &new.manifest.machine);
+    found.must("disk of a trial", disk(old), disk(new));
+    for engine in text::unique(old.plan.urls.keys().chain(new.plan.urls.keys())) {
+        found.must(&format!("server of {engine}"), server(old, engine), server(new, engine));
+    }
     let profile = |file: &ResultFile| Some(file.manifest.tool.profile.clone());
     found.must("build", profile(old), profile(new));
     plan(&mut found, &old.plan, &new.plan);
@@ -87,9 +90,38 @@ fn machine(found: &mut Differences, old: &Machine, new: &Machine) {
     found.must("file system", old.file_system.as_ref(), new.file_system.as_ref());
     found.must("mount options", old.mount_options.as_ref(), new.mount_options.as_ref());
     found.must("block device", old.device.as_ref(), new.device.as_ref());
+    let emulated = |machine: &Machine| {
+        let limits = |(name, limit): (&String, &String)| format!("{name} {limit}");
+        Some(machine.emulates.as_ref().map_or("none".to_owned(), |device| {
+            let limits: Vec<String> = device.limits.iter().map(limits).collect();
+            format!("{} ({})", device.device, limits.join(", "))
+        }))
+    };
+    found.must("emulated device", emulated(old), emulated(new));
     if let (Some(old), Some(new)) = (&old.kernel, &new.kernel) {
         found.may("kernel", old, new);
     }
+}
+
+/// Whether trials had disks of their own, whose times have a loop device in them; `None` where none
+/// ran.
+fn disk(file: &ResultFile) -> Option<&'static str> {
+    let mut trials = file.cells.iter().flat_map(|cell| &cell.trials);
+    let isolated = trials.clone().any(|trial| trial.device_io.is_some());
+    let ran = trials.any(|trial| !trial.phases.is_empty());
+    ran.then_some(if isolated { "its own (--isolate-disk)" } else { "that of all" })
+}
+
+/// What an engine's server was; `None` where the file has none of its cells. Of a URL what names the
+/// server alone: what it says of a user is nobody's business.
+fn server(file: &ResultFile, engine: &str) -> Option<String> {
+    file.cells.iter().find(|cell| cell.id.engine == engine)?;
+    let Some(url) = file.plan.urls.get(engine) else { return Some("private".to_owned()) };
+    let host = url.split_once("://").and_then(|(_, rest)| {
+        let authority = rest.split(['/', '?', '#']).next()?;
+        authority.rsplit('@').next().filter(|host| !host.is_empty())
+    });
+    Some(host.map_or("by URL".to_owned(), |host| format!("by URL at {host}")))
 }
 
 fn plan(found: &mut Differences, old: &Plan, new: &Plan) {
@@ -108,6 +140,8 @@ fn plan(found: &mut Differences, old: &Plan, new: &Plan) {
     found.must("time of a closed loop", ms(old.window_ms), ms(new.window_ms));
     found.must("warm-up", ms(old.warm_up_ms), ms(new.warm_up_ms));
     found.must("overview", Some(old.overview), Some(new.overview));
+    found.must("as published", Some(old.as_published), Some(new.as_published));
+    found.must("limit of commits' p99", ms(Some(old.p99_limit_ms)), ms(Some(new.p99_limit_ms)));
     found.must("rate of samples", Some(old.rate), Some(new.rate));
     found.must("clients", Some(old.clients), Some(new.clients));
     let rate = |rate: Option<u64>| {
@@ -141,11 +175,8 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
         tool.version.clone() + &commit.unwrap_or_default()
     };
     found.may("embermark", &tool(old), &tool(new));
-    let (before, after) = (versions(old), versions(new));
-    for (engine, old) in &before {
-        if let Some(new) = after.get(engine) {
-            found.may(engine, &old.join(" and "), &new.join(" and "));
-        }
+    for (engine, old, new) in versions(old, new) {
+        found.may(engine, &old, &new);
     }
     if old.manifest.run_id == new.manifest.run_id {
         found.remarks.push("both files are of one and the same run".to_owned());
@@ -160,16 +191,28 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
     }
 }
 
-/// The versions of each engine that ran.
-fn versions(file: &ResultFile) -> BTreeMap<&str, Vec<String>> {
-    let mut versions: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for cell in &file.cells {
-        for version in cell.trials.iter().filter_map(|trial| trial.version.clone()) {
-            let known = versions.entry(&cell.id.engine).or_default();
-            if !known.contains(&version) {
-                known.push(version);
-            }
-        }
-    }
-    versions
+/// The versions of each engine that ran in both.
+fn versions<'a>(old: &'a ResultFile, new: &'a ResultFile) -> Vec<(&'a str, String, String)> {
+    let after = summary::versions(new);
+    let both = summary::versions(old).into_iter().filter_map(|(engine, old)| {
+        let (_, new) = after.iter().find(|(other, _)| *other == engine)?;
+        Some((engine, old.join(" and "), new.join(" and ")))
+    });
+    both.collect()
+}
+
+/// Why two results cannot be taken for one measurement: what makes them incomparable, and other
+/// versions of an engine.
+pub fn unpoolable(one: &ResultFile, other: &ResultFile) -> Vec<String> {
+    let mut reasons = conditions(one, other).incomparable;
+    let differ = versions(one, other).into_iter().filter(|(_, one, other)| one != other);
+    reasons.extend(differ.map(|(engine, one, other)| {
+        format!(
+            "version of {}: {}, then {}",
+            text::plain(engine),
+            text::plain(&one),
+            text::plain(&other)
+        )
+    }));
+    reasons
 }

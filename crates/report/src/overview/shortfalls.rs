@@ -9,7 +9,7 @@ use embermark_model::{Durability, Status};
 use super::means::{Line, Standing};
 use super::naming;
 use crate::notes::failures::{Failure, failures};
-use crate::notes::{self, Note};
+use crate::notes::{self, Note, note};
 use crate::summary::Comparison;
 use crate::text;
 
@@ -27,7 +27,7 @@ pub(super) fn notes(
     let all = failures(file);
     let mut notes = limited(all.iter().filter(|one| one.status.is_failure()), |one| {
         let places = places(one, file, comparison);
-        note(&text::plain(one.engine), format!("{places}: {}: {}", one.status, one.text))
+        note(text::plain(one.engine), format!("{places}: {}: {}", one.status, one.text))
     });
     let what = match file.plan.target_rate {
         Some(_) => "the target rate was not achieved",
@@ -35,10 +35,10 @@ pub(super) fn notes(
     };
     let late = lines.iter().filter_map(|line| behind(comparison, line));
     notes.extend(limited(late, |who| note("behind", format!("{who}: {what}"))));
-    let absent = names(all.iter().filter(|one| one.status == Status::Unavailable));
+    let unavailable = all.iter().filter(|one| one.status == Status::Unavailable);
+    let absent = notes::names(unavailable.map(|one| text::plain(one.engine)));
     if !absent.is_empty() {
-        let says =
-            format!("{}; 'embermark engines' and the tables say what it takes", absent.join(", "));
+        let says = format!("{absent}; 'embermark engines' and the tables say what it takes");
         notes.push(note(Status::Unavailable.name(), says));
     }
     let cannot = unsupported(&all, file, comparison);
@@ -54,10 +54,6 @@ pub(super) fn notes(
     notes
 }
 
-fn note(about: &str, says: String) -> Note {
-    Note { about: about.to_owned(), says }
-}
-
 /// A line for each, and one that counts what is left out.
 fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Note> {
     let mut notes: Vec<Note> = all.map(line).collect();
@@ -67,17 +63,6 @@ fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Not
         notes.push(note("", format!("and {more} more, in the tables")));
     }
     notes
-}
-
-/// Engines without repetition, in the order they come.
-fn names<'a>(failures: impl Iterator<Item = &'a Failure<'a>>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in failures.map(|failure| text::plain(failure.engine)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
 }
 
 /// Who did not keep up in a workload.

@@ -2,59 +2,89 @@
 
 use embermark_model::result::{Cell, DiskSize, Maintenance, Run};
 
+use super::column::Quantity::{self, Bytes, Ratio, Time};
+use super::column::{Amounts, Column};
 use super::figure::{counted, parts};
 use crate::statistics::{mean, median};
 
-/// One load of one cell: in each trial the mean of the counted runs, or of those that have it, over
-/// the trials the median. Absent means not measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Loading {
-    /// Bytes of the rows' values: `docs/method.md` says what counts.
-    pub user_bytes: Option<f64>,
-    /// Bytes sent to storage for each of them.
-    pub write_amplification: Option<f64>,
-    /// The same with what maintenance wrote.
-    pub amplification_with_maintenance: Option<f64>,
-    /// Bytes that reached a disk of the trial's own for each of them, maintenance included.
-    pub device_amplification: Option<f64>,
-    /// Time of the maintenance, in ns.
-    pub maintenance_ns: Option<f64>,
-    /// CPU time of the engine's processes for it, in ns.
-    pub maintenance_cpu_ns: Option<f64>,
-    /// Bytes sent to storage for it.
-    pub maintenance_written_bytes: Option<f64>,
-    /// Bytes allocated on disk before it.
-    pub disk_before_bytes: Option<f64>,
-    /// Bytes allocated on disk after it, the engine still open.
-    pub disk_after_bytes: Option<f64>,
+/// A column, and its number of one run.
+type Amount = (Column, fn(&Run) -> Option<f64>);
+
+const fn column(
+    [key, heading, about]: [&'static str; 3],
+    quantity: Quantity,
+    of: fn(&Run) -> Option<f64>,
+) -> Amount {
+    (Column { key, heading, about, quantity }, of)
 }
 
-impl Loading {
-    /// Of a phase of a cell; `None` where it inserts no rows, or nobody counted them.
-    pub fn of(cell: &Cell, phase: &str) -> Option<Self> {
-        let parts = parts(cell, phase).into_iter();
-        let trials: Vec<Vec<&Run>> = parts.map(|(_, part)| counted(part)).collect();
-        let over = |value: &dyn Fn(&Run) -> Option<f64>| {
-            let of_trial = |runs: &Vec<&Run>| {
-                mean(&runs.iter().filter_map(|run| value(run)).collect::<Vec<f64>>())
-            };
-            median(&trials.iter().filter_map(of_trial).collect::<Vec<f64>>())
-        };
-        let maintenance = |value: &dyn Fn(&Maintenance) -> Option<u64>| {
-            over(&|run| Some(value(run.maintenance()?)? as f64))
-        };
-        let allocated = |size: Option<DiskSize>| Some(size?.allocated_bytes);
-        let loading = Self {
-            user_bytes: over(&|run| Some(run.loaded?.user_bytes as f64)),
-            write_amplification: over(&Run::write_amplification),
-            amplification_with_maintenance: over(&Run::amplification_with_maintenance),
-            device_amplification: over(&Run::device_amplification),
-            maintenance_ns: maintenance(&|maintenance| Some(maintenance.elapsed_ns)),
-            maintenance_cpu_ns: maintenance(&|maintenance| maintenance.engine.cpu_ns),
-            maintenance_written_bytes: maintenance(&|maintenance| maintenance.engine.written_bytes),
-            disk_before_bytes: maintenance(&|maintenance| allocated(maintenance.disk_before)),
-            disk_after_bytes: maintenance(&|maintenance| allocated(maintenance.disk_after)),
-        };
-        loading.user_bytes.map(|_| loading)
-    }
+/// The amounts of a load, in the order in which they are shown. `docs/method.md` says which bytes of
+/// rows count; amplifications are bytes written for each of them.
+const AMOUNTS: [Amount; 9] = [
+    column(["user_bytes", "rows' bytes", "bytes of the rows' values"], Bytes, |run| {
+        Some(run.loaded?.user_bytes as f64)
+    }),
+    column(
+        ["write_amplification", "written/byte", "write amplification of a run"],
+        Ratio,
+        Run::write_amplification,
+    ),
+    column(
+        ["maintenance_ns", "maintenance", "maintenance (checkpoint, compaction)"],
+        Time,
+        |run| of(run, |maintenance| Some(maintenance.elapsed_ns)),
+    ),
+    column(["maintenance_cpu_ns", "its CPU", "CPU time for it"], Time, |run| {
+        of(run, |maintenance| maintenance.engine.cpu_ns)
+    }),
+    column(["maintenance_written_bytes", "", "written for it"], Bytes, |run| {
+        of(run, |maintenance| maintenance.engine.written_bytes)
+    }),
+    column(
+        [
+            "amplification_with_maintenance",
+            "total/byte",
+            "write amplification, maintenance included",
+        ],
+        Ratio,
+        Run::amplification_with_maintenance,
+    ),
+    column(
+        ["device_amplification", "device/byte", "of the device, maintenance included"],
+        Ratio,
+        Run::device_amplification,
+    ),
+    column(["disk_before_bytes", "disk before", "on disk before it"], Bytes, |run| {
+        of(run, |maintenance| allocated(maintenance.disk_before))
+    }),
+    column(["disk_after_bytes", "disk after", "on disk after it"], Bytes, |run| {
+        of(run, |maintenance| allocated(maintenance.disk_after))
+    }),
+];
+
+fn of(run: &Run, value: fn(&Maintenance) -> Option<u64>) -> Option<f64> {
+    Some(value(run.maintenance()?)? as f64)
+}
+
+fn allocated(size: Option<DiskSize>) -> Option<u64> {
+    Some(size?.allocated_bytes)
+}
+
+/// The columns of [`loading`].
+pub fn load_columns() -> impl Iterator<Item = Column> {
+    AMOUNTS.iter().map(|(column, _)| *column)
+}
+
+/// What one load of one cell wrote: in each trial the mean of the counted runs, or of those that have
+/// it, over the trials the median. `None` where the phase inserts no rows, or nobody counted them.
+pub fn loading(cell: &Cell, phase: &str) -> Option<Amounts> {
+    let trials: Vec<Vec<&Run>> =
+        parts(cell, phase).into_iter().map(|(_, part)| counted(part)).collect();
+    let over = |amount: fn(&Run) -> Option<f64>| {
+        let of_trial =
+            |runs: &Vec<&Run>| mean(&runs.iter().copied().filter_map(amount).collect::<Vec<_>>());
+        median(&trials.iter().filter_map(of_trial).collect::<Vec<f64>>())
+    };
+    let amounts: Amounts = AMOUNTS.iter().map(|(column, of)| (*column, over(*of))).collect();
+    amounts.get("user_bytes").map(|_| amounts)
 }

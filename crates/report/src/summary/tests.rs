@@ -309,8 +309,9 @@ fn resources_are_summed_over_phases_and_absent_when_one_was_not_measured() {
     let one = Trial { baseline_bytes: Some(100), ..trial(vec![load, read]) };
     let file = file(vec![cell("a", "single", vec![one])]);
     let usage = &compare(&file, &[]).groups[0].usage[0];
-    assert_eq!((usage.cpu_ns, usage.peak_bytes), (Some(25.0), Some(600.0)));
-    assert_eq!((usage.written_bytes, usage.read_bytes, usage.disk_bytes), (None, None, None));
+    assert_eq!([Resource::Cpu, Resource::Peak].map(|of| usage.get(of)), [Some(25.0), Some(600.0)]);
+    let absent = [Resource::Written, Resource::Read, Resource::Disk];
+    assert_eq!(absent.map(|of| usage.get(of)), [None; 3]);
     assert!(usage.is_measured() && !usage.incomplete);
 }
 
@@ -323,7 +324,7 @@ fn the_workers_own_memory_is_not_subtracted_from_a_server() {
     };
     let one = Trial { baseline_bytes: Some(100), ..trial(vec![phase("load", vec![server])]) };
     let file = file(vec![cell("a", "single", vec![one])]);
-    assert_eq!(compare(&file, &[]).groups[0].usage[0].peak_bytes, Some(500.0));
+    assert_eq!(compare(&file, &[]).groups[0].usage[0].get(Resource::Peak), Some(500.0));
 }
 
 /// A run that inserted a hundred bytes, with the maintenance after it.
@@ -348,12 +349,12 @@ fn a_load_is_the_median_over_trials_of_what_its_counted_runs_wrote() {
     };
     let file = file(vec![cell("a", "single", vec![one(100), one(200), one(900)])]);
     let comparison = compare(&file, &[]);
-    let load = comparison.groups[0].rows[0].loadings[0].unwrap();
-    assert_eq!((load.user_bytes, load.maintenance_ns), (Some(100.0), Some(500.0)));
-    assert_eq!(load.write_amplification, Some(2.0));
-    assert_eq!(load.amplification_with_maintenance, Some(4.0));
-    assert_eq!((load.disk_before_bytes, load.disk_after_bytes), (Some(90.0), None));
-    assert_eq!(load.device_amplification, None);
+    let load = comparison.groups[0].rows[0].loadings[0].clone().unwrap();
+    assert_eq!((load.get("user_bytes"), load.get("maintenance_ns")), (Some(100.0), Some(500.0)));
+    assert_eq!(load.get("write_amplification"), Some(2.0));
+    assert_eq!(load.get("amplification_with_maintenance"), Some(4.0));
+    assert_eq!((load.get("disk_before_bytes"), load.get("disk_after_bytes")), (Some(90.0), None));
+    assert_eq!(load.get("device_amplification"), None);
 }
 
 #[test]
@@ -361,19 +362,25 @@ fn nothing_is_divided_by_nothing_and_what_was_not_measured_is_no_0() {
     let one = trial(vec![phase("load", vec![loading(Some(100), 0)])]);
     let file_of = |one| file(vec![cell("a", "single", vec![one])]);
     let file = file_of(one);
-    let load = compare(&file, &[]).groups[0].rows[0].loadings[0].unwrap();
-    assert_eq!((load.write_amplification, load.amplification_with_maintenance), (None, None));
-    assert_eq!(load.user_bytes, Some(0.0), "that is known");
+    let load = compare(&file, &[]).groups[0].rows[0].loadings[0].clone().unwrap();
+    assert_eq!(
+        (load.get("write_amplification"), load.get("amplification_with_maintenance")),
+        (None, None)
+    );
+    assert_eq!(load.get("user_bytes"), Some(0.0), "that is known");
     let file = file_of(trial(vec![phase("load", vec![loading(None, 100)])]));
-    let load = compare(&file, &[]).groups[0].rows[0].loadings[0].unwrap();
-    assert_eq!((load.write_amplification, load.maintenance_written_bytes), (None, None));
+    let load = compare(&file, &[]).groups[0].rows[0].loadings[0].clone().unwrap();
+    assert_eq!(
+        (load.get("write_amplification"), load.get("maintenance_written_bytes")),
+        (None, None)
+    );
     // Of no time at all there is no share and no mean by time.
     let mean = Resources { mean_bytes: Some(7), ..Resources::default() };
     let idle = trial(vec![phase("load", vec![Run { engine: mean, ..run(0, 0) }])]);
     let file = file_of(Trial { background_cpu: Some(BackgroundCpu::default()), ..idle });
     let group = &compare(&file, &[]).groups[0];
-    assert_eq!((group.usage[0].background_cpu_share, group.usage[0].mean_bytes), (None, None));
-    assert_eq!(group.usage[0].device_written_bytes, None);
+    let unknown = [Resource::BackgroundCpu, Resource::Mean, Resource::DeviceWritten];
+    assert_eq!(unknown.map(|of| group.usage[0].get(of)), [None; 3]);
     assert_eq!(group.rows[0].loadings[0], None, "an old result does not say what it put in");
     assert!(!group.usage[0].is_measured());
 }
@@ -388,7 +395,7 @@ fn mean_memory_is_by_the_time_of_the_runs_that_have_one() {
     let one = Trial { baseline_bytes: Some(100), ..trial(vec![phase("load", runs)]) };
     let usage =
         compare(&file(vec![cell("a", "single", vec![one])]), &[]).groups[0].usage[0].clone();
-    assert_eq!(usage.mean_bytes, Some(1_100.0));
+    assert_eq!(usage.get(Resource::Mean), Some(1_100.0));
 }
 
 /// A cell with a trial of one counted run for each time.
