@@ -150,13 +150,3 @@ fn rests_on(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<RestsOn> {
     };
     all.into_iter().filter_map(of).collect()
 }
-
-impl AdviceTable {
-    /// The table as JSON, for programs and the page.
-    ///
-    /// # Errors
-    /// When a value has no JSON form, which none here lacks.
-    pub fn json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(self)
-    }
-}

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::plan::Dataset;
-use embermark_model::result::{Machine, ResultFile, Trial};
+use embermark_model::result::{Machine, Manifest, ResultFile, Trial};
 use serde::Serialize;
 
 use crate::drift::{self, Drift};
@@ -220,32 +220,28 @@ fn where_of((group, row, engine, _): &Seen<'_>) -> String {
 
 /// Which engines have another effective durability than was asked for, and which are references.
 fn tiers(comparison: &Comparison<'_>) -> Vec<Note> {
-    let mut said: Vec<(&str, String, Vec<String>)> = Vec::new();
-    for group in &comparison.groups {
+    let say = |(group, engine): (&Group<'_>, &Engine<'_>)| {
         let asked = group.durability;
-        for engine in &group.engines {
-            let (mark, says) = if engine.reference {
-                (grid::REFERENCE, "shown for orientation, never ranked".into())
-            } else if engine.by_url {
-                (grid::BY_URL, "a server with its own settings and machine, never ranked".into())
-            } else if let Some(effective) = engine.stronger(asked) {
-                let says = format!("effective durability {effective} where {asked} was asked");
-                (grid::STRONGER, says)
-            } else if let Some(effective) = engine.weaker(asked) {
-                let only = format!("effective durability only {effective} where {asked} was asked");
-                (grid::WEAKER, only + ", so not ranked")
-            } else {
-                continue;
-            };
-            match said.iter_mut().find(|(_, other, _)| *other == says) {
-                Some((.., engines)) => engines.push(text::plain(engine.id)),
-                None => said.push((mark, says, vec![text::plain(engine.id)])),
-            }
-        }
-    }
-    said.sort_by_key(|(mark, ..)| *mark);
-    let line = |(mark, says, engines): (&str, String, Vec<String>)| {
-        note(mark, format!("{says}: {}", names(engines)))
+        let effective = |only: &str, effective| {
+            format!("effective durability {only}{effective} where {asked} was asked")
+        };
+        let key = if engine.reference {
+            (grid::REFERENCE, "shown for orientation, never ranked".to_owned())
+        } else if engine.by_url {
+            (grid::BY_URL, "a server with its own settings and machine, never ranked".to_owned())
+        } else if let Some(tier) = engine.stronger(asked) {
+            (grid::STRONGER, effective("", tier))
+        } else {
+            (grid::WEAKER, effective("only ", engine.weaker(asked)?) + ", so not ranked")
+        };
+        Some((key, text::plain(engine.id)))
+    };
+    let groups = comparison.groups.iter();
+    let engines = groups.flat_map(|group| group.engines.iter().map(move |one| (group, one)));
+    let mut said = text::by_key(engines.filter_map(say));
+    said.sort_by_key(|((mark, _), _)| *mark);
+    let line = |((mark, says), engines): ((&str, String), Vec<String>)| {
+        note(mark, format!("{says}: {}", engines.join(", ")))
     };
     said.into_iter().map(line).collect()
 }
@@ -256,72 +252,50 @@ pub(crate) fn names(all: impl IntoIterator<Item = String>) -> String {
 }
 
 fn measured_with(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
-    let manifest = &file.manifest;
-    let mut notes = Vec::new();
-    if let Some(floor) = manifest.floor {
-        notes.push(note(
-            "harness floor",
-            format!("{} per point read", format::duration(floor.read_ns)),
-        ));
-    }
-    if let Some(drift) = drift::of(file) {
-        notes.push(note("drift", drift.says()));
-    }
-    for (workload, dataset) in &manifest.datasets {
-        notes.extend(data(workload, dataset));
-    }
-    let versions = versions(file);
-    if !versions.is_empty() {
-        notes.push(note("engines", versions));
-    }
-    let machine = machine(&manifest.machine);
-    if !machine.is_empty() {
-        notes.push(note("machine", machine));
-    }
-    let commit = manifest.tool.commit.as_deref();
-    let commit = commit.map_or_else(String::new, |commit| format!(" ({})", text::plain(commit)));
-    let (version, profile) =
-        (text::plain(&manifest.tool.version), text::plain(&manifest.tool.profile));
-    let started = text::plain(&manifest.started);
-    let unfinished = if manifest.finished.is_none() { ", not finished" } else { "" };
-    notes.push(note("embermark", format!("{version}{commit}, {profile}, {started}{unfinished}")));
-    if let Some(path) = path {
-        notes.push(note("result file", text::plain(&path.display().to_string())));
-    }
-    notes
+    let Manifest { floor, datasets, machine, tool, started, finished, .. } = &file.manifest;
+    let floor = floor.map(|floor| format!("{} per point read", format::duration(floor.read_ns)));
+    let commit = tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
+    let unfinished = if finished.is_none() { ", not finished" } else { "" };
+    let made = format!("{}{commit}, {}, {started}{unfinished}", tool.version, tool.profile);
+    let head = [("harness floor", floor), ("drift", drift::of(file).map(|drift| drift.says()))];
+    let further = [
+        ("engines", Some(versions(file))),
+        ("machine", Some(self::machine(machine))),
+        ("embermark", Some(text::plain(&made))),
+        ("result file", path.map(|path| text::plain(&path.display().to_string()))),
+    ];
+    let said = |(about, says): (&str, Option<String>)| {
+        Some(note(about, says.filter(|says| !says.is_empty())?))
+    };
+    let datasets = datasets.iter().filter_map(|(workload, dataset)| data(workload, dataset));
+    let head = head.into_iter().filter_map(said).chain(datasets);
+    head.chain(further.into_iter().filter_map(said)).collect()
 }
 
 /// What was dropped from a data set and what is unusual about the rest, if anything.
 fn data(workload: &str, dataset: &Dataset) -> Option<Note> {
-    let list = |counts: &BTreeMap<String, u64>| {
+    let list = |(head, counts): (&str, &BTreeMap<String, u64>)| {
         let items =
             counts.iter().map(|(what, n)| format!("{} {}", format::count(*n), text::plain(what)));
-        items.collect::<Vec<String>>().join(", ")
+        (!counts.is_empty()).then(|| format!("{head}: {}", text::joined(items, ", ")))
     };
-    let (dropped, remarks) = (list(&dataset.dropped), list(&dataset.remarks));
-    let parts = [("not used: ", dropped), ("remarks: ", remarks)];
-    let parts: Vec<String> = parts
-        .into_iter()
-        .filter(|(_, list)| !list.is_empty())
-        .map(|(head, list)| format!("{head}{list}"))
-        .collect();
-    let about = format!("{} rows", text::plain(workload));
-    (!parts.is_empty()).then(|| note(about, parts.join("; ")))
+    let parts = [("not used", &dataset.dropped), ("remarks", &dataset.remarks)];
+    let says = text::joined(parts.into_iter().filter_map(list), "; ");
+    (!says.is_empty()).then(|| note(format!("{} rows", text::plain(workload)), says))
 }
 
 fn versions(file: &ResultFile) -> String {
     let show = |(engine, versions): (&str, Vec<&str>)| {
-        let versions: Vec<String> =
-            versions.iter().map(|version| text::clipped(version, 60)).collect();
-        format!("{} {}", text::plain(engine), versions.join(" and "))
+        let versions = versions.iter().map(|version| text::clipped(version, 60));
+        format!("{} {}", text::plain(engine), text::joined(versions, " and "))
     };
-    summary::versions(file).into_iter().map(show).collect::<Vec<String>>().join("; ")
+    text::joined(summary::versions(file).into_iter().map(show), "; ")
 }
 
 /// The machine in a line; empty when nothing of it could be read.
 pub(crate) fn machine(machine: &Machine) -> String {
     let of = |value: &Option<String>| value.as_deref().map(text::plain);
-    [
+    let parts = [
         of(&machine.cpu),
         machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
         machine.memory_bytes.map(|bytes| format!("{} memory", format::bytes(bytes as f64))),
@@ -332,9 +306,6 @@ pub(crate) fn machine(machine: &Machine) -> String {
         machine.emulates.as_ref().map(|emulated| {
             format!("limited to emulate {}, not that device", text::plain(&emulated.device))
         }),
-    ]
-    .into_iter()
-    .flatten()
-    .collect::<Vec<String>>()
-    .join(", ")
+    ];
+    text::joined(parts.into_iter().flatten(), ", ")
 }

@@ -227,7 +227,7 @@ fn measured(file: &ResultFile) -> String {
     ];
     let parts = [protocol].into_iter().chain(clients).chain(rate);
     let parts = parts.chain(rows).chain(machine.into_iter().flatten());
-    parts.collect::<Vec<String>>().join(", ")
+    text::joined(parts, ", ")
 }
 
 /// Notes that take no more than a line each.

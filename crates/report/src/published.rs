@@ -28,8 +28,6 @@ pub struct Published {
 /// Where figures are from.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Source {
-    /// A short name.
-    pub id: String,
     /// Its title, author and year.
     pub title: String,
     /// The workload that reproduces it.

@@ -12,8 +12,10 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use embermark_model::plan::Dataset;
-use embermark_model::result::{Cell, ResultFile};
+use embermark_model::result::{Cell, EngineFacts, ResultFile};
 use embermark_model::{CellId, Durability, Scale, Status};
 
 pub use column::{Amounts, Column, Quantity};
@@ -274,6 +276,26 @@ fn entry<'a>(file: &ResultFile, cell: Option<&'a Cell>, phase: Option<&str>) -> 
             commits_each,
         })
     })
+}
+
+/// `embedded`, `server` or `reference`: as the facts say, else those of the result; in an older one
+/// an engine that had a client beside it is a server. `None` where nothing of it ran.
+pub(crate) fn kind<'a>(
+    file: &'a ResultFile,
+    engine: &str,
+    facts: &'a BTreeMap<String, EngineFacts>,
+) -> Option<&'a str> {
+    let cells = || file.cells.iter().filter(|cell| cell.id.engine == engine);
+    if cells().any(|cell| cell.reference) {
+        return Some("reference");
+    }
+    if let Some(known) = facts.get(engine).or_else(|| file.manifest.engines.get(engine)) {
+        return Some(&known.kind);
+    }
+    let phases = cells().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
+    let mut runs = phases.flat_map(|part| &part.runs).peekable();
+    runs.peek()?;
+    Some(if runs.any(|run| run.client.is_some()) { "server" } else { "embedded" })
 }
 
 /// Phases that change many rows in one transaction, and the variants in which they do.

@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::Durability;
-use embermark_model::result::{Observed, Resources, ResultFile};
-use embermark_report::html::{
-    self, EngineFacts, Page, PageOptions, PhaseFacts, Source, WorkloadFacts,
-};
+use embermark_model::result::{EngineFacts, Observed, Resources, ResultFile};
+use embermark_report::html::{self, Page, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_report::{ReportError, load};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
@@ -20,22 +19,25 @@ fn fixture() -> ResultFile {
 }
 
 fn options() -> PageOptions<'static> {
-    let engine = |id: &str, kind: &str, data_model: &str| EngineFacts {
-        id: id.into(),
-        name: id.to_uppercase(),
-        kind: kind.into(),
-        data_model: data_model.into(),
+    let engine = |id: &str, kind: &str, data_model: &str| {
+        let facts = EngineFacts {
+            name: id.to_uppercase(),
+            kind: kind.into(),
+            data_model: data_model.into(),
+            licence: "MIT".into(),
+        };
+        (id.to_owned(), facts)
     };
     PageOptions {
         order: &["load", "read", "outages", "full_profile"],
-        engines: vec![
+        engines: BTreeMap::from([
             engine("sqlite", "embedded", "SQL"),
             engine("duckdb", "embedded", "SQL"),
             engine("lmdb", "embedded", "key-value"),
             engine("berkeleydb", "embedded", "key-value"),
             engine("postgres", "server", "SQL"),
             engine("mongodb", "server", "document"),
-        ],
+        ]),
         workloads: vec![WorkloadFacts {
             id: "sensors".into(),
             about: "room sensors: ingest, point access, analytics".into(),
@@ -99,7 +101,7 @@ fn figures_are_those_of_the_terminals_table() {
 #[test]
 fn an_engine_that_nothing_is_known_of_is_a_server_when_it_had_a_client_beside_it() {
     let file = fixture();
-    let options = PageOptions { engines: Vec::new(), ..options() };
+    let options = PageOptions { engines: BTreeMap::new(), ..options() };
     let path = Path::new("a.json");
     let page = html::data(&[Source { path, result: &file }], options).unwrap();
     let kind = |engine: &str| {

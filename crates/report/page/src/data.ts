@@ -16,7 +16,8 @@ export interface Page {
   unlike: string[];
   resource_columns: Column[];
   load_columns: Column[];
-  engines: EngineFacts[];
+  /** By id. */
+  engines: Record<string, EngineFacts>;
   workloads: WorkloadFacts[];
   cells: Cell[];
   entries: Entry[];
@@ -34,7 +35,7 @@ export interface Result {
   sections: { title: string; notes: Note[] }[];
   manifest: Note[];
   unpublishable: string[];
-  groups: { workload: string; scale: string; tier: Tier; variant: string; about: string[] }[];
+  groups: { workload: string; scale: string; tier: Tier; about: string[] }[];
 }
 
 export interface Note {
@@ -43,7 +44,6 @@ export interface Note {
 }
 
 export interface EngineFacts {
-  id: string;
   name: string;
   kind: Kind;
   data_model: string;

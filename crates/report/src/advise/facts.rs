@@ -1,11 +1,11 @@
 //! What an engine is, as far as a result tells.
 
 use embermark_model::Durability;
-use embermark_model::result::{Cell, ResultFile};
+use embermark_model::result::ResultFile;
 use serde::Serialize;
 
 use super::Facts;
-use crate::summary::{Comparison, Engine, Resource};
+use crate::summary::{self, Comparison, Engine, Resource};
 
 /// What is said of what a result does not tell.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -61,7 +61,7 @@ pub(super) fn of(
     Facts {
         name: told.map_or(*engine, |facts| &facts.name).to_owned()
             + if *by_url { " (by URL)" } else { "" },
-        kind: told.map_or_else(|| kind(cells()).to_owned(), |facts| facts.kind.clone()),
+        kind: summary::kind(file, engine, &file.manifest.engines).unwrap_or("embedded").to_owned(),
         sql: data_model == "SQL",
         data_model,
         licence_class: LicenceClass::of(&licence),
@@ -69,18 +69,6 @@ pub(super) fn of(
         publishable: !cells().any(|cell| cell.unpublishable),
         by_url: *by_url,
         peak_bytes: peak(comparison, engine, tier),
-    }
-}
-
-/// What older results show of an engine's kind: a client of its own is that of a server.
-fn kind<'a>(mut cells: impl Iterator<Item = &'a Cell> + Clone) -> &'static str {
-    let runs = cells.clone().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
-    if cells.any(|cell| cell.reference) {
-        "reference"
-    } else if runs.flat_map(|phase| &phase.runs).any(|run| run.client.is_some()) {
-        "server"
-    } else {
-        "embedded"
     }
 }
 

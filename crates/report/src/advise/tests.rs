@@ -120,7 +120,7 @@ fn a_ratio_is_to_the_best_and_absent_where_nothing_was_measured() {
 #[test]
 fn the_table_is_the_json_that_the_page_reads() {
     let file = three();
-    let json: serde_json::Value = serde_json::from_str(&table(&[&file]).json().unwrap()).unwrap();
+    let json: serde_json::Value = serde_json::to_value(table(&[&file])).unwrap();
     assert_eq!(json["criteria"][0]["id"], "ingest");
     let tree = &json["engines"][2];
     assert_eq!((&tree["engine"], &tree["tier"]), (&"tree".into(), &"process".into()));

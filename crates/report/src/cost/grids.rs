@@ -233,23 +233,15 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
         note("effort", "from 1 (easy) to 5, as the source graded its engines; of others it weighs nothing"),
         note("p99", "of fewer than 100 the largest".to_owned()),
     ];
-    let mut seen: Vec<(String, Vec<String>)> = Vec::new();
-    for line in &costs.lines {
-        for remark in line.remarks() {
-            let who = match line.phase {
-                "sustained" => format!("{} {}", line.engine, line.variant),
-                _ => line.engine.to_owned(),
-            };
-            match seen.iter_mut().find(|(known, _)| known == remark) {
-                Some((_, engines)) if engines.contains(&who) => {}
-                Some((_, engines)) => engines.push(who),
-                None => seen.push((remark.to_owned(), vec![who])),
-            }
-        }
-    }
-    notes.extend(
-        seen.into_iter().map(|(remark, engines)| note(&engines.join(", "), text::plain(&remark))),
-    );
+    let remarks = costs.lines.iter().flat_map(|line| {
+        let who = match line.phase {
+            "sustained" => format!("{} {}", line.engine, line.variant),
+            _ => line.engine.to_owned(),
+        };
+        line.remarks().map(move |remark| (text::plain(remark), who.clone()))
+    });
+    let remarks = text::by_key(remarks).into_iter();
+    notes.extend(remarks.map(|(remark, engines)| note(engines.join(", "), remark)));
     notes
 }
 

@@ -3,8 +3,7 @@
 
 use embermark_model::Status;
 use embermark_model::result::{
-    DeviceIo, DiskSize, Execution, Latency, Maintenance, Observed, Resources, ResultFile, Run,
-    Trial,
+    Execution, Latency, Maintenance, Observed, Resources, ResultFile, Run, Trial,
 };
 
 use super::lines::Line;
@@ -182,11 +181,11 @@ fn measured() -> Vec<Column> {
         trial("open_ns", |trial| trial.open_ns),
         trial("wall_ns", |trial| Some(trial.wall_ns)),
         trial("baseline_bytes", |trial| trial.baseline_bytes),
-        trial("disk_allocated_bytes", |trial| allocated(trial.disk)),
-        trial("disk_apparent_bytes", |trial| apparent(trial.disk)),
-        trial("device_read_bytes", |trial| read(trial.device_io)),
-        trial("device_written_bytes", |trial| written(trial.device_io)),
-        trial("device_flushes", |trial| flushes(trial.device_io)),
+        trial("disk_allocated_bytes", |trial| Some(trial.disk?.allocated_bytes)),
+        trial("disk_apparent_bytes", |trial| Some(trial.disk?.apparent_bytes)),
+        trial("device_read_bytes", |trial| Some(trial.device_io?.read_bytes)),
+        trial("device_written_bytes", |trial| Some(trial.device_io?.written_bytes)),
+        trial("device_flushes", |trial| Some(trial.device_io?.flushes)),
         trial("background_cpu_ns", |trial| Some(trial.background_cpu?.cpu_ns)),
         trial("background_stolen_ns", |trial| Some(trial.background_cpu?.stolen_ns)),
         trial("total_cpu_ns", |trial| Some(trial.background_cpu?.total_cpu_ns)),
@@ -194,21 +193,23 @@ fn measured() -> Vec<Column> {
     let of_run = [
         run("mean_bytes", |run| run.engine.mean_bytes),
         run("user_bytes", |run| Some(run.loaded?.user_bytes)),
-        run("load_device_read_bytes", |run| read(run.loaded?.device_io)),
-        run("load_device_written_bytes", |run| written(run.loaded?.device_io)),
-        run("load_device_flushes", |run| flushes(run.loaded?.device_io)),
+        run("load_device_read_bytes", |run| Some(run.loaded?.device_io?.read_bytes)),
+        run("load_device_written_bytes", |run| Some(run.loaded?.device_io?.written_bytes)),
+        run("load_device_flushes", |run| Some(run.loaded?.device_io?.flushes)),
         maintenance("maintenance_ns", |of| Some(of.elapsed_ns)),
         maintenance("maintenance_cpu_ns", |of| of.engine.cpu_ns),
         maintenance("maintenance_peak_bytes", |of| of.engine.peak_bytes),
         maintenance("maintenance_read_bytes", |of| of.engine.read_bytes),
         maintenance("maintenance_written_bytes", |of| of.engine.written_bytes),
-        maintenance("maintenance_device_written_bytes", |of| written(of.device_io)),
-        maintenance("maintenance_device_read_bytes", |of| read(of.device_io)),
-        maintenance("maintenance_device_flushes", |of| flushes(of.device_io)),
-        maintenance("before_maintenance_allocated_bytes", |of| allocated(of.disk_before)),
-        maintenance("before_maintenance_apparent_bytes", |of| apparent(of.disk_before)),
-        maintenance("after_maintenance_allocated_bytes", |of| allocated(of.disk_after)),
-        maintenance("after_maintenance_apparent_bytes", |of| apparent(of.disk_after)),
+        maintenance("maintenance_device_written_bytes", |of| Some(of.device_io?.written_bytes)),
+        maintenance("maintenance_device_read_bytes", |of| Some(of.device_io?.read_bytes)),
+        maintenance("maintenance_device_flushes", |of| Some(of.device_io?.flushes)),
+        maintenance("before_maintenance_allocated_bytes", |of| {
+            Some(of.disk_before?.allocated_bytes)
+        }),
+        maintenance("before_maintenance_apparent_bytes", |of| Some(of.disk_before?.apparent_bytes)),
+        maintenance("after_maintenance_allocated_bytes", |of| Some(of.disk_after?.allocated_bytes)),
+        maintenance("after_maintenance_apparent_bytes", |of| Some(of.disk_after?.apparent_bytes)),
     ];
     of_trial.into_iter().chain(of_phase).chain(of_run).collect()
 }
@@ -295,24 +296,4 @@ fn seen(run: &Run) -> Option<&Observed> {
 /// The status as the result file writes it: one word.
 fn slug(status: Status) -> String {
     status.name().replace(' ', "-")
-}
-
-fn allocated(size: Option<DiskSize>) -> Option<u64> {
-    Some(size?.allocated_bytes)
-}
-
-fn apparent(size: Option<DiskSize>) -> Option<u64> {
-    Some(size?.apparent_bytes)
-}
-
-fn read(io: Option<DeviceIo>) -> Option<u64> {
-    Some(io?.read_bytes)
-}
-
-fn written(io: Option<DeviceIo>) -> Option<u64> {
-    Some(io?.written_bytes)
-}
-
-fn flushes(io: Option<DeviceIo>) -> Option<u64> {
-    Some(io?.flushes)
 }

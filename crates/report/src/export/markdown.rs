@@ -4,7 +4,7 @@ use embermark_model::result::ResultFile;
 
 use crate::grid::{self, Grid, Text};
 use crate::notes::{self, Note, Section};
-use crate::text::markdown as escaped;
+use crate::text::{self, markdown as escaped};
 use crate::{Options, cost, published, summary};
 
 pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
@@ -60,5 +60,5 @@ pub(crate) fn list(notes: &[Note]) -> String {
         "" => format!("- {}", escaped(&note.says)),
         about => format!("- **{}** {}", escaped(about), escaped(&note.says)),
     });
-    lines.collect::<Vec<String>>().join("\n")
+    text::joined(lines, "\n")
 }

@@ -5,9 +5,9 @@ use embermark_model::result::{
     Cell, Execution, Latency, Observed, PhaseResult, ResultFile, Run, Trial,
 };
 
-use super::data::{CellData, EngineFacts, EntryData, Page, TrialData, WatchedData};
+use super::data::{CellData, EntryData, Page, TrialData, WatchedData};
 use crate::statistics::median;
-use crate::summary::{Engine, Entry, Figure, Group, Row, Usage, loading};
+use crate::summary::{self, Engine, Entry, Figure, Group, Row, Usage, loading};
 use crate::text;
 
 /// The longest text of a reason; the result file has it whole.
@@ -52,7 +52,7 @@ fn cell_data(
         variant: text::plain(&cell.id.variant),
         main: cell.id.variant == group.variant,
         engine: text::plain(&cell.id.engine),
-        kind: kind(&page.engines, file, cell),
+        kind: summary::kind(file, engine.id, &page.engines).map(str::to_owned),
         status: cell.status,
         reason: reason(cell.reason.as_deref()),
         effective_durability: cell.effective_durability.filter(|tier| *tier != group.durability),
@@ -66,22 +66,6 @@ fn cell_data(
         trials: cell.trials.iter().map(trial_data).collect(),
         usage: Usage::of(cell),
     }
-}
-
-/// What the facts say; else an engine that had a client beside it is a server.
-fn kind(facts: &[EngineFacts], file: &ResultFile, cell: &Cell) -> Option<String> {
-    if cell.reference {
-        return Some("reference".into());
-    }
-    if let Some(known) = facts.iter().find(|known| known.id == cell.id.engine) {
-        return Some(known.kind.clone());
-    }
-    let of_engine = file.cells.iter().filter(|other| other.id.engine == cell.id.engine);
-    let phases = of_engine.flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
-    let mut runs = phases.flat_map(|part| &part.runs).peekable();
-    runs.peek()?;
-    let kind = if runs.any(|run| run.client.is_some()) { "server" } else { "embedded" };
-    Some(kind.into())
 }
 
 fn reason(text: Option<&str>) -> Option<String> {

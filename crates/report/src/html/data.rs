@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use embermark_model::result::{Latency, Observed};
+use embermark_model::result::{EngineFacts, Latency, Observed};
 use embermark_model::{Durability, Status};
 use serde::Serialize;
 
@@ -35,8 +35,8 @@ pub struct Page<'a> {
     pub resource_columns: Vec<Column>,
     /// What is shown of loads and their maintenance.
     pub load_columns: Vec<Column>,
-    /// What is known of engines.
-    pub engines: Vec<EngineFacts>,
+    /// What is known of engines, by id.
+    pub engines: BTreeMap<String, EngineFacts>,
     /// What is known of workloads.
     pub workloads: Vec<WorkloadFacts>,
     /// Every cell of every result.
@@ -92,23 +92,8 @@ pub struct GroupData {
     pub scale: String,
     /// The tier.
     pub tier: Durability,
-    /// The variant that runs every phase.
-    pub variant: String,
     /// Rows, repetitions, who is absent.
     pub about: Vec<String>,
-}
-
-/// What is known of an engine.
-#[derive(Clone, Debug, Serialize)]
-pub struct EngineFacts {
-    /// Its id.
-    pub id: String,
-    /// Its own name for itself.
-    pub name: String,
-    /// `embedded`, `server` or `reference`.
-    pub kind: String,
-    /// `SQL`, `key-value`, `document` or `series`.
-    pub data_model: String,
 }
 
 /// What is known of a workload.

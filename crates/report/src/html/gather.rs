@@ -7,8 +7,8 @@ use embermark_model::result::ResultFile;
 use super::data::{AdviceData, GroupData, Page, ResultData, TableData, VERSION};
 use super::{PageOptions, Source, cells};
 use crate::notes::{self, Note, note};
-use crate::summary::{self, Comparison, Group, Resource};
-use crate::{Beside, advise, compare, cost, grid, published, text};
+use crate::summary::{self, Comparison, Resource};
+use crate::{Beside, advise, compare, cost, format, grid, published, text};
 
 pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Page<'a> {
     let labels = labels(sources);
@@ -100,51 +100,42 @@ fn result(source: &Source<'_>, label: String, comparison: &Comparison<'_>) -> Re
         sections: sections.into_iter().filter(|section| section.title != "Warnings").collect(),
         manifest: asked(source.result),
         unpublishable: source.result.unpublishable().into_iter().map(text::plain).collect(),
-        groups: comparison.groups.iter().map(|group| about(group, source.result)).collect(),
-    }
-}
-
-fn about(group: &Group<'_>, file: &ResultFile) -> GroupData {
-    GroupData {
-        workload: text::plain(group.workload),
-        scale: group.scale.to_string(),
-        tier: group.durability,
-        variant: text::plain(group.variant),
-        about: grid::subtitle(group, file),
+        groups: (comparison.groups.iter())
+            .map(|group| GroupData {
+                workload: text::plain(group.workload),
+                scale: group.scale.to_string(),
+                tier: group.durability,
+                about: grid::subtitle(group, source.result),
+            })
+            .collect(),
     }
 }
 
 /// The plan, the data sets and what of the machine the notes leave out.
 fn asked(file: &ResultFile) -> Vec<Note> {
     let (plan, manifest) = (&file.plan, &file.manifest);
-    let milliseconds = |ms: u64| crate::format::duration(ms as f64 * 1e6);
-    let mut rows = vec![
-        ("workloads", plan.workloads.join(", ")),
-        ("engines", plan.engines.join(", ")),
-        ("tiers", plan.durabilities.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
-        (
-            "runs in a trial",
-            format!("{}, of which the first {} to warm up", plan.runs, plan.warmup_runs),
-        ),
-        ("trials", plan.trials.to_string()),
-        ("longest run time", plan.max_run_time_ms.map_or_else(|| "none".into(), milliseconds)),
-        (
-            "phases by the clock last",
-            plan.window_ms.map_or_else(|| "as long as each workload has it".into(), milliseconds),
-        ),
-        ("cache memory", crate::format::bytes(plan.memory_bytes as f64)),
-        ("seed", plan.seed.to_string()),
+    let time = |ms: Option<u64>, none: &str| {
+        ms.map_or_else(|| none.to_owned(), |ms| format::duration(ms as f64 * 1e6))
+    };
+    let line = |about: &str, says: String| note(about, text::plain(&says));
+    let mut notes = vec![
+        line("workloads", plan.workloads.join(", ")),
+        line("engines", plan.engines.join(", ")),
+        line("tiers", text::joined(plan.durabilities.iter().map(ToString::to_string), ", ")),
+        line("runs in a trial", format!("{}, {} of them to warm up", plan.runs, plan.warmup_runs)),
+        line("trials", plan.trials.to_string()),
+        line("longest run time", time(plan.max_run_time_ms, "none")),
+        line("phases by the clock last", time(plan.window_ms, "as long as each workload has it")),
+        line("cache memory", format::bytes(plan.memory_bytes as f64)),
+        line("seed", plan.seed.to_string()),
     ];
-    if !plan.accepted_licences.is_empty() {
-        rows.push(("licences accepted", plan.accepted_licences.join(", ")));
-    }
-    let mut named: Vec<(String, String)> =
-        rows.into_iter().map(|(about, says)| (about.to_owned(), says)).collect();
+    let accepted = plan.accepted_licences.join(", ");
+    notes.extend((!accepted.is_empty()).then(|| line("licences accepted", accepted)));
     for (workload, dataset) in &manifest.datasets {
         let digest = dataset.sha256.as_ref().map(|digest| format!(", sha256 {digest}"));
-        let rows = crate::format::counted(dataset.rows, "row");
+        let rows = format::counted(dataset.rows, "row");
         let says = format!("{}, {rows}{}", dataset.name, digest.unwrap_or_default());
-        named.push((format!("data of {workload}"), says));
+        notes.push(line(&format!("data of {}", text::plain(workload)), says));
     }
     let machine = &manifest.machine;
     let further = [
@@ -155,6 +146,6 @@ fn asked(file: &ResultFile) -> Vec<Note> {
         ("began", Some(manifest.started.clone())),
         ("ended", manifest.finished.clone()),
     ];
-    named.extend(further.into_iter().filter_map(|(about, says)| Some((about.to_owned(), says?))));
-    named.iter().map(|(about, says)| note(text::plain(about), text::plain(says))).collect()
+    notes.extend(further.into_iter().filter_map(|(about, says)| Some(line(about, says?))));
+    notes
 }

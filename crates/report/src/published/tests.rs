@@ -12,7 +12,7 @@ fn every_file_is_read_and_every_figure_has_a_value() {
             assert!(
                 figure.seconds.is_some() != figure.per_second.is_some(),
                 "{}: {figure:?}",
-                published.source.id
+                published.source.title
             );
         }
         assert_eq!(published.lines().is_empty(), published.figures.is_empty());
