@@ -1,12 +1,8 @@
 //! Compiles the shims of the C libraries that are linked: the system's where it has one, else one that
 //! `make deps` has unpacked; where there is neither, the engine is built as one that says so.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
-
-#[path = "build/lines.rs"]
-mod lines;
 
 /// A C library that an engine reaches by a shim of its own, `src/NAME/shim.c`.
 struct Linked {
@@ -41,7 +37,6 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", package.join("build.rs").display());
     println!("cargo::rustc-env=EMBERMARK_DEPENDENCIES={}", package.join("../../.deps").display());
     redb_version()?;
-    adapter_lines(&package)?;
     let scratch = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let unpacked = package.join("../../.deps");
     LINKED.iter().try_for_each(|linked| linked.build(&scratch, &unpacked.join(linked.name)))
@@ -106,51 +101,4 @@ fn redb_version() -> io::Result<()> {
         .map_or("unknown", |(version, _)| version);
     println!("cargo::rustc-env=REDB_VERSION={version}");
     Ok(())
-}
-
-/// Writes the table of how many lines of code each file of `src`, and each folder of it together with
-/// the file of its name, has.
-fn adapter_lines(package: &Path) -> io::Result<()> {
-    for watched in ["src", "build"] {
-        println!("cargo::rerun-if-changed={}", package.join(watched).display());
-    }
-    let mut counted = BTreeMap::new();
-    for entry in fs::read_dir(package.join("src"))? {
-        let path = entry?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        *counted.entry(name).or_insert(0) += lines_below(&path)?;
-    }
-    let counted: Vec<(String, u32)> = counted.into_iter().collect();
-    let table = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("adapter_lines.rs");
-    fs::write(table, format!("&{counted:?}"))
-}
-
-/// Lines of code of a file, or of the files in a folder.
-fn lines_below(path: &Path) -> io::Result<u32> {
-    if !path.is_dir() {
-        return Ok(lines_of(path)?.0);
-    }
-    let (mut all, mut for_tests) = (BTreeMap::new(), Vec::new());
-    for entry in fs::read_dir(path)? {
-        let path = entry?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let (count, modules) =
-            if path.is_dir() { (lines_below(&path)?, Vec::new()) } else { lines_of(&path)? };
-        *all.entry(name).or_insert(0) += count;
-        for_tests.extend(modules);
-    }
-    Ok(all.iter().filter(|(name, _)| !for_tests.contains(name)).map(|(_, count)| count).sum())
-}
-
-/// Lines of code of a file, and the names of its modules for tests that have files of their own.
-fn lines_of(file: &Path) -> io::Result<(u32, Vec<String>)> {
-    let text = fs::read_to_string(file)?;
-    Ok(match file.extension().and_then(|extension| extension.to_str()) {
-        Some("rs") => {
-            let (count, modules) = lines::rust(&text);
-            (count, modules.into_iter().map(str::to_owned).collect())
-        }
-        Some("c") => (lines::c(&text), Vec::new()),
-        _ => (0, Vec::new()),
-    })
 }

@@ -71,21 +71,5 @@ pub fn select(word: &str) -> Result<Vec<&'static dyn Engine>, UnknownName> {
     })
 }
 
-/// Lines of code of each adapter, counted by the build script: of `src/ID.rs` and of what is below
-/// `src/ID`, without blank lines, lines of comments alone and modules for tests; the shim in C of an
-/// engine that has one among them.
-static ADAPTER_LINES: &[(&str, u32)] = include!(concat!(env!("OUT_DIR"), "/adapter_lines.rs"));
-
-/// Lines of code of an engine's own adapter: not those that engines share. `None` where this build
-/// has no such engine.
-pub fn adapter_lines(id: &str) -> Option<u32> {
-    let known = ENGINES.iter().any(|engine| engine.info().id == id);
-    ADAPTER_LINES.iter().find(|(name, _)| known && *name == id).map(|(_, lines)| *lines)
-}
-
-#[cfg(test)]
-#[path = "../build/lines.rs"]
-mod lines;
-
 #[cfg(test)]
 mod tests;

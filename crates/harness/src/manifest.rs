@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
-use embermark_engines::registry;
 use embermark_model::plan::Dataset;
 use embermark_model::result::{EngineFacts, Machine, Manifest, Tool};
 use jiff::{Timestamp, Unit};
@@ -72,7 +71,6 @@ pub(crate) fn engines(
                 kind: info.kind.to_string(),
                 data_model: info.family.to_string(),
                 licence: info.licence.to_owned(),
-                adapter_lines: registry::adapter_lines(&id.engine),
             };
             engines.insert(id.engine.clone(), facts);
         }

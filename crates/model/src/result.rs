@@ -75,9 +75,6 @@ pub struct EngineFacts {
     pub data_model: String,
     /// Licence of what is linked or started.
     pub licence: String,
-    /// Lines of code of its adapter in this tool, a measure of the effort to use it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub adapter_lines: Option<u32>,
 }
 
 /// The trial that a run began with, made once more at its end: what differs, the machine did.
@@ -507,6 +504,8 @@ pub struct Latency {
     pub p99_9: Option<u64>,
     /// Largest.
     pub max: u64,
-    /// The histogram itself: HdrHistogram V2, deflated, base64.
+    /// The histogram itself: HdrHistogram V2, deflated, base64. Result files have it; where only the
+    /// percentiles are handed on it is empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hdr: String,
 }

@@ -70,6 +70,12 @@ impl ServerUrl {
     }
 }
 
+impl From<&str> for ServerUrl {
+    fn from(url: &str) -> Self {
+        Self(url.to_owned())
+    }
+}
+
 /// The environment's variable for the password of an engine's server: `EMBERMARK_PASSWORD_POSTGRES`.
 pub fn password_variable(engine: &str) -> String {
     format!("EMBERMARK_PASSWORD_{}", engine.to_uppercase())

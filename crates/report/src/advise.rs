@@ -21,15 +21,27 @@ pub use facts::LicenceClass;
 pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise};
 pub use render::{json, markdown, table as words};
 
-use crate::summary;
+use crate::summary::{self, Comparison, Protocol};
+use crate::text;
 
 /// What every engine is and how it compares, by criterion: all that a ranking is made of.
 #[derive(Clone, Debug, Serialize)]
 pub struct AdviceTable {
     /// What engines are compared by, in the order in which they are shown.
     pub criteria: Vec<Criterion>,
+    /// What was measured, for each workload of each tier.
+    pub rests_on: Vec<RestsOn>,
     /// Each engine in each tier it was asked for, in the order of the plan.
     pub engines: Vec<EngineAdvice>,
+}
+
+/// What the ratios of a tier rest on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RestsOn {
+    /// The tier.
+    pub tier: Durability,
+    /// A workload, its scales, and what ran: `sensors 1k, 10k: 6 runs (1 warm-up) x 3 trials`.
+    pub says: String,
 }
 
 /// Something engines are compared by.
@@ -46,7 +58,7 @@ pub struct Criterion {
 /// One engine in one tier.
 #[derive(Clone, Debug, Serialize)]
 pub struct EngineAdvice {
-    /// Its id.
+    /// Its id, which of a server given by its URL says so.
     pub engine: String,
     /// The tier asked for. Engines are compared inside one alone.
     pub tier: Durability,
@@ -78,6 +90,8 @@ pub struct Facts {
     pub publishable: bool,
     /// Whether it is spoken to in SQL.
     pub sql: bool,
+    /// Whether it is a server that was given by its URL.
+    pub by_url: bool,
     /// The most memory it was seen to use in this tier, in bytes; `null` where it was not measured.
     pub peak_bytes: Option<f64>,
 }
@@ -87,20 +101,20 @@ pub struct Facts {
 pub fn table(files: &[&ResultFile]) -> AdviceTable {
     let pooled = pool::pooled(files);
     let Some(file) = pooled.as_deref() else {
-        return AdviceTable { criteria: criteria::list(), engines: Vec::new() };
+        let (rests_on, engines) = (Vec::new(), Vec::new());
+        return AdviceTable { criteria: criteria::list(), rests_on, engines };
     };
     let comparison = summary::compare(file, &[]);
     let mut engines: Vec<EngineAdvice> = Vec::new();
     for group in &comparison.groups {
         for engine in &group.engines {
-            let tier = group.durability;
-            if !engines.iter().any(|known| (known.engine.as_str(), known.tier) == (engine.id, tier))
-            {
+            let (name, tier) = (engine.name(), group.durability);
+            if !engines.iter().any(|known| known.engine == name && known.tier == tier) {
                 engines.push(EngineAdvice {
-                    engine: engine.id.to_owned(),
+                    engine: name,
                     tier,
                     effective_durability: engine.effective_durability,
-                    facts: facts::of(file, &comparison, engine.id, tier),
+                    facts: facts::of(file, &comparison, engine, tier),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),
                 });
@@ -117,15 +131,22 @@ pub fn table(files: &[&ResultFile]) -> AdviceTable {
             }
         }
     }
-    AdviceTable { criteria: criteria::list(), engines }
+    AdviceTable { criteria: criteria::list(), rests_on: rests_on(file, &comparison), engines }
 }
 
-impl AdviceTable {
-    /// The table as JSON, for programs and the page.
-    ///
-    /// # Errors
-    /// When a value has no JSON form, which none here lacks.
-    pub fn json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(self)
-    }
+fn rests_on(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<RestsOn> {
+    let groups = comparison.groups.iter();
+    let all = text::unique(groups.map(|group| (group.durability, group.workload)));
+    let of = |(tier, workload): (Durability, &str)| {
+        let groups = comparison.groups.iter();
+        let groups = groups.filter(|group| (group.durability, group.workload) == (tier, workload));
+        let scales: Vec<String> = groups.map(|group| group.scale.to_string()).collect();
+        let cells = file.cells.iter();
+        let protocol = Protocol::of(
+            cells.filter(|cell| (cell.id.durability, &*cell.id.workload) == (tier, workload)),
+        )?;
+        let says = format!("{} {}: {protocol}", text::plain(workload), scales.join(", "));
+        Some(RestsOn { tier, says })
+    };
+    all.into_iter().filter_map(of).collect()
 }

@@ -8,11 +8,12 @@ use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{CellId, Status};
 use serde::Serialize;
 
-pub use manifests::{Differences, conditions, differences};
+pub use manifests::{Differences, conditions, differences, unpoolable};
 pub use render::{csv, json, markdown, table};
 
 use crate::statistics::{includes_one, ratio_interval};
-use crate::summary::Figure;
+use crate::summary::{Figure, Protocol};
+use crate::text;
 
 /// What changed from one result to another.
 #[derive(Clone, Debug, Serialize)]
@@ -23,6 +24,8 @@ pub struct Changes {
     pub differences: Differences,
     /// The share from which on a slowdown that is shown is a regression: 0.05 for 5 %.
     pub threshold: f64,
+    /// What ran in both, of each workload, scale, tier and variant that has a phase below.
+    pub ran: Vec<Ran>,
     /// Each phase with figures in both, in the order of the old file's cells.
     pub phases: Vec<Change>,
     /// Each cell or phase that had figures or an answer and has them in one file only.
@@ -31,6 +34,47 @@ pub struct Changes {
     pub only_old: Vec<CellId>,
     /// Cells that the new file has and the old one has not.
     pub only_new: Vec<CellId>,
+}
+
+/// What ran of a workload at a scale, in a tier and a variant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ran {
+    /// One of its cells.
+    #[serde(skip)]
+    cell: CellId,
+    /// Its name, `sensors 10k · durability process · single`.
+    pub title: String,
+    /// Runs and trials, `6 runs (1 warm-up) x 3 trials`; of old and new where they differ.
+    pub protocol: String,
+}
+
+impl Ran {
+    fn of(cell: &CellId, old: &ResultFile, new: &ResultFile) -> Self {
+        let protocol = |file: &ResultFile| {
+            let of = Protocol::of(file.cells.iter().filter(|other| is_of(&other.id, cell)));
+            of.map_or_else(|| "nothing that ended well".to_owned(), |of| of.to_string())
+        };
+        let (workload, variant) = (text::plain(&cell.workload), text::plain(&cell.variant));
+        let (old, new) = (protocol(old), protocol(new));
+        Self {
+            cell: cell.clone(),
+            title: format!(
+                "{workload} {} · durability {} · {variant}",
+                cell.scale, cell.durability
+            ),
+            protocol: if old == new { old } else { format!("old {old}, new {new}") },
+        }
+    }
+
+    /// Whether it holds a cell.
+    fn holds(&self, cell: &CellId) -> bool {
+        is_of(cell, &self.cell)
+    }
+}
+
+/// Whether two cells differ in their engine alone.
+fn is_of(one: &CellId, other: &CellId) -> bool {
+    *one == CellId { engine: one.engine.clone(), ..other.clone() }
 }
 
 /// One phase of one cell in both files.
@@ -108,14 +152,10 @@ impl Changes {
 /// Compares `new` with `old`. A slowdown is a regression where its interval lies wholly above 1 and
 /// its ratio above 1 + `threshold`.
 pub fn compare(old: &ResultFile, new: &ResultFile, threshold: f64) -> Changes {
-    let mut unpublishable: Vec<String> = Vec::new();
-    for engine in old.unpublishable().into_iter().chain(new.unpublishable()) {
-        if !unpublishable.iter().any(|known| known == engine) {
-            unpublishable.push(engine.to_owned());
-        }
-    }
+    let unpublishable = text::unique(old.unpublishable().into_iter().chain(new.unpublishable()));
     let mut changes = Changes {
-        unpublishable,
+        unpublishable: unpublishable.into_iter().map(str::to_owned).collect(),
+        ran: Vec::new(),
         differences: differences(old, new),
         threshold,
         phases: Vec::new(),
@@ -130,17 +170,18 @@ pub fn compare(old: &ResultFile, new: &ResultFile, threshold: f64) -> Changes {
         }
     }
     let added = new.cells.iter().filter(|cell| !old.cells.iter().any(|old| old.id == cell.id));
+    for change in &changes.phases {
+        if !changes.ran.iter().any(|ran| ran.holds(&change.cell)) {
+            changes.ran.push(Ran::of(&change.cell, old, new));
+        }
+    }
     changes.only_new = added.map(|cell| cell.id.clone()).collect();
     changes
 }
 
 fn pair(changes: &mut Changes, before: &Cell, after: &Cell) {
-    let mut names: Vec<&str> = Vec::new();
-    for part in before.trials.iter().chain(&after.trials).flat_map(|trial| &trial.phases) {
-        if !names.contains(&part.phase.as_str()) {
-            names.push(&part.phase);
-        }
-    }
+    let phases = before.trials.iter().chain(&after.trials).flat_map(|trial| &trial.phases);
+    let names = text::unique(phases.map(|part| part.phase.as_str()));
     for name in names {
         match (outcome(before, name), outcome(after, name)) {
             ((was, Some(old)), (is, Some(new))) if was.has_figures() && is.has_figures() => {

@@ -4,20 +4,15 @@ use std::path::PathBuf;
 
 use embermark_model::result::SCHEMA;
 
-/// Why a result could not be read or shown.
+/// Why a result could not be read or shown. The path is the file's.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// No such file.
     #[error("no result file at {}: check the path, or make one with `embermark run`", .0.display())]
     Missing(PathBuf),
-    /// The file is there and cannot be read.
-    #[error("cannot read {}: {source}", .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system answered.
-        source: std::io::Error,
-    },
+    /// The file is there and cannot be read: what the system answered.
+    #[error("cannot read {}: {}", .0.display(), .1)]
+    Unreadable(PathBuf, #[source] std::io::Error),
     /// It stops in the middle.
     #[error(
         "{} ends in the middle of a value, as a file does whose copy or run was cut off: copy it \
@@ -30,59 +25,30 @@ pub enum ReportError {
          which writes the result file", .0.display()
     )]
     Journal(PathBuf),
-    /// Not JSON.
-    #[error("{} is not JSON ({detail}): give the result file of an `embermark run`", .path.display())]
-    NotJson {
-        /// The file.
-        path: PathBuf,
-        /// Where and what.
-        detail: String,
-    },
-    /// JSON, and of something else.
+    /// Not JSON: where and what.
+    #[error("{} is not JSON ({}): give the result file of an `embermark run`", .0.display(), .1)]
+    NotJson(PathBuf, String),
+    /// JSON, and of something else: what a result has and this has not.
     #[error(
-        "{} is JSON but not an embermark result: {lacks}; give the result file of an \
-         `embermark run`", .path.display()
+        "{} is JSON but not an embermark result: {}; give the result file of an `embermark run`",
+        .0.display(), .1
     )]
-    NotAResult {
-        /// The file.
-        path: PathBuf,
-        /// What a result has and this has not.
-        lacks: &'static str,
-    },
-    /// Written by a newer embermark.
+    NotAResult(PathBuf, &'static str),
+    /// Written by a newer embermark: its schema.
     #[error(
-        "{} has result schema {schema}, and this embermark reads up to {SCHEMA}: upgrade embermark",
-        .path.display()
+        "{} has result schema {}, and this embermark reads up to {SCHEMA}: upgrade embermark",
+        .0.display(), .1
     )]
-    TooNew {
-        /// The file.
-        path: PathBuf,
-        /// Its schema.
-        schema: u64,
-    },
-    /// A result, with a field that is missing or not what it should be.
+    TooNew(PathBuf, u64),
+    /// A result, with a field that is missing or not what it should be: where and what.
     #[error(
-        "{} is an embermark result with a field that cannot be read ({detail}): it was changed by \
-         hand or by a program, or written by an unreleased embermark", .path.display()
+        "{} is an embermark result with a field that cannot be read ({}): it was changed by hand \
+         or by a program, or written by an unreleased embermark", .0.display(), .1
     )]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// Where and what.
-        detail: String,
-    },
+    Malformed(PathBuf, String),
     /// Two files are of the same run: laid beside each other they would look like two.
-    #[error(
-        "{} and {} hold the same run ({run_id}): give each result once", .first.display(), .second.display()
-    )]
-    SameRun {
-        /// The one.
-        first: PathBuf,
-        /// The other.
-        second: PathBuf,
-        /// The name of the run.
-        run_id: String,
-    },
+    #[error("{} and {} hold the same run ({}): give each result once", .0.display(), .1.display(), .2)]
+    SameRun(PathBuf, PathBuf, String),
     /// The HTML page was not there when this embermark was built.
     #[error(
         "this build of embermark has no page for an HTML report: `make build` makes one that has it"

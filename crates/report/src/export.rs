@@ -3,12 +3,13 @@
 mod columns;
 mod csv;
 mod json;
+mod lines;
 mod markdown;
 mod parquet;
-mod sharing;
 mod statistics;
 
-pub(crate) use markdown::{list as markdown_list, table as markdown_table};
+pub(crate) use csv::written as csv_written;
+pub(crate) use markdown::{section as markdown_section, table as markdown_table};
 pub use parquet::parquet;
 
 use std::fmt;

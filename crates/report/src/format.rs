@@ -22,7 +22,7 @@ pub fn bytes(count: f64) -> String {
     scaled(count, &["B", "kB", "MB", "GB", "TB"])
 }
 
-/// A ratio: `1.00x`, `12.3x`, `1,560x`.
+/// A ratio: `1.00x`, `12.3x`, `1,234x`.
 pub fn ratio(value: f64) -> String {
     if value.is_finite() { format!("{}x", significant(value)) } else { NOT_MEASURED.into() }
 }

@@ -8,13 +8,14 @@ mod cells;
 mod data;
 mod gather;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use embermark_model::result::ResultFile;
+use embermark_model::result::{EngineFacts, ResultFile};
 
 use crate::ReportError;
 
-pub use data::{EngineFacts, Page, PhaseFacts, WorkloadFacts};
+pub use data::{Page, PhaseFacts, WorkloadFacts};
 
 /// The built page, or nothing where it was not built before this crate.
 const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
@@ -36,8 +37,8 @@ pub struct Source<'a> {
 pub struct PageOptions<'a> {
     /// Phase names in display order; phases not among them follow as they ran.
     pub order: &'a [&'a str],
-    /// What is known of engines. One that is not among them is shown by its id.
-    pub engines: Vec<EngineFacts>,
+    /// What is known of engines, by id. One that is not among them is shown by its id.
+    pub engines: BTreeMap<String, EngineFacts>,
     /// What is known of workloads.
     pub workloads: Vec<WorkloadFacts>,
 }
@@ -60,23 +61,20 @@ pub fn page(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<String, 
 ///
 /// # Errors
 /// When two files hold the same run.
-pub fn data(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<Page, ReportError> {
+pub fn data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Result<Page<'a>, ReportError> {
     for (index, source) in sources.iter().enumerate() {
         let run_id = &source.result.manifest.run_id;
         let same = |other: &&Source<'_>| other.result.manifest.run_id == *run_id;
         if let Some(other) = sources[..index].iter().find(same) {
-            return Err(ReportError::SameRun {
-                first: other.path.to_owned(),
-                second: source.path.to_owned(),
-                run_id: crate::text::plain(run_id),
-            });
+            let [first, second] = [other, source].map(|one| one.path.to_owned());
+            return Err(ReportError::SameRun(first, second, crate::text::plain(run_id)));
         }
     }
     Ok(gather::gather(sources, options))
 }
 
 /// The template with the data in it.
-fn fill(template: &str, page: &Page) -> Result<String, ReportError> {
+fn fill(template: &str, page: &Page<'_>) -> Result<String, ReportError> {
     let json = serde_json::to_string(page)?;
     Ok(template.replacen(MARK, &inert(&json), 1))
 }

@@ -26,17 +26,17 @@ struct Face {
 pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     let bytes = std::fs::read(path).map_err(|source| match source.kind() {
         ErrorKind::NotFound => ReportError::Missing(path.to_owned()),
-        _ => ReportError::Unreadable { path: path.to_owned(), source },
+        _ => ReportError::Unreadable(path.to_owned(), source),
     })?;
     if is_journal(&bytes) {
         return Err(ReportError::Journal(path.to_owned()));
     }
     let face: Face = serde_json::from_slice(&bytes).map_err(|error| no_face(path, &error))?;
-    let not_a_result = |lacks| ReportError::NotAResult { path: path.to_owned(), lacks };
+    let not_a_result = |lacks| ReportError::NotAResult(path.to_owned(), lacks);
     let schema = face.schema.as_ref().and_then(Value::as_u64).filter(|version| *version > 0);
     let schema = schema.ok_or_else(|| not_a_result("it has no schema number"))?;
     if schema > u64::from(SCHEMA) {
-        return Err(ReportError::TooNew { path: path.to_owned(), schema });
+        return Err(ReportError::TooNew(path.to_owned(), schema));
     }
     if face.manifest.is_none() {
         return Err(not_a_result("it has no manifest"));
@@ -44,10 +44,8 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     if face.cells.is_none() {
         return Err(not_a_result("it has no cells"));
     }
-    let malformed = |error: serde_json::Error| ReportError::Malformed {
-        path: path.to_owned(),
-        detail: error.to_string(),
-    };
+    let malformed =
+        |error: serde_json::Error| ReportError::Malformed(path.to_owned(), error.to_string());
     let file: ResultFile = serde_json::from_slice(&bytes).map_err(malformed)?;
     Ok(ResultFile { schema: SCHEMA, ..file })
 }
@@ -57,9 +55,9 @@ fn no_face(path: &Path, error: &serde_json::Error) -> ReportError {
     if error.is_eof() {
         ReportError::Truncated(path)
     } else if error.is_data() {
-        ReportError::NotAResult { path, lacks: "it is no object" }
+        ReportError::NotAResult(path, "it is no object")
     } else {
-        ReportError::NotJson { path, detail: error.to_string() }
+        ReportError::NotJson(path, error.to_string())
     }
 }
 

@@ -8,27 +8,35 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::plan::Dataset;
-use embermark_model::result::{Machine, ResultFile, Trial};
+use embermark_model::result::{Machine, Manifest, ResultFile, Trial};
+use serde::Serialize;
 
 use crate::drift::{self, Drift};
-use crate::summary::{Comparison, Engine, Entry, Group, Measured, Row, Unit};
+use crate::summary::{self, Comparison, Engine, Group, Measured, Resource, Row, Unit};
 use crate::{format, grid, text};
 
 /// Lines under one heading. No section is empty.
-#[derive(Clone, Debug)]
-pub(crate) struct Section {
+#[derive(Clone, Debug, Serialize)]
+pub struct Section {
+    /// The heading.
     pub title: &'static str,
+    /// The lines.
     pub notes: Vec<Note>,
 }
 
-/// One line: what it is about, and what is said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Note {
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// What it is about; may be empty.
     pub about: String,
+    /// What it says.
     pub says: String,
 }
 
-fn note(about: impl Into<String>, says: impl Into<String>) -> Note {
+/// Something measured, and where: its group, its row and its engine.
+type Seen<'a> = (&'a Group<'a>, &'a Row<'a>, &'a Engine<'a>, &'a Measured<'a>);
+
+pub(crate) fn note(about: impl Into<String>, says: impl Into<String>) -> Note {
     Note { about: about.into(), says: says.into() }
 }
 
@@ -39,7 +47,7 @@ pub(crate) fn face(file: &ResultFile) -> Option<String> {
 
 /// The same of the engines named.
 pub(crate) fn face_of(engines: &[&str]) -> Option<String> {
-    let named = names(engines.iter().copied());
+    let named = names(engines.iter().map(|engine| text::plain(engine)));
     let says = "NOT TO BE PUBLISHED: the licence forbids publishing figures of";
     (!engines.is_empty()).then(|| format!("{says} {named} (--publishable leaves them out)"))
 }
@@ -50,16 +58,20 @@ pub(crate) fn sections(
     comparison: &Comparison<'_>,
     path: Option<&Path>,
 ) -> Vec<Section> {
-    [
+    filled([
         ("Not ok", failures::notes(file)),
         ("Warnings", warnings(file)),
         ("How to read it", reading(file, comparison)),
         ("Measured with", measured_with(file, path)),
-    ]
-    .into_iter()
-    .filter(|(_, notes): &(_, Vec<Note>)| !notes.is_empty())
-    .map(|(title, notes)| Section { title, notes })
-    .collect()
+    ])
+}
+
+/// The sections that say something.
+pub(crate) fn filled(
+    sections: impl IntoIterator<Item = (&'static str, Vec<Note>)>,
+) -> Vec<Section> {
+    let sections = sections.into_iter().filter(|(_, notes)| !notes.is_empty());
+    sections.map(|(title, notes)| Section { title, notes }).collect()
 }
 
 /// What may have disturbed the figures.
@@ -75,7 +87,12 @@ pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
 
 /// What the tables' marks and units mean: of each only when it occurs.
 fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
-    let measured: Vec<(&Group<'_>, &Row<'_>, &Engine<'_>, &Measured<'_>)> = measured(comparison);
+    let groups = comparison.groups.iter();
+    let of_group = |group| {
+        let group: &Group<'_> = group;
+        group.measured().map(move |(row, engine, measured)| (group, row, engine, measured))
+    };
+    let measured: Vec<Seen<'_>> = groups.flat_map(of_group).collect();
     let mut notes = Vec::new();
     if measured.is_empty() {
         return notes;
@@ -94,29 +111,31 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     }
     notes.extend(sharing::schedule(&measured));
     notes.extend(stopped(file, &measured));
-    let engines = |applies: &dyn Fn(&Measured<'_>) -> bool| {
-        names(
-            measured
-                .iter()
-                .filter(|(.., figure)| applies(figure))
-                .map(|(_, _, engine, _)| engine.id),
-        )
-    };
-    let by_client = engines(&|measured| measured.figure.client_side);
-    if !by_client.is_empty() {
-        let says = "done by client code over scans and point operations, for want of a query";
-        notes.push(note(grid::CLIENT_SIDE, format!("{says}: {by_client}")));
-    }
-    let apart = engines(&|measured| !measured.figure.outliers.is_empty());
-    if !apart.is_empty() {
-        let says = "a trial stands apart from the others (Tukey's fences, or Dixon's Q of three or \
-                    four trials); it counts all the same";
-        notes.push(note(grid::OUTLIER, format!("{says}: {apart}")));
-    }
-    let tainted = engines(&|measured| measured.tainted);
-    if !tainted.is_empty() {
-        let says = "the phase ended well and its cell did not: shown, not ranked";
-        notes.push(note(grid::TAINTED, format!("{says}: {tainted}")));
+    let apart = "a trial stands apart from the others (Tukey's fences, or Dixon's Q of three or four \
+                 trials); it counts all the same";
+    type Applies = fn(&Measured<'_>) -> bool;
+    let marks: [(&str, Applies, &str); 4] = [
+        (
+            grid::CLIENT_SIDE,
+            |measured| measured.figure.client_side,
+            "done by client code over scans and point operations, for want of a query",
+        ),
+        (
+            grid::COMMITS_EACH,
+            |measured| measured.commits_each,
+            "one commit a row, for want of transactions, beside rows in one transaction",
+        ),
+        (grid::OUTLIER, |measured| !measured.figure.outliers.is_empty(), apart),
+        (
+            grid::TAINTED,
+            |measured| measured.tainted,
+            "the phase ended well and its cell did not: shown, not ranked",
+        ),
+    ];
+    for (mark, applies, says) in marks {
+        let who = measured.iter().filter(|(.., figure)| applies(figure));
+        let who = names(who.map(|(_, _, engine, _)| engine.name()));
+        notes.extend((!who.is_empty()).then(|| note(mark, format!("{says}: {who}"))));
     }
     notes.extend(tiers(comparison));
     let usage = comparison.groups.iter().flat_map(|group| &group.usage);
@@ -126,12 +145,14 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
              the worker held before it opened the engine{}; medians over the trials",
             baselines(file)
         );
+        let counted = usage.clone().any(|usage| usage.get(Resource::Written).is_some());
         let says = match &file.manifest.not_counted {
             Some(why) => format!("{says}; {}", text::plain(why)),
-            None => format!(
+            None if counted => format!(
                 "{says}; written and flushes are of one run on a block device of its own, \
                  maintenance included, on disk of rows loaded once"
             ),
+            None => format!("{says}; bytes that reach the disk were not counted"),
         };
         let short = usage.clone().any(|usage| usage.is_measured() && usage.incomplete);
         let mark = if short { "; ^ less than the whole work was done" } else { "" };
@@ -148,7 +169,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
 }
 
 /// What the ratios are worth: which differences are shown, or that too few trials tell of none.
-fn intervals(measured: &[(&Group<'_>, &Row<'_>, &Engine<'_>, &Measured<'_>)]) -> Note {
+fn intervals(measured: &[Seen<'_>]) -> Note {
     let none = measured.iter().all(|(.., measured)| measured.figure.interval_ns.is_none());
     if none {
         let says = "not measured: they take 3 trials or more, so nothing says which of the ratios \
@@ -176,43 +197,20 @@ fn baselines(file: &ResultFile) -> String {
     }
 }
 
-/// Everything measured, with where.
-fn measured<'a>(
-    comparison: &'a Comparison<'a>,
-) -> Vec<(&'a Group<'a>, &'a Row<'a>, &'a Engine<'a>, &'a Measured<'a>)> {
-    let rows =
-        comparison.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
-    rows.flat_map(|(group, row)| {
-        group.engines.iter().zip(&row.entries).filter_map(move |(engine, entry)| match entry {
-            Entry::Measured(measured) => Some((group, row, engine, measured)),
-            _ => None,
-        })
-    })
-    .collect()
-}
-
 /// What `^` means, and how far each got that was stopped.
-fn stopped(
-    file: &ResultFile,
-    measured: &[(&Group<'_>, &Row<'_>, &Engine<'_>, &Measured<'_>)],
-) -> Option<Note> {
-    let mut places: Vec<String> = Vec::new();
-    for (group, row, engine, measured) in measured {
-        if let Some(stop) = measured.figure.stop {
-            let engine = text::plain(engine.id);
-            let phase = text::plain(row.phase.unwrap_or_default());
-            let (done, of) = (format::count(stop.done), format::count(stop.of));
-            let place = format!("{} {}", text::plain(group.workload), group.scale);
-            let variant = text::plain(row.variant.unwrap_or(group.variant));
-            places.push(format!(
-                "{engine} {phase} ({variant}), {place} {}: {done} of {of}",
-                group.durability
-            ));
-        }
-    }
-    let limit =
-        file.plan.max_run_time_ms.map(|ms| format!(" of {}", format::duration(ms as f64 * 1e6)));
-    let limit = limit.unwrap_or_default();
+fn stopped(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note> {
+    let place = |seen: &Seen<'_>| {
+        let stop = seen.3.figure.stop?;
+        Some(format!(
+            "{}: {} of {}",
+            where_of(seen),
+            format::count(stop.done),
+            format::count(stop.of)
+        ))
+    };
+    let places: Vec<String> = measured.iter().filter_map(place).collect();
+    let limit = file.plan.max_run_time_ms.map(|ms| format::duration(ms as f64 * 1e6));
+    let limit = limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
     (!places.is_empty()).then(|| {
         let places = places.join("; ");
         let says = format!("stopped at the longest run time{limit}; operations done: {places}");
@@ -220,124 +218,92 @@ fn stopped(
     })
 }
 
-/// Which engines have another effective durability than was asked for, and which are references.
-fn tiers(comparison: &Comparison<'_>) -> Vec<Note> {
-    let mut said: Vec<(&str, String, Vec<&str>)> = Vec::new();
-    for group in &comparison.groups {
-        let asked = group.durability;
-        for engine in &group.engines {
-            let mut say =
-                |mark, says: String| match said.iter_mut().find(|(_, other, _)| *other == says) {
-                    Some((.., engines)) => engines.push(engine.id),
-                    None => said.push((mark, says, vec![engine.id])),
-                };
-            if engine.reference {
-                say(grid::REFERENCE, "shown for orientation, never ranked".into());
-            } else if let Some(effective) = engine.stronger(asked) {
-                let says = format!("effective durability {effective} where {asked} was asked");
-                say(grid::STRONGER, says);
-            } else if let Some(effective) = engine.weaker(asked) {
-                let says = format!(
-                    "effective durability only {effective} where {asked} was asked, so not ranked"
-                );
-                say(grid::WEAKER, says);
-            }
-        }
-    }
-    said.sort_by_key(|(mark, ..)| *mark);
-    said.into_iter()
-        .map(|(mark, says, engines)| note(mark, format!("{says}: {}", names(engines.into_iter()))))
-        .collect()
+/// `postgres load (commit-each), sensors 10k process`.
+fn where_of((group, row, engine, _): &Seen<'_>) -> String {
+    let (engine, phase) = (engine.name(), text::plain(row.phase.unwrap_or_default()));
+    let variant = text::plain(row.variant.unwrap_or(group.variant));
+    let workload = text::plain(group.workload);
+    format!("{engine} {phase} ({variant}), {workload} {} {}", group.scale, group.durability)
 }
 
-/// Names without repetition, in the order they come.
-fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for name in all.map(text::plain) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names.join(", ")
+/// Which engines have another effective durability than was asked for, and which are references.
+fn tiers(comparison: &Comparison<'_>) -> Vec<Note> {
+    let say = |(group, engine): (&Group<'_>, &Engine<'_>)| {
+        let asked = group.durability;
+        let effective = |only: &str, effective| {
+            format!("effective durability {only}{effective} where {asked} was asked")
+        };
+        let key = if engine.reference {
+            (grid::REFERENCE, "shown for orientation, never ranked".to_owned())
+        } else if engine.by_url {
+            (grid::BY_URL, "a server with its own settings and machine, never ranked".to_owned())
+        } else if let Some(tier) = engine.stronger(asked) {
+            (grid::STRONGER, effective("", tier))
+        } else {
+            (grid::WEAKER, effective("only ", engine.weaker(asked)?) + ", so not ranked")
+        };
+        Some((key, text::plain(engine.id)))
+    };
+    let groups = comparison.groups.iter();
+    let engines = groups.flat_map(|group| group.engines.iter().map(move |one| (group, one)));
+    let mut said = text::by_key(engines.filter_map(say));
+    said.sort_by_key(|((mark, _), _)| *mark);
+    let line = |((mark, says), engines): ((&str, String), Vec<String>)| {
+        note(mark, format!("{says}: {}", engines.join(", ")))
+    };
+    said.into_iter().map(line).collect()
+}
+
+/// Names without repetition.
+pub(crate) fn names(all: impl IntoIterator<Item = String>) -> String {
+    text::unique(all).join(", ")
 }
 
 fn measured_with(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
-    let manifest = &file.manifest;
-    let mut notes = Vec::new();
-    if let Some(floor) = manifest.floor {
-        notes.push(note(
-            "harness floor",
-            format!("{} per point read", format::duration(floor.read_ns)),
-        ));
-    }
-    if let Some(drift) = drift::of(file) {
-        notes.push(note("drift", drift.says()));
-    }
-    for (workload, dataset) in &manifest.datasets {
-        notes.extend(data(workload, dataset));
-    }
-    let versions = versions(file);
-    if !versions.is_empty() {
-        notes.push(note("engines", versions));
-    }
-    let machine = machine(&manifest.machine);
-    if !machine.is_empty() {
-        notes.push(note("machine", machine));
-    }
-    let commit = manifest.tool.commit.as_deref();
-    let commit = commit.map_or_else(String::new, |commit| format!(" ({})", text::plain(commit)));
-    let (version, profile) =
-        (text::plain(&manifest.tool.version), text::plain(&manifest.tool.profile));
-    let started = text::plain(&manifest.started);
-    let unfinished = if manifest.finished.is_none() { ", not finished" } else { "" };
-    notes.push(note("embermark", format!("{version}{commit}, {profile}, {started}{unfinished}")));
-    if let Some(path) = path {
-        notes.push(note("result file", text::plain(&path.display().to_string())));
-    }
-    notes
+    let Manifest { floor, datasets, machine, tool, started, finished, .. } = &file.manifest;
+    let floor = floor.map(|floor| format!("{} per point read", format::duration(floor.read_ns)));
+    let commit = tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
+    let unfinished = if finished.is_none() { ", not finished" } else { "" };
+    let made = format!("{}{commit}, {}, {started}{unfinished}", tool.version, tool.profile);
+    let head = [("harness floor", floor), ("drift", drift::of(file).map(|drift| drift.says()))];
+    let further = [
+        ("engines", Some(versions(file))),
+        ("machine", Some(self::machine(machine))),
+        ("embermark", Some(text::plain(&made))),
+        ("result file", path.map(|path| text::plain(&path.display().to_string()))),
+    ];
+    let said = |(about, says): (&str, Option<String>)| {
+        Some(note(about, says.filter(|says| !says.is_empty())?))
+    };
+    let datasets = datasets.iter().filter_map(|(workload, dataset)| data(workload, dataset));
+    let head = head.into_iter().filter_map(said).chain(datasets);
+    head.chain(further.into_iter().filter_map(said)).collect()
 }
 
 /// What was dropped from a data set and what is unusual about the rest, if anything.
 fn data(workload: &str, dataset: &Dataset) -> Option<Note> {
-    let list = |counts: &BTreeMap<String, u64>| {
+    let list = |(head, counts): (&str, &BTreeMap<String, u64>)| {
         let items =
             counts.iter().map(|(what, n)| format!("{} {}", format::count(*n), text::plain(what)));
-        items.collect::<Vec<String>>().join(", ")
+        (!counts.is_empty()).then(|| format!("{head}: {}", text::joined(items, ", ")))
     };
-    let (dropped, remarks) = (list(&dataset.dropped), list(&dataset.remarks));
-    let parts = [("not used: ", dropped), ("remarks: ", remarks)];
-    let parts: Vec<String> = parts
-        .into_iter()
-        .filter(|(_, list)| !list.is_empty())
-        .map(|(head, list)| format!("{head}{list}"))
-        .collect();
-    let about = format!("{} rows", text::plain(workload));
-    (!parts.is_empty()).then(|| note(about, parts.join("; ")))
+    let parts = [("not used", &dataset.dropped), ("remarks", &dataset.remarks)];
+    let says = text::joined(parts.into_iter().filter_map(list), "; ");
+    (!says.is_empty()).then(|| note(format!("{} rows", text::plain(workload)), says))
 }
 
 fn versions(file: &ResultFile) -> String {
-    let mut versions: Vec<(&str, Vec<&str>)> = Vec::new();
-    for cell in &file.cells {
-        for version in cell.trials.iter().filter_map(|trial| trial.version.as_deref()) {
-            match versions.iter_mut().find(|(engine, _)| *engine == cell.id.engine) {
-                Some((_, known)) if known.contains(&version) => {}
-                Some((_, known)) => known.push(version),
-                None => versions.push((&cell.id.engine, vec![version])),
-            }
-        }
-    }
-    let show = |(engine, versions): &(&str, Vec<&str>)| {
-        let versions: Vec<String> =
-            versions.iter().map(|version| text::clipped(version, 60)).collect();
-        format!("{} {}", text::plain(engine), versions.join(" and "))
+    let show = |(engine, versions): (&str, Vec<&str>)| {
+        let versions = versions.iter().map(|version| text::clipped(version, 60));
+        format!("{} {}", text::plain(engine), text::joined(versions, " and "))
     };
-    versions.iter().map(show).collect::<Vec<String>>().join("; ")
+    text::joined(summary::versions(file).into_iter().map(show), "; ")
 }
 
 /// The machine in a line; empty when nothing of it could be read.
 pub(crate) fn machine(machine: &Machine) -> String {
     let of = |value: &Option<String>| value.as_deref().map(text::plain);
-    [
+    let parts = [
         of(&machine.cpu),
         machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
         machine.memory_bytes.map(|bytes| format!("{} memory", format::bytes(bytes as f64))),
@@ -348,9 +314,6 @@ pub(crate) fn machine(machine: &Machine) -> String {
         machine.emulates.as_ref().map(|emulated| {
             format!("limited to emulate {}, not that device", text::plain(&emulated.device))
         }),
-    ]
-    .into_iter()
-    .flatten()
-    .collect::<Vec<String>>()
-    .join(", ")
+    ];
+    text::joined(parts.into_iter().flatten(), ", ")
 }

@@ -15,9 +15,9 @@ use std::path::Path;
 use embermark_model::Durability;
 use embermark_model::result::ResultFile;
 
-use crate::grid::{self, Grid, Text, Tone, sharing};
+use crate::grid::{self, Grid, Text, Tone};
 use crate::notes::{self, Note};
-use crate::summary::Group;
+use crate::summary::{Group, Protocol};
 use crate::{Options, format, summary, table, text};
 use textwrap::core::display_width;
 
@@ -39,12 +39,7 @@ pub struct Files<'a> {
 pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> String {
     let comparison = summary::compare(file, options.order);
     let lines = means::lines(file, &comparison.groups);
-    let mut tiers: Vec<Durability> = Vec::new();
-    for group in &comparison.groups {
-        if !tiers.contains(&group.durability) {
-            tiers.push(group.durability);
-        }
-    }
+    let tiers = text::unique(comparison.groups.iter().map(|group| group.durability));
     let mut out: Vec<String> =
         notes::face(file).map(|face| table::heading(&face, options)).into_iter().collect();
     for tier in tiers {
@@ -91,7 +86,6 @@ fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
     };
     let grid = Grid {
         title: String::new(),
-        corner: String::new(),
         header: engines.iter().map(|(_, heading)| heading.clone()).collect(),
         rows: shown.iter().map(row).collect(),
     };
@@ -114,16 +108,13 @@ fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
 
 /// What is to be said where no two engines compete.
 fn alone(lines: &[&Line<'_>]) -> Option<String> {
-    let mut compete: Vec<&str> = Vec::new();
-    for Line { group, boxes, .. } in lines {
-        for (engine, standing) in group.engines.iter().zip(boxes) {
-            let ranked = engine.ranked(group.durability) && matches!(standing, Standing::Mean(_));
-            if ranked && !compete.contains(&engine.id) {
-                compete.push(engine.id);
-            }
-        }
-    }
-    match compete.as_slice() {
+    let competing = lines.iter().flat_map(|Line { group, boxes, .. }| {
+        let engines = group.engines.iter().zip(boxes);
+        engines.filter(|(engine, standing)| {
+            engine.ranked(group.durability) && matches!(standing, Standing::Mean(_))
+        })
+    });
+    match text::unique(competing.map(|(engine, _)| engine.id)).as_slice() {
         [] => Some("No engine has figures that can be compared.".to_owned()),
         [one] => Some(format!(
             "{} has nobody to compare with: its times are in the tables.",
@@ -159,7 +150,7 @@ fn engines<'a>(lines: &[&Line<'a>]) -> Vec<(&'a str, String)> {
     for Line { group, .. } in lines {
         for engine in grid::columns(group).into_iter().map(|at| &group.engines[at]) {
             if !engines.iter().any(|(id, _)| *id == engine.id) {
-                engines.push((engine.id, grid::heading(group, engine)));
+                engines.push((engine.id, grid::engine_heading(group, engine)));
             }
         }
     }
@@ -167,24 +158,25 @@ fn engines<'a>(lines: &[&Line<'a>]) -> Vec<(&'a str, String)> {
 }
 
 fn box_text(standing: &Standing, reference: bool) -> Text {
-    let word = |word: &str, tone| Text { value: word.to_owned(), tone, ..Text::default() };
     let mean = match standing {
         Standing::Mean(mean) => mean,
-        Standing::Ended(status) if status.is_failure() => return word(status.name(), Tone::Bad),
-        Standing::Ended(status) => return word(status.name(), Tone::Dim),
-        Standing::Weaker => return word("weaker", Tone::Dim),
-        Standing::Nothing => return word(format::NOT_MEASURED, Tone::Plain),
+        Standing::Ended(status) if status.is_failure() => {
+            return Text::toned(status.name(), Tone::Bad);
+        }
+        Standing::Ended(status) => return Text::toned(status.name(), Tone::Dim),
+        Standing::Weaker => return Text::toned("weaker", Tone::Dim),
+        Standing::ByUrl => return Text::toned("by URL", Tone::Dim),
+        Standing::Nothing => return Text::of(format::NOT_MEASURED),
     };
     let Mean { ratio, answered, of, behind, best, not_significant } = *mean;
-    let lead = match (not_significant, best) {
-        (true, _) => grid::NOT_SIGNIFICANT,
-        (false, true) => grid::BEST,
-        (false, false) => "",
-    };
     let lacks = answered < of;
     Text {
         value: format::ratio(ratio),
-        marks: format!("{lead}{}", if behind { sharing::BEHIND } else { "" }),
+        marks: format!(
+            "{}{}",
+            grid::lead(best, not_significant),
+            if behind { grid::BEHIND } else { "" }
+        ),
         second: if lacks { format::part(answered as u64, of as u64) } else { String::new() },
         tone: match (reference || lacks, behind, best || not_significant) {
             (true, ..) => Tone::Dim,
@@ -219,34 +211,23 @@ fn places(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> Vec<St
 /// `3 trials of 6 runs, synthetic rows, AMD EPYC, 2 CPUs, …`.
 fn measured(file: &ResultFile) -> String {
     let (plan, manifest) = (&file.plan, &file.manifest);
-    let mut rows: Vec<String> = Vec::new();
-    for dataset in manifest.datasets.values() {
-        let name = match dataset.file {
-            Some(_) => text::plain(&dataset.name),
-            None => "synthetic rows".to_owned(),
-        };
-        if !rows.contains(&name) {
-            rows.push(name);
-        }
-    }
+    let rows = text::unique(manifest.datasets.values().map(|dataset| match dataset.file {
+        Some(_) => text::plain(&dataset.name),
+        None => "synthetic rows".to_owned(),
+    }));
     let machine = &manifest.machine;
-    let made = || file.cells.iter().map(|cell| cell.trials.len() as u64).filter(|made| *made > 0);
-    let (fewest, most) = (made().min().unwrap_or(0), made().max().unwrap_or(0));
-    let trials = match fewest == most {
-        true => format::counted(most, "trial"),
-        false => format!("{} to {}", format::count(fewest), format::counted(most, "trial")),
-    };
-    let runs = format::counted(u64::from(plan.runs), "run");
+    let protocol = Protocol::of(file.cells.iter());
+    let protocol = protocol.map_or_else(|| "no trials".to_owned(), |of| of.trials_of_runs());
     let clients = (plan.clients > 1).then(|| format::counted(plan.clients.into(), "client"));
-    let rate = plan.target_rate.map(sharing::target_rate);
+    let rate = plan.target_rate.map(grid::target_rate);
     let machine = [
         machine.cpu.as_deref().map(text::plain),
         machine.cpus.map(|cpus| format::counted(u64::from(cpus), "CPU")),
         machine.emulates.as_ref().map(|of| format!("emulating {}", text::plain(&of.device))),
     ];
-    let parts = [format!("{trials} of {runs}")].into_iter().chain(clients).chain(rate);
+    let parts = [protocol].into_iter().chain(clients).chain(rate);
     let parts = parts.chain(rows).chain(machine.into_iter().flatten());
-    parts.collect::<Vec<String>>().join(", ")
+    text::joined(parts, ", ")
 }
 
 /// Notes that take no more than a line each.

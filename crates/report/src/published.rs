@@ -10,9 +10,9 @@ use embermark_model::Scale;
 use embermark_model::result::ResultFile;
 use serde::Deserialize;
 
-use crate::grid::{Grid, Text, Tone};
-use crate::notes::Note;
-use crate::summary::{Comparison, Entry, Figure};
+use crate::grid::{Annotated, Grid, Text, Tone};
+use crate::notes::note;
+use crate::summary::{Comparison, Figure};
 use crate::{Beside, format, text};
 
 /// One published comparison.
@@ -20,19 +20,14 @@ use crate::{Beside, format, text};
 pub struct Published {
     /// Where its figures are from.
     pub source: Source,
-    /// Its figures.
+    /// Its figures; none where its engines' licences forbid every one of them.
     #[serde(default, rename = "figure")]
     pub figures: Vec<PublishedFigure>,
-    /// Ratios, where it printed no figures.
-    #[serde(default, rename = "ratio")]
-    pub ratios: Vec<PublishedRatio>,
 }
 
 /// Where figures are from.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Source {
-    /// A short name.
-    pub id: String,
     /// Its title, author and year.
     pub title: String,
     /// The workload that reproduces it.
@@ -45,6 +40,8 @@ pub struct Source {
     pub variant: String,
     /// In a line, why the figures need not agree with a run's.
     pub differs: String,
+    /// Which of its figures are not part of embermark, and why; absent where all are.
+    pub left_out: Option<String>,
     /// What is ambiguous or inconsistent in the source itself.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -67,21 +64,6 @@ pub struct PublishedFigure {
     pub per_second: Option<f64>,
 }
 
-/// A published ratio of the times of two engines.
-#[derive(Clone, Debug, Deserialize)]
-pub struct PublishedRatio {
-    /// Of which phase.
-    pub phase: String,
-    /// The engine whose time is above the line.
-    pub engine: String,
-    /// The engine whose time is below it.
-    pub over: String,
-    /// Of how many rows.
-    pub scale: u64,
-    /// The time of the one over that of the other.
-    pub value: f64,
-}
-
 /// Every published comparison.
 ///
 /// # Panics
@@ -100,21 +82,17 @@ pub fn all() -> &'static [Published] {
     &ALL
 }
 
-/// What one published comparison has in common with a result: a table, and what to know of it.
-pub(crate) struct Laid {
-    pub grid: Grid,
-    pub notes: Vec<Note>,
-}
-
 /// Published beside measured, for every workload of a result that has a source.
-pub(crate) fn beside(file: &ResultFile, comparison: &Comparison<'_>, which: Beside) -> Vec<Laid> {
-    if which == Beside::None {
-        return Vec::new();
-    }
+pub(crate) fn beside(
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+    which: Beside,
+) -> Vec<Annotated> {
     let of_result = |published: &&Published| {
-        file.cells.iter().any(|cell| cell.id.workload == published.source.workload)
+        let mut cells = file.cells.iter();
+        cells.any(|cell| cell.id.workload == published.source.workload)
     };
-    let sources = self::all().iter().filter(of_result);
+    let sources = all().iter().filter(|_| which != Beside::None).filter(of_result);
     sources.filter_map(|published| published.beside(comparison, which == Beside::All)).collect()
 }
 
@@ -127,7 +105,7 @@ struct Line<'a> {
 }
 
 impl Published {
-    fn beside(&self, comparison: &Comparison<'_>, all: bool) -> Option<Laid> {
+    fn beside(&self, comparison: &Comparison<'_>, all: bool) -> Option<Annotated> {
         let engines = self.engines();
         let mut rows = Vec::new();
         for line in self.lines() {
@@ -137,91 +115,59 @@ impl Published {
                 rows.extend(measured);
             }
         }
-        let Source { title, statistic, hardware, differs, notes, .. } = &self.source;
-        let mut says = vec![
+        let Source { title, statistic, hardware, differs, left_out, notes, .. } = &self.source;
+        // Of figures that fit nothing measured there is nothing to say; of none at all there is.
+        if rows.is_empty() && !self.figures.is_empty() {
+            return None;
+        }
+        let says = [
             note("source", format!("{title}; {statistic}; hardware: {hardware}")),
             note("differs", differs.clone()),
         ];
-        says.extend(notes.iter().map(|text| note("note", text.clone())));
-        (!rows.is_empty()).then(|| Laid {
+        let left_out = left_out.iter().map(|text| note("left out", text.clone()));
+        let further = notes.iter().map(|text| note("note", text.clone()));
+        Some(Annotated {
             grid: Grid {
                 title: format!("{} · published beside measured", self.source.workload),
-                corner: String::new(),
                 header: engines.iter().map(|engine| text::plain(engine)).collect(),
                 rows,
             },
-            notes: says,
+            notes: says.into_iter().chain(left_out).chain(further).collect(),
         })
     }
 
     /// The engines it compares.
     fn engines(&self) -> Vec<&str> {
-        let mut engines: Vec<&str> = Vec::new();
-        let named = self.figures.iter().map(|figure| figure.engine.as_str());
-        let ratios = self.ratios.iter().flat_map(|ratio| [&*ratio.engine, &*ratio.over]);
-        for engine in named.chain(ratios) {
-            if !engines.contains(&engine) {
-                engines.push(engine);
-            }
-        }
-        engines
+        text::unique(self.figures.iter().map(|figure| figure.engine.as_str()))
     }
 
     fn lines(&self) -> Vec<Line<'_>> {
-        let mut lines = Vec::new();
-        let own = self.source.variant.as_str();
-        let figures = self.figures.iter().map(|figure| Line {
-            phase: &figure.phase,
-            scale: figure.scale,
-            variant: figure.variant.as_deref().unwrap_or(own),
-        });
-        let ratios = self.ratios.iter().map(|ratio| Line {
-            phase: &ratio.phase,
-            scale: Some(ratio.scale),
-            variant: own,
-        });
-        for line in figures.chain(ratios) {
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
-        lines
+        text::unique(self.figures.iter().map(|figure| self.line(figure)))
+    }
+
+    fn line<'a>(&'a self, figure: &'a PublishedFigure) -> Line<'a> {
+        let variant = figure.variant.as_deref().unwrap_or(&self.source.variant);
+        Line { phase: &figure.phase, scale: figure.scale, variant }
     }
 
     /// What the source printed in a line.
     fn printed(&self, line: &Line<'_>, engines: &[&str]) -> Vec<Text> {
-        let own = self.source.variant.as_str();
-        let of_line = |figure: &&PublishedFigure| {
-            *line
-                == Line {
-                    phase: &figure.phase,
-                    scale: figure.scale,
-                    variant: figure.variant.as_deref().unwrap_or(own),
-                }
+        let of = |engine: &str| {
+            let mut figures = self.figures.iter();
+            figures.find(|figure| self.line(figure) == *line && figure.engine == engine)
         };
-        let figures: Vec<&PublishedFigure> = self.figures.iter().filter(of_line).collect();
-        let ratio = self
-            .ratios
-            .iter()
-            .find(|ratio| (ratio.phase.as_str(), Some(ratio.scale)) == (line.phase, line.scale));
         // Times, also of what is given as a rate, so that the ratios mean the same.
         let time = |engine: &str| {
-            let figure = figures.iter().find(|figure| figure.engine == engine)?;
+            let figure = of(engine)?;
             figure.seconds.or_else(|| figure.per_second.map(f64::recip))
         };
         let best = engines.iter().filter_map(|engine| time(engine)).fold(f64::INFINITY, f64::min);
         let text = |engine: &&str| {
-            let figure = figures.iter().find(|figure| figure.engine == **engine);
-            let value = figure.and_then(|figure| match (figure.seconds, figure.per_second) {
+            let value = of(engine).and_then(|figure| match (figure.seconds, figure.per_second) {
                 (Some(seconds), _) => Some(format::duration(seconds * 1e9)),
-                (None, Some(rate)) => Some(format::rate(rate)),
-                (None, None) => None,
+                (None, rate) => rate.map(format::rate),
             });
-            let ratio = match ratio {
-                Some(ratio) if ratio.engine == **engine => Some(ratio.value),
-                Some(ratio) if ratio.over == **engine => Some(1.0),
-                _ => time(engine).map(|time| time / best),
-            };
+            let ratio = time(engine).map(|time| time / best);
             let second = ratio.map(format::ratio).unwrap_or_default();
             Text { value: value.unwrap_or_default(), second, ratio, ..Text::default() }
         };
@@ -237,6 +183,8 @@ impl Published {
     ) -> Vec<(String, Vec<Text>)> {
         let mut rows = Vec::new();
         let rate = self.figures.iter().any(|f| f.phase == line.phase && f.per_second.is_some());
+        // Figures of one variant alone are laid beside that variant.
+        let varied = self.figures.iter().any(|figure| figure.variant.is_some());
         for group in &comparison.groups {
             let scale = line.scale.is_none_or(|rows| group.scale == Scale::Rows(rows));
             if group.workload != self.source.workload || !scale {
@@ -244,20 +192,12 @@ impl Published {
             }
             for row in group.rows.iter().filter(|row| row.phase == Some(line.phase)) {
                 let variant = row.variant.unwrap_or(group.variant);
-                // Figures of one variant alone are laid beside that variant.
-                let varied = self.figures.iter().any(|figure| figure.variant.is_some());
-                if varied && variant != line.variant {
-                    continue;
-                }
                 let figure = |engine: &&str| {
                     let place = group.engines.iter().position(|known| known.id == *engine)?;
-                    match &row.entries[place] {
-                        Entry::Measured(measured) => Some(&measured.figure),
-                        _ => None,
-                    }
+                    Some(&row.entries[place].measured()?.figure)
                 };
                 let figures: Vec<Option<&Figure<'_>>> = engines.iter().map(figure).collect();
-                if figures.iter().all(Option::is_none) {
+                if figures.iter().all(Option::is_none) || varied && variant != line.variant {
                     continue;
                 }
                 let scale =
@@ -295,17 +235,10 @@ fn texts(figures: &[Option<&Figure<'_>>], rate: bool) -> Vec<Text> {
 impl Line<'_> {
     fn label(&self, of: &Published) -> String {
         let scale = self.scale.map(|rows| format!(" {}", Scale::Rows(rows))).unwrap_or_default();
-        let variant = if self.variant == of.source.variant {
-            String::new()
-        } else {
-            format!(" ({})", self.variant)
-        };
+        let own = self.variant == of.source.variant;
+        let variant = if own { String::new() } else { format!(" ({})", self.variant) };
         format!("{}{variant}{scale}, published", self.phase)
     }
-}
-
-fn note(about: &str, says: String) -> Note {
-    Note { about: about.to_owned(), says }
 }
 
 #[cfg(test)]

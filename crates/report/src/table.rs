@@ -28,38 +28,29 @@ pub(crate) fn render(file: &ResultFile, options: &Options<'_>) -> String {
     let mut out: Vec<String> =
         notes::face(file).map(|face| heading(&face, options)).into_iter().collect();
     for group in &comparison.groups {
-        let mut grids = vec![grid::comparison(group)];
-        grids.extend(grid::intervals(group).filter(|_| options.intervals));
-        grids.extend(grid::latency(group).filter(|_| options.latency));
-        grids.extend(grid::sharing::throughput(group));
-        grids.extend(grid::sharing::response(group));
-        grids.extend(grid::resources(group));
-        grids.extend(grid::loads(group));
-        for (index, grid) in grids.iter().enumerate() {
+        for (index, grid) in grid::of(group, options).iter().enumerate() {
             let mut block = vec![heading(&grid.title, options)];
             if index == 0 {
-                block.extend(packed(&grid::subtitle(group, &file.plan), options.width));
+                block.extend(packed(&grid::subtitle(group, file), options.width));
             }
             out.push(block.join("\n"));
             out.extend(stacked(grid, options));
         }
     }
-    for table in cost::grids(file, &options.weights, options.published) {
+    let costs = cost::grids(file, &options.weights, options.published);
+    for table in costs.into_iter().chain(published::beside(file, &comparison, options.published)) {
         out.push(heading(&table.grid.title, options));
         out.extend(stacked(&table.grid, options));
-        if !table.notes.is_empty() {
-            out.push(notes_text(&table.notes, options).join("\n"));
-        }
-    }
-    for beside in published::beside(file, &comparison, options.published) {
-        out.push(heading(&beside.grid.title, options));
-        out.extend(stacked(&beside.grid, options));
-        out.push(notes_text(&beside.notes, options).join("\n"));
+        out.extend(block(&notes_text(&table.notes, options)));
     }
     for section in notes::sections(file, &comparison, options.path) {
         out.push(section_text(&section, options));
     }
     out.join("\n\n") + "\n"
+}
+
+fn block(lines: &[String]) -> Option<String> {
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 pub(crate) fn heading(text: &str, options: &Options<'_>) -> String {
@@ -92,7 +83,7 @@ pub(crate) fn packed(parts: &[String], width: usize) -> Vec<String> {
     lines.iter().flat_map(|line| wrapped(line, width, "", "  ")).collect()
 }
 
-fn section_text(section: &Section, options: &Options<'_>) -> String {
+pub(crate) fn section_text(section: &Section, options: &Options<'_>) -> String {
     let mut lines = vec![heading(section.title, options)];
     lines.extend(notes_text(&section.notes, options));
     lines.join("\n")
@@ -123,8 +114,7 @@ pub(crate) fn stacked(grid: &Grid, options: &Options<'_>) -> Vec<String> {
             texts.iter().chain([header]).map(|text| display_width(text)).max().unwrap_or(0)
         })
         .collect();
-    let labels = grid.rows.iter().map(|(label, _)| label).chain([&grid.corner]);
-    let labels = labels.map(|label| display_width(label)).max().unwrap_or(0);
+    let labels = grid.rows.iter().map(|(label, _)| display_width(label)).max().unwrap_or(0);
     let room = options.width.saturating_sub(labels);
     let (wide, narrow) = (chunks(&widths, WIDE_GAP, room), chunks(&widths, GAP, room));
     // Room between the columns where it costs no further table.
@@ -171,7 +161,7 @@ fn table(
     }
     let bold = |cell: Cell| cell.add_attribute(Attribute::Bold);
     let header = grid.header[range.clone()].iter().map(|name| bold(Cell::new(name)));
-    table.set_header([Cell::new(&grid.corner)].into_iter().chain(header));
+    table.set_header([Cell::new("")].into_iter().chain(header));
     for (index, (label, texts)) in grid.rows.iter().enumerate() {
         let cells = range.clone().map(|at| tinted(Cell::new(&columns[at][index]), texts[at].tone));
         table.add_row([Cell::new(label)].into_iter().chain(cells));

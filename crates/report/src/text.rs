@@ -61,6 +61,37 @@ pub fn markdown(text: &str) -> String {
     out
 }
 
+/// One after the other, with something between them.
+pub(crate) fn joined(all: impl IntoIterator<Item = String>, between: &str) -> String {
+    all.into_iter().collect::<Vec<String>>().join(between)
+}
+
+/// Without repetition, in the order they come.
+pub(crate) fn unique<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut known = Vec::new();
+    for one in all {
+        if !known.contains(&one) {
+            known.push(one);
+        }
+    }
+    known
+}
+
+/// The values of each key, both without repetition, in the order they come.
+pub(crate) fn by_key<K: PartialEq, V: PartialEq>(
+    all: impl IntoIterator<Item = (K, V)>,
+) -> Vec<(K, Vec<V>)> {
+    let mut known: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in all {
+        match known.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, values)) if values.contains(&value) => {}
+            Some((_, values)) => values.push(value),
+            None => known.push((key, vec![value])),
+        }
+    }
+    known
+}
+
 /// Skips what follows an escape character: a control sequence up to its final byte, a string (title,
 /// hyperlink) up to its terminator, or one character.
 fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {

@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
-use embermark_model::result::{Drift, ResultFile};
+use embermark_model::result::{DeviceIo, Drift, Emulated, ResultFile};
 use embermark_model::{Durability, Status};
 use embermark_report::compare::{
-    Change, Changes, Verdict, compare, csv, differences, json, markdown, table,
+    Change, Changes, Verdict, compare, csv, differences, json, markdown, table, unpoolable,
 };
 use embermark_report::{Format, Options, drift, load, render};
 
@@ -150,18 +150,72 @@ fn cells_of_one_file_only_are_listed() {
     assert!(shown.contains("In the old file only") && shown.contains("In the new file only"));
 }
 
+fn pi3(memory: &str) -> Emulated {
+    Emulated { device: "pi3".into(), limits: [("memory.max".into(), memory.into())].into() }
+}
+
+#[test]
+fn other_limits_of_one_device_and_another_server_by_url_are_refused_and_no_secret_is_shown() {
+    let of = |alter: fn(&mut ResultFile), other: fn(&mut ResultFile)| {
+        let (mut old, mut new) = (file(), file());
+        alter(&mut old);
+        other(&mut new);
+        differences(&old, &new).incomparable.join("\n")
+    };
+    let limits = of(
+        |file| file.manifest.machine.emulates = Some(pi3("1")),
+        |file| file.manifest.machine.emulates = Some(pi3("2")),
+    );
+    assert_eq!(limits, "emulated device: pi3 (memory.max 1), then pi3 (memory.max 2)");
+    let servers = of(
+        |file| drop(file.plan.urls.insert("postgres".into(), "postgres://a:secret@one/x".into())),
+        |file| drop(file.plan.urls.insert("postgres".into(), "postgres://a:secret@two/x".into())),
+    );
+    assert_eq!(servers, "server of postgres: by URL at one, then by URL at two");
+    assert_eq!(unpoolable(&file(), &file()), Vec::<String>::new());
+}
+
+#[test]
+fn a_heading_says_what_ran_and_not_what_was_asked_for() {
+    let (mut old, mut new) = (file(), file());
+    (old.plan.runs, new.plan.runs) = (77, 77);
+    let shown = |old: &ResultFile, new: &ResultFile| {
+        table(&compare(old, new, 0.05), &Options { width: 200, ..Options::default() })
+    };
+    let both = shown(&old, &new);
+    assert!(both.contains("sensors 10k · durability process · single · 3 runs (1 warm-up) x"));
+    assert!(both.contains("3 trials") && !both.contains("77"), "{both}");
+    new.cells.iter_mut().for_each(|cell| cell.trials.truncate(1));
+    let differ = shown(&old, &new);
+    let says = "sensors 1k · durability process · single · old 3 runs (1 warm-up) x 3 trials, \
+                new 3 runs (1 warm-up) x 1 trial\n";
+    assert!(differ.contains(says), "{differ}");
+}
+
 /// A change to a result, and what is said of it.
 type Case = (&'static str, fn(&mut ResultFile));
 
 #[test]
 fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
-    let cases: [Case; 19] = [
+    let cases: [Case; 24] = [
         ("CPU:", |file| file.manifest.machine.cpu = Some("another".into())),
         ("number of CPUs:", |file| file.manifest.machine.cpus = Some(64)),
         ("memory:", |file| file.manifest.machine.memory_bytes = Some(64 << 30)),
         ("operating system:", |file| file.manifest.machine.os = Some("another".into())),
         ("file system:", |file| file.manifest.machine.file_system = Some("btrfs".into())),
         ("mount options:", |file| file.manifest.machine.mount_options = Some("sync".into())),
+        ("emulated device:", |file| file.manifest.machine.emulates = Some(pi3("1073741824"))),
+        ("disk of a trial:", |file| {
+            for trial in file.cells.iter_mut().flat_map(|cell| &mut cell.trials) {
+                trial.device_io = Some(DeviceIo::default());
+            }
+        }),
+        ("server of postgres: private, then by URL at db.example:5432", |file| {
+            let url = "postgres://me:secret@db.example:5432/one?password=secret";
+            file.plan.urls.insert("postgres".into(), url.into());
+        }),
+        ("limit of commits' p99:", |file| file.plan.p99_limit_ms = 7),
+        ("as published:", |file| file.plan.as_published = true),
         ("build:", |file| file.manifest.tool.profile = "debug".into()),
         ("runs of a trial:", |file| file.plan.runs += 1),
         ("warm-up runs:", |file| file.plan.warmup_runs += 1),
@@ -201,6 +255,8 @@ fn other_versions_commits_kernels_and_trials_are_remarked_and_compared() {
     }
     let found = differences(&file(), &new);
     assert_eq!(found.incomparable, Vec::<String>::new());
+    let pooled = unpoolable(&file(), &new);
+    assert!(pooled.contains(&"version of sqlite: 3.50.4, then 3.50.4.1".to_owned()), "{pooled:?}");
     for saying in ["embermark:", "kernel:", "trials:", "sqlite: 3.50.4, then 3.50.4.1"] {
         assert!(
             found.remarks.iter().any(|remark| remark.starts_with(saying)),

@@ -4,14 +4,13 @@
 
 mod counted;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use counted::counted;
 use embermark_model::Durability;
-use embermark_model::result::{Observed, Resources, ResultFile};
-use embermark_report::html::{
-    self, EngineFacts, Page, PageOptions, PhaseFacts, Source, WorkloadFacts,
-};
+use embermark_model::result::{EngineFacts, Observed, Resources, ResultFile};
+use embermark_report::html::{self, Page, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_report::{ReportError, load};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
@@ -23,22 +22,25 @@ fn fixture() -> ResultFile {
 }
 
 fn options() -> PageOptions<'static> {
-    let engine = |id: &str, kind: &str, data_model: &str| EngineFacts {
-        id: id.into(),
-        name: id.to_uppercase(),
-        kind: kind.into(),
-        data_model: data_model.into(),
+    let engine = |id: &str, kind: &str, data_model: &str| {
+        let facts = EngineFacts {
+            name: id.to_uppercase(),
+            kind: kind.into(),
+            data_model: data_model.into(),
+            licence: "MIT".into(),
+        };
+        (id.to_owned(), facts)
     };
     PageOptions {
         order: &["load", "read", "outages", "full_profile"],
-        engines: vec![
+        engines: BTreeMap::from([
             engine("sqlite", "embedded", "SQL"),
             engine("duckdb", "embedded", "SQL"),
             engine("lmdb", "embedded", "key-value"),
             engine("berkeleydb", "embedded", "key-value"),
             engine("postgres", "server", "SQL"),
             engine("mongodb", "server", "document"),
-        ],
+        ]),
         workloads: vec![WorkloadFacts {
             id: "sensors".into(),
             about: "room sensors: ingest, point access, analytics".into(),
@@ -47,7 +49,7 @@ fn options() -> PageOptions<'static> {
     }
 }
 
-fn data(file: &ResultFile) -> Page {
+fn data(file: &ResultFile) -> Page<'_> {
     let path = Path::new("pi/result.json");
     html::data(&[Source { path, result: file }], options()).unwrap()
 }
@@ -102,7 +104,7 @@ fn figures_are_those_of_the_terminals_table() {
 #[test]
 fn an_engine_that_nothing_is_known_of_is_a_server_when_it_had_a_client_beside_it() {
     let file = fixture();
-    let options = PageOptions { engines: Vec::new(), ..options() };
+    let options = PageOptions { engines: BTreeMap::new(), ..options() };
     let path = Path::new("a.json");
     let page = html::data(&[Source { path, result: &file }], options).unwrap();
     let kind = |engine: &str| {
@@ -113,30 +115,44 @@ fn an_engine_that_nothing_is_known_of_is_a_server_when_it_had_a_client_beside_it
     assert_eq!(kind("memory").as_deref(), Some("reference"));
 }
 
+fn both<'a>(one: &'a ResultFile, two: &'a ResultFile) -> Result<Page<'a>, ReportError> {
+    let first = Source { path: Path::new("pi/result.json"), result: one };
+    let second = Source { path: Path::new("server/result.json"), result: two };
+    html::data(&[first, second], options())
+}
+
 #[test]
 fn several_results_are_told_apart_and_the_same_one_is_refused_twice() {
     let (one, mut two) = (fixture(), fixture());
-    let data = |two: &ResultFile| {
-        let first = Source { path: Path::new("pi/result.json"), result: &one };
-        let second = Source { path: Path::new("server/result.json"), result: two };
-        html::data(&[first, second], options())
-    };
-    let error = data(&two).unwrap_err();
+    let error = both(&one, &two).unwrap_err();
     assert!(matches!(error, ReportError::SameRun { .. }));
     for word in ["pi/result.json", "server/result.json", &one.manifest.run_id] {
         assert!(error.to_string().contains(word), "{error}");
     }
     two.manifest.run_id = "another".into();
-    let page = data(&two).unwrap();
+    let page = both(&one, &two).unwrap();
     let labels: Vec<&str> = page.results.iter().map(|result| result.label.as_str()).collect();
     assert_eq!(labels, ["pi", "server"]);
     assert_eq!(page.cells.len(), 2 * one.cells.len());
     assert_eq!((page.advice.len(), &page.advice[0].of), (1, &None), "measured alike: one advice");
+    assert!(page.unlike.is_empty(), "{:?}", page.unlike);
     two.manifest.machine.cpu = Some("another".into());
-    let page = data(&two).unwrap();
+    let page = both(&one, &two).unwrap();
+    assert_eq!(page.unlike, ["pi, server: CPU: Example CPU, then another"]);
     let of: Vec<Option<&str>> = page.advice.iter().map(|advice| advice.of.as_deref()).collect();
     assert_eq!(of, [Some("pi"), Some("server")]);
     assert!(page.entries.iter().all(|entry| entry.cell < page.cells.len()));
+}
+
+#[test]
+fn results_with_other_versions_of_an_engine_are_alike_and_advised_on_one_at_a_time() {
+    let (one, mut two) = (fixture(), fixture());
+    two.manifest.run_id = "another".into();
+    for trial in two.cells.iter_mut().flat_map(|cell| &mut cell.trials) {
+        trial.version = trial.version.as_ref().map(|version| format!("{version}.1"));
+    }
+    let page = both(&one, &two).unwrap();
+    assert_eq!((page.unlike.len(), page.advice.len()), (0, 2));
 }
 
 #[test]
@@ -186,7 +202,8 @@ fn what_was_watched_in_a_phase_is_told_once_and_its_network_bytes_are_a_median()
     let seen: Vec<_> = page.entries.iter().filter(|entry| !entry.remarks.is_empty()).collect();
     assert_eq!(seen.len(), 1);
     assert_eq!((seen[0].network_bytes, seen[0].remarks.len()), (Some(200.0), 1));
-    let windows: Vec<_> = seen[0].watched.iter().map(|of| (of.trial, of.network_bytes)).collect();
+    let windows: Vec<_> =
+        seen[0].watched.iter().map(|of| (of.trial, of.seen.network_bytes)).collect();
     assert!(windows.contains(&(0, Some(100))) && windows.contains(&(1, Some(300))), "{windows:?}");
     let json = serde_json::to_value(&seen[0].watched[0]).unwrap();
     assert_eq!(json["processes"]["writer"], serde_json::json!({}), "not measured is absent");

@@ -70,6 +70,9 @@ fn every_column_holds_what_its_name_says() {
     let rows = written(&file);
     let row = rows.iter().find(|row| field(row, "elapsed_ns") == Field::Long(101)).unwrap();
     let text = |text: &str| Field::Str(text.into());
+    let none = Field::Null;
+    let ratio = field(row, "ratio");
+    assert!(matches!(ratio, Field::Double(ratio) if ratio > 1.0), "{ratio:?}");
     let expected = [
         ("run_id", text(&file.manifest.run_id)),
         ("workload", text("sensors")),
@@ -78,25 +81,31 @@ fn every_column_holds_what_its_name_says() {
         ("variant", text("single")),
         ("engine", text("sqlite")),
         ("reference", Field::Bool(false)),
-        ("publishable", Field::Bool(true)),
+        ("by_url", Field::Bool(false)),
+        ("effective_durability", none),
         ("cell_status", text("ok")),
         ("trial", Field::Long(1)),
+        ("counting", Field::Bool(false)),
         ("order", Field::Long(order)),
+        ("version", text("3.50.4")),
+        ("trial_status", text("ok")),
         ("phase", text("load")),
         ("how", text("native")),
         ("phase_status", text("ok")),
+        ("phase_ops", Field::Long(1_000)),
+        ("reason", text("")),
         ("run", Field::Long(2)),
         ("discarded", Field::Bool(false)),
         ("capped", Field::Bool(false)),
-        ("counting", Field::Bool(false)),
-        ("ops", Field::Long(102)),
         ("elapsed_ns", Field::Long(101)),
+        ("ops", Field::Long(102)),
         ("cpu_ns", Field::Long(201)),
         ("peak_bytes", Field::Long(202)),
         ("read_bytes", Field::Long(203)),
         ("written_bytes", Field::Long(204)),
         ("client_cpu_ns", Field::Long(301)),
         ("client_peak_bytes", Field::Long(302)),
+        ("publishable", Field::Bool(true)),
         ("client_read_bytes", Field::Long(303)),
         ("client_written_bytes", Field::Long(304)),
     ];
@@ -158,12 +167,12 @@ fn several_clients_and_a_schedule_stand_in_columns_of_their_own() {
     let rows = written(&file);
     for (column, value) in [
         ("clients", Field::Long(2)),
-        ("slowest_client_per_second", Field::Long(1_000)),
-        ("fastest_client_per_second", Field::Long(4_000)),
+        ("slowest_client_per_second", Field::Double(1_000.0)),
+        ("fastest_client_per_second", Field::Double(4_000.0)),
         ("target_rate", Field::Long(400)),
-        ("achieved_rate", Field::Long(196)),
+        ("achieved_rate", Field::Double(196.4)),
         ("late_p99_ns", Field::Null),
-        ("response_mean_ns", Field::Long(5_001)),
+        ("response_mean_ns", Field::Double(5_000.6)),
         ("response_p50_ns", Field::Long(7_777)),
     ] {
         assert_eq!(field(&rows[0], column), value, "{column}");

@@ -7,7 +7,8 @@ mod counted;
 use std::path::Path;
 
 use counted::counted;
-use embermark_report::{Format, Options, format, load, render, text};
+use embermark_model::result::{EngineFacts, ResultFile};
+use embermark_report::{Files, Format, Options, format, load, render, text};
 use textwrap::core::display_width;
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
@@ -186,4 +187,86 @@ fn two_reasons_of_one_engine_are_both_shown_and_each_with_its_places() {
     ] {
         assert!(shown.contains(line), "{line}\n{shown}");
     }
+}
+
+/// The table of the fixture after a change.
+fn changed(alter: impl FnOnce(&mut ResultFile)) -> String {
+    let mut file = load(Path::new(FIXTURE)).unwrap();
+    alter(&mut file);
+    render(&file, Format::Table, &Options { width: 200, ..Options::default() }).unwrap()
+}
+
+#[test]
+fn a_heading_says_what_ran_and_not_what_was_asked_for() {
+    let shown = changed(|file| {
+        (file.plan.runs, file.plan.warmup_runs, file.plan.trials) = (6, 5, 3);
+        file.plan.as_published = true;
+        for phase in file.cells[0].trials.iter_mut().flat_map(|trial| &mut trial.phases) {
+            phase.runs.truncate(1);
+        }
+    });
+    let headings: Vec<&str> = shown.lines().filter(|line| line.contains("synthetic")).collect();
+    assert_eq!(headings.len(), 2);
+    assert!(headings[0].contains("· 1 to 3 runs (1 warm-up) x 2 trials ·"), "{shown}");
+    assert!(headings[1].contains("· 3 runs (1 warm-up) x 2 trials ·"), "{shown}");
+    assert!(!shown.contains("published"), "{shown}");
+}
+
+#[test]
+fn the_harness_floor_stands_over_every_workload() {
+    let shown = wide(200);
+    assert_eq!(shown.matches(" · harness floor 4.90 ns").count(), 2, "{shown}");
+}
+
+#[test]
+fn a_server_given_by_its_url_is_named_so_and_has_no_ratio() {
+    let alter = |file: &mut ResultFile| {
+        let url = "postgres://me:secret@db.example/one";
+        file.plan.urls.insert("postgres".into(), url.into());
+        // It would be the best of every row.
+        for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "postgres") {
+            let phases = cell.trials.iter_mut().flat_map(|trial| &mut trial.phases);
+            phases.flat_map(|phase| &mut phase.runs).for_each(|run| run.elapsed_ns = 1_000);
+        }
+    };
+    let shown = changed(alter);
+    assert!(shown.contains("postgres (by URL)") && !shown.contains("secret"), "{shown}");
+    let row = shown.lines().find(|line| line.starts_with("read ")).unwrap();
+    assert!(row.contains("850 µs 1.00x*") && row.contains("1.00 µs "), "{row}");
+    let note = shown.lines().find(|line| line.trim_start().starts_with("(by URL)")).unwrap();
+    assert!(note.ends_with("never ranked: postgres"), "{note}");
+    let mut file = load(Path::new(FIXTURE)).unwrap();
+    alter(&mut file);
+    let screen = embermark_report::overview(&file, &Options::default(), &Files::default());
+    let mut rows = screen.lines().filter(|line| line.starts_with("sensors 1k "));
+    assert!(rows.any(|row| row.contains("by URL")), "{screen}");
+    let csv = render(&file, Format::Csv, &Options::default()).unwrap();
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let by_url = reader.headers().unwrap().iter().position(|name| name == "by_url").unwrap();
+    for line in reader.records().map(Result::unwrap) {
+        assert_eq!(&line[by_url] == "true", &line[5] == "postgres", "{line:?}");
+    }
+}
+
+#[test]
+fn rows_committed_one_by_one_beside_rows_in_one_transaction_are_marked() {
+    let of = |data_model: &str| {
+        let data_model = data_model.to_owned();
+        changed(|file| {
+            let facts = EngineFacts {
+                name: "Postgres".into(),
+                kind: "server".into(),
+                data_model,
+                licence: "MIT".into(),
+            };
+            file.manifest.engines.insert("postgres".into(), facts);
+        })
+    };
+    let shown = of("document");
+    let row = |name: &str| shown.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(row("load  ").contains("12.6 ms¹"), "{shown}");
+    assert!(!row("load (commit-each)").contains('¹') && !row("read ").contains('¹'), "{shown}");
+    let note = shown.lines().find(|line| line.trim_start().starts_with('¹')).unwrap();
+    assert!(note.contains("one commit a row") && note.ends_with(": postgres"), "{note}");
+    assert!(!of("SQL").contains('¹'));
 }

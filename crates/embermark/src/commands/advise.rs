@@ -122,7 +122,7 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
 fn alike(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
     let Some((first, others)) = results.split_first() else { return Ok(()) };
     for (path, other) in paths.iter().skip(1).zip(others) {
-        let reasons = compare::conditions(first, other).incomparable;
+        let reasons = compare::unpoolable(first, other);
         if !reasons.is_empty() {
             return Err(Failure::usage(format!(
                 "{} and {} were not measured alike (--force advises all the same):\n  {}",

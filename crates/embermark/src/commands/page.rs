@@ -1,11 +1,12 @@
 //! The HTML report: what the page is told beside the results, and its file.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_engines::registry::ENGINES;
-use embermark_model::result::ResultFile;
+use embermark_model::result::{EngineFacts, ResultFile};
 use embermark_report::ReportError;
-use embermark_report::html::{self, EngineFacts, PageOptions, PhaseFacts, Source, WorkloadFacts};
+use embermark_report::html::{self, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_workloads::{WORKLOADS, Workload};
 
 use crate::error::Failure;
@@ -31,14 +32,15 @@ pub fn write(results: &[(&Path, &ResultFile)], file: &Path) -> Result<(), Failur
         .map_err(|error| Failure::runtime(format!("cannot write {}: {error}", file.display())))
 }
 
-fn engines() -> Vec<EngineFacts> {
+fn engines() -> BTreeMap<String, EngineFacts> {
     let facts = |info: embermark_engines::Info| EngineFacts {
-        id: info.id.to_owned(),
         name: info.name.to_owned(),
         kind: info.kind.to_string(),
         data_model: info.family.to_string(),
+        licence: info.licence.to_owned(),
     };
-    ENGINES.iter().map(|engine| facts(engine.info())).collect()
+    let engines = ENGINES.iter().map(|engine| engine.info());
+    engines.map(|info| (info.id.to_owned(), facts(info))).collect()
 }
 
 fn facts(workload: &dyn Workload) -> WorkloadFacts {

@@ -2,14 +2,18 @@
 
 import * as Plot from "@observablehq/plot";
 import { h, table, unique } from "./dom";
-import { bytes, duration } from "./format";
+import { duration } from "./format";
 import { cellOf } from "./fitness";
 import { choices } from "./state";
+import { BY_URL } from "./status";
 import type { Cell, Entry, Page } from "./data";
 import type { State } from "./state";
 
 /** Told apart with every usual colour vision: Okabe and Ito's set without its black and its yellow, which one of the two backgrounds would swallow. */
-const COLOURS = ["#0077bb", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a8a8a"];
+const COLOURS = ["#0077bb", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9"];
+
+/** What is shown for orientation alone has a colour that no engine has. */
+const REFERENCE = "#8a8a8a";
 const SYMBOLS = ["circle", "square", "triangle", "diamond", "cross", "star", "wye"] as const;
 
 /** One line of the charts: an engine, or an engine in one result. */
@@ -19,19 +23,25 @@ export interface Series {
   symbol: (typeof SYMBOLS)[number];
 }
 
+/** The engines of a page that are references, or those that are not. */
+const engines = (page: Page, references: boolean): string[] =>
+  unique(page.cells.filter((cell) => (cell.kind === "reference") === references).map((cell) => cell.engine));
+
 /** The colour an engine has on the whole page; one that was not measured takes one of the next. */
 export function colourOf(page: Page, engine: string, further: string[] = []): string {
-  const engines = unique([...page.cells.map((cell) => cell.engine), ...further]);
-  return COLOURS[engines.indexOf(engine) % COLOURS.length] ?? "#888888";
+  const competing = engines(page, false);
+  if (!competing.includes(engine) && engines(page, true).includes(engine)) return REFERENCE;
+  const place = unique([...competing, ...further]).indexOf(engine);
+  return COLOURS[place % COLOURS.length] ?? REFERENCE;
 }
 
 /** The series of what the slice shows. */
 export function series(state: State): (cell: Cell) => Series {
-  const engines = unique(state.page.cells.map((cell) => cell.engine));
+  const [competing, references] = [engines(state.page, false), engines(state.page, true)];
   const several = (choices(state)[0]?.chosen ?? "") === "" && state.page.results.length > 1;
   return (cell) => {
-    const place = engines.indexOf(cell.engine);
-    const engine = cell.engine + (cell.kind === "reference" ? " (ref)" : "");
+    const place = Math.max(competing.indexOf(cell.engine), references.indexOf(cell.engine));
+    const engine = cell.engine + (cell.kind === "reference" ? " (ref)" : "") + (cell.by_url ? BY_URL : "");
     // Past the last colour symbols go on, so that no two engines look alike.
     const turn = several ? cell.result : place + Math.floor(place / COLOURS.length);
     return {
@@ -81,11 +91,11 @@ export function figure(title: string, options: Plot.PlotOptions, header: string[
     h("details", {}, h("summary", {}, "Table"), table(title, header, rows)));
 }
 
-/** A duration at an axis: without the zeros of its three digits. */
-export const tick = (ns: number): string => duration(ns).replace(/\.0+ /, " ");
+/** An amount at an axis: without the zeros of its three digits. */
+export const shortest = (amount: string): string => amount.replace(/\.0+( |x|$)/, "$1");
 
-/** A size at an axis. */
-export const sizeTick = (count: number): string => bytes(count).replace(/\.0+ /, " ");
+/** A duration at an axis. */
+export const tick = (ns: number): string => shortest(duration(ns));
 
 /** A number of rows at an axis: `10k`. */
 export function rowsTick(rows: number): string {

@@ -1,11 +1,11 @@
 /** The charts of one slice: time against rows, latency, resources. */
 
 import * as Plot from "@observablehq/plot";
-import { figure, legend, log, rowsTick, scales, type Series, series, seriesOf, sizeTick, tick } from "./chart";
-import type { Cell, Entry, Latency, Page, Usage } from "./data";
+import { figure, legend, log, rowsTick, scales, type Series, series, seriesOf, shortest, tick } from "./chart";
+import type { Cell, Entry, Latency, Page } from "./data";
 import { byId, h, unique } from "./dom";
 import { cellOf } from "./fitness";
-import { bytes, clipped, count, duration, orDash, ratio } from "./format";
+import { amount, clipped, duration, orDash } from "./format";
 import { ALL, choices, type SliceName, sliced, type State } from "./state";
 import { marks } from "./status";
 
@@ -58,7 +58,7 @@ function fill(id: string, figures: HTMLElement[], hint: string): void {
 
 function scaleHint(state: State, entries: Entry[]): string {
   const scales = unique(entries.map((entry) => cellOf(state.page, entry).scale));
-  const bars = entries.some((entry) => entry.figure?.interval) ? "a bar is the 95 % interval, " : "";
+  const bars = entries.some((entry) => entry.figure?.interval_ns) ? "a bar is the 95 % interval, " : "";
   const one = scales.length < 2 ? " There is one scale only: `--scale 1k,10k,100k` draws lines against it." : "";
   return `Time of one operation, by powers of ten; ${bars}a small dot is a trial, a cross one that stands apart. Engines that failed or answered wrongly are not drawn.${one}`;
 }
@@ -76,7 +76,7 @@ function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, a
       (entry.figure?.per_trial_ns ?? []).map((y, place) => ({ x, y, z, apart: entry.figure?.outliers.includes(place) }))
         .filter(({ y }) => y > 0));
     const bars = points.flatMap(({ x, z, entry }) => {
-      const [y1, y2] = entry.figure?.interval ?? [0, 0];
+      const [y1, y2] = entry.figure?.interval_ns ?? [0, 0];
       return y1 > 0 ? [{ x, y1, y2, z }] : [];
     });
     const xs = unique(points.map(({ x }) => x)).sort((a, b) => a - b);
@@ -114,7 +114,7 @@ function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, a
     const names = unique(points.map(({ z }) => z));
     const rows = names.map((name) => [name, ...xs.map((x) => {
       const point = points.find((point) => point.z === name && point.x === x);
-      const interval = point?.entry.figure?.interval;
+      const interval = point?.entry.figure?.interval_ns;
       const within = interval ? ` (${duration(interval[0])} to ${duration(interval[1])})` : "";
       return orDash(point, ({ y, entry }) => duration(y) + marks(entry) + within);
     })]);
@@ -157,39 +157,24 @@ function latencyCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series,
 
 interface Metric {
   label: string;
-  of: (cell: Cell, usage: Usage) => number | null | undefined;
+  of: (cell: Cell) => number | undefined;
   show: (value: number) => string;
-  tick: (value: number) => string;
 }
 
-/** Resources of the whole workload, a chart for each. */
+/** Resources of the whole workload, and what each phase that inserts rows wrote: a chart for each. */
 function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
   const cells = unique(entries.map((entry) => cellOf(page, entry)));
-  // By cell: of the phases that insert rows, in the order of the run.
-  const loads = unique(entries.filter((entry) => entry.phase !== null && entry.write_amplification !== null).map(({ phase }) => phase));
-  const ofLoad = (phase: string | null, of: (entry: Entry) => number | null | undefined) => {
-    const known = new Map(entries.filter((entry) => entry.phase === phase).map((entry) => [cellOf(page, entry), of(entry)]));
-    return (cell: Cell) => known.get(cell);
-  };
-  const metrics: Metric[] = [
-    { label: "CPU time", of: (_, usage) => usage.cpu_ns, show: duration, tick },
-    { label: "CPU time of the client beside a server", of: (_, usage) => usage.client_cpu_ns, show: duration, tick },
-    { label: "Peak memory", of: (_, usage) => usage.peak_bytes, show: bytes, tick: sizeTick },
-    { label: "On disk, rows loaded once", of: (_, usage) => usage.disk_bytes, show: bytes, tick: sizeTick },
-    { label: "Written to the device", of: (_, usage) => usage.written_bytes, show: bytes, tick: sizeTick },
-    { label: "Bytes read from storage", of: (_, usage) => usage.read_bytes, show: bytes, tick: sizeTick },
-    { label: "Flushes of the device", of: (_, usage) => usage.flushes, show: count, tick: count },
-    ...loads.flatMap((phase): Metric[] => [
-      {
-        label: `Write amplification of ${phase}, maintenance included`, show: ratio, tick: ratio,
-        of: ofLoad(phase, (entry) => entry.loading?.amplification_with_maintenance ?? entry.write_amplification),
-      },
-      { label: `Maintenance after ${phase}`, of: ofLoad(phase, (entry) => entry.loading?.maintenance_ns), show: duration, tick },
-    ]),
-  ];
+  const loads = unique(entries.filter((entry) => entry.phase !== null && entry.loading).map(({ phase }) => phase));
+  const metrics: Metric[] = page.resource_columns.map(({ key, about, quantity }) =>
+    ({ label: about, of: (cell) => cell.usage[key] as number | undefined, show: amount(quantity) }));
+  for (const phase of loads) {
+    const known = new Map(entries.filter((entry) => entry.phase === phase).map((entry) => [cellOf(page, entry), entry.loading]));
+    metrics.push(...page.load_columns.map(({ key, about, quantity }): Metric =>
+      ({ label: `${phase}: ${about}`, of: (cell) => known.get(cell)?.[key], show: amount(quantity) })));
+  }
   return metrics.flatMap((metric) => {
     const points = cells.flatMap((cell) => {
-      const value = metric.of(cell, cell.usage);
+      const value = metric.of(cell);
       return typeof value === "number" ? [{ value, z: of(cell).name, mark: cell.usage.incomplete ? "^" : "" }] : [];
     });
     if (points.length === 0 || points.every(({ value }) => value === 0)) return [];
@@ -197,7 +182,7 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
       ...scales(all),
       ...byName(points.map(({ z }) => z)),
       marginRight: 64,
-      x: { label: null, ticks: 3, tickFormat: metric.tick, grid: true },
+      x: { label: null, ticks: 3, tickFormat: (value: number) => shortest(metric.show(value)), grid: true },
       marks: [
         Plot.barX(points, { x: "value", y: "z", fill: "z", className: "m-amount" }),
         Plot.text(points, {

@@ -132,6 +132,8 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
   } else {
     out.push(h("p", {}, "Move a slider: nothing is ranked until you say what matters."));
   }
+  const measured = table.rests_on.filter(({ tier }) => tier === must.tier).map(({ says }) => says);
+  if (measured.length > 0) out.push(h("p", { class: "hint" }, `Measured: ${measured.join("; ")}.`));
   const apart = [
     ...advice.unmeasured.map(({ engine, missing }) => `${engine.facts.name}: not measured for ${missing.join(", ")}`),
     ...advice.excluded.map(({ engine, why }) => `${engine.facts.name}: left out, ${why}`),

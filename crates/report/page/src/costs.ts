@@ -7,7 +7,8 @@ import { h, list, table } from "./dom";
 export function costs(body: HTMLElement, page: Page): void {
   body.replaceChildren(...page.costs.map((one) => {
     const told = page.results.length > 1 ? ` · ${page.results[one.result]?.label}` : "";
+    const rows = one.rows.map(([label, texts]) => [label, ...texts.map(({ value, marks, best }) => value + (marks ?? "") + (best ?? ""))]);
     const notes = one.notes.length > 0 ? list(one.notes.map((note) => [note.about, note.says])) : null;
-    return h("section", {}, table(one.title + told, ["", ...one.header], one.rows), notes);
+    return h("section", {}, table(one.title + told, ["", ...one.header], rows), notes);
   }));
 }

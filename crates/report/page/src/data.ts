@@ -12,12 +12,17 @@ export interface Page {
   tool: string;
   face: string | null;
   results: Result[];
-  engines: EngineFacts[];
+  /** In what they were not measured alike. */
+  unlike: string[];
+  resource_columns: Column[];
+  load_columns: Column[];
+  /** By id. */
+  engines: Record<string, EngineFacts>;
   workloads: WorkloadFacts[];
   cells: Cell[];
   entries: Entry[];
-  published: Published[];
-  costs: Cost[];
+  published: Table[];
+  costs: Table[];
   advice: { of: string | null; table: AdviceTable }[];
 }
 
@@ -30,7 +35,7 @@ export interface Result {
   sections: { title: string; notes: Note[] }[];
   manifest: Note[];
   unpublishable: string[];
-  groups: { workload: string; scale: string; tier: Tier; variant: string; about: string[] }[];
+  groups: { workload: string; scale: string; tier: Tier; about: string[] }[];
 }
 
 export interface Note {
@@ -39,7 +44,6 @@ export interface Note {
 }
 
 export interface EngineFacts {
-  id: string;
   name: string;
   kind: Kind;
   data_model: string;
@@ -65,6 +69,8 @@ export interface Cell {
   reason: string | null;
   effective_durability: Tier | null;
   ranked: boolean;
+  /** A server that was given by its URL. */
+  by_url?: boolean;
   unpublishable: boolean;
   versions: string[];
   settings: Record<string, string>;
@@ -73,11 +79,10 @@ export interface Cell {
 }
 
 export interface Trial {
+  index: number;
   status: Status;
   reason: string | null;
   open_ns: number | null;
-  wall_ns: number;
-  baseline_bytes: number | null;
   log: string | null;
 }
 
@@ -88,34 +93,22 @@ export interface Entry {
   reason: string | null;
   tainted: boolean;
   client_side: boolean;
+  /** One commit a row, where other engines put many in one. */
+  commits_each?: boolean;
   figure: Figure | null;
   latency: Latency | null;
   /** The same from the scheduled start of an operation. */
   response?: Latency;
-  sharing?: Sharing;
   usage: Usage;
   /** Bytes between client and server in a counted run. */
   network_bytes?: number;
   remarks?: string[];
   /** Each counted window of a phase that lasts by the clock. */
   watched?: Watched[];
-  /** Bytes written for each byte of the rows' values, of a phase that inserts rows. */
-  write_amplification: number | null;
-  /** What else is known of such a phase. */
-  loading?: Loading;
+  /** What a phase that inserts rows wrote, and the maintenance after it. */
+  loading?: Amounts;
   /** By trial: elapsed ns, operations, 1 if a warm-up run plus 2 if stopped at the longest run time. */
   runs: [number, number, number][][];
-}
-
-/** Amplifications are bytes written for each byte of the rows' values. */
-export interface Loading {
-  user_bytes?: number;
-  amplification_with_maintenance?: number;
-  maintenance_ns?: number;
-  maintenance_cpu_ns?: number;
-  maintenance_written_bytes?: number;
-  disk_before_bytes?: number;
-  disk_after_bytes?: number;
 }
 
 /** What several clients did together, and how well a schedule was kept. */
@@ -129,12 +122,11 @@ export interface Sharing {
 export interface Watched {
   trial: number;
   window_ns: number;
-  processes: Record<string, Process>;
+  processes?: Record<string, Process>;
   disk_growth_bytes?: number;
   network_bytes?: number;
-  counts: Record<string, number>;
-  /** Samples, median, 99th percentile, largest. */
-  latencies: Record<string, [number, number, number | null, number]>;
+  counts?: Record<string, number>;
+  latencies?: Record<string, Latency>;
 }
 
 export interface Process {
@@ -148,14 +140,16 @@ export interface Process {
 export interface Figure {
   per_op_ns: number;
   elapsed_ns: number | null;
-  interval: [number, number] | null;
+  interval_ns: [number, number] | null;
   ops: number;
-  done: number | null;
+  /** Operations of the run that did fewest, where one was stopped. */
+  stop: { done: number; of: number } | null;
   per_trial_ns: number[];
-  /** The place in the cell's trials of each of these. */
+  /** The index of the trial of each of these. */
   trials: number[];
   /** Places in `per_trial_ns` of trials that stand apart from the others. */
   outliers: number[];
+  sharing?: Sharing;
 }
 
 export interface Latency {
@@ -164,47 +158,47 @@ export interface Latency {
   min: number;
   mean: number;
   p50: number;
-  p95: number | null;
-  p99: number | null;
-  p99_9: number | null;
+  p95?: number;
+  p99?: number;
+  p99_9?: number;
   max: number;
 }
 
-export interface Usage {
-  cpu_ns?: number;
-  client_cpu_ns?: number;
-  peak_bytes?: number;
-  read_bytes?: number;
-  written_bytes?: number;
-  disk_bytes?: number;
-  mean_bytes?: number;
-  /** Of a disk of the trial's own. */
-  flushes?: number;
-  /** Of all CPU time, what other programs and virtual machines took meanwhile. */
-  background_cpu_share?: number;
-  incomplete?: boolean;
+/** Amounts by the key of their column. */
+export type Amounts = Record<string, number>;
+
+export type Usage = Amounts & { incomplete?: boolean };
+
+/** What is shown of resources, or of loads. */
+export interface Column {
+  key: string;
+  about: string;
+  quantity: "time" | "bytes" | "count" | "ratio" | "share";
 }
 
-/** One table of what it costs to keep up with a machine; the first text of a line is its label. */
-export interface Cost {
+/** A table of one result, each line with its label first. */
+export interface Table {
   result: number;
   title: string;
   header: string[];
-  rows: string[][];
+  rows: [string, Text[]][];
   notes: Note[];
 }
 
-export interface Published {
-  result: number;
-  title: string;
-  engines: string[];
-  rows: { label: string; here: boolean; figures: [string, string, number | null][] }[];
-  notes: Note[];
+/** A box of it: `second` is the ratio, and `ratio` that as a number. */
+export interface Text {
+  value: string;
+  marks?: string;
+  second?: string;
+  ratio?: number;
+  best?: string;
 }
 
 /** What the advice is drawn from. A ratio is to the best of the tier, at least 1. */
 export interface AdviceTable {
   criteria: { id: string; label: string; about: string }[];
+  /** By tier: a workload, its scales and what ran. */
+  rests_on: { tier: Tier; says: string }[];
   engines: AdviceEngine[];
 }
 
@@ -221,6 +215,7 @@ export interface AdviceEngine {
     licence_class: LicenceClass;
     publishable: boolean;
     sql: boolean;
+    by_url: boolean;
     peak_bytes: number | null;
   };
   ratios: Record<string, number>;

@@ -1,34 +1,11 @@
 /** What is known of one box: the dialog that it opens. */
 
-import type { Cell, Entry, Latency, Loading, Page, Usage } from "./data";
+import type { Amounts, Cell, Column, Entry, Latency, Page } from "./data";
 import { h, list, table } from "./dom";
 import type { Box } from "./fitness";
-import { bytes, count, duration, orDash, ratio, significant } from "./format";
+import { amount, bytes, count, duration, orDash, ratio, significant } from "./format";
 import { engineMarks, isFailure, OUTLIER, word } from "./status";
 import { watched } from "./watched";
-
-const RESOURCES: [keyof Usage, string, (value: number) => string][] = [
-  ["cpu_ns", "CPU", duration],
-  ["client_cpu_ns", "client CPU", duration],
-  ["peak_bytes", "peak memory", bytes],
-  ["read_bytes", "read", bytes],
-  ["written_bytes", "written", bytes],
-  ["disk_bytes", "on disk", bytes],
-  ["mean_bytes", "mean memory", bytes],
-  ["flushes", "flushes", count],
-  ["background_cpu_share", "background CPU", (share) => `${significant(100 * share)} %`],
-];
-
-/** Of a phase that inserts rows: what it wrote for them, and the engine's maintenance after it. */
-const LOADING: [keyof Loading, string, (value: number) => string][] = [
-  ["user_bytes", "bytes of the rows' values", bytes],
-  ["amplification_with_maintenance", "write amplification, maintenance included", ratio],
-  ["maintenance_ns", "maintenance (checkpoint, compaction)", duration],
-  ["maintenance_cpu_ns", "CPU time for it", duration],
-  ["maintenance_written_bytes", "written for it", bytes],
-  ["disk_before_bytes", "on disk before it", bytes],
-  ["disk_after_bytes", "on disk after it", bytes],
-];
 
 /** Opens the dialog on a box of the map. */
 export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
@@ -45,9 +22,10 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
     cell.unpublishable && h("p", { class: "face" }, "NOT TO BE PUBLISHED: the licence of this engine forbids publishing its figures"),
     h("p", {}, h("span", { class: `badge ${isFailure(entry.status) ? "bad" : ""} s-${entry.status ?? "absent"}` }, word(entry.status)),
       entry.client_side ? " by client code over scans and point operations" : " by the engine's own means"),
+    entry.commits_each && h("p", {}, "One commit a row, for want of transactions: other engines put many rows in one."),
     entry.reason && h("p", { class: "reason" }, entry.reason),
     (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
-    time(box), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(cell, entry), loading(entry), engine(cell),
+    time(box), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), loading(page.load_columns, entry), engine(cell),
   ));
   dialog.onclick = (event) => {
     if (event.target === dialog) dialog.close();
@@ -60,8 +38,8 @@ function time({ entry, ratio: times, interval, notSignificant }: Box): Node[] {
   const { figure } = entry;
   if (!figure) return [];
   const rows: [string, string][] = [["time of one operation", `${duration(figure.per_op_ns)}, median over the trials`]];
-  if (figure.interval) {
-    rows.push(["95 % interval", `${duration(figure.interval[0])} to ${duration(figure.interval[1])}`]);
+  if (figure.interval_ns) {
+    rows.push(["95 % interval", `${duration(figure.interval_ns[0])} to ${duration(figure.interval_ns[1])}`]);
   }
   if (times !== null) {
     const within = interval ? ` (95 % interval ${ratio(interval[0])} to ${ratio(interval[1])})` : "";
@@ -70,7 +48,7 @@ function time({ entry, ratio: times, interval, notSignificant }: Box): Node[] {
   }
   if (figure.elapsed_ns !== null) rows.push(["time of a whole run", duration(figure.elapsed_ns)]);
   if (figure.ops > 0) rows.push(["operations of a run", count(figure.ops)]);
-  if (figure.done !== null) rows.push(["stopped at the longest run time after", `${count(figure.done)} of ${count(figure.ops)}`]);
+  if (figure.stop) rows.push(["stopped at the longest run time after", `${count(figure.stop.done)} of ${count(figure.stop.of)}`]);
   if (entry.tainted) rows.push(["not ranked", "this phase ended well, its cell did not"]);
   return [h("h3", {}, "Time"), list(rows)];
 }
@@ -85,7 +63,7 @@ function trials(cell: Cell, entry: Entry): Node[] {
   const rows = cell.trials.map((trial, index) => {
     const runs = entry.runs[index] ?? [];
     const texts = Array.from({ length: most }, (_, at) => orDash(runs[at], run));
-    return [`${index + 1}${apart.has(index) ? OUTLIER : ""}`, word(trial.status), orDash(trial.open_ns, duration), ...texts];
+    return [`${index + 1}${apart.has(trial.index) ? OUTLIER : ""}`, word(trial.status), orDash(trial.open_ns, duration), ...texts];
   });
   const header = ["trial", "ended", "opening", ...Array.from({ length: most }, (_, at) => `run ${at + 1}`)];
   const told = cell.trials.flatMap((trial, index) => {
@@ -109,7 +87,8 @@ function latency(entry: Entry): Node[] {
 }
 
 /** Of several clients, or of operations started at a target rate. */
-function sharing({ sharing }: Entry): Node[] {
+function sharing({ figure }: Entry): Node[] {
+  const sharing = figure?.sharing;
   if (!sharing) return [];
   const rate = (of: number) => `${significant(of)} a second`;
   const { clients, schedule } = sharing;
@@ -122,24 +101,23 @@ function sharing({ sharing }: Entry): Node[] {
   return [h("h3", {}, "Clients"), list(rows)];
 }
 
-function resources(cell: Cell, entry: Entry): Node[] {
-  const known = RESOURCES.filter(([key]) => entry.usage[key] !== undefined || cell.usage[key] !== undefined);
+function resources(columns: Column[], cell: Cell, entry: Entry): Node[] {
+  const known = columns.filter(({ key }) => entry.usage[key] !== undefined || cell.usage[key] !== undefined);
   if (known.length === 0) return [];
-  const row = (usage: Usage) => known.map(([key, , show]) => orDash(usage[key] as number | undefined, show));
-  const rows = [["this phase", ...row(entry.usage)], ["whole workload", ...row(cell.usage)]];
+  const row = (usage: Amounts) => known.map(({ key, quantity }) => orDash(usage[key], amount(quantity)));
+  const rows = [["this phase", ...row(entry.usage as Amounts)], ["whole workload", ...row(cell.usage as Amounts)]];
   return [
     h("h3", {}, "Resources"),
-    table("Of a counted run", ["", ...known.map(([, label]) => label)], rows),
+    table("Of a counted run", ["", ...known.map(({ about }) => about)], rows),
     ...(entry.network_bytes === undefined ? [] : [h("p", {}, `${bytes(entry.network_bytes)} over the network between client and server.`)]),
   ];
 }
 
-function loading({ write_amplification, loading }: Entry): Node[] {
-  const rows = LOADING.flatMap(([key, label, show]): [string, string][] => {
+function loading(columns: Column[], { loading }: Entry): Node[] {
+  const rows = columns.flatMap(({ key, about, quantity }): [string, string][] => {
     const value = loading?.[key];
-    return value === undefined ? [] : [[label, show(value)]];
+    return value === undefined ? [] : [[about, amount(quantity)(value)]];
   });
-  if (write_amplification !== null) rows.splice(1, 0, ["write amplification of a run", ratio(write_amplification)]);
   return rows.length === 0 ? [] : [h("h3", {}, "Rows inserted, and maintenance"), list(rows)];
 }
 
@@ -148,6 +126,7 @@ function engine(cell: Cell): Node[] {
   if (cell.versions.length > 0) rows.push(["version", cell.versions.join(" and ")]);
   if (cell.kind) rows.push(["kind", cell.kind]);
   if (cell.effective_durability) rows.push(["effective durability", `${cell.effective_durability}, where ${cell.tier} was asked`]);
+  if (cell.by_url) rows.push(["given by its URL", "its settings and its machine are its own: not ranked"]);
   rows.push(["cell ended", word(cell.status) + (cell.reason ? `: ${cell.reason}` : "")]);
   rows.push(...Object.entries(cell.settings));
   return [h("h3", {}, "Engine and settings as read back"), list(rows)];

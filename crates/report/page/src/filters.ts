@@ -65,9 +65,9 @@ function group(state: State, dimension: Dimension, changed: () => void, show: ()
   return h("fieldset", {}, h("legend", {}, LABELS[dimension]), boxes, few);
 }
 
-/** To what ratios are drawn, where there are several results. */
+/** To what ratios are drawn, where there are several results that were measured alike. */
 function against(state: State, changed: () => void): HTMLElement[] {
-  if (state.page.results.length < 2) return [];
+  if (state.page.results.length < 2 || state.page.unlike.length > 0) return [];
   const option = (value: "own" | "all", text: string) => {
     const input = h("input", { type: "radio", name: "against", value, change: () => {
       state.against = value;

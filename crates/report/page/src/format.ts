@@ -1,5 +1,7 @@
 /** Numbers as people read them: as `crates/report/src/format.rs` writes them, so that the page and the terminal agree. */
 
+import type { Column } from "./data";
+
 export const NOT_MEASURED = "-";
 
 /** `3.21 µs`, from ns. */
@@ -10,11 +12,17 @@ export function bytes(count: number): string {
   return Math.abs(count) < 999.5 ? `${Math.round(count)} B` : scaled(count, ["B", "kB", "MB", "GB", "TB"]);
 }
 
-/** `1.00x`, `1,560x`. */
+/** `1.00x`, `1,234x`. */
 export const ratio = (value: number): string => (Number.isFinite(value) ? `${significant(value)}x` : NOT_MEASURED);
 
 /** `1,000,000`. */
 export const count = (number: number): string => grouped(String(Math.round(number)));
+
+/** How a number is written that counts this. */
+export function amount(quantity: Column["quantity"]): (value: number) => string {
+  const shares = (share: number) => `${(100 * share).toFixed(1)} %`;
+  return { time: duration, bytes, count, ratio, share: shares }[quantity];
+}
 
 /** `show(value)`, or a dash. */
 export function orDash<T>(value: T | null | undefined, show: (value: T) => string): string {

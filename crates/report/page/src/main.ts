@@ -5,7 +5,7 @@ import { choose } from "./choose";
 import { costs } from "./costs";
 import { read } from "./data";
 import { open } from "./details";
-import { byId } from "./dom";
+import { byId, h } from "./dom";
 import { filters } from "./filters";
 import { legend, map } from "./map";
 import { method } from "./method";
@@ -28,6 +28,12 @@ function main(): void {
   const face = byId("face");
   face.hidden = page.face === null;
   face.textContent = page.face;
+
+  const unlike = byId("unlike");
+  unlike.hidden = page.unlike.length === 0;
+  unlike.append(
+    h("p", {}, "These results were not measured alike: ratios, charts and advice stay within one of them."),
+    h("ul", {}, page.unlike.map((reason) => h("li", {}, reason))));
 
   const warnings = page.results.flatMap((result) => result.warnings);
   byId("warned").hidden = warnings.length === 0;

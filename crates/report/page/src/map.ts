@@ -30,7 +30,7 @@ export function legend(page: Page): HTMLElement {
     occurring.add(engineMarks(cell).trim());
     if (cell.unpublishable) occurring.add("‡");
   }
-  if (page.entries.some((entry) => entry.figure?.interval)) occurring.add(NOT_SIGNIFICANT.trim());
+  if (page.entries.some((entry) => entry.figure?.interval_ns)) occurring.add(NOT_SIGNIFICANT.trim());
   const ends = STEPS.map((end, index) => (index === 0 ? "best" : `≤ ${end}x`));
   const steps = [...ends, `> ${STEPS[STEPS.length - 1]}x`];
   return h(
@@ -56,7 +56,7 @@ function tableOf(page: Page, table: MapTable, boxes: Box[]): HTMLElement {
   const known = page.workloads.find((workload) => workload.id === table.workload);
   const head = table.columns.map((column, index) => {
     const cell = table.rows.flatMap((row) => row.boxes[index]?.cell ?? [])[0];
-    const name = page.engines.find((engine) => engine.id === column.engine)?.name ?? column.engine;
+    const name = page.engines[column.engine]?.name ?? column.engine;
     const kind = cell?.kind === "server" ? "server" : "";
     const under = [kind, several ? page.results[column.result]?.label : ""].filter(Boolean).join(" · ");
     return h("th", { scope: "col", title: name },

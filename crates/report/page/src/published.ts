@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { colourOf, figure, log } from "./chart";
-import type { Page, Published } from "./data";
+import type { Page, Table } from "./data";
 import { h, list, table } from "./dom";
 import { clipped } from "./format";
 
@@ -15,16 +15,20 @@ export function published(body: HTMLElement, page: Page): void {
 }
 
 /** Ratios are of several engines: where one alone was measured the table says it all. */
-function drawn(page: Page, one: Published): HTMLElement {
-  const compared = one.rows.some((row) => row.here && row.figures.filter(([, , ratio]) => ratio !== null).length > 1);
-  return compared ? chart(page, one) : table("Published, and below it measured here", ["", ...one.engines], texts(one));
+function drawn(page: Page, one: Table): HTMLElement | null {
+  if (one.rows.length === 0) return null;
+  const compared = one.rows.some(([label, figures]) => isHere(label) && figures.filter(({ ratio }) => ratio !== undefined).length > 1);
+  return compared ? chart(page, one) : table("Published, and below it measured here", ["", ...one.header], texts(one));
 }
 
-function chart(page: Page, one: Published): HTMLElement {
+/** What was measured is set in below what was published. */
+const isHere = (label: string): boolean => label.startsWith(" ");
+
+function chart(page: Page, one: Table): HTMLElement {
   // Labels repeat: every published line has its own "here, process single" below it.
-  const places = one.rows.map((row, index) => ({ ...row, place: String(index) }));
+  const places = one.rows.map(([label, figures], index) => ({ label: label.trim(), here: isHere(label), figures, place: String(index) }));
   const points = places.flatMap(({ place, here, figures }) =>
-    figures.flatMap(([, , ratio], index) => (ratio === null ? [] : [{ place, here, ratio, engine: one.engines[index] ?? "" }])));
+    figures.flatMap(({ ratio }, index) => (ratio === undefined ? [] : [{ place, here, ratio, engine: one.header[index] ?? "" }])));
   const most = Math.max(...points.map(({ ratio }) => ratio));
   const least = Math.min(1, ...points.map(({ ratio }) => ratio));
   const options: Plot.PlotOptions = {
@@ -32,7 +36,7 @@ function chart(page: Page, one: Published): HTMLElement {
     height: 70 + 16 * places.length,
     marginLeft: 230,
     marginTop: 44,
-    color: { domain: one.engines, range: one.engines.map((engine) => colourOf(page, engine, one.engines)), legend: true },
+    color: { domain: one.header, range: one.header.map((engine) => colourOf(page, engine, one.header)), legend: true },
     x: { ...log("time over that of the line's best", (value) => `${Number(value.toPrecision(1))}x`, [least, most]), axis: "top", labelOffset: 38 },
     y: { domain: places.map(({ place }) => place), label: null, tickSize: 0, tickFormat: (place: string) => clipped(places[Number(place)]?.label ?? "", 36) },
     marks: [
@@ -41,12 +45,12 @@ function chart(page: Page, one: Published): HTMLElement {
       Plot.dot(points.filter(({ here }) => here), { x: "ratio", y: "place", fill: "engine", r: 4, className: "m-measured" }),
     ],
   };
-  const drawn = figure("Ratios: an open dot is published, a full one measured here", options, ["", ...one.engines], texts(one));
+  const drawn = figure("Ratios: an open dot is published, a full one measured here", options, ["", ...one.header], texts(one));
   drawn.classList.add("wide");
   return drawn;
 }
 
 /** The lines as texts: figure and ratio. */
-function texts(one: Published): string[][] {
-  return one.rows.map((row) => [row.label, ...row.figures.map(([value, ratio]) => [value, ratio].filter(Boolean).join(" · "))]);
+function texts(one: Table): string[][] {
+  return one.rows.map(([label, figures]) => [label.trim(), ...figures.map(({ value, second }) => [value, second].filter(Boolean).join(" · "))]);
 }

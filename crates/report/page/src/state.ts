@@ -21,7 +21,7 @@ export interface State {
 
 export function initial(page: Page): State {
   const filters = everything(page);
-  return { page, filters, against: "own", slice: page.results.length > 1 ? { result: ALL } : {} };
+  return { page, filters, against: "own", slice: {} };
 }
 
 const sliceValue = (cell: Cell, name: SliceName): string => (name === "result" ? String(cell.result) : cell[name]);
@@ -43,7 +43,8 @@ export function choices(state: State): Choice[] {
       const rows = new Map(left.map((entry) => [cellOf(page, entry).scale, cellOf(page, entry).rows ?? Infinity]));
       values.sort((a, b) => (rows.get(a) ?? 0) - (rows.get(b) ?? 0));
     }
-    if (name === "result" && values.length > 1) values.unshift(ALL);
+    // What was not measured alike is not drawn in one chart.
+    if (name === "result" && values.length > 1 && page.unlike.length === 0) values.unshift(ALL);
     // The largest scale says most; of anything else the first is the plan's own.
     const usual = (name === "scale" ? values[values.length - 1] : values[0]) ?? ALL;
     const wanted = slice[name];

@@ -21,6 +21,7 @@ export const isFailure = (status: Status | null): boolean =>
 /** After an engine's name. */
 export function engineMarks(cell: Cell): string {
   const order = ["none", "process", "power"];
+  if (cell.by_url) return BY_URL;
   if (cell.kind === "reference" || (!cell.ranked && !cell.effective_durability)) return " (ref)";
   if (!cell.effective_durability) return "";
   return order.indexOf(cell.effective_durability) > order.indexOf(cell.tier) ? "+" : " (weaker)";
@@ -29,9 +30,15 @@ export function engineMarks(cell: Cell): string {
 /** After a time. */
 export function marks(entry: Entry): string {
   const apart = (entry.figure?.outliers.length ?? 0) > 0;
-  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.tainted ? "!" : "") + (apart ? OUTLIER : "") +
-    (entry.sharing?.schedule?.kept_up === false ? BEHIND : "");
+  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.commits_each ? COMMITS_EACH : "") + (entry.tainted ? "!" : "") + (apart ? OUTLIER : "") +
+    (entry.figure?.sharing?.schedule?.kept_up === false ? BEHIND : "");
 }
+
+/** After the name of a server that was given by its URL. */
+export const BY_URL = " (by URL)";
+
+/** After a time of rows that were committed one by one, beside rows in one transaction. */
+const COMMITS_EACH = "¹";
 
 /** After a time of what did not keep up with its schedule. */
 const BEHIND = "<";
@@ -48,10 +55,12 @@ export const MARKS: [string, string][] = [
   ["°", "a trial stands apart from the others; it counts all the same"],
   ["^", "capped: stopped at the longest run time; its time per operation stands"],
   ["~", "done by client code over scans and point operations, for want of a query"],
+  ["¹", "one commit a row, for want of transactions, beside rows in one transaction"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],
   ["<", "did not keep up with the target rate: its time says how long it ran"],
   ["+", "effective durability above the tier asked for"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
+  ["(by URL)", "a server with its own settings and machine, never ranked"],
   ["(ref)", "for orientation, never ranked"],
   ["‡", "its licence forbids publishing its figures"],
 ];

@@ -16,14 +16,14 @@ export function watched(windows: Watched[]): Node[] {
   if (windows.length === 0) return [];
   const trial = (of: Watched) => `trial ${of.trial + 1}`;
   const spoken = (name: string) => name.replaceAll("-", " ");
-  const processes = windows.flatMap((of) => Object.entries(of.processes).map(([role, process]) =>
+  const processes = windows.flatMap((of) => Object.entries(of.processes ?? {}).map(([role, process]) =>
     [`${trial(of)} ${role}`, ...USED.map(([, show]) => show(process, of.window_ns))]));
-  const names = unique(windows.flatMap((of) => Object.keys(of.counts)));
+  const names = unique(windows.flatMap((of) => Object.keys(of.counts ?? {})));
   const counts = windows.map((of) => [
-    trial(of), duration(of.window_ns), ...names.map((name) => orDash(of.counts[name], count)),
+    trial(of), duration(of.window_ns), ...names.map((name) => orDash(of.counts?.[name], count)),
     orDash(of.disk_growth_bytes, bytes), orDash(of.network_bytes, bytes),
   ]);
-  const delays = windows.flatMap((of) => Object.entries(of.latencies).map(([name, [samples, p50, p99, max]]) =>
+  const delays = windows.flatMap((of) => Object.entries(of.latencies ?? {}).map(([name, { samples, p50, p99, max }]) =>
     [`${trial(of)} ${spoken(name)}`, count(samples), duration(p50), orDash(p99, duration), duration(max)]));
   return [
     h("h3", {}, "While it lasted"),

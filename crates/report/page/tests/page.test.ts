@@ -137,7 +137,7 @@ seen("a cell that failed later on keeps its times, says so and is not ranked", g
 seen("an interval is drawn where there is one", () => {
   const page = golden();
   for (const entry of page.entries) {
-    if (entry.figure) entry.figure.interval = [entry.figure.per_op_ns * 0.9, entry.figure.per_op_ns * 1.1];
+    if (entry.figure) entry.figure.interval_ns = [entry.figure.per_op_ns * 0.9, entry.figure.per_op_ns * 1.1];
   }
   return page;
 }, {}, async ({ tab }) => {
@@ -158,7 +158,7 @@ const notSignificant = () => {
     if (!figure) continue;
     if (page.cells[entry.cell]?.engine === "sqlite") figure.per_op_ns = 1.01 * (best.get(key(entry)) ?? NaN);
     figure.per_trial_ns = [0.96, 0.97, 0.98, 1, 1.02, 1.03, 9].map((times) => times * figure.per_op_ns);
-    figure.interval = [0.96 * figure.per_op_ns, 1.03 * figure.per_op_ns];
+    figure.interval_ns = [0.96 * figure.per_op_ns, 1.03 * figure.per_op_ns];
     figure.outliers = [6];
   }
   return page;
@@ -197,6 +197,8 @@ seen("of one scale engines stand below each other, with a mark for every figure"
   assert.match(await tab.locator("#scale .hint").textContent() ?? "", /one scale only/);
 });
 
+const LATENCY = { samples: 0, sampled_every: 1, min: 0, mean: 0, p50: 0, max: 0 };
+
 const watchedPage = () => {
   const page = golden();
   const entry = page.entries.find((entry) => entry.figure && page.cells[entry.cell]?.engine === "sqlite");
@@ -204,7 +206,7 @@ const watchedPage = () => {
     entry.watched = [{
       trial: 0, window_ns: 2e9, disk_growth_bytes: 4096,
       processes: { writer: { cpu_ns: 1e8, mean_bytes: 13e6 }, [NASTY]: {} },
-      counts: { samples: 2000, "deadline-misses": 3, lost: 0 }, latencies: { commit: [2000, 25_000, 78_000, 1_000_000] },
+      counts: { samples: 2000, "deadline-misses": 3, lost: 0 }, latencies: { commit: { ...LATENCY, samples: 2000, p50: 25_000, p99: 78_000, max: 1_000_000 } },
     }];
   }
   return page;
@@ -250,7 +252,7 @@ const behind = () => {
   for (const entry of page.entries) {
     if (!entry.latency || !entry.figure) continue;
     entry.response = { ...entry.latency, p50: 7_770_000 };
-    entry.sharing = { per_second: 196, clients: [48, 50], schedule: { target_rate: 400, achieved_rate: 196, kept_up: false, late_p99_ns: null } };
+    entry.figure.sharing = { per_second: 196, clients: [48, 50], schedule: { target_rate: 400, achieved_rate: 196, kept_up: false, late_p99_ns: null } };
   }
   return page;
 };
@@ -381,7 +383,7 @@ const kept = () => ({
     result: 0,
     title: "machine 10k · writing, 1 s",
     header: ["lost", "score"],
-    rows: [["sqlite individual", "0", "91 %*"], [NASTY, "7", "-"]],
+    rows: [["sqlite individual", [{ value: "0" }, { value: "91 %", best: "*" }]], [NASTY, [{ value: "7" }, { value: "-" }]]] as [string, { value: string }[]][],
     notes: [{ about: "client", says: NASTY }],
   }],
 });
@@ -396,4 +398,59 @@ seen("what it costs to keep up with a machine stands in tables, and nowhere with
 
 seen("a result without a machine has no such section", golden, {}, async ({ tab }) => {
   assert.ok(await tab.locator("#costs").isHidden());
+});
+
+/** Two results, the second one with another CPU. */
+const unlike = () => {
+  const page = golden();
+  const count = page.cells.length;
+  page.results.push({ ...(page.results[0] as (typeof page.results)[number]), label: "laptop" });
+  page.cells.push(...page.cells.map((cell) => ({ ...cell, result: 1 })));
+  page.entries.push(...page.entries.map((entry) => ({ ...entry, cell: entry.cell + count })));
+  return { ...page, unlike: [`pi, laptop: CPU: one, then ${NASTY}`] };
+};
+
+seen("results that were not measured alike say in what, and stay apart", unlike, {}, async ({ tab }) => {
+  assert.match(await tab.locator("#unlike").textContent() ?? "", /not measured alike.*pi, laptop: CPU: one, then/);
+  assert.equal(await tab.locator("#filters input[name=against]").count(), 0);
+  const results = await tab.locator("#slice select[name=result] option").allTextContents();
+  assert.deepEqual(results, ["pi", "laptop"]);
+  assert.equal(await tab.evaluate("window.bad"), undefined);
+});
+
+seen("results that were measured alike may be drawn together", () => ({ ...unlike(), unlike: [] }), {}, async ({ tab }) => {
+  assert.ok(await tab.locator("#unlike").isHidden());
+  assert.equal(await tab.locator("#filters input[name=against]").count(), 2);
+});
+
+seen("the reference has a colour that no engine has", golden, {}, async ({ tab }) => {
+  const colours = await tab.locator("#engine-legend li").evaluateAll((all) => all.map((one) =>
+    [one.textContent ?? "", one.querySelector("[stroke^='#'], [fill^='#']")?.outerHTML.match(/#[0-9a-f]{6}/)?.[0] ?? ""]));
+  const reference = colours.find(([name]) => name?.endsWith("memory (ref)"))?.[1];
+  assert.ok(reference, colours.join());
+  assert.equal(colours.filter(([, colour]) => colour === reference).length, 1, colours.join());
+});
+
+const given = () => {
+  const page = golden();
+  for (const cell of page.cells.filter((cell) => cell.engine === "postgres")) Object.assign(cell, { by_url: true, ranked: false });
+  for (const entry of page.entries.filter((entry) => entry.phase === "load")) entry.commits_each = true;
+  return page;
+};
+
+seen("a server given by its URL is named so and not ranked, and rows committed one by one are marked", given, {}, async ({ tab }) => {
+  const head = (await tab.locator(".map thead").allTextContents()).join("|");
+  assert.ok(head.includes("postgres (by URL)"), head);
+  assert.match(await tab.locator(box("postgres", "read")).first().getAttribute("aria-label") ?? "", /not ranked$/);
+  assert.match(await tab.locator(box("sqlite", "load")).first().textContent() ?? "", /¹/);
+  const legend = await tab.locator("#legend").textContent() ?? "";
+  assert.ok(legend.includes("(by URL) a server with its own settings") && legend.includes("¹ one commit a row"), legend);
+});
+
+seen("a source none of whose figures may be shown says why", () => ({
+  ...golden(),
+  published: [{ result: 0, title: "contacts · published beside measured", header: [], rows: [], notes: [{ about: "left out", says: "its licence forbids it" }] }],
+}), {}, async ({ tab }) => {
+  assert.match(await tab.locator("#published").textContent() ?? "", /left outits licence forbids it/);
+  assert.equal(await tab.locator("#published-body table").count(), 0);
 });

@@ -12,8 +12,6 @@ pub(super) enum Source {
     Tail(Phases),
     /// A resource over the whole main variant of each workload, at its largest scale.
     Use(Resource),
-    /// Lines of code that drive the engine here.
-    Effort,
 }
 
 /// Phases of one workload.
@@ -39,99 +37,119 @@ const fn phases(
     Phases { workload, variants, names }
 }
 
-const fn criterion(id: &'static str, label: &'static str, about: &'static str) -> Criterion {
-    Criterion { id, label, about }
+const fn made(
+    id: &'static str,
+    label: &'static str,
+    about: &'static str,
+    of: &'static [Source],
+) -> Made {
+    Made { criterion: Criterion { id, label, about }, of }
 }
 
 const EACH: &[&str] = &["commit-each"];
 /// Of `events` its plain form: not every engine has the others.
 const PLAIN: &[&str] = &["none"];
 
-pub(super) static CRITERIA: [Made; 13] = [
-    Made {
-        criterion: criterion("ingest", "ingest", "rows put in one by one, one commit a row"),
-        of: &[
+pub(super) static CRITERIA: [Made; 12] = [
+    made(
+        "ingest",
+        "ingest",
+        "rows put in one by one, one commit a row",
+        &[
             Source::Time(phases("sensors", EACH, &["load"])),
             Source::Time(phases("contacts", EACH, &["insert"])),
             Source::Time(phases("events", PLAIN, &["insert"])),
             Source::Time(phases("machine", &["individual"], &["write"])),
         ],
-    },
-    Made {
-        criterion: criterion("load", "bulk load", "many rows in a commit, or by the fastest path"),
-        of: &[
+    ),
+    made(
+        "load",
+        "bulk load",
+        "many rows in a commit, or by the fastest path",
+        &[
             Source::Time(phases("sensors", &["single", "bulk"], &["load"])),
             Source::Time(phases("contacts", &["single", "bulk"], &["insert"])),
             Source::Time(phases("events", PLAIN, &["insert_buffered"])),
             Source::Time(phases("machine", &["bulk"], &["write"])),
         ],
-    },
-    Made {
-        criterion: criterion("point", "point reads", "rows fetched by key or by an index"),
-        of: &[
+    ),
+    made(
+        "point",
+        "point reads",
+        "rows fetched by key or by an index",
+        &[
             Source::Time(phases("sensors", &[], &["read", "last_readings"])),
             Source::Time(phases("contacts", &[], &["select_indexed"])),
         ],
-    },
-    Made {
-        criterion: criterion("update", "updates", "rows that are there changed or deleted"),
-        of: &[
+    ),
+    made(
+        "update",
+        "updates",
+        "rows that are there changed or deleted",
+        &[
             Source::Time(phases("sensors", &[], &["update", "delete"])),
             Source::Time(phases("contacts", &[], CONTACT_CHANGES)),
         ],
-    },
-    Made {
-        criterion: criterion("analytics", "analytics", "questions over many rows, and scans"),
-        of: &[
+    ),
+    made(
+        "analytics",
+        "analytics",
+        "questions over many rows, and scans",
+        &[
             Source::Time(phases("sensors", &[], QUESTIONS)),
             Source::Time(phases("contacts", &[], &["select_scan"])),
             Source::Time(phases("events", PLAIN, &["gps", "co2", "logs"])),
             Source::Time(phases("machine", &[], CYCLES)),
         ],
-    },
-    Made {
-        criterion: criterion("mixed", "mixed", "rows put in while they are read"),
-        of: &[
+    ),
+    made(
+        "mixed",
+        "mixed",
+        "rows put in while they are read",
+        &[
             Source::Time(phases("htap", &[], &["insert_count"])),
             Source::Time(phases("machine", &[], &["live"])),
         ],
-    },
-    Made {
-        criterion: criterion("tail", "latency tail", "99th percentile of single operations"),
-        of: &[
+    ),
+    made(
+        "tail",
+        "latency tail",
+        "99th percentile of single operations",
+        &[
             Source::Tail(phases("sensors", &[], &["load", "read", "update", "delete"])),
             Source::Tail(phases("contacts", &[], &["insert"])),
             Source::Tail(phases("events", PLAIN, &["insert", "gps", "co2", "logs"])),
         ],
-    },
-    Made {
-        criterion: criterion("memory", "memory", "largest resident memory of the engine"),
-        of: &[Source::Use(Resource::Peak)],
-    },
-    Made {
-        criterion: criterion("wear", "flash wear", "bytes that reached a disk for the same work"),
-        of: &[Source::Use(Resource::Written)],
-    },
-    Made {
-        criterion: criterion("disk", "disk size", "bytes on disk of rows loaded once"),
-        of: &[Source::Use(Resource::Disk)],
-    },
-    Made {
-        criterion: criterion("cpu", "CPU", "CPU time of the engine for the same work"),
-        of: &[Source::Use(Resource::Cpu)],
-    },
-    Made {
-        criterion: criterion("start", "start-up", "opening a database, or starting the server"),
-        of: &[
+    ),
+    made(
+        "memory",
+        "memory",
+        "largest resident memory of the engine",
+        &[Source::Use(Resource::Peak)],
+    ),
+    made(
+        "wear",
+        "flash wear",
+        "bytes that reached a disk for the same work",
+        &[Source::Use(Resource::Written)],
+    ),
+    made("disk", "disk size", "bytes on disk of rows loaded once", &[Source::Use(Resource::Disk)]),
+    made(
+        "cpu",
+        "CPU",
+        "CPU time of engine and client for the same work",
+        &[Source::Use(Resource::AllCpu)],
+    ),
+    made(
+        "start",
+        "start-up",
+        "opening a database, or starting the server",
+        &[
             Source::Use(Resource::Opening),
             Source::Time(phases("contacts", &[], &["open_close"])),
             Source::Time(phases("events", PLAIN, &["open_log", "open"])),
         ],
-    },
-    Made {
-        criterion: criterion("effort", "effort", "lines of code that drive the engine here"),
-        of: &[Source::Effort],
-    },
+    ),
 ];
 
 const CONTACT_CHANGES: &[&str] =

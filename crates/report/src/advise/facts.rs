@@ -1,11 +1,11 @@
 //! What an engine is, as far as a result tells.
 
 use embermark_model::Durability;
-use embermark_model::result::{Cell, ResultFile};
+use embermark_model::result::ResultFile;
 use serde::Serialize;
 
 use super::Facts;
-use crate::summary::Comparison;
+use crate::summary::{self, Comparison, Engine, Resource};
 
 /// What is said of what a result does not tell.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -50,35 +50,25 @@ impl LicenceClass {
 pub(super) fn of(
     file: &ResultFile,
     comparison: &Comparison<'_>,
-    engine: &str,
+    Engine { id: engine, by_url, .. }: &Engine<'_>,
     tier: Durability,
 ) -> Facts {
-    let cells = || file.cells.iter().filter(|cell| cell.id.engine == engine);
-    let told = file.manifest.engines.get(engine);
+    let cells = || file.cells.iter().filter(|cell| cell.id.engine == *engine);
+    let told = file.manifest.engines.get(*engine);
     let unknown = || UNKNOWN.to_owned();
     let licence = told.map_or_else(unknown, |facts| facts.licence.clone());
     let data_model = told.map_or_else(unknown, |facts| facts.data_model.clone());
     Facts {
-        name: told.map_or_else(|| engine.to_owned(), |facts| facts.name.clone()),
-        kind: told.map_or_else(|| kind(cells()).to_owned(), |facts| facts.kind.clone()),
+        name: told.map_or(*engine, |facts| &facts.name).to_owned()
+            + if *by_url { " (by URL)" } else { "" },
+        kind: summary::kind(file, engine, &file.manifest.engines).unwrap_or("embedded").to_owned(),
         sql: data_model == "SQL",
         data_model,
         licence_class: LicenceClass::of(&licence),
         licence,
         publishable: !cells().any(|cell| cell.unpublishable),
+        by_url: *by_url,
         peak_bytes: peak(comparison, engine, tier),
-    }
-}
-
-/// What older results show of an engine's kind: a client of its own is that of a server.
-fn kind<'a>(mut cells: impl Iterator<Item = &'a Cell> + Clone) -> &'static str {
-    let runs = cells.clone().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
-    if cells.any(|cell| cell.reference) {
-        "reference"
-    } else if runs.flat_map(|phase| &phase.runs).any(|run| run.client.is_some()) {
-        "server"
-    } else {
-        "embedded"
     }
 }
 
@@ -87,7 +77,7 @@ fn peak(comparison: &Comparison<'_>, engine: &str, tier: Durability) -> Option<f
     let groups = comparison.groups.iter().filter(|group| group.durability == tier);
     let peaks = groups.filter_map(|group| {
         let place = group.engines.iter().position(|other| other.id == engine)?;
-        group.usage.get(place)?.peak_bytes
+        group.usage.get(place)?.get(Resource::Peak)
     });
     peaks.reduce(f64::max)
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use embermark_model::result::{Cell, ResultFile};
 
+use crate::text;
+
 /// The cells of all files under the first one's manifest; `None` of none. A cell that stands in
 /// several files has the trials of all. A file given twice counts once.
 pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>> {
@@ -20,8 +22,12 @@ pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>
         for (id, facts) in &file.manifest.engines {
             pool.manifest.engines.entry(id.clone()).or_insert_with(|| facts.clone());
         }
-        extend(&mut pool.plan.engines, &file.plan.engines);
-        extend(&mut pool.plan.variants, &file.plan.variants);
+        let with =
+            |names: &[String], others: &[String]| text::unique(names.iter().chain(others).cloned());
+        pool.plan.engines = with(&pool.plan.engines, &file.plan.engines);
+        pool.plan.variants = with(&pool.plan.variants, &file.plan.variants);
+        // Where one of the files has it by its URL, no private one has all of its trials.
+        pool.plan.urls.extend(file.plan.urls.clone());
     }
     Some(pool)
 }
@@ -36,13 +42,5 @@ fn add(cells: &mut Vec<Cell>, cell: &Cell) {
         }
         Some(_) => {}
         None => cells.push(cell.clone()),
-    }
-}
-
-fn extend(names: &mut Vec<String>, others: &[String]) {
-    for other in others {
-        if !names.contains(other) {
-            names.push(other.clone());
-        }
     }
 }

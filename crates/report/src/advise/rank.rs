@@ -149,6 +149,9 @@ fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
     if facts.kind == "reference" {
         why.push("a reference, no candidate".to_owned());
     }
+    if facts.by_url {
+        why.push("given by URL: its settings and its machine are its own".to_owned());
+    }
     if let Some(effective) = entry.effective_durability.filter(|tier| *tier < needs.tier) {
         why.push(format!("effective durability only {effective}"));
     }
@@ -184,6 +187,7 @@ fn elsewhere(table: &AdviceTable, tier: Durability) -> Vec<Left> {
     for entry in table.engines.iter().filter(|entry| entry.tier != tier) {
         if entry.effective_durability.unwrap_or(entry.tier) >= tier
             && entry.facts.kind != "reference"
+            && !entry.facts.by_url
             && !measured_in(&entry.engine)
             && !left.iter().any(|known| known.engine == entry.engine)
         {

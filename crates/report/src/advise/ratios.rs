@@ -1,11 +1,12 @@
 //! From figures to the ratios of criteria.
 
 use embermark_model::Durability;
-use embermark_model::result::{Cell, ResultFile};
+use embermark_model::result::ResultFile;
 
 use super::criteria::{CRITERIA, Phases, Source};
 use crate::statistics::{FEWEST_TRIALS, geometric_mean, is_measure, median, ratio_interval};
-use crate::summary::{Comparison, Entry, Figure, Group, Resource, Row};
+use crate::summary::{Comparison, Figure, Group, Resource, Row};
+use crate::text;
 
 /// Sizes below one page of 4,096 bytes are not told apart: memory and storage come in pages, and
 /// what an engine did not write at all would be infinitely better than one page.
@@ -31,7 +32,6 @@ pub(super) fn lines<'a>(
         Source::Time(phases) => by_row(&groups, phases, |figure| Some(figure.per_trial_ns.clone())),
         Source::Tail(phases) => by_row(&groups, phases, |figure| figure.p99_per_trial()),
         Source::Use(resource) => by_group(file, &groups, *resource),
-        Source::Effort => by_lines(file, &groups),
     };
     let made = CRITERIA.iter();
     made.map(|made| (made.criterion.id, made.of.iter().flat_map(of).collect())).collect()
@@ -74,11 +74,9 @@ fn by_row<'a>(
     for group in groups.iter().filter(|group| group.workload == phases.workload) {
         for row in group.rows.iter().filter(|row| wanted(group, row)) {
             let entries = group.engines.iter().zip(&row.entries);
-            let ranked = entries.filter_map(|(engine, entry)| match entry {
-                Entry::Measured(measured) if measured.ratio.is_some() => {
-                    Some((engine.id, trials(&measured.figure)))
-                }
-                _ => None,
+            let ranked = entries.filter_map(|(engine, entry)| {
+                let measured = entry.measured().filter(|measured| measured.ratio.is_some())?;
+                Some((engine.id, trials(&measured.figure)))
             });
             let values: Option<Vec<_>> =
                 ranked.map(|(engine, trials)| Some((engine, trials?))).collect();
@@ -100,41 +98,16 @@ fn by_group<'a>(file: &'a ResultFile, groups: &[&Group<'a>], of: Resource) -> Ve
         let engines = group.engines.iter().zip(&group.usage);
         let whole = engines
             .filter(|(engine, usage)| engine.ranked(group.durability) && !usage.incomplete)
-            .filter_map(|(engine, _)| Some((engine.id, cell(file, group, engine.id)?)));
+            .filter_map(|(engine, _)| {
+                Some((engine.id, group.cell(file, group.variant, engine.id)?))
+            });
         // What is counted has no error: its interval is the ratio itself.
         let times = if of.is_counted() { FEWEST_TRIALS } else { 1 };
-        let values = whole.map(|(engine, cell)| {
-            let values = of.per_trial(cell).repeat(times);
-            (engine, floored(values, of))
-        });
+        let values =
+            whole.map(|(engine, cell)| (engine, floored(of.per_trial(cell).repeat(times), of)));
         lines.extend(line(present(group), values.collect()));
     }
     lines
-}
-
-/// One line for all: what the engines' adapters are long. A count has no error, so its interval is
-/// the ratio itself.
-fn by_lines<'a>(file: &ResultFile, groups: &[&Group<'a>]) -> Vec<Line<'a>> {
-    let mut engines: Vec<&str> = Vec::new();
-    for engine in groups.iter().flat_map(|group| present(group)) {
-        if !engines.contains(&engine) {
-            engines.push(engine);
-        }
-    }
-    let lines = |engine: &str| file.manifest.engines.get(engine)?.adapter_lines;
-    let values = engines
-        .iter()
-        .filter_map(|engine| Some((*engine, vec![f64::from(lines(engine)?); FEWEST_TRIALS])));
-    let values = values.collect();
-    line(engines, values).into_iter().collect()
-}
-
-fn cell<'a>(file: &'a ResultFile, group: &Group<'a>, engine: &str) -> Option<&'a Cell> {
-    file.cells.iter().find(|Cell { id, .. }| {
-        (id.workload.as_str(), id.scale, id.durability)
-            == (group.workload, group.scale, group.durability)
-            && (id.variant.as_str(), id.engine.as_str()) == (group.variant, engine)
-    })
 }
 
 fn floored(values: Vec<f64>, of: Resource) -> Vec<f64> {
@@ -144,13 +117,8 @@ fn floored(values: Vec<f64>, of: Resource) -> Vec<f64> {
 
 /// The engines that compete in a group and have any figure in it.
 fn present<'a>(group: &Group<'a>) -> Vec<&'a str> {
-    let has_ratio = |place: usize| {
-        group.rows.iter().any(|row| {
-            matches!(&row.entries[place], Entry::Measured(measured) if measured.ratio.is_some())
-        })
-    };
-    let engines = group.engines.iter().enumerate();
-    engines.filter(|(place, _)| has_ratio(*place)).map(|(_, engine)| engine.id).collect()
+    let ranked = group.measured().filter(|(.., measured)| measured.ratio.is_some());
+    text::unique(ranked.map(|(_, engine, _)| engine.id))
 }
 
 /// The ratios to the smallest median; `None` where nobody has one.

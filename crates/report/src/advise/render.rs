@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Advice, AdviceTable, Left, LicenceClass, Place};
+use crate::table::wrapped;
 use crate::{format, notes, text};
 
 /// A ratio from which on it is said that an engine is worse at something, and up to which it is
@@ -12,18 +13,13 @@ const NEAR: f64 = 1.1;
 /// For a terminal of `width` columns.
 pub fn table(advice: &Advice, table: &AdviceTable, width: usize) -> String {
     let line = |first: &str, further: &str, text: &str| {
-        let options = textwrap::Options::new(width.max(40))
-            .initial_indent(first)
-            .subsequent_indent(further)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .break_words(false);
-        textwrap::wrap(text, options).join("\n")
+        wrapped(text, width.max(40), first, further).join("\n")
     };
     let blocks = blocks(advice, table).into_iter().map(|(heading, items)| {
         let items = items.iter().map(|item| line("  ", "      ", item));
         [line("", "  ", &heading)].into_iter().chain(items).collect::<Vec<String>>().join("\n")
     });
-    blocks.collect::<Vec<String>>().join("\n\n") + "\n"
+    text::joined(blocks, "\n\n") + "\n"
 }
 
 /// For a page on GitHub.
@@ -33,7 +29,7 @@ pub fn markdown(advice: &Advice, table: &AdviceTable) -> String {
         let head = format!("### {}\n", text::markdown(&heading));
         [head].into_iter().chain(items).collect::<Vec<String>>().join("\n")
     });
-    blocks.collect::<Vec<String>>().join("\n\n") + "\n"
+    text::joined(blocks, "\n\n") + "\n"
 }
 
 /// The advice, and the table it was made of.
@@ -80,7 +76,10 @@ fn blocks(advice: &Advice, table: &AdviceTable) -> Vec<(String, Vec<String>)> {
         };
         format!("{}: {first}{others}. {about}", best.criterion)
     });
+    let tier = advice.needs.tier;
+    let rests_on = table.rests_on.iter().filter(|of| of.tier == tier).map(|of| of.says.clone());
     let sections = [
+        ("Measured", rests_on.collect()),
         ("Best at", best.collect()),
         ("Not measured for it", left(&advice.unmeasured)),
         ("Left out", left(&advice.excluded)),
@@ -110,7 +109,7 @@ fn needs(advice: &Advice) -> String {
 
 fn weights(advice: &Advice) -> String {
     let all = advice.weights.iter().map(|weight| format!("{} {}", weight.criterion, weight.weight));
-    format!("weights {}", all.collect::<Vec<String>>().join(", "))
+    format!("weights {}", text::joined(all, ", "))
 }
 
 /// `1. sqlite 1.35x (1.20-1.52x): as good as the best at ingest; gives away analytics 4.20x.`
@@ -122,7 +121,7 @@ fn ranked(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -> Str
         format!("{at}. {} {}{interval}", text::plain(&place.engine), format::ratio(place.score));
     let shown = |ratios: &[(String, f64)]| {
         let each = ratios.iter().map(|(name, ratio)| format!("{name} {}", format::ratio(*ratio)));
-        each.collect::<Vec<String>>().join(", ")
+        text::joined(each, ", ")
     };
     let (good, bad): (Vec<_>, Vec<_>) =
         place.ratios.iter().cloned().partition(|(_, ratio)| *ratio < NEAR);

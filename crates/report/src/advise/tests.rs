@@ -64,7 +64,6 @@ fn facts(data_model: &str, kind: &str, licence: &str) -> EngineFacts {
         kind: own(kind),
         data_model: own(data_model),
         licence: own(licence),
-        adapter_lines: None,
     }
 }
 
@@ -121,7 +120,7 @@ fn a_ratio_is_to_the_best_and_absent_where_nothing_was_measured() {
 #[test]
 fn the_table_is_the_json_that_the_page_reads() {
     let file = three();
-    let json: serde_json::Value = serde_json::from_str(&table(&[&file]).json().unwrap()).unwrap();
+    let json: serde_json::Value = serde_json::to_value(table(&[&file])).unwrap();
     assert_eq!(json["criteria"][0]["id"], "ingest");
     let tree = &json["engines"][2];
     assert_eq!((&tree["engine"], &tree["tier"]), (&"tree".into(), &"process".into()));
@@ -140,15 +139,52 @@ fn the_table_is_the_json_that_the_page_reads() {
 }
 
 #[test]
-fn effort_is_the_length_of_the_adapter_and_certain() {
-    let mut file = three();
-    for (engine, lines) in [("rows", 200), ("columns", 300)] {
-        file.manifest.engines.get_mut(engine).unwrap().adapter_lines = Some(lines);
+fn effort_is_no_criterion() {
+    let table = table(&[&three()]);
+    assert!(table.criteria.iter().all(|criterion| criterion.id != "effort"));
+    assert!(table.engines.iter().all(|entry| !entry.ratios.contains_key("effort")));
+}
+
+#[test]
+fn the_cpu_of_a_server_includes_its_client_as_an_embedded_engines_does() {
+    let mut file = empty();
+    file.cells.push(cell("embedded", "commit-each", &[("load", 30)]));
+    file.cells.push(cell("server", "commit-each", &[("load", 10)]));
+    for run in file.cells[1].trials.iter_mut().flat_map(|trial| &mut trial.phases[0].runs) {
+        run.client = Some(Resources { cpu_ns: run.engine.cpu_ns, ..Resources::default() });
+    }
+    assert_eq!(entry(&table(&[&file]), "embedded").ratios["cpu"], 1.5, "30 to 10 and 10");
+    for run in file.cells[1].trials.iter_mut().flat_map(|trial| &mut trial.phases[0].runs) {
+        run.client = Some(Resources::default());
     }
     let table = table(&[&file]);
-    assert_eq!(entry(&table, "columns").ratios["effort"], 1.5);
-    assert_eq!(entry(&table, "columns").intervals["effort"], [1.5, 1.5]);
-    assert!(!entry(&table, "tree").ratios.contains_key("effort"), "nobody counted its lines");
+    assert!(!entry(&table, "server").ratios.contains_key("cpu"), "half of it is not measured");
+}
+
+#[test]
+fn a_server_given_by_its_url_is_named_so_and_left_out() {
+    let mut file = three();
+    file.plan.urls.insert("rows".into(), "postgres://me:secret@db.example/one".into());
+    let table = table(&[&file]);
+    assert!(entry(&table, "rows (by URL)").ratios.is_empty());
+    let advice = advise(&table, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    assert_eq!(order(&advice), ["tree", "columns"]);
+    let left = &advice.excluded[0];
+    assert_eq!(left.engine, "rows (by URL)");
+    assert_eq!(left.why, ["given by URL: its settings and its machine are its own"]);
+    assert!(!words(&advice, &table, 120).contains("secret"));
+}
+
+#[test]
+fn advice_says_at_which_scales_and_by_how_many_trials_it_was_measured() {
+    let mut file = three();
+    let mut larger = cell("rows", "commit-each", &[("load", 70)]);
+    larger.id.scale = Scale::Rows(100_000);
+    file.cells.push(larger);
+    file.plan.runs = 99;
+    let table = table(&[&file]);
+    let shown = words(&advise(&table, ANY, &[]).unwrap(), &table, 120);
+    assert!(shown.contains("sensors 1k, 100k: 1 run x 3 trials"), "{shown}");
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! Whether two results were measured alike.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use embermark_model::plan::{DataSource, Dataset, Plan};
-use embermark_model::result::{Machine, ResultFile};
+use embermark_model::plan::{DataSource, Dataset};
+use embermark_model::result::ResultFile;
 use serde::Serialize;
 
-use crate::{drift, format, text};
+use crate::{drift, format, summary, text};
 
 /// Memory of one machine, as different kernels report it, differs by less than this share.
 const SAME_MEMORY: f64 = 0.02;
@@ -23,13 +22,10 @@ pub struct Differences {
 
 impl Differences {
     /// Two values that must be the same; where one was not recorded, that is said.
-    fn must(&mut self, what: &str, old: Option<impl Display>, new: Option<impl Display>) {
-        let shown =
-            |value: Option<&dyn Display>| value.map(|value| text::plain(&value.to_string()));
-        let old = shown(old.as_ref().map(|value| value as &dyn Display));
-        let new = shown(new.as_ref().map(|value| value as &dyn Display));
+    fn must(&mut self, what: &str, old: Option<String>, new: Option<String>) {
         match (old, new) {
             (Some(old), Some(new)) if old != new => {
+                let (old, new) = (text::plain(&old), text::plain(&new));
                 self.incomparable.push(format!("{what}: {old}, then {new}"));
             }
             (Some(_), None) => self.remarks.push(format!("{what} is not recorded in the new file")),
@@ -47,6 +43,57 @@ impl Differences {
     }
 }
 
+/// A condition of a run, and what it was; `None` where it is not recorded.
+type Condition = (&'static str, fn(&ResultFile) -> Option<String>);
+
+/// What must be the same of two results, or their figures compare nothing.
+const CONDITIONS: [Condition; 25] = [
+    ("CPU", |file| file.manifest.machine.cpu.clone()),
+    ("number of CPUs", |file| shown(file.manifest.machine.cpus?)),
+    ("operating system", |file| file.manifest.machine.os.clone()),
+    ("governor", |file| file.manifest.machine.governor.clone()),
+    ("file system", |file| file.manifest.machine.file_system.clone()),
+    ("mount options", |file| file.manifest.machine.mount_options.clone()),
+    ("block device", |file| file.manifest.machine.device.clone()),
+    ("emulated device", emulated),
+    ("disk of a trial", disk),
+    ("build", |file| Some(file.manifest.tool.profile.clone())),
+    ("runs of a trial", |file| shown(file.plan.runs)),
+    ("warm-up runs", |file| shown(file.plan.warmup_runs)),
+    ("longest run time", |file| ms(file.plan.max_run_time_ms)),
+    ("time of a closed loop", |file| ms(file.plan.window_ms)),
+    ("warm-up", |file| ms(file.plan.warm_up_ms)),
+    ("overview", |file| shown(file.plan.overview)),
+    ("as published", |file| shown(file.plan.as_published)),
+    ("limit of commits' p99", |file| ms(Some(file.plan.p99_limit_ms))),
+    ("rate of samples", |file| shown(file.plan.rate)),
+    ("clients", |file| shown(file.plan.clients)),
+    ("target rate", |file| {
+        let rate = file.plan.target_rate.map(|rate| format::rate(rate as f64));
+        Some(rate.unwrap_or_else(|| "none, a closed loop".into()))
+    }),
+    ("seed", |file| shown(file.plan.seed)),
+    ("cache memory given to engines", |file| bytes(Some(file.plan.memory_bytes))),
+    ("data", |file| match file.plan.data {
+        DataSource::Synthetic => shown("synthetic"),
+        // Which file is in the data sets, with its digest.
+        DataSource::File(_) => shown("of a file"),
+    }),
+    ("memory", |file| bytes(file.manifest.machine.memory_bytes)),
+];
+
+fn shown(value: impl Display) -> Option<String> {
+    Some(value.to_string())
+}
+
+fn ms(ms: Option<u64>) -> Option<String> {
+    Some(ms.map_or("none".into(), |ms| format::duration(ms as f64 * 1e6)))
+}
+
+fn bytes(bytes: Option<u64>) -> Option<String> {
+    Some(format::bytes(bytes? as f64))
+}
+
 /// In what the conditions of two results differ. Other versions of engines and of embermark are
 /// what one compares for; another machine, protocol, data set or build is not.
 pub fn differences(old: &ResultFile, new: &ResultFile) -> Differences {
@@ -60,10 +107,15 @@ pub fn differences(old: &ResultFile, new: &ResultFile) -> Differences {
 /// The same of two files that need have no cell in common.
 pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
     let mut found = Differences::default();
-    machine(&mut found, &old.manifest.machine, &new.manifest.machine);
-    let profile = |file: &ResultFile| Some(file.manifest.tool.profile.clone());
-    found.must("build", profile(old), profile(new));
-    plan(&mut found, &old.plan, &new.plan);
+    let memory = |file: &ResultFile| file.manifest.machine.memory_bytes;
+    let near = |(a, b): (u64, u64)| a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64;
+    let same_memory = memory(old).zip(memory(new)).is_some_and(near);
+    for (what, of) in CONDITIONS.iter().filter(|(what, _)| *what != "memory" || !same_memory) {
+        found.must(what, of(old), of(new));
+    }
+    for engine in text::unique(old.plan.urls.keys().chain(new.plan.urls.keys())) {
+        found.must(&format!("server of {engine}"), server(old, engine), server(new, engine));
+    }
     for (workload, before) in &old.manifest.datasets {
         if let Some(after) = new.manifest.datasets.get(workload) {
             let about = format!("rows of {}", text::plain(workload));
@@ -74,52 +126,32 @@ pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
     found
 }
 
-fn machine(found: &mut Differences, old: &Machine, new: &Machine) {
-    found.must("CPU", old.cpu.as_ref(), new.cpu.as_ref());
-    found.must("number of CPUs", old.cpus, new.cpus);
-    let near = |a: u64, b: u64| a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64;
-    if !old.memory_bytes.zip(new.memory_bytes).is_some_and(|(a, b)| near(a, b)) {
-        let shown = |bytes: Option<u64>| bytes.map(|bytes| format::bytes(bytes as f64));
-        found.must("memory", shown(old.memory_bytes), shown(new.memory_bytes));
-    }
-    found.must("operating system", old.os.as_ref(), new.os.as_ref());
-    found.must("governor", old.governor.as_ref(), new.governor.as_ref());
-    found.must("file system", old.file_system.as_ref(), new.file_system.as_ref());
-    found.must("mount options", old.mount_options.as_ref(), new.mount_options.as_ref());
-    found.must("block device", old.device.as_ref(), new.device.as_ref());
-    if let (Some(old), Some(new)) = (&old.kernel, &new.kernel) {
-        found.may("kernel", old, new);
-    }
+fn emulated(file: &ResultFile) -> Option<String> {
+    let Some(emulated) = &file.manifest.machine.emulates else { return shown("none") };
+    let limits = emulated.limits.iter().map(|(name, limit)| format!("{name} {limit}"));
+    Some(format!("{} ({})", emulated.device, text::joined(limits, ", ")))
 }
 
-fn plan(found: &mut Differences, old: &Plan, new: &Plan) {
-    let ms =
-        |ms: Option<u64>| Some(ms.map_or("none".into(), |ms| format::duration(ms as f64 * 1e6)));
-    let data = |data: &DataSource| {
-        Some(match data {
-            DataSource::Synthetic => "synthetic",
-            // Which file is in the data sets, with its digest.
-            DataSource::File(_) => "of a file",
-        })
-    };
-    found.must("runs of a trial", Some(old.runs), Some(new.runs));
-    found.must("warm-up runs", Some(old.warmup_runs), Some(new.warmup_runs));
-    found.must("longest run time", ms(old.max_run_time_ms), ms(new.max_run_time_ms));
-    found.must("time of a closed loop", ms(old.window_ms), ms(new.window_ms));
-    found.must("warm-up", ms(old.warm_up_ms), ms(new.warm_up_ms));
-    found.must("overview", Some(old.overview), Some(new.overview));
-    found.must("rate of samples", Some(old.rate), Some(new.rate));
-    found.must("clients", Some(old.clients), Some(new.clients));
-    let rate = |rate: Option<u64>| {
-        Some(rate.map_or("none, a closed loop".into(), |rate| format::rate(rate as f64)))
-    };
-    found.must("target rate", rate(old.target_rate), rate(new.target_rate));
-    found.must("seed", Some(old.seed), Some(new.seed));
-    let bytes = |plan: &Plan| Some(format::bytes(plan.memory_bytes as f64));
-    found.must("cache memory given to engines", bytes(old), bytes(new));
-    found.must("data", data(&old.data), data(&new.data));
-    let trials = |plan: &Plan| plan.trials.to_string();
-    found.may("trials", &trials(old), &trials(new));
+/// Whether trials had disks of their own, whose times have a loop device in them; `None` where none
+/// ran.
+fn disk(file: &ResultFile) -> Option<String> {
+    let mut trials = file.cells.iter().flat_map(|cell| &cell.trials);
+    let isolated = trials.clone().any(|trial| trial.device_io.is_some());
+    let ran = trials.any(|trial| !trial.phases.is_empty());
+    shown(if isolated { "its own (--isolate-disk)" } else { "that of all" }).filter(|_| ran)
+}
+
+/// What an engine's server was; `None` where the file has none of its cells. Of a URL what names the
+/// server alone: what it says of a user is nobody's business.
+fn server(file: &ResultFile, engine: &str) -> Option<String> {
+    file.cells.iter().find(|cell| cell.id.engine == engine)?;
+    let Some(url) = file.plan.urls.get(engine) else { return Some("private".to_owned()) };
+    let shown = url.to_string();
+    let host = shown.split_once("://").and_then(|(_, rest)| {
+        let authority = rest.split(['/', '?', '#']).next()?;
+        authority.rsplit('@').next().filter(|host| !host.is_empty())
+    });
+    Some(host.map_or("by URL".to_owned(), |host| format!("by URL at {host}")))
 }
 
 fn dataset(set: &Dataset) -> String {
@@ -141,11 +173,12 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
         tool.version.clone() + &commit.unwrap_or_default()
     };
     found.may("embermark", &tool(old), &tool(new));
-    let (before, after) = (versions(old), versions(new));
-    for (engine, old) in &before {
-        if let Some(new) = after.get(engine) {
-            found.may(engine, &old.join(" and "), &new.join(" and "));
-        }
+    found.may("trials", &old.plan.trials.to_string(), &new.plan.trials.to_string());
+    if let (Some(old), Some(new)) = (&old.manifest.machine.kernel, &new.manifest.machine.kernel) {
+        found.may("kernel", old, new);
+    }
+    for (engine, old, new) in versions(old, new) {
+        found.may(engine, &old, &new);
     }
     if old.manifest.run_id == new.manifest.run_id {
         found.remarks.push("both files are of one and the same run".to_owned());
@@ -160,16 +193,28 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
     }
 }
 
-/// The versions of each engine that ran.
-fn versions(file: &ResultFile) -> BTreeMap<&str, Vec<String>> {
-    let mut versions: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for cell in &file.cells {
-        for version in cell.trials.iter().filter_map(|trial| trial.version.clone()) {
-            let known = versions.entry(&cell.id.engine).or_default();
-            if !known.contains(&version) {
-                known.push(version);
-            }
-        }
-    }
-    versions
+/// The versions of each engine that ran in both.
+fn versions<'a>(old: &'a ResultFile, new: &'a ResultFile) -> Vec<(&'a str, String, String)> {
+    let after = summary::versions(new);
+    let both = summary::versions(old).into_iter().filter_map(|(engine, old)| {
+        let (_, new) = after.iter().find(|(other, _)| *other == engine)?;
+        Some((engine, old.join(" and "), new.join(" and ")))
+    });
+    both.collect()
+}
+
+/// Why two results cannot be taken for one measurement: what makes them incomparable, and other
+/// versions of an engine.
+pub fn unpoolable(one: &ResultFile, other: &ResultFile) -> Vec<String> {
+    let mut reasons = conditions(one, other).incomparable;
+    let differ = versions(one, other).into_iter().filter(|(_, one, other)| one != other);
+    reasons.extend(differ.map(|(engine, one, other)| {
+        format!(
+            "version of {}: {}, then {}",
+            text::plain(engine),
+            text::plain(&one),
+            text::plain(&other)
+        )
+    }));
+    reasons
 }

@@ -2,26 +2,22 @@
 
 use std::fmt::Write as _;
 
-use ::csv::Writer;
+use embermark_model::CellId;
 
-use super::{Change, Changes, Turn, Verdict};
+use super::{Change, Changes, Ran, Turn, Verdict};
 use crate::grid::{Grid, Text, Tone};
-use crate::notes::{self, Note};
+use crate::notes::{self, Note, Section, note};
 use crate::{Options, ReportError, export, format, table as terminal, text};
 
 /// For a terminal.
 pub fn table(changes: &Changes, options: &Options<'_>) -> String {
-    let mut blocks: Vec<String> =
-        face(changes).map(|face| terminal::heading(&face, options)).into_iter().collect();
-    blocks.push(terminal::heading(&summary(changes), options));
+    let heads = face(changes).into_iter().chain([summary(changes)]);
+    let mut blocks: Vec<String> = heads.map(|head| terminal::heading(&head, options)).collect();
     for grid in grids(changes) {
         blocks.push(terminal::heading(&grid.title, options));
         blocks.extend(terminal::stacked(&grid, options));
     }
-    for (title, notes) in sections(changes) {
-        let lines = terminal::notes_text(&notes, options).join("\n");
-        blocks.push(format!("{}\n{lines}", terminal::heading(title, options)));
-    }
+    blocks.extend(sections(changes).iter().map(|one| terminal::section_text(one, options)));
     blocks.join("\n\n") + "\n"
 }
 
@@ -32,11 +28,9 @@ pub fn markdown(changes: &Changes) -> String {
         heads.map(|head| format!("**{}**", text::markdown(&head))).collect();
     for grid in grids(changes) {
         blocks.push(format!("## {}", text::markdown(&grid.title)));
-        blocks.push(export::markdown_table(&grid));
+        blocks.extend(export::markdown_table(&grid));
     }
-    for (title, notes) in sections(changes) {
-        blocks.push(format!("### {title}\n\n{}", export::markdown_list(&notes)));
-    }
+    blocks.extend(sections(changes).iter().map(export::markdown_section));
     blocks.join("\n\n") + "\n"
 }
 
@@ -53,73 +47,63 @@ pub fn json(changes: &Changes) -> Result<String, ReportError> {
 /// # Errors
 /// When the CSV writer fails, which it does not on memory.
 pub fn csv(changes: &Changes) -> Result<String, ReportError> {
-    let mut writer = Writer::from_writer(Vec::new());
-    writer.write_record([
-        "workload",
-        "scale",
-        "durability",
-        "variant",
-        "engine",
-        "phase",
-        "change",
-        "old_ns",
-        "new_ns",
-        "ratio",
-        "ratio_low",
-        "ratio_high",
-        "regression",
-        "reason",
-        "publishable",
-    ])?;
-    let id = |id: &embermark_model::CellId| {
-        let (scale, durability) = (id.scale.to_string(), id.durability.to_string());
-        [
-            text::plain(&id.workload),
-            scale,
-            durability,
-            text::plain(&id.variant),
-            text::plain(&id.engine),
-        ]
+    let line = |cell: &CellId, phase: Option<&str>, what: String, rest: [String; 7]| {
+        let CellId { workload, scale, durability, variant, engine } = cell;
+        let publishable = !changes.unpublishable.contains(engine);
+        let (scale, durability) = (scale.to_string(), durability.to_string());
+        let (workload, variant) = (text::plain(workload), text::plain(variant));
+        let phase = text::plain(phase.unwrap_or_default());
+        [workload, scale, durability, variant, text::plain(engine), phase, what]
+            .into_iter()
+            .chain(rest)
+            .chain([publishable.to_string()])
+            .collect::<Vec<String>>()
     };
-    let mut line = |cell: &embermark_model::CellId, rest: [String; 9]| {
-        let publishable = !changes.unpublishable.contains(&cell.engine);
-        writer.write_record(id(cell).into_iter().chain(rest).chain([publishable.to_string()]))
+    // Without times: whether it is a regression, and why.
+    let untimed = |regression: bool, reason: Option<&str>| {
+        let mut rest: [String; 7] = Default::default();
+        rest[5] = regression.to_string();
+        rest[6] = text::plain(reason.unwrap_or_default());
+        rest
     };
-    let empty = String::new;
-    for change in &changes.phases {
-        let end =
-            |end: usize| change.interval.map(|ends| ends[end].to_string()).unwrap_or_default();
-        let rest = [
-            text::plain(&change.phase),
-            change.verdict.name().replace(' ', "-"),
-            change.old_ns.to_string(),
-            change.new_ns.to_string(),
-            change.ratio.to_string(),
-            end(0),
-            end(1),
-            change.regression.to_string(),
-            empty(),
-        ];
-        line(&change.cell, rest)?;
-    }
-    for turn in &changes.turned {
-        let phase = turn.phase.as_deref().map(text::plain).unwrap_or_default();
-        let reason = turn.reason.as_deref().map(text::plain).unwrap_or_default();
-        let [a, b, c, d, e] = [empty(), empty(), empty(), empty(), empty()];
-        line(
-            &turn.cell,
-            [phase, turned(turn), a, b, c, d, e, turn.regression.to_string(), reason],
-        )?;
-    }
-    for (which, cells) in [("only-old", &changes.only_old), ("only-new", &changes.only_new)] {
-        for cell in cells {
-            let [a, b, c, d, e, f] = [empty(), empty(), empty(), empty(), empty(), empty()];
-            line(cell, [empty(), which.to_owned(), a, b, c, d, e, false.to_string(), f])?;
-        }
-    }
-    let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let phases = changes.phases.iter().map(|change| {
+        let Change { cell, phase, old_ns, new_ns, ratio, interval, verdict, regression } = change;
+        let end = |end: usize| interval.map(|ends| ends[end].to_string()).unwrap_or_default();
+        let times = [old_ns, new_ns, ratio].map(ToString::to_string);
+        let [old, new, ratio] = times;
+        let rest = [old, new, ratio, end(0), end(1), regression.to_string(), String::new()];
+        line(cell, Some(phase), verdict.name().replace(' ', "-"), rest)
+    });
+    let turned = changes.turned.iter().map(|turn| {
+        let rest = untimed(turn.regression, turn.reason.as_deref());
+        line(&turn.cell, turn.phase.as_deref(), turned(turn), rest)
+    });
+    let only = [("only-old", &changes.only_old), ("only-new", &changes.only_new)];
+    let only =
+        only.into_iter().flat_map(|(which, cells)| cells.iter().map(move |cell| (which, cell)));
+    let only = only.map(|(which, cell)| line(cell, None, which.to_owned(), untimed(false, None)));
+    let header = CSV_HEADER.map(str::to_owned).to_vec();
+    export::csv_written([header].into_iter().chain(phases).chain(turned).chain(only))
 }
+
+/// The columns of the CSV.
+const CSV_HEADER: [&str; 15] = [
+    "workload",
+    "scale",
+    "durability",
+    "variant",
+    "engine",
+    "phase",
+    "change",
+    "old_ns",
+    "new_ns",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "regression",
+    "reason",
+    "publishable",
+];
 
 fn face(changes: &Changes) -> Option<String> {
     notes::face_of(&changes.unpublishable.iter().map(String::as_str).collect::<Vec<_>>())
@@ -149,25 +133,17 @@ fn summary(changes: &Changes) -> String {
 
 /// One table for each workload, scale, tier and variant.
 fn grids(changes: &Changes) -> Vec<Grid> {
-    let mut grids: Vec<Grid> = Vec::new();
     let header = ["old", "new", "new/old", "95 % interval", ""].map(str::to_owned);
-    for change in &changes.phases {
-        let id = &change.cell;
-        let (workload, variant) = (text::plain(&id.workload), text::plain(&id.variant));
-        let title = format!("{workload} {} · durability {} · {variant}", id.scale, id.durability);
-        let row =
-            (format!("{} {}", text::plain(&id.engine), text::plain(&change.phase)), texts(change));
-        match grids.iter_mut().find(|grid| grid.title == title) {
-            Some(grid) => grid.rows.push(row),
-            None => grids.push(Grid {
-                title,
-                corner: String::new(),
-                header: header.to_vec(),
-                rows: vec![row],
-            }),
-        }
-    }
-    grids
+    let row = |change: &Change| {
+        let name = format!("{} {}", text::plain(&change.cell.engine), text::plain(&change.phase));
+        (name, texts(change))
+    };
+    let grid = |ran: &Ran| Grid {
+        title: format!("{} · {}", ran.title, ran.protocol),
+        header: header.to_vec(),
+        rows: changes.phases.iter().filter(|of| ran.holds(&of.cell)).map(row).collect(),
+    };
+    changes.ran.iter().map(grid).collect()
 }
 
 fn texts(change: &Change) -> Vec<Text> {
@@ -186,7 +162,7 @@ fn texts(change: &Change) -> Vec<Text> {
         interval,
         verdict,
     ]
-    .map(|value| Text { value, tone, ..Text::default() })
+    .map(|value| Text::toned(value, tone))
     .to_vec()
 }
 
@@ -195,41 +171,33 @@ fn turned(turn: &Turn) -> String {
     format!("{}, then {}", turn.was, turn.is)
 }
 
-fn sections(changes: &Changes) -> Vec<(&'static str, Vec<Note>)> {
+fn sections(changes: &Changes) -> Vec<Section> {
     let plain = |texts: &[String]| -> Vec<Note> {
-        texts.iter().map(|says| Note { about: String::new(), says: text::plain(says) }).collect()
+        texts.iter().map(|says| note("", text::plain(says))).collect()
     };
     let turns = changes.turned.iter().map(|turn| {
         let phase = turn.phase.as_deref().map(|phase| format!("{}: ", text::plain(phase)));
         let reason =
             turn.reason.as_deref().map(|reason| format!(": {}", text::clipped(reason, 400)));
         let mark = if turn.regression { " !" } else { "" };
-        Note {
-            about: text::plain(&turn.cell.to_string()),
-            says: format!(
-                "{}{}{mark}{}",
-                phase.unwrap_or_default(),
-                turned(turn),
-                reason.unwrap_or_default()
-            ),
-        }
+        let (phase, reason) = (phase.unwrap_or_default(), reason.unwrap_or_default());
+        let says = format!("{phase}{}{mark}{reason}", turned(turn));
+        note(text::plain(&turn.cell.to_string()), says)
     });
-    let cells = |cells: &[embermark_model::CellId]| -> Vec<String> {
-        cells.iter().map(ToString::to_string).collect()
-    };
+    let cells =
+        |cells: &[CellId]| -> Vec<String> { cells.iter().map(ToString::to_string).collect() };
     let percent = format::percent(changes.threshold);
     let says = format!(
         "new/old is the ratio of the times per operation, medians over the trials; faster and slower \
          where its 95 % bootstrap interval leaves out 1; ! is a regression: slower by more than \
          {percent}, or no longer right"
     );
-    let sections = [
+    notes::filled([
         ("NOT COMPARABLE, looked at all the same", plain(&changes.differences.incomparable)),
         ("Turned", turns.collect()),
         ("In the old file only", plain(&cells(&changes.only_old))),
         ("In the new file only", plain(&cells(&changes.only_new))),
         ("Not alike", plain(&changes.differences.remarks)),
         ("How to read it", plain(&[says])),
-    ];
-    sections.into_iter().filter(|(_, notes)| !notes.is_empty()).collect()
+    ])
 }

@@ -5,20 +5,15 @@ use embermark_model::result::{Latency, ResultFile};
 use super::published;
 use super::score::{Resource, Weights, scores};
 use super::{Cost, Costs, of};
-use crate::grid::{Grid, Text, Tone};
-use crate::notes::Note;
+use crate::grid::{Annotated, Grid, Text, Tone};
+use crate::notes::{Note, note};
 use crate::{Beside, format, text};
 
-/// A table, and what to know of it.
-pub(crate) struct Table {
-    pub grid: Grid,
-    pub notes: Vec<Note>,
-}
-
 /// Every table of a result's costs.
-pub(crate) fn grids(file: &ResultFile, weights: &Weights, beside: Beside) -> Vec<Table> {
+pub(crate) fn grids(file: &ResultFile, weights: &Weights, beside: Beside) -> Vec<Annotated> {
     let costs = of(file);
-    let mut tables: Vec<Table> = costs.iter().flat_map(|costs| tables_of(costs, weights)).collect();
+    let mut tables: Vec<Annotated> =
+        costs.iter().flat_map(|costs| tables_of(costs, weights)).collect();
     if !costs.is_empty() && beside != Beside::None {
         tables.push(source(weights));
     }
@@ -61,7 +56,7 @@ const USAGE: [Column; 8] = [
     ("disk I/O", |cost| cost.of(Resource::Io).map(a_second)),
     ("network", |cost| cost.of(Resource::Network).map(a_second)),
     ("disk", |cost| cost.of(Resource::Disk).map(format::bytes)),
-    ("effort", |cost| cost.of(Resource::Effort).map(|lines| format::count(lines as u64))),
+    ("effort", |cost| cost.of(Resource::Effort).map(|grade| format::count(grade as u64))),
 ];
 
 const WRITES: [Column; 3] = [
@@ -91,7 +86,7 @@ const SUSTAINED: [Column; 3] = [
     ("p99", |cost| duration(cost.latency("commit", p99))),
 ];
 
-fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Table> {
+fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
     let of_phase = |wanted: &dyn Fn(&str) -> bool| -> Vec<&Cost<'_>> {
         costs.lines.iter().filter(|line| wanted(line.phase)).collect()
     };
@@ -169,7 +164,7 @@ fn table(
     lines: &[&Cost<'_>],
     columns: &[Column],
     scores: Vec<(&'static str, Vec<Option<f64>>)>,
-) -> Table {
+) -> Annotated {
     let best: Vec<f64> = (scores.iter())
         .map(|(_, scores)| scores.iter().flatten().copied().fold(0.0, f64::max))
         .collect();
@@ -209,13 +204,8 @@ fn table(
         (label, texts)
     });
     let header = columns.iter().map(|(name, _)| *name).chain(scores.iter().map(|(name, _)| *name));
-    Table {
-        grid: Grid {
-            title,
-            corner: String::new(),
-            header: header.map(str::to_owned).collect(),
-            rows: rows.collect(),
-        },
+    Annotated {
+        grid: Grid { title, header: header.map(str::to_owned).collect(), rows: rows.collect() },
         notes: Vec::new(),
     }
 }
@@ -226,7 +216,6 @@ fn line_has(line: &Cost<'_>, column: &str) -> bool {
 }
 
 fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
-    let note = |about: &str, says: String| Note { about: about.to_owned(), says };
     let mut notes = vec![
         note(
             "client",
@@ -241,31 +230,23 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
                  weights {weights} (--weights)"
             ),
         ),
-        note("effort", "lines of code of the engine's adapter".to_owned()),
+        note("effort", "from 1 (easy) to 5, as the source graded its engines; of others it weighs nothing"),
         note("p99", "of fewer than 100 the largest".to_owned()),
     ];
-    let mut seen: Vec<(String, Vec<String>)> = Vec::new();
-    for line in &costs.lines {
-        for remark in line.remarks() {
-            let who = match line.phase {
-                "sustained" => format!("{} {}", line.engine, line.variant),
-                _ => line.engine.to_owned(),
-            };
-            match seen.iter_mut().find(|(known, _)| known == remark) {
-                Some((_, engines)) if engines.contains(&who) => {}
-                Some((_, engines)) => engines.push(who),
-                None => seen.push((remark.to_owned(), vec![who])),
-            }
-        }
-    }
-    notes.extend(
-        seen.into_iter().map(|(remark, engines)| note(&engines.join(", "), text::plain(&remark))),
-    );
+    let remarks = costs.lines.iter().flat_map(|line| {
+        let who = match line.phase {
+            "sustained" => format!("{} {}", line.engine, line.variant),
+            _ => line.engine.to_owned(),
+        };
+        line.remarks().map(move |remark| (text::plain(remark), who.clone()))
+    });
+    let remarks = text::by_key(remarks).into_iter();
+    notes.extend(remarks.map(|(remark, engines)| note(engines.join(", "), remark)));
     notes
 }
 
 /// What the source printed, and what its formula makes of its columns.
-fn source(weights: &Weights) -> Table {
+fn source(weights: &Weights) -> Annotated {
     let tables = published::tables();
     let recomputed = published::recomputed(tables, weights);
     let percent = |value: f64| Text { value: format!("{value:.0} %"), ..Text::default() };
@@ -286,10 +267,9 @@ fn source(weights: &Weights) -> Table {
         says("again", "computed from the source's columns with the weights of this report"),
     ];
     notes.extend(tables.source.notes.iter().map(|note| says("note", note)));
-    Table {
+    Annotated {
         grid: Grid {
             title: format!("Published: {}, scores", tables.source.title),
-            corner: String::new(),
             header: header.map(str::to_owned).to_vec(),
             rows: rows.collect(),
         },

@@ -112,7 +112,6 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
     }
     let facts = file.manifest.engines.get(&cell.id.engine);
     let embedded = facts.is_none_or(|facts| facts.kind != "server");
-    let effort = facts.and_then(|facts| facts.adapter_lines).map(f64::from);
     phases
         .into_iter()
         .map(|phase| {
@@ -127,7 +126,13 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 phase,
                 reference: cell.reference,
                 status: status.unwrap_or(cell.status),
-                usage: usage(&observed, cell.counted(phase), phase, embedded, effort),
+                usage: usage(
+                    &observed,
+                    cell.counted(phase),
+                    phase,
+                    embedded,
+                    published::effort(&cell.id, phase),
+                ),
                 observed,
             }
         })

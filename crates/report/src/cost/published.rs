@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use embermark_model::CellId;
 use serde::Deserialize;
 
 use super::score::{Resource, Weights, scores};
@@ -57,6 +58,18 @@ pub fn tables() -> &'static Tables {
         toml::from_str(text).expect("a file of the repository is well-formed")
     });
     &TABLES
+}
+
+/// How laborious the source found it to write or to read an engine in one way, from 1 (easy) to 5;
+/// `None` of what it did not grade.
+pub fn effort(cell: &CellId, phase: &str) -> Option<f64> {
+    let mut rows = tables().row.iter();
+    let of_cell = |row: &Row| (&row.engine, &row.variant) == (&cell.engine, &cell.variant);
+    match phase.strip_prefix("read_") {
+        Some(reader) => rows.find(|row| of_cell(row) && row.reader == reader)?.read.last(),
+        None => rows.find(|row| of_cell(row) && phase == "write")?.write.last(),
+    }
+    .copied()
 }
 
 /// Scores of writing, of reading and of both, computed from the columns by the source's formula,

@@ -21,7 +21,8 @@ pub enum Resource {
     Network,
     /// Bytes by which the database grew.
     Disk,
-    /// Lines of code of the engine's adapter.
+    /// How laborious the source of the workload found it, from 1 to 5; of engines that it did not
+    /// grade there is none.
     Effort,
 }
 
@@ -135,35 +136,33 @@ impl Weights {
 
 /// The score of each row of a table, from 0 to 1: `1 - sum(usage / column maximum x weight) /
 /// sum(weights)`. A column of nothing but zeros takes nothing from anybody. A row that lacks a
-/// resource of any weight has no score, and takes part in no maximum.
+/// resource of any weight has no score, and takes part in no maximum; but effort that nobody graded
+/// weighs nothing for its row.
 pub fn scores(
     rows: &[Vec<Option<f64>>],
     resources: &[Resource],
     weights: &Weights,
 ) -> Vec<Option<f64>> {
     let weights: Vec<f64> = resources.iter().map(|resource| weights.of(*resource)).collect();
-    let total: f64 = weights.iter().sum();
-    let whole = |row: &Vec<Option<f64>>| -> Option<Vec<f64>> {
-        (row.iter().zip(&weights))
-            .map(|(usage, weight)| if *weight > 0.0 { *usage } else { Some(usage.unwrap_or(0.0)) })
-            .collect()
+    let is_whole = |row: &Vec<Option<f64>>| {
+        let dispensable =
+            |place: usize| weights[place] <= 0.0 || resources[place] == Resource::Effort;
+        row.iter().enumerate().all(|(place, usage)| usage.is_some() || dispensable(place))
     };
-    let rows: Vec<Option<Vec<f64>>> = rows.iter().map(whole).collect();
+    let whole = || rows.iter().filter(|row| is_whole(row));
     let largest: Vec<f64> = (0..resources.len())
-        .map(|column| rows.iter().flatten().map(|row| row[column]).fold(0.0, f64::max))
+        .map(|column| whole().filter_map(|row| row[column]).fold(0.0, f64::max))
         .collect();
-    let score = |row: &Vec<f64>| {
-        let shares = row.iter().zip(&largest).zip(&weights);
-        let used: f64 = shares
-            .map(
-                |((usage, largest), weight)| {
-                    if *largest > 0.0 { usage / largest * weight } else { 0.0 }
-                },
-            )
-            .sum();
-        1.0 - used / total
+    let score = |row: &Vec<Option<f64>>| {
+        let (mut used, mut total) = (0.0, 0.0);
+        for ((usage, largest), weight) in row.iter().zip(&largest).zip(&weights) {
+            let Some(usage) = usage else { continue };
+            total += weight;
+            used += if *largest > 0.0 { usage / largest * weight } else { 0.0 };
+        }
+        (is_whole(row) && total > 0.0).then(|| 1.0 - used / total)
     };
-    rows.iter().map(|row| row.as_ref().filter(|_| total > 0.0).map(score)).collect()
+    rows.iter().map(score).collect()
 }
 
 #[cfg(test)]

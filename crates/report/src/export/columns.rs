@@ -1,40 +1,32 @@
-//! Columns of what was measured that CSV and Parquet have alike. Names of roles, counts and
-//! distributions that a workload watches are known here, so that files of several results have the
-//! same columns; others follow them.
+//! The columns of CSV and Parquet. Names of roles, counts and distributions that a workload watches
+//! are known here, so that files of several results have the same columns; others follow them.
 
-use std::collections::BTreeSet;
-
+use embermark_model::Status;
 use embermark_model::result::{
-    DeviceIo, DiskSize, Latency, Maintenance, Observed, PhaseResult, Resources, ResultFile, Run,
-    Trial,
+    DeviceIo, Execution, Latency, Maintenance, Observed, Resources, ResultFile, Run, Trial,
 };
 
-/// What a line is about, as deep as it goes.
-#[derive(Clone, Copy)]
-pub(super) struct At<'a> {
-    pub trial: Option<&'a Trial>,
-    pub phase: Option<&'a PhaseResult>,
-    pub run: Option<&'a Run>,
-}
+use super::lines::Line;
+use super::statistics::Statistic;
+use crate::text::{self, plain};
 
-/// A column of whole numbers; empty where something was not measured.
+/// A column, and how it gets its value from a line.
 pub(super) struct Column {
     pub name: String,
-    get: Get,
+    pub get: Get,
+}
+
+type Of<T> = Box<dyn Fn(&Line<'_>) -> Option<T>>;
+
+/// A value of one type; none where something was not measured, or the line is not about it.
+pub(super) enum Get {
+    Text(Of<String>),
+    Flag(Of<bool>),
+    Whole(Of<i64>),
+    Real(Of<f64>),
 }
 
 type Figure<T> = fn(&T) -> Option<u64>;
-
-enum Get {
-    Trial(Figure<Trial>),
-    Phase(Figure<Latency>),
-    Response(Figure<Latency>),
-    Run(Figure<Run>),
-    Growth,
-    Process(String, Figure<Resources>),
-    Count(String),
-    Latency(String, Figure<Latency>),
-}
 
 const ROLES: [&str; 4] = ["server", "writer", "reader", "sensor"];
 
@@ -50,70 +42,6 @@ const COUNTS: [&str; 8] = [
 ];
 
 const LATENCIES: [&str; 3] = ["commit", "read", "staleness"];
-
-const TRIAL: [(&str, Figure<Trial>); 11] = [
-    ("open_ns", |trial| trial.open_ns),
-    ("wall_ns", |trial| Some(trial.wall_ns)),
-    ("baseline_bytes", |trial| trial.baseline_bytes),
-    ("disk_allocated_bytes", |trial| allocated(trial.disk)),
-    ("disk_apparent_bytes", |trial| apparent(trial.disk)),
-    ("device_read_bytes", |trial| read(trial.device_io)),
-    ("device_written_bytes", |trial| written(trial.device_io)),
-    ("device_flushes", |trial| flushes(trial.device_io)),
-    ("background_cpu_ns", |trial| trial.background_cpu.map(|cpu| cpu.cpu_ns)),
-    ("background_stolen_ns", |trial| trial.background_cpu.map(|cpu| cpu.stolen_ns)),
-    ("total_cpu_ns", |trial| trial.background_cpu.map(|cpu| cpu.total_cpu_ns)),
-];
-
-/// Columns that the CSV has among its first.
-const USAGE: [(&str, Figure<Run>); 8] = [
-    ("cpu_ns", |run| run.engine.cpu_ns),
-    ("peak_bytes", |run| run.engine.peak_bytes),
-    ("read_bytes", |run| run.engine.read_bytes),
-    ("written_bytes", |run| run.engine.written_bytes),
-    ("client_cpu_ns", |run| run.client?.cpu_ns),
-    ("client_peak_bytes", |run| run.client?.peak_bytes),
-    ("client_read_bytes", |run| run.client?.read_bytes),
-    ("client_written_bytes", |run| run.client?.written_bytes),
-];
-
-/// Columns about clients and schedules, which the CSV has among its first too, some with decimals.
-const SHARED: [(&str, Figure<Run>); 7] = [
-    ("clients", |run| Some(run.clients.len().max(1) as u64)),
-    ("slowest_client_per_second", |run| rates(run).reduce(f64::min).map(whole)),
-    ("fastest_client_per_second", |run| rates(run).reduce(f64::max).map(whole)),
-    ("target_rate", |run| Some(run.schedule?.target_rate)),
-    ("achieved_rate", |run| Some(whole(run.schedule?.achieved_rate))),
-    ("late_p99_ns", |run| run.schedule?.late_p99_ns),
-    ("response_mean_ns", |run| Some(whole(run.schedule?.response_ns))),
-];
-
-const RESPONSE: [(&str, Figure<Latency>); 3] = [
-    ("response_p50_ns", |latency| Some(latency.p50)),
-    ("response_p99_ns", |latency| latency.p99),
-    ("response_p99_9_ns", |latency| latency.p99_9),
-];
-
-const RUN: [(&str, Figure<Run>); 18] = [
-    ("mean_bytes", |run| run.engine.mean_bytes),
-    ("user_bytes", |run| Some(run.loaded?.user_bytes)),
-    ("run_device_read_bytes", |run| read(device(run))),
-    ("run_device_written_bytes", |run| written(device(run))),
-    ("run_device_flushes", |run| flushes(device(run))),
-    ("maintenance_ns", |run| Some(maintenance(run)?.elapsed_ns)),
-    ("maintenance_cpu_ns", |run| maintenance(run)?.engine.cpu_ns),
-    ("maintenance_peak_bytes", |run| maintenance(run)?.engine.peak_bytes),
-    ("maintenance_read_bytes", |run| maintenance(run)?.engine.read_bytes),
-    ("maintenance_written_bytes", |run| maintenance(run)?.engine.written_bytes),
-    ("maintenance_device_written_bytes", |run| written(maintenance(run)?.device_io)),
-    ("maintenance_device_read_bytes", |run| read(maintenance(run)?.device_io)),
-    ("maintenance_device_flushes", |run| flushes(maintenance(run)?.device_io)),
-    ("before_maintenance_allocated_bytes", |run| allocated(maintenance(run)?.disk_before)),
-    ("before_maintenance_apparent_bytes", |run| apparent(maintenance(run)?.disk_before)),
-    ("after_maintenance_allocated_bytes", |run| allocated(maintenance(run)?.disk_after)),
-    ("after_maintenance_apparent_bytes", |run| apparent(maintenance(run)?.disk_after)),
-    ("observed_window_ns", |run| Some(observed(run)?.window_ns)),
-];
 
 const PROCESS: [(&str, Figure<Resources>); 5] = [
     ("cpu_ns", |used| used.cpu_ns),
@@ -134,12 +62,114 @@ const LATENCY: [(&str, Figure<Latency>); 8] = [
     ("max_ns", |latency| Some(latency.max)),
 ];
 
-fn rates(run: &Run) -> impl Iterator<Item = f64> {
-    run.clients.iter().filter_map(|client| client.ops_per_second())
+/// Every column for a result.
+pub(super) fn of(file: &ResultFile) -> Vec<Column> {
+    let mut columns = identity();
+    columns.extend(statistics());
+    columns.extend(shared());
+    columns.extend(measured());
+    columns.extend(observed(file));
+    columns
 }
 
-fn whole(number: f64) -> u64 {
-    number.round() as u64
+/// What a line is about, how that ended, and what stands first.
+fn identity() -> Vec<Column> {
+    vec![
+        word("run_id", |line| Some(plain(&line.file.manifest.run_id))),
+        word("workload", |line| Some(plain(&line.cell.id.workload))),
+        word("scale", |line| Some(line.cell.id.scale.to_string())),
+        word("durability", |line| Some(line.cell.id.durability.to_string())),
+        word("variant", |line| Some(plain(&line.cell.id.variant))),
+        word("engine", |line| Some(plain(&line.cell.id.engine))),
+        flag("reference", |line| Some(line.cell.reference)),
+        flag("by_url", |line| Some(line.file.plan.urls.contains_key(&line.cell.id.engine))),
+        word("effective_durability", |line| Some(line.cell.effective_durability?.to_string())),
+        word("cell_status", |line| Some(slug(line.cell.status))),
+        whole("trial", |line| Some(line.trial?.index.into())),
+        flag("counting", |line| Some(line.cell.is_counting(line.trial?))),
+        whole("order", |line| Some(line.trial?.order.into())),
+        word("version", |line| Some(plain(line.trial?.version.as_deref()?))),
+        word("trial_status", |line| Some(slug(line.trial?.status))),
+        word("phase", |line| Some(plain(&line.phase?.phase))),
+        word("how", |line| {
+            let how = match line.phase?.execution {
+                Execution::Native => "native",
+                Execution::ClientSide => "client-side",
+            };
+            Some(how.to_owned())
+        }),
+        word("phase_status", |line| Some(slug(line.phase?.status))),
+        whole("phase_ops", |line| Some(line.phase?.ops)),
+        word("reason", |line| Some(line.reason())),
+        whole("run", |line| Some(line.run?.0 as u64)),
+        flag("discarded", |line| Some(line.run?.1.discarded)),
+        flag("capped", |line| Some(line.run?.1.capped)),
+        run("elapsed_ns", |run| Some(run.elapsed_ns)),
+        run("ops", |run| Some(run.ops)),
+        run("cpu_ns", |run| run.engine.cpu_ns),
+        run("peak_bytes", |run| run.engine.peak_bytes),
+        run("read_bytes", |run| run.engine.read_bytes),
+        run("written_bytes", |run| run.engine.written_bytes),
+        run("client_cpu_ns", |run| run.client?.cpu_ns),
+        run("client_peak_bytes", |run| run.client?.peak_bytes),
+        flag("publishable", |line| Some(!line.cell.unpublishable)),
+        run("client_read_bytes", |run| run.client?.read_bytes),
+        run("client_written_bytes", |run| run.client?.written_bytes),
+    ]
+}
+
+/// The statistics of the line's phase, and whether its trial stands apart.
+fn statistics() -> Vec<Column> {
+    let of = |name: &str, get: fn(&Statistic<'_>) -> Option<f64>| {
+        real(name, move |line| get(line.statistic?))
+    };
+    vec![
+        of("per_op_median_ns", |of| Some(of.median_ns)),
+        of("per_op_mean_ns", |of| Some(of.mean_ns)),
+        of("per_op_low_ns", |of| Some(of.interval_ns?[0])),
+        of("per_op_high_ns", |of| Some(of.interval_ns?[1])),
+        flag("outlier", |line| Some(line.statistic?.outliers.contains(&line.trial?.index))),
+        of("ratio", |of| of.ratio),
+        of("ratio_low", |of| Some(of.ratio_interval?[0])),
+        of("ratio_high", |of| Some(of.ratio_interval?[1])),
+        flag("not_significant", |line| {
+            let of = line.statistic?;
+            of.ratio.map(|_| of.not_significant)
+        }),
+    ]
+}
+
+/// Clients and schedules of a run. Latencies are of its phase, over the counted runs.
+fn shared() -> Vec<Column> {
+    let rates = |line: &Line<'_>, which: fn(f64, f64) -> f64| {
+        let clients = line.run?.1.clients.iter();
+        clients.filter_map(|client| client.ops_per_second()).reduce(which)
+    };
+    let service = |name: &str, get: Figure<Latency>| {
+        whole(name, move |line| line.run.and(get(line.phase?.latency.as_ref()?)))
+    };
+    let response = |name: &str, get: Figure<Latency>| {
+        whole(name, move |line| line.run.and(get(line.phase?.response.as_ref()?)))
+    };
+    vec![
+        run("clients", |run| Some(run.clients.len().max(1) as u64)),
+        real("ops_per_second", |line| line.run?.1.ops_per_second()),
+        real("slowest_client_per_second", move |line| rates(line, f64::min)),
+        real("fastest_client_per_second", move |line| rates(line, f64::max)),
+        run("target_rate", |run| Some(run.schedule?.target_rate)),
+        real("achieved_rate", |line| Some(line.run?.1.schedule?.achieved_rate)),
+        flag("kept_up", |line| Some(line.run?.1.schedule?.kept_up())),
+        run("late_p99_ns", |run| run.schedule?.late_p99_ns),
+        service("service_p50_ns", |latency| Some(latency.p50)),
+        service("service_p99_ns", |latency| latency.p99),
+        service("service_p99_9_ns", |latency| latency.p99_9),
+        real("response_mean_ns", |line| Some(line.run?.1.schedule?.response_ns)),
+        response("response_p50_ns", |latency| Some(latency.p50)),
+        response("response_p99_ns", |latency| latency.p99),
+        response("response_p99_9_ns", |latency| latency.p99_9),
+        real("write_amplification", |line| line.run?.1.write_amplification()),
+        real("amplification_with_maintenance", |line| line.run?.1.amplification_with_maintenance()),
+    ]
 }
 
 /// What reached the device, where files of today and of before say it.
@@ -147,71 +177,74 @@ fn device(run: &Run) -> Option<DeviceIo> {
     run.device_io.or(run.loaded.and_then(|loaded| loaded.device_io))
 }
 
-fn maintenance(run: &Run) -> Option<&Maintenance> {
-    run.maintenance()
+/// Whatever else was measured of the trial, the phase and the run.
+fn measured() -> Vec<Column> {
+    let of_phase = LATENCY.map(|(name, get)| {
+        whole(&format!("latency_{name}"), move |line| get(line.phase?.latency.as_ref()?))
+    });
+    let of_trial = [
+        trial("open_ns", |trial| trial.open_ns),
+        trial("wall_ns", |trial| Some(trial.wall_ns)),
+        trial("baseline_bytes", |trial| trial.baseline_bytes),
+        trial("disk_allocated_bytes", |trial| Some(trial.disk?.allocated_bytes)),
+        trial("disk_apparent_bytes", |trial| Some(trial.disk?.apparent_bytes)),
+        trial("device_read_bytes", |trial| Some(trial.device_io?.read_bytes)),
+        trial("device_written_bytes", |trial| Some(trial.device_io?.written_bytes)),
+        trial("device_flushes", |trial| Some(trial.device_io?.flushes)),
+        trial("background_cpu_ns", |trial| Some(trial.background_cpu?.cpu_ns)),
+        trial("background_stolen_ns", |trial| Some(trial.background_cpu?.stolen_ns)),
+        trial("total_cpu_ns", |trial| Some(trial.background_cpu?.total_cpu_ns)),
+    ];
+    let of_run = [
+        run("mean_bytes", |run| run.engine.mean_bytes),
+        run("user_bytes", |run| Some(run.loaded?.user_bytes)),
+        run("run_device_read_bytes", |run| Some(device(run)?.read_bytes)),
+        run("run_device_written_bytes", |run| Some(device(run)?.written_bytes)),
+        run("run_device_flushes", |run| Some(device(run)?.flushes)),
+        maintenance("maintenance_ns", |of| Some(of.elapsed_ns)),
+        maintenance("maintenance_cpu_ns", |of| of.engine.cpu_ns),
+        maintenance("maintenance_peak_bytes", |of| of.engine.peak_bytes),
+        maintenance("maintenance_read_bytes", |of| of.engine.read_bytes),
+        maintenance("maintenance_written_bytes", |of| of.engine.written_bytes),
+        maintenance("maintenance_device_written_bytes", |of| Some(of.device_io?.written_bytes)),
+        maintenance("maintenance_device_read_bytes", |of| Some(of.device_io?.read_bytes)),
+        maintenance("maintenance_device_flushes", |of| Some(of.device_io?.flushes)),
+        maintenance("before_maintenance_allocated_bytes", |of| {
+            Some(of.disk_before?.allocated_bytes)
+        }),
+        maintenance("before_maintenance_apparent_bytes", |of| Some(of.disk_before?.apparent_bytes)),
+        maintenance("after_maintenance_allocated_bytes", |of| Some(of.disk_after?.allocated_bytes)),
+        maintenance("after_maintenance_apparent_bytes", |of| Some(of.disk_after?.apparent_bytes)),
+    ];
+    of_trial.into_iter().chain(of_phase).chain(of_run).collect()
 }
 
-fn observed(run: &Run) -> Option<&Observed> {
-    run.observed.as_ref()
-}
-
-fn allocated(size: Option<DiskSize>) -> Option<u64> {
-    Some(size?.allocated_bytes)
-}
-
-fn apparent(size: Option<DiskSize>) -> Option<u64> {
-    Some(size?.apparent_bytes)
-}
-
-fn read(io: Option<DeviceIo>) -> Option<u64> {
-    Some(io?.read_bytes)
-}
-
-fn written(io: Option<DeviceIo>) -> Option<u64> {
-    Some(io?.written_bytes)
-}
-
-fn flushes(io: Option<DeviceIo>) -> Option<u64> {
-    Some(io?.flushes)
-}
-
-/// The same behind those that the CSV has among its first.
-pub(super) fn with_usage(file: &ResultFile) -> Vec<Column> {
-    let column = |name: &str, get| Column { name: name.to_owned(), get };
-    let runs = USAGE.iter().chain(&SHARED).map(|(name, get)| column(name, Get::Run(*get)));
-    let response = RESPONSE.iter().map(|(name, get)| column(name, Get::Response(*get)));
-    runs.chain(response).chain(of(file)).collect()
-}
-
-/// Every column for a result.
-pub(super) fn of(file: &ResultFile) -> Vec<Column> {
-    let mut columns = Vec::new();
-    let mut add = |name: String, get: Get| {
-        columns.push(Column { name: name.replace('-', "_"), get });
-    };
-    for (name, get) in TRIAL {
-        add(name.to_owned(), Get::Trial(get));
-    }
-    for (name, get) in LATENCY {
-        add(format!("latency_{name}"), Get::Phase(get));
-    }
-    for (name, get) in RUN {
-        add(name.to_owned(), Get::Run(get));
-    }
-    add("observed_network_bytes".to_owned(), Get::Run(|run| observed(run)?.network_bytes));
-    add("observed_disk_growth_bytes".to_owned(), Get::Growth);
+/// What was watched in phases that last by the clock.
+fn observed(file: &ResultFile) -> Vec<Column> {
+    let mut columns = vec![
+        run("observed_window_ns", |run| Some(seen(run)?.window_ns)),
+        run("observed_network_bytes", |run| seen(run)?.network_bytes),
+        column(
+            "observed_disk_growth_bytes",
+            Get::Whole(Box::new(|line| seen(line.run?.1)?.disk_growth_bytes)),
+        ),
+    ];
     for role in named(&ROLES, file, |seen| seen.processes.keys().collect()) {
-        for (name, get) in PROCESS {
-            add(format!("observed_{role}_{name}"), Get::Process(role.clone(), get));
-        }
+        columns.extend(PROCESS.map(|(name, get)| {
+            let (name, role) = (format!("observed_{role}_{name}"), role.clone());
+            whole(&name, move |line| get(seen(line.run?.1)?.processes.get(&role)?))
+        }));
     }
     for count in named(&COUNTS, file, |seen| seen.counts.keys().collect()) {
-        add(format!("observed_{count}"), Get::Count(count));
+        columns.push(whole(&format!("observed_{count}"), move |line| {
+            seen(line.run?.1)?.counts.get(&count).copied()
+        }));
     }
-    for latency in named(&LATENCIES, file, |seen| seen.latencies.keys().collect()) {
-        for (name, get) in LATENCY {
-            add(format!("observed_{latency}_{name}"), Get::Latency(latency.clone(), get));
-        }
+    for kind in named(&LATENCIES, file, |seen| seen.latencies.keys().collect()) {
+        columns.extend(LATENCY.map(|(name, get)| {
+            let (name, kind) = (format!("observed_{kind}_{name}"), kind.clone());
+            whole(&name, move |line| get(seen(line.run?.1)?.latencies.get(&kind)?))
+        }));
     }
     columns
 }
@@ -224,26 +257,48 @@ fn named(
 ) -> Vec<String> {
     let trials = file.cells.iter().flat_map(|cell| &cell.trials);
     let runs = trials.flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs);
-    let found: BTreeSet<&str> =
-        runs.filter_map(observed).flat_map(&keys).map(String::as_str).collect();
-    let further = found.into_iter().filter(|name| !known.contains(name));
-    known.iter().copied().chain(further).map(str::to_owned).collect()
+    let mut found: Vec<&str> = runs.filter_map(seen).flat_map(keys).map(String::as_str).collect();
+    found.sort_unstable();
+    text::unique(known.iter().copied().chain(found)).into_iter().map(str::to_owned).collect()
 }
 
-impl Column {
-    /// The number of a line; `None` where it was not measured, or the line is not about it.
-    pub fn of(&self, at: &At<'_>) -> Option<i64> {
-        let seen = || observed(at.run?);
-        let number = match &self.get {
-            Get::Growth => return seen()?.disk_growth_bytes,
-            Get::Trial(get) => get(at.trial?),
-            Get::Phase(get) => get(at.phase?.latency.as_ref()?),
-            Get::Response(get) => get(at.phase?.response.as_ref()?),
-            Get::Run(get) => get(at.run?),
-            Get::Process(role, get) => get(seen()?.processes.get(role)?),
-            Get::Count(name) => seen()?.counts.get(name).copied(),
-            Get::Latency(name, get) => get(seen()?.latencies.get(name)?),
-        };
-        i64::try_from(number?).ok()
-    }
+fn column(name: &str, get: Get) -> Column {
+    Column { name: plain(name).replace('-', "_"), get }
+}
+
+fn word(name: &str, get: impl Fn(&Line<'_>) -> Option<String> + 'static) -> Column {
+    column(name, Get::Text(Box::new(get)))
+}
+
+fn flag(name: &str, get: impl Fn(&Line<'_>) -> Option<bool> + 'static) -> Column {
+    column(name, Get::Flag(Box::new(get)))
+}
+
+fn real(name: &str, get: impl Fn(&Line<'_>) -> Option<f64> + 'static) -> Column {
+    column(name, Get::Real(Box::new(get)))
+}
+
+fn whole(name: &str, get: impl Fn(&Line<'_>) -> Option<u64> + 'static) -> Column {
+    column(name, Get::Whole(Box::new(move |line| i64::try_from(get(line)?).ok())))
+}
+
+fn trial(name: &str, get: Figure<Trial>) -> Column {
+    whole(name, move |line| get(line.trial?))
+}
+
+fn run(name: &str, get: Figure<Run>) -> Column {
+    whole(name, move |line| get(line.run?.1))
+}
+
+fn maintenance(name: &str, get: Figure<Maintenance>) -> Column {
+    whole(name, move |line| get(line.run?.1.maintenance()?))
+}
+
+fn seen(run: &Run) -> Option<&Observed> {
+    run.observed.as_ref()
+}
+
+/// The status as the result file writes it: one word.
+fn slug(status: Status) -> String {
+    status.name().replace(' ', "-")
 }

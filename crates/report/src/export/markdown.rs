@@ -4,61 +4,54 @@ use embermark_model::result::ResultFile;
 
 use crate::grid::{self, Grid, Text};
 use crate::notes::{self, Note, Section};
-use crate::text::markdown as escaped;
+use crate::text::{self, markdown as escaped};
 use crate::{Options, cost, published, summary};
 
 pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> String {
+    let options = Options { intervals: true, ..*options };
     let comparison = summary::compare(file, options.order);
     let mut blocks: Vec<String> =
         notes::face(file).map(|face| format!("**{}**", escaped(&face))).into_iter().collect();
     for group in &comparison.groups {
-        let grid = grid::comparison(group);
-        blocks.push(format!("## {}", escaped(&grid.title)));
-        blocks.push(escaped(&grid::subtitle(group, &file.plan).join(" · ")));
-        if !grid.header.is_empty() {
-            blocks.push(table(&grid));
-        }
-        let latency = grid::latency(group).filter(|_| options.latency);
-        let shared = [grid::sharing::throughput(group), grid::sharing::response(group)];
-        let others = [grid::intervals(group), latency, grid::resources(group), grid::loads(group)];
-        for grid in shared.iter().chain(&others).flatten() {
-            blocks.push(format!("### {}", escaped(&grid.title)));
-            blocks.push(table(grid));
+        for (index, grid) in grid::of(group, &options).iter().enumerate() {
+            let level = if index == 0 { "##" } else { "###" };
+            blocks.push(format!("{level} {}", escaped(&grid.title)));
+            if index == 0 {
+                blocks.push(escaped(&grid::subtitle(group, file).join(" · ")));
+            }
+            blocks.extend(table(grid));
         }
     }
-    for table_of in cost::grids(file, &options.weights, options.published) {
-        blocks.push(format!("### {}", escaped(&table_of.grid.title)));
-        blocks.push(table(&table_of.grid));
-        blocks.extend((!table_of.notes.is_empty()).then(|| list(&table_of.notes)));
-    }
-    for beside in published::beside(file, &comparison, options.published) {
-        blocks.push(format!("### {}", escaped(&beside.grid.title)));
-        blocks.push(table(&beside.grid));
-        blocks.push(list(&beside.notes));
+    let costs = cost::grids(file, &options.weights, options.published);
+    let published = published::beside(file, &comparison, options.published);
+    for annotated in costs.into_iter().chain(published) {
+        blocks.push(format!("### {}", escaped(&annotated.grid.title)));
+        blocks.extend(table(&annotated.grid));
+        blocks.extend((!annotated.notes.is_empty()).then(|| list(&annotated.notes)));
     }
     blocks.extend(notes::sections(file, &comparison, options.path).iter().map(section));
     blocks.join("\n\n") + "\n"
 }
 
-pub(crate) fn table(grid: &Grid) -> String {
+/// `None` of a table without columns or rows.
+pub(crate) fn table(grid: &Grid) -> Option<String> {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-    let header = [&grid.corner].into_iter().chain(&grid.header).map(|name| escaped(name));
+    let header = [String::new()].into_iter().chain(grid.header.iter().map(|name| escaped(name)));
     let rule = ["---"].into_iter().chain(grid.header.iter().map(|_| "---:")).map(str::to_owned);
     let rows = grid.rows.iter().map(|(label, texts)| {
         line([escaped(label)].into_iter().chain(texts.iter().map(cell)).collect())
     });
     let head = [line(header.collect()), line(rule.collect())];
-    head.into_iter().chain(rows).collect::<Vec<String>>().join("\n")
+    let lines: Vec<String> = head.into_iter().chain(rows).collect();
+    (!grid.header.is_empty() && !grid.rows.is_empty()).then(|| lines.join("\n"))
 }
 
 fn cell(text: &Text) -> String {
-    let Text { value, marks, second, best, .. } = text;
-    let shown = format!("{value}{marks} {second}{best}");
-    let shown = escaped(shown.trim_end());
-    if best.is_empty() { shown } else { format!("**{shown}**") }
+    let shown = escaped(&text.line());
+    if text.best.is_empty() { shown } else { format!("**{shown}**") }
 }
 
-fn section(section: &Section) -> String {
+pub(crate) fn section(section: &Section) -> String {
     format!("### {}\n\n{}", section.title, list(&section.notes))
 }
 
@@ -67,5 +60,5 @@ pub(crate) fn list(notes: &[Note]) -> String {
         "" => format!("- {}", escaped(&note.says)),
         about => format!("- **{}** {}", escaped(about), escaped(&note.says)),
     });
-    lines.collect::<Vec<String>>().join("\n")
+    text::joined(lines, "\n")
 }

@@ -3,7 +3,7 @@
 use embermark_model::{CellId, Durability, Scale};
 use serde::Serialize;
 
-use crate::summary::{Comparison, Entry};
+use crate::summary::Comparison;
 
 /// The statistics of one phase of one cell. Times are per operation.
 #[derive(Clone, Debug, Serialize)]
@@ -13,6 +13,8 @@ pub(super) struct Statistic<'a> {
     durability: Durability,
     variant: &'a str,
     engine: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    by_url: bool,
     phase: &'a str,
     /// Trials that have a figure.
     trials: usize,
@@ -42,27 +44,25 @@ impl Statistic<'_> {
 pub(super) fn of<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
     let mut all = Vec::new();
     for group in &comparison.groups {
-        for row in &group.rows {
-            for (engine, entry) in group.engines.iter().zip(&row.entries) {
-                let (Entry::Measured(measured), Some(phase)) = (entry, row.phase) else { continue };
-                let figure = &measured.figure;
-                all.push(Statistic {
-                    workload: group.workload,
-                    scale: group.scale,
-                    durability: group.durability,
-                    variant: row.variant.unwrap_or(group.variant),
-                    engine: engine.id,
-                    phase,
-                    trials: figure.per_trial_ns.len(),
-                    median_ns: figure.per_op_ns,
-                    mean_ns: figure.mean_ns,
-                    interval_ns: figure.interval_ns,
-                    outliers: figure.outliers.iter().map(|place| figure.trials[*place]).collect(),
-                    ratio: measured.ratio,
-                    ratio_interval: measured.ratio_interval,
-                    not_significant: measured.not_significant,
-                });
-            }
+        for (row, engine, measured) in group.measured() {
+            let (Some(phase), figure) = (row.phase, &measured.figure) else { continue };
+            all.push(Statistic {
+                workload: group.workload,
+                scale: group.scale,
+                durability: group.durability,
+                variant: row.variant.unwrap_or(group.variant),
+                engine: engine.id,
+                by_url: engine.by_url,
+                phase,
+                trials: figure.per_trial_ns.len(),
+                median_ns: figure.per_op_ns,
+                mean_ns: figure.mean_ns,
+                interval_ns: figure.interval_ns,
+                outliers: figure.outliers.iter().map(|place| figure.trials[*place]).collect(),
+                ratio: measured.ratio,
+                ratio_interval: measured.ratio_interval,
+                not_significant: measured.not_significant,
+            });
         }
     }
     all

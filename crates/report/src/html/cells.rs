@@ -1,34 +1,30 @@
 //! One group's cells and entries, as the page is given them.
 
+use embermark_model::Status;
 use embermark_model::result::{
     Cell, Execution, Latency, Observed, PhaseResult, ResultFile, Run, Trial,
 };
-use embermark_model::{Scale, Status};
 
-use super::data::{
-    CellData, EngineFacts, EntryData, FigureData, LatencyData, LoadingData, Page, TrialData,
-    UsageData, WatchedData,
-};
+use super::data::{CellData, EntryData, Page, TrialData, WatchedData};
 use crate::statistics::median;
-use crate::summary::{Entry, Figure, Group, Loading, Row, Usage};
+use crate::summary::{self, Engine, Entry, Figure, Group, Row, Usage, loading};
 use crate::text;
 
 /// The longest text of a reason; the result file has it whole.
 const LONGEST_REASON: usize = 2_000;
 
 /// Adds the cells and entries of one group.
-pub(super) fn add(page: &mut Page, file: &ResultFile, group: &Group<'_>) {
+pub(super) fn add<'a>(page: &mut Page<'a>, file: &ResultFile, group: &Group<'a>) {
     let first = page.cells.len();
     let mut known: Vec<&Cell> = Vec::new();
     for row in &group.rows {
         let variant = row.variant.unwrap_or(group.variant);
         for (engine, entry) in group.engines.iter().zip(&row.entries) {
-            let Some(cell) = find(file, group, variant, engine.id) else { continue };
+            let Some(cell) = group.cell(file, variant, engine.id) else { continue };
             let place = known.iter().position(|other| std::ptr::eq(*other, cell));
             let place = place.unwrap_or_else(|| {
                 known.push(cell);
-                let ranked = engine.ranked(group.durability);
-                page.cells.push(cell_data(page, file, group, cell, ranked));
+                page.cells.push(cell_data(page, file, group, cell, engine));
                 known.len() - 1
             });
             page.entries.push(entry_data(first + place, cell, row, entry));
@@ -36,77 +32,40 @@ pub(super) fn add(page: &mut Page, file: &ResultFile, group: &Group<'_>) {
     }
 }
 
-fn find<'a>(
-    file: &'a ResultFile,
-    group: &Group<'_>,
-    variant: &str,
-    engine: &str,
-) -> Option<&'a Cell> {
-    file.cells.iter().find(|Cell { id, .. }| {
-        (id.workload.as_str(), id.scale, id.durability)
-            == (group.workload, group.scale, group.durability)
-            && (id.variant.as_str(), id.engine.as_str()) == (variant, engine)
-    })
-}
-
 fn cell_data(
-    page: &Page,
+    page: &Page<'_>,
     file: &ResultFile,
     group: &Group<'_>,
     cell: &Cell,
-    ranked: bool,
+    engine: &Engine<'_>,
 ) -> CellData {
-    let rows = match group.scale {
-        Scale::Rows(rows) => Some(rows),
-        Scale::Full => group.dataset.map(|dataset| dataset.rows),
-    };
-    let mut versions: Vec<String> = Vec::new();
-    for version in cell.trials.iter().filter_map(|trial| trial.version.as_deref()) {
-        let version = text::clipped(version, 200);
-        if !versions.contains(&version) {
-            versions.push(version);
-        }
-    }
+    let versions = cell.trials.iter().filter_map(|trial| trial.version.as_deref());
+    let versions = text::unique(versions.map(|version| text::clipped(version, 200)));
     let settings = cell.trials.iter().map(|trial| &trial.settings).find(|all| !all.is_empty());
     let settings = settings.into_iter().flatten();
     CellData {
         result: page.results.len(),
         workload: text::plain(group.workload),
         scale: group.scale.to_string(),
-        rows,
+        rows: group.row_count(),
         tier: group.durability,
         variant: text::plain(&cell.id.variant),
         main: cell.id.variant == group.variant,
         engine: text::plain(&cell.id.engine),
-        kind: kind(&page.engines, file, cell),
+        kind: summary::kind(file, engine.id, &page.engines).map(str::to_owned),
         status: cell.status,
         reason: reason(cell.reason.as_deref()),
         effective_durability: cell.effective_durability.filter(|tier| *tier != group.durability),
-        ranked,
+        ranked: engine.ranked(group.durability),
+        by_url: engine.by_url,
         unpublishable: cell.unpublishable,
         versions,
         settings: settings
             .map(|(name, value)| (text::plain(name), text::clipped(value, 200)))
             .collect(),
         trials: cell.trials.iter().map(trial_data).collect(),
-        usage: usage_data(&Usage::of(cell)),
+        usage: Usage::of(cell),
     }
-}
-
-/// What the facts say; else an engine that had a client beside it is a server.
-fn kind(facts: &[EngineFacts], file: &ResultFile, cell: &Cell) -> Option<String> {
-    if cell.reference {
-        return Some("reference".into());
-    }
-    if let Some(known) = facts.iter().find(|known| known.id == cell.id.engine) {
-        return Some(known.kind.clone());
-    }
-    let of_engine = file.cells.iter().filter(|other| other.id.engine == cell.id.engine);
-    let phases = of_engine.flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
-    let mut runs = phases.flat_map(|part| &part.runs).peekable();
-    runs.peek()?;
-    let kind = if runs.any(|run| run.client.is_some()) { "server" } else { "embedded" };
-    Some(kind.into())
 }
 
 fn reason(text: Option<&str>) -> Option<String> {
@@ -115,35 +74,28 @@ fn reason(text: Option<&str>) -> Option<String> {
 
 fn trial_data(trial: &Trial) -> TrialData {
     TrialData {
+        index: trial.index,
         status: trial.status,
         reason: reason(trial.reason.as_deref()),
         open_ns: trial.open_ns,
-        wall_ns: trial.wall_ns,
-        baseline_bytes: trial.baseline_bytes,
         log: trial.log.as_deref().map(text::plain),
     }
 }
 
-fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> EntryData {
+fn entry_data<'a>(place: usize, cell: &Cell, row: &Row<'a>, entry: &Entry<'a>) -> EntryData<'a> {
     let parts: Vec<Option<&PhaseResult>> = cell
         .trials
         .iter()
         .map(|trial| trial.phases.iter().find(|part| Some(part.phase.as_str()) == row.phase))
         .collect();
     let known = || parts.iter().copied().flatten();
+    let measured = entry.measured();
+    let figure = measured.map(|measured| &measured.figure);
     let status = match entry {
-        Entry::Measured(measured) => Some(match measured.figure.stop {
-            Some(_) => Status::Capped,
-            None => known().map(|part| part.status).reduce(Status::worst).unwrap_or(Status::Ok),
-        }),
+        Entry::Measured(measured) if measured.figure.stop.is_some() => Some(Status::Capped),
+        Entry::Measured(_) => known().map(|part| part.status).reduce(Status::worst),
         Entry::Ended(status) => Some(*status),
         Entry::Absent => None,
-    };
-    let (figure, tainted, client_side) = match entry {
-        Entry::Measured(measured) => {
-            (Some(&measured.figure), measured.tainted, measured.figure.client_side)
-        }
-        _ => (None, false, known().any(|part| part.execution == Execution::ClientSide)),
     };
     let of_trials = || cell.trials.iter().filter_map(|trial| trial.reason.as_deref());
     let why = known().find_map(|part| part.reason.as_deref());
@@ -154,28 +106,29 @@ fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> En
         let mark = |run: &Run| u8::from(run.discarded) + 2 * u8::from(run.capped);
         runs.iter().map(|run| (run.elapsed_ns, run.ops, mark(run))).collect()
     };
-    let loading = row.phase.and_then(|phase| Loading::of(cell, phase));
     EntryData {
         cell: place,
         phase: row.phase.map(text::plain),
         status,
         reason: reason(why),
-        tainted,
-        client_side,
-        figure: figure.map(|figure| figure_data(cell, figure)),
-        latency: figure.and_then(Figure::latency).map(|latency| latency_data(&latency)),
-        response: figure.and_then(Figure::response).map(|response| latency_data(&response)),
-        sharing: figure.and_then(|figure| figure.sharing.clone()),
-        usage: row
-            .phase
-            .map_or_else(UsageData::default, |phase| usage_data(&Usage::of_phase(cell, phase))),
+        tainted: measured.is_some_and(|measured| measured.tainted),
+        client_side: known().any(|part| part.execution == Execution::ClientSide),
+        commits_each: measured.is_some_and(|measured| measured.commits_each),
+        figure: figure.cloned(),
+        latency: figure.and_then(Figure::latency).map(without_histogram),
+        response: figure.and_then(Figure::response).map(without_histogram),
+        usage: row.phase.map(|phase| Usage::of_phase(cell, phase)).unwrap_or_default(),
         network_bytes: network(&parts),
         remarks: remarks(&parts),
         watched: watched(cell, row),
-        write_amplification: loading.and_then(|loading| loading.write_amplification),
-        loading: loading.map(loading_data),
+        loading: row.phase.and_then(|phase| loading(cell, phase)),
         runs: parts.iter().map(|part| runs(*part)).collect(),
     }
+}
+
+/// The percentiles are all that is shown.
+fn without_histogram(latency: Latency) -> Latency {
+    Latency { hdr: String::new(), ..latency }
 }
 
 /// What was seen of the counted runs of each trial.
@@ -194,16 +147,9 @@ fn network(parts: &[Option<&PhaseResult>]) -> Option<f64> {
 }
 
 fn remarks(parts: &[Option<&PhaseResult>]) -> Vec<String> {
-    let mut said: Vec<String> = Vec::new();
-    for remark in
-        parts.iter().flatten().flat_map(|part| observed(part)).flat_map(|seen| &seen.remarks)
-    {
-        let remark = text::clipped(remark, LONGEST_REASON);
-        if !said.contains(&remark) {
-            said.push(remark);
-        }
-    }
-    said
+    let seen = parts.iter().flatten().flat_map(|part| observed(part));
+    let remarks = seen.flat_map(|seen| &seen.remarks);
+    text::unique(remarks.map(|remark| text::clipped(remark, LONGEST_REASON)))
 }
 
 fn watched(cell: &Cell, row: &Row<'_>) -> Vec<WatchedData> {
@@ -211,74 +157,23 @@ fn watched(cell: &Cell, row: &Row<'_>) -> Vec<WatchedData> {
     let parts = trials.flat_map(|(trial, of)| of.phases.iter().map(move |part| (trial, part)));
     parts
         .filter(|(_, part)| Some(part.phase.as_str()) == row.phase)
-        .flat_map(|(trial, part)| observed(part).map(move |seen| watched_data(trial, seen)))
+        .flat_map(|(trial, part)| {
+            observed(part).map(move |seen| WatchedData { trial, seen: shown(seen) })
+        })
         .collect()
 }
 
-fn watched_data(trial: usize, seen: &Observed) -> WatchedData {
-    let latency = |of: &Latency| (of.samples, of.p50, of.p99, of.max);
-    WatchedData {
-        trial,
-        window_ns: seen.window_ns,
-        processes: seen.processes.iter().map(|(r, of)| (text::plain(r), *of)).collect(),
-        disk_growth_bytes: seen.disk_growth_bytes,
-        network_bytes: seen.network_bytes,
-        counts: seen.counts.iter().map(|(name, n)| (text::plain(name), *n)).collect(),
-        latencies: seen.latencies.iter().map(|(n, of)| (text::plain(n), latency(of))).collect(),
-    }
-}
-
-fn latency_data(latency: &Latency) -> LatencyData {
-    LatencyData {
-        samples: latency.samples,
-        sampled_every: latency.sampled_every,
-        min: latency.min,
-        mean: latency.mean,
-        p50: latency.p50,
-        p95: latency.p95,
-        p99: latency.p99,
-        p99_9: latency.p99_9,
-        max: latency.max,
-    }
-}
-
-fn figure_data(cell: &Cell, figure: &Figure<'_>) -> FigureData {
-    let place = |index: &u32| cell.trials.iter().position(|trial| trial.index == *index);
-    FigureData {
-        per_op_ns: figure.per_op_ns,
-        elapsed_ns: figure.elapsed_ns,
-        interval: figure.interval_ns,
-        ops: figure.ops,
-        done: figure.stop.map(|stop| stop.done),
-        per_trial_ns: figure.per_trial_ns.clone(),
-        trials: figure.trials.iter().filter_map(place).collect(),
-        outliers: figure.outliers.clone(),
-    }
-}
-
-fn loading_data(loading: Loading) -> LoadingData {
-    LoadingData {
-        user_bytes: loading.user_bytes,
-        amplification_with_maintenance: loading.amplification_with_maintenance,
-        maintenance_ns: loading.maintenance_ns,
-        maintenance_cpu_ns: loading.maintenance_cpu_ns,
-        maintenance_written_bytes: loading.maintenance_written_bytes,
-        disk_before_bytes: loading.disk_before_bytes,
-        disk_after_bytes: loading.disk_after_bytes,
-    }
-}
-
-fn usage_data(usage: &Usage) -> UsageData {
-    UsageData {
-        cpu_ns: usage.cpu_ns,
-        client_cpu_ns: usage.client_cpu_ns,
-        peak_bytes: usage.peak_bytes,
-        mean_bytes: usage.mean_bytes,
-        read_bytes: usage.read_bytes,
-        written_bytes: usage.written_bytes,
-        disk_bytes: usage.disk_bytes,
-        flushes: usage.flushes,
-        background_cpu_share: usage.background_cpu_share,
-        incomplete: usage.incomplete && usage.is_measured(),
+/// What was seen, with names that are on one line.
+fn shown(seen: &Observed) -> Observed {
+    let name = |name: &str| text::plain(name);
+    Observed {
+        processes: seen.processes.iter().map(|(role, used)| (name(role), *used)).collect(),
+        counts: seen.counts.iter().map(|(of, count)| (name(of), *count)).collect(),
+        latencies: (seen.latencies.iter())
+            .map(|(of, latency)| (name(of), without_histogram(latency.clone())))
+            .collect(),
+        // They stand with the phase.
+        remarks: Vec::new(),
+        ..seen.clone()
     }
 }

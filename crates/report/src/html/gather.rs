@@ -4,16 +4,13 @@ use std::path::Path;
 
 use embermark_model::result::ResultFile;
 
-use super::data::{
-    AdviceData, CostData, GroupData, NoteData, Page, PublishedData, PublishedRow, ResultData,
-    SectionData, VERSION,
-};
+use super::data::{AdviceData, GroupData, Page, ResultData, TableData, VERSION};
 use super::{PageOptions, Source, cells};
-use crate::notes::{self, Note};
-use crate::summary::{self, Comparison, Group};
-use crate::{Beside, advise, compare, cost, grid, published, text};
+use crate::notes::{self, Note, note};
+use crate::summary::{self, Comparison, Resource};
+use crate::{Beside, advise, compare, cost, format, grid, published, text};
 
-pub(super) fn gather(sources: &[Source<'_>], options: PageOptions<'_>) -> Page {
+pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Page<'a> {
     let labels = labels(sources);
     let unpublishable: Vec<&str> =
         sources.iter().flat_map(|source| source.result.unpublishable()).collect();
@@ -22,6 +19,9 @@ pub(super) fn gather(sources: &[Source<'_>], options: PageOptions<'_>) -> Page {
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         face: notes::face_of(&unpublishable),
         results: Vec::new(),
+        unlike: unlike(sources, &labels),
+        resource_columns: Resource::SHOWN.map(Resource::column).into(),
+        load_columns: summary::load_columns().collect(),
         engines: options.engines,
         workloads: options.workloads,
         cells: Vec::new(),
@@ -32,8 +32,11 @@ pub(super) fn gather(sources: &[Source<'_>], options: PageOptions<'_>) -> Page {
     };
     for (source, label) in sources.iter().zip(labels) {
         let comparison = summary::compare(source.result, options.order);
-        page.published.extend(published_of(page.results.len(), source.result, &comparison));
-        page.costs.extend(costs_of(page.results.len(), source.result));
+        let table = |table| TableData { result: page.results.len(), table };
+        let published = published::beside(source.result, &comparison, Beside::Measured);
+        page.published.extend(published.into_iter().map(table));
+        let costs = cost::grids(source.result, &cost::score::Weights::default(), Beside::Measured);
+        page.costs.extend(costs.into_iter().map(table));
         for group in &comparison.groups {
             cells::add(&mut page, source.result, group);
         }
@@ -42,42 +45,27 @@ pub(super) fn gather(sources: &[Source<'_>], options: PageOptions<'_>) -> Page {
     page
 }
 
-fn costs_of(result: usize, file: &ResultFile) -> impl Iterator<Item = CostData> {
-    let tables = cost::grids(file, &cost::score::Weights::default(), Beside::Measured);
-    tables.into_iter().map(move |table| CostData {
-        result,
-        title: table.grid.title,
-        header: table.grid.header,
-        rows: (table.grid.rows.into_iter())
-            .map(|(label, texts)| {
-                let texts = texts.into_iter().map(|text| text.value + text.best);
-                std::iter::once(label).chain(texts).collect()
-            })
-            .collect(),
-        notes: table.notes.into_iter().map(note).collect(),
-    })
+/// In what the results differ from the first one, each with its name.
+fn unlike(sources: &[Source<'_>], labels: &[String]) -> Vec<String> {
+    let mut all = Vec::new();
+    for (source, label) in sources.iter().zip(labels).skip(1) {
+        let reasons = compare::conditions(sources[0].result, source.result).incomparable;
+        all.extend(reasons.iter().map(|reason| format!("{}, {label}: {reason}", labels[0])));
+    }
+    all
 }
 
-/// One table of all results that were measured alike, else one of each; none where nothing was
-/// measured.
+/// One table of all results that can be pooled, else one of each; none where nothing was measured.
 fn advice(sources: &[Source<'_>], labels: &[String]) -> Vec<AdviceData> {
     let files: Vec<&ResultFile> = sources.iter().map(|source| source.result).collect();
-    let alike = |file: &&ResultFile| {
-        files.first().is_some_and(|first| compare::conditions(first, file).incomparable.is_empty())
-    };
-    let tables = match files.iter().skip(1).all(alike) {
-        true => vec![AdviceData { of: None, table: advise::table(&files) }],
-        false => labels
-            .iter()
-            .zip(&files)
-            .map(|(label, file)| AdviceData {
-                of: Some(label.clone()),
-                table: advise::table(&[file]),
-            })
-            .collect(),
-    };
+    let alike = files.iter().skip(1).all(|file| compare::unpoolable(files[0], file).is_empty());
+    let of_each = labels.iter().zip(&files);
+    let of_each = of_each.map(|(label, file)| (Some(label.clone()), vec![*file]));
+    let tables = if alike { vec![(None, files.clone())] } else { of_each.collect() };
+    let tables =
+        tables.into_iter().map(|(of, files)| AdviceData { of, table: advise::table(&files) });
     let measured = |data: &AdviceData| data.table.engines.iter().any(|one| !one.ratios.is_empty());
-    tables.into_iter().filter(measured).collect()
+    tables.filter(measured).collect()
 }
 
 /// A name for each result: its file's, or its folder's where the file is called `result`, and the
@@ -109,65 +97,45 @@ fn result(source: &Source<'_>, label: String, comparison: &Comparison<'_>) -> Re
         started: text::plain(&manifest.started),
         machine: notes::machine(&manifest.machine),
         warnings: manifest.warnings.iter().map(|warning| text::plain(warning)).collect(),
-        sections: sections
-            .into_iter()
-            .filter(|section| section.title != "Warnings")
-            .map(|section| SectionData {
-                title: section.title.to_owned(),
-                notes: section.notes.into_iter().map(note).collect(),
-            })
-            .collect(),
+        sections: sections.into_iter().filter(|section| section.title != "Warnings").collect(),
         manifest: asked(source.result),
         unpublishable: source.result.unpublishable().into_iter().map(text::plain).collect(),
-        groups: comparison.groups.iter().map(|group| about(group, source.result)).collect(),
+        groups: (comparison.groups.iter())
+            .map(|group| GroupData {
+                workload: text::plain(group.workload),
+                scale: group.scale.to_string(),
+                tier: group.durability,
+                about: grid::subtitle(group, source.result),
+            })
+            .collect(),
     }
-}
-
-fn about(group: &Group<'_>, file: &ResultFile) -> GroupData {
-    GroupData {
-        workload: text::plain(group.workload),
-        scale: group.scale.to_string(),
-        tier: group.durability,
-        variant: text::plain(group.variant),
-        about: grid::subtitle(group, &file.plan),
-    }
-}
-
-fn note(note: Note) -> NoteData {
-    NoteData { about: note.about, says: note.says }
 }
 
 /// The plan, the data sets and what of the machine the notes leave out.
-fn asked(file: &ResultFile) -> Vec<NoteData> {
+fn asked(file: &ResultFile) -> Vec<Note> {
     let (plan, manifest) = (&file.plan, &file.manifest);
-    let milliseconds = |ms: u64| crate::format::duration(ms as f64 * 1e6);
-    let mut rows = vec![
-        ("workloads", plan.workloads.join(", ")),
-        ("engines", plan.engines.join(", ")),
-        ("tiers", plan.durabilities.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
-        (
-            "runs in a trial",
-            format!("{}, of which the first {} to warm up", plan.runs, plan.warmup_runs),
-        ),
-        ("trials", plan.trials.to_string()),
-        ("longest run time", plan.max_run_time_ms.map_or_else(|| "none".into(), milliseconds)),
-        (
-            "phases by the clock last",
-            plan.window_ms.map_or_else(|| "as long as each workload has it".into(), milliseconds),
-        ),
-        ("cache memory", crate::format::bytes(plan.memory_bytes as f64)),
-        ("seed", plan.seed.to_string()),
+    let time = |ms: Option<u64>, none: &str| {
+        ms.map_or_else(|| none.to_owned(), |ms| format::duration(ms as f64 * 1e6))
+    };
+    let line = |about: &str, says: String| note(about, text::plain(&says));
+    let mut notes = vec![
+        line("workloads", plan.workloads.join(", ")),
+        line("engines", plan.engines.join(", ")),
+        line("tiers", text::joined(plan.durabilities.iter().map(ToString::to_string), ", ")),
+        line("runs in a trial", format!("{}, {} of them to warm up", plan.runs, plan.warmup_runs)),
+        line("trials", plan.trials.to_string()),
+        line("longest run time", time(plan.max_run_time_ms, "none")),
+        line("phases by the clock last", time(plan.window_ms, "as long as each workload has it")),
+        line("cache memory", format::bytes(plan.memory_bytes as f64)),
+        line("seed", plan.seed.to_string()),
     ];
-    if !plan.accepted_licences.is_empty() {
-        rows.push(("licences accepted", plan.accepted_licences.join(", ")));
-    }
-    let mut named: Vec<(String, String)> =
-        rows.into_iter().map(|(about, says)| (about.to_owned(), says)).collect();
+    let accepted = plan.accepted_licences.join(", ");
+    notes.extend((!accepted.is_empty()).then(|| line("licences accepted", accepted)));
     for (workload, dataset) in &manifest.datasets {
         let digest = dataset.sha256.as_ref().map(|digest| format!(", sha256 {digest}"));
-        let rows = crate::format::counted(dataset.rows, "row");
+        let rows = format::counted(dataset.rows, "row");
         let says = format!("{}, {rows}{}", dataset.name, digest.unwrap_or_default());
-        named.push((format!("data of {workload}"), says));
+        notes.push(line(&format!("data of {}", text::plain(workload)), says));
     }
     let machine = &manifest.machine;
     let further = [
@@ -178,39 +146,6 @@ fn asked(file: &ResultFile) -> Vec<NoteData> {
         ("began", Some(manifest.started.clone())),
         ("ended", manifest.finished.clone()),
     ];
-    named.extend(further.into_iter().filter_map(|(about, says)| Some((about.to_owned(), says?))));
-    let row = |(about, says): (String, String)| NoteData {
-        about: text::plain(&about),
-        says: text::plain(&says),
-    };
-    named.into_iter().map(row).collect()
-}
-
-fn published_of(
-    place: usize,
-    file: &ResultFile,
-    comparison: &Comparison<'_>,
-) -> Vec<PublishedData> {
-    let laid = published::beside(file, comparison, Beside::Measured);
-    laid.into_iter()
-        .map(|laid| PublishedData {
-            result: place,
-            title: laid.grid.title,
-            engines: laid.grid.header,
-            rows: laid
-                .grid
-                .rows
-                .into_iter()
-                .map(|(label, texts)| PublishedRow {
-                    here: label.starts_with(' '),
-                    label: label.trim().to_owned(),
-                    figures: texts
-                        .into_iter()
-                        .map(|text| (text.value, text.second, text.ratio))
-                        .collect(),
-                })
-                .collect(),
-            notes: laid.notes.into_iter().map(note).collect(),
-        })
-        .collect()
+    notes.extend(further.into_iter().filter_map(|(about, says)| Some(line(about, says?))));
+    notes
 }

@@ -43,23 +43,16 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
 
 /// Why cells and phases have no figures, the worst first.
 pub(crate) fn failures(file: &ResultFile) -> Vec<Failure<'_>> {
-    let mut failures: Vec<Failure<'_>> = Vec::new();
-    for reason in file.cells.iter().flat_map(reasons) {
-        let text = text::clipped(reason.text.unwrap_or("no reason recorded"), LONGEST_REASON);
-        let engine = reason.cell.id.engine.as_str();
-        let same = |known: &Failure<'_>| {
-            (known.engine, known.status, &known.text) == (engine, reason.status, &text)
-        };
-        let index = failures.iter().position(same).unwrap_or(failures.len());
-        if index == failures.len() {
-            let Reason { status, log, .. } = reason;
-            failures.push(Failure { engine, status, text, log, places: Vec::new() });
-        }
-        let (failure, place) =
-            (&mut failures[index], Place { id: &reason.cell.id, phase: reason.phase });
-        if !failure.places.contains(&place) {
-            failure.places.push(place);
-        }
+    let keyed = |Reason { cell, phase, status, text, log }| {
+        let text = text::clipped(text.unwrap_or("no reason recorded"), LONGEST_REASON);
+        let id: &CellId = &cell.id;
+        ((id.engine.as_str(), status, text), (Place { id, phase }, log))
+    };
+    let reasons = text::by_key(file.cells.iter().flat_map(reasons).map(keyed));
+    let mut failures = Vec::new();
+    for ((engine, status, text), seen) in reasons {
+        let places = crate::text::unique(seen.iter().map(|(place, _)| *place));
+        failures.push(Failure { engine, status, text, log: seen[0].1, places });
     }
     // What a reader must not miss stands where reading begins.
     failures.sort_by_key(|failure| std::cmp::Reverse(failure.status));

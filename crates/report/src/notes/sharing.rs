@@ -3,10 +3,9 @@
 use embermark_model::plan::Plan;
 use embermark_model::result::OpenLoopSchedule;
 
-use super::{Note, note};
-use crate::grid::sharing::BEHIND;
-use crate::summary::{Engine, Group, Measured, Row, Schedule};
-use crate::{format, text};
+use super::{Note, Seen, note, where_of};
+use crate::format;
+use crate::grid::BEHIND;
 
 /// What the times are, where one client did not do one operation after the other.
 pub(super) fn time(plan: &Plan) -> Option<Note> {
@@ -25,27 +24,17 @@ pub(super) fn time(plan: &Plan) -> Option<Note> {
 }
 
 /// Who did not keep up with the schedule, and how well the schedule itself was kept.
-pub(super) fn schedule(
-    measured: &[(&Group<'_>, &Row<'_>, &Engine<'_>, &Measured<'_>)],
-) -> Vec<Note> {
+pub(super) fn schedule(measured: &[Seen<'_>]) -> Vec<Note> {
     let mut behind: Vec<String> = Vec::new();
     let mut late: Option<u64> = None;
-    for (group, row, engine, measured) in measured {
-        let sharing = measured.figure.sharing.as_ref();
+    for seen in measured {
+        let sharing = seen.3.figure.sharing.as_ref();
         let Some(schedule) = sharing.and_then(|sharing| sharing.schedule) else { continue };
-        let Schedule { target_rate, achieved_rate, kept_up, late_p99_ns } = schedule;
-        late = late.max(late_p99_ns);
-        if !kept_up {
-            behind.push(format!(
-                "{} {} ({}), {} {}: {} of {}",
-                text::plain(engine.id),
-                text::plain(row.phase.unwrap_or_default()),
-                text::plain(row.variant.unwrap_or(group.variant)),
-                group.scale,
-                group.durability,
-                format::rate(achieved_rate),
-                format::rate(target_rate as f64)
-            ));
+        late = late.max(schedule.late_p99_ns);
+        if !schedule.kept_up {
+            let [achieved, target] =
+                [schedule.achieved_rate, schedule.target_rate as f64].map(format::rate);
+            behind.push(format!("{}: {achieved} of {target}", where_of(seen)));
         }
     }
     let enough = format::percent(OpenLoopSchedule::ENOUGH);

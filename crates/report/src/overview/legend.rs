@@ -6,7 +6,7 @@ use embermark_model::Durability;
 use embermark_model::result::ResultFile;
 
 use super::means::{Line, Mean, SUSTAINED, Standing};
-use crate::grid::{self, sharing};
+use crate::grid;
 use crate::summary::Engine;
 use crate::{Options, cost, format, table, text};
 
@@ -44,12 +44,16 @@ pub(super) fn lines(
             format!("{} no difference to the best is shown", grid::NOT_SIGNIFICANT),
         ),
         (part.is_some(), part.unwrap_or_default()),
-        (any(&|mean| mean.behind), format!("{} did not keep up, not ranked", sharing::BEHIND)),
+        (any(&|mean| mean.behind), format!("{} did not keep up, not ranked", grid::BEHIND)),
         (
             engine(&|engine, _| engine.reference),
             format!("{} for orientation, not ranked", grid::REFERENCE),
         ),
         (stronger, format!("{} durability above the tier", grid::STRONGER)),
+        (
+            engine(&|engine, _| engine.by_url),
+            format!("{} its own settings, not compared", grid::BY_URL),
+        ),
         (weaker, format!("{} durability below the tier, not compared", grid::WEAKER)),
     ];
     let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);

@@ -6,7 +6,7 @@ use embermark_model::result::ResultFile;
 
 use crate::cost::{self, Cost, Costs};
 use crate::statistics::{geometric_mean, includes_one, is_measure, mean_ratio_interval};
-use crate::summary::{Entry, Group, Measured, Row, Sharing};
+use crate::summary::{Entry, Group, Row, Sharing};
 
 /// The phase of `machine` whose figure is a rate and not a time.
 pub(super) const SUSTAINED: &str = "sustained";
@@ -38,6 +38,8 @@ pub(super) enum Standing {
     Ended(Status),
     /// Its effective durability is below the tier: its times compare with no other.
     Weaker,
+    /// A server given by its URL, with its own settings: its times compare with no other.
+    ByUrl,
     /// Nothing was measured that compares.
     Nothing,
 }
@@ -66,14 +68,12 @@ pub(super) fn lines<'a>(file: &ResultFile, groups: &'a [Group<'a>]) -> Vec<Line<
 }
 
 fn line<'a>(file: &ResultFile, costs: &[Costs<'_>], group: &'a Group<'a>) -> Line<'a> {
-    let costs: Vec<&Cost<'_>> = costs
-        .iter()
-        .filter(|costs| {
-            (costs.workload, costs.scale, costs.durability)
-                == (group.workload, group.scale, group.durability)
-        })
-        .flat_map(|costs| &costs.lines)
-        .collect();
+    let of_group = |costs: &&Costs<'_>| {
+        (costs.workload, costs.scale, costs.durability)
+            == (group.workload, group.scale, group.durability)
+    };
+    let costs: Vec<&Cost<'_>> =
+        costs.iter().filter(of_group).flat_map(|costs| &costs.lines).collect();
     let steps: Vec<Step<'_>> = group
         .rows
         .iter()
@@ -105,7 +105,8 @@ fn ratios(group: &Group<'_>, row: &Row<'_>, costs: &[&Cost<'_>]) -> Vec<Option<f
     if row.phase == Some(SUSTAINED) {
         return rates(group, row, costs);
     }
-    let best = measured(row).find(|measured| measured.best).map(|best| best.figure.per_op_ns);
+    let mut measured = row.entries.iter().filter_map(Entry::measured);
+    let best = measured.find(|measured| measured.best).map(|best| best.figure.per_op_ns);
     let ratio = |(engine, entry): (&crate::summary::Engine<'_>, &Entry<'_>)| match entry {
         Entry::Measured(measured) if engine.reference && !measured.tainted => {
             Some(measured.figure.per_op_ns / best?)
@@ -134,13 +135,6 @@ fn rates(group: &Group<'_>, row: &Row<'_>, costs: &[&Cost<'_>]) -> Vec<Option<f6
     rates.into_iter().map(|rate| Some(best? / rate?)).collect()
 }
 
-fn measured<'a>(row: &'a Row<'a>) -> impl Iterator<Item = &'a Measured<'a>> {
-    row.entries.iter().filter_map(|entry| match entry {
-        Entry::Measured(measured) => Some(measured),
-        _ => None,
-    })
-}
-
 fn standing(
     file: &ResultFile,
     group: &Group<'_>,
@@ -149,14 +143,13 @@ fn standing(
     costs: &[&Cost<'_>],
 ) -> Standing {
     let engine = &group.engines[place];
-    let cells = file.cells.iter().filter(|cell| {
-        let id = &cell.id;
-        (id.workload.as_str(), id.scale, id.durability, id.engine.as_str())
-            == (group.workload, group.scale, group.durability, engine.id)
-    });
+    let cells = file.cells.iter().filter(|c| group.holds(&c.id) && c.id.engine == engine.id);
     let worst = cells.map(|cell| cell.status).reduce(Status::worst);
     if let Some(failure) = worst.filter(|status| status.is_failure()) {
         return Standing::Ended(failure);
+    }
+    if engine.by_url && worst.is_some_and(Status::has_figures) {
+        return Standing::ByUrl;
     }
     if engine.weaker(group.durability).is_some() && !engine.reference {
         return Standing::Weaker;
@@ -176,11 +169,10 @@ fn standing(
 }
 
 fn is_behind(steps: &[Step<'_>], place: usize, engine: &str, costs: &[&Cost<'_>]) -> bool {
-    let late = |step: &Step<'_>| match &step.row.entries[place] {
-        Entry::Measured(measured) => {
-            measured.figure.sharing.as_ref().is_some_and(Sharing::is_behind)
-        }
-        _ => false,
+    let late = |step: &Step<'_>| {
+        let measured = step.row.entries[place].measured();
+        let sharing = measured.and_then(|measured| measured.figure.sharing.as_ref());
+        sharing.is_some_and(Sharing::is_behind)
     };
     let lost = |cost: &&&Cost<'_>| {
         let some = |name: &str| cost.count(name).is_some_and(|count| count > 0);
@@ -233,7 +225,7 @@ type OfVariant<'a> = (Option<&'a str>, &'a [u32], Vec<&'a [f64]>);
 fn trials<'a>(steps: &[Step<'a>], place: usize) -> Option<Vec<Vec<&'a [f64]>>> {
     let mut cells: Vec<OfVariant<'_>> = Vec::new();
     for Step { row, .. } in steps {
-        let Entry::Measured(measured) = &row.entries[place] else { return None };
+        let measured = row.entries[place].measured()?;
         if row.phase == Some(SUSTAINED) {
             return None;
         }

@@ -36,10 +36,7 @@ pub(super) fn phase(
 /// `sensors outages`: a phase of a cell, or all of it.
 pub(super) fn place(comparison: &Comparison<'_>, place: &Place<'_>) -> String {
     let id = place.id;
-    let group = comparison.groups.iter().find(|group| {
-        (group.workload, group.scale, group.durability)
-            == (id.workload.as_str(), id.scale, id.durability)
-    });
+    let group = comparison.groups.iter().find(|group| group.holds(id));
     group.map_or_else(
         || text::plain(&id.to_string()),
         |group| phase(comparison, group, place.phase, &id.variant),

@@ -1,15 +1,13 @@
 //! What was not ok, a line each: who is not here, what engines cannot do, what went wrong, and what
 //! may have disturbed the figures. The tables have all of it in full.
 
-use std::collections::BTreeSet;
-
+use embermark_model::Status;
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, Status};
 
 use super::means::{Line, Standing};
 use super::naming;
 use crate::notes::failures::{Failure, failures};
-use crate::notes::{self, Note};
+use crate::notes::{self, Note, note};
 use crate::summary::Comparison;
 use crate::text;
 
@@ -27,7 +25,7 @@ pub(super) fn notes(
     let all = failures(file);
     let mut notes = limited(all.iter().filter(|one| one.status.is_failure()), |one| {
         let places = places(one, file, comparison);
-        note(&text::plain(one.engine), format!("{places}: {}: {}", one.status, one.text))
+        note(text::plain(one.engine), format!("{places}: {}: {}", one.status, one.text))
     });
     let what = match file.plan.target_rate {
         Some(_) => "the target rate was not achieved",
@@ -35,10 +33,10 @@ pub(super) fn notes(
     };
     let late = lines.iter().filter_map(|line| behind(comparison, line));
     notes.extend(limited(late, |who| note("behind", format!("{who}: {what}"))));
-    let absent = names(all.iter().filter(|one| one.status == Status::Unavailable));
+    let unavailable = all.iter().filter(|one| one.status == Status::Unavailable);
+    let absent = notes::names(unavailable.map(|one| text::plain(one.engine)));
     if !absent.is_empty() {
-        let says =
-            format!("{}; 'embermark engines' and the tables say what it takes", absent.join(", "));
+        let says = format!("{absent}; 'embermark engines' and the tables say what it takes");
         notes.push(note(Status::Unavailable.name(), says));
     }
     let cannot = unsupported(&all, file, comparison);
@@ -54,10 +52,6 @@ pub(super) fn notes(
     notes
 }
 
-fn note(about: &str, says: String) -> Note {
-    Note { about: about.to_owned(), says }
-}
-
 /// A line for each, and one that counts what is left out.
 fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Note> {
     let mut notes: Vec<Note> = all.map(line).collect();
@@ -69,24 +63,13 @@ fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Not
     notes
 }
 
-/// Engines without repetition, in the order they come.
-fn names<'a>(failures: impl Iterator<Item = &'a Failure<'a>>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in failures.map(|failure| text::plain(failure.engine)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
 /// Who did not keep up in a workload.
 fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Option<String> {
     let engines = line.group.engines.iter().zip(&line.boxes);
     let engines = engines
         .filter(|(_, standing)| matches!(standing, Standing::Mean(mean) if mean.behind))
         .map(|(engine, _)| text::plain(engine.id));
-    let engines = engines.collect::<Vec<String>>().join(", ");
+    let engines = text::joined(engines, ", ");
     let workload = naming::workload(comparison, line.group.workload, line.group.scale);
     (!engines.is_empty()).then(|| format!("{workload}: {engines}"))
 }
@@ -97,16 +80,8 @@ fn unsupported(
     file: &ResultFile,
     comparison: &Comparison<'_>,
 ) -> Vec<(String, Vec<String>)> {
-    let mut lacks: Vec<(String, Vec<String>)> = Vec::new();
-    for one in all.iter().filter(|one| one.status == Status::Unsupported) {
-        let (places, engine) = (places(one, file, comparison), text::plain(one.engine));
-        match lacks.iter_mut().find(|(known, _)| *known == places) {
-            Some((_, engines)) if engines.contains(&engine) => {}
-            Some((_, engines)) => engines.push(engine),
-            None => lacks.push((places, vec![engine])),
-        }
-    }
-    lacks
+    let lacks = all.iter().filter(|one| one.status == Status::Unsupported);
+    text::by_key(lacks.map(|one| (places(one, file, comparison), text::plain(one.engine))))
 }
 
 /// `events insert, htap insert_count and 3 more`; of several tiers those in which it was so, where it
@@ -115,24 +90,20 @@ fn places(failure: &Failure<'_>, file: &ResultFile, comparison: &Comparison<'_>)
     if failure.is_everywhere(file) {
         return "everything".to_owned();
     }
-    let all: BTreeSet<Durability> = comparison.groups.iter().map(|g| g.durability).collect();
-    let mut places: Vec<(String, BTreeSet<Durability>)> = Vec::new();
-    for place in &failure.places {
-        let (name, tier) = (naming::place(comparison, place), place.id.durability);
-        match places.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, tiers)) => drop(tiers.insert(tier)),
-            None => places.push((name, BTreeSet::from([tier]))),
-        }
-    }
+    let all = text::unique(comparison.groups.iter().map(|group| group.durability)).len();
+    let named = |place| (naming::place(comparison, place), place.id.durability);
+    let mut places = text::by_key(failure.places.iter().map(named));
     let more = places.len().saturating_sub(MOST_PLACES);
     places.truncate(MOST_PLACES);
-    let named = places.into_iter().map(|(name, tiers)| match tiers == all {
-        true => name,
-        false => {
-            let tiers: Vec<String> = tiers.iter().map(Durability::to_string).collect();
-            format!("{name} ({})", tiers.join(", "))
+    let named = places.into_iter().map(|(name, mut tiers)| {
+        tiers.sort_unstable();
+        match tiers.len() == all {
+            true => name,
+            false => {
+                format!("{name} ({})", text::joined(tiers.iter().map(ToString::to_string), ", "))
+            }
         }
     });
-    let shown = named.collect::<Vec<String>>().join(", ");
+    let shown = text::joined(named, ", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }

@@ -45,14 +45,11 @@ pub(super) fn block(
     lines: &[&Line<'_>],
     options: &Options<'_>,
 ) -> Option<String> {
-    let mut engines: Vec<&str> = Vec::new();
-    for line in lines {
-        for engine in &line.group.engines {
-            if engine.ranked(line.group.durability) && !engines.contains(&engine.id) {
-                engines.push(engine.id);
-            }
-        }
-    }
+    let competing = lines.iter().flat_map(|line| {
+        let tier = line.group.durability;
+        line.group.engines.iter().filter(move |engine| engine.ranked(tier))
+    });
+    let engines = text::unique(competing.map(|engine| engine.id));
     let all: Vec<Strengths<'_>> =
         engines.iter().filter_map(|engine| strengths(comparison, lines, engine)).collect();
     (all.len() > 1).then(|| laid_out(&all, options))

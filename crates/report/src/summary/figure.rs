@@ -1,14 +1,16 @@
 //! One engine's time for one phase, over all trials of a cell.
 
 use embermark_meter::merge;
-use embermark_model::result::{Cell, Execution, Latency, Observed, PhaseResult, Run};
+use embermark_model::result::{Cell, Execution, Latency, Observed, PhaseResult, ResultFile, Run};
+use serde::Serialize;
 
 use super::Sharing;
 use crate::statistics::{interval, is_measure, mean, median, outliers};
+use crate::text;
 
 /// The time of one phase: over the counted runs of a trial the mean (the published protocol), over
 /// the trials the median.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Figure<'a> {
     /// Time per operation in ns: the median over the trials.
     pub per_op_ns: f64,
@@ -29,16 +31,20 @@ pub struct Figure<'a> {
     /// Places in `per_trial_ns` of trials that stand apart from the others. They count all the same.
     pub outliers: Vec<usize>,
     /// Done by code in the client.
+    #[serde(skip)]
     pub client_side: bool,
     /// What several clients did together, and how well a schedule was kept; `None` of one client in
     /// a closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
+    #[serde(skip)]
     latencies: Vec<&'a Latency>,
+    #[serde(skip)]
     responses: Vec<&'a Latency>,
 }
 
 /// How far the counted runs came that did not do all operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Stop {
     /// Operations of the counted run that did fewest.
     pub done: u64,
@@ -116,6 +122,17 @@ pub(crate) fn parts<'a>(cell: &'a Cell, phase: &str) -> Vec<(u32, &'a PhaseResul
     let trials = cell.trials.iter();
     let all = trials.flat_map(|trial| trial.phases.iter().map(|part| (trial.index, part)));
     all.filter(|(_, part)| part.phase == phase).collect()
+}
+
+/// The versions of each engine that ran, as it says itself, in the order of the cells.
+pub(crate) fn versions(file: &ResultFile) -> Vec<(&str, Vec<&str>)> {
+    let engines = text::unique(file.cells.iter().map(|cell| cell.id.engine.as_str()));
+    let of = |engine| {
+        let cells = file.cells.iter().filter(|cell| cell.id.engine == engine);
+        let trials = cells.flat_map(|cell| &cell.trials);
+        (engine, text::unique(trials.filter_map(|trial| trial.version.as_deref())))
+    };
+    engines.into_iter().map(of).filter(|(_, versions)| !versions.is_empty()).collect()
 }
 
 pub(crate) fn counted(part: &PhaseResult) -> Vec<&Run> {

@@ -2,61 +2,102 @@
 
 use embermark_model::result::{Cell, DiskSize, Maintenance, Run};
 
+use super::column::Quantity::{self, Bytes, Ratio, Time};
+use super::column::{Amounts, Column};
 use super::figure::{counted, parts};
 use crate::statistics::{mean, median};
 
-/// One load of one cell. Times are, in each trial, the mean of the runs that have them, over the trials
-/// the median; bytes and sizes those of the trial that counts. Absent means not measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Loading {
-    /// Bytes of the rows' values: `docs/method.md` says what counts.
-    pub user_bytes: Option<f64>,
-    /// Bytes that reached a block device of the database's own for each of them.
-    pub write_amplification: Option<f64>,
-    /// The same with what maintenance brought there.
-    pub amplification_with_maintenance: Option<f64>,
-    /// Time of the maintenance, in ns.
-    pub maintenance_ns: Option<f64>,
-    /// CPU time of the engine's processes for it, in ns.
-    pub maintenance_cpu_ns: Option<f64>,
-    /// Bytes that reached the device for it.
-    pub maintenance_written_bytes: Option<f64>,
-    /// Bytes allocated on disk before it.
-    pub disk_before_bytes: Option<f64>,
-    /// Bytes allocated on disk after it, the engine still open.
-    pub disk_after_bytes: Option<f64>,
+/// Where an amount is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    /// The timed trials.
+    Timed,
+    /// The trial that counts.
+    Counted,
 }
 
-impl Loading {
-    /// Of a phase of a cell; `None` where it inserts no rows, or nobody counted them.
-    pub fn of(cell: &Cell, phase: &str) -> Option<Self> {
-        let parts = parts(cell, phase).into_iter();
-        let trials: Vec<Vec<&Run>> = parts.map(|(_, part)| counted(part)).collect();
-        let over = |value: &dyn Fn(&Run) -> Option<f64>| {
-            let of_trial = |runs: &Vec<&Run>| {
-                mean(&runs.iter().filter_map(|run| value(run)).collect::<Vec<f64>>())
-            };
-            median(&trials.iter().filter_map(of_trial).collect::<Vec<f64>>())
-        };
-        let maintenance = |value: &dyn Fn(&Maintenance) -> Option<u64>| {
-            over(&|run| Some(value(run.maintenance()?)? as f64))
-        };
-        let counted_run = cell.counted(phase);
-        let once = |value: &dyn Fn(&Maintenance) -> Option<u64>| {
-            Some(value(counted_run?.maintenance()?)? as f64)
-        };
-        let allocated = |size: Option<DiskSize>| Some(size?.allocated_bytes);
-        let loading = Self {
-            user_bytes: over(&|run| Some(run.loaded?.user_bytes as f64)),
-            write_amplification: counted_run.and_then(Run::write_amplification),
-            amplification_with_maintenance: counted_run
-                .and_then(Run::amplification_with_maintenance),
-            maintenance_ns: maintenance(&|maintenance| Some(maintenance.elapsed_ns)),
-            maintenance_cpu_ns: maintenance(&|maintenance| maintenance.engine.cpu_ns),
-            maintenance_written_bytes: once(&|of| Some(of.device_io?.written_bytes)),
-            disk_before_bytes: once(&|of| allocated(of.disk_before)),
-            disk_after_bytes: once(&|of| allocated(of.disk_after)),
-        };
-        loading.user_bytes.map(|_| loading)
-    }
+/// A column, where it is from, and its number of one run.
+type Amount = (Column, Of, fn(&Run) -> Option<f64>);
+
+const fn column(
+    [key, heading, about]: [&'static str; 3],
+    quantity: Quantity,
+    from: Of,
+    of: fn(&Run) -> Option<f64>,
+) -> Amount {
+    (Column { key, heading, about, quantity }, from, of)
+}
+
+/// The amounts of a load, in the order in which they are shown. `docs/method.md` says which bytes of
+/// rows count; amplifications are bytes that reached the device for each of them.
+const AMOUNTS: [Amount; 8] = [
+    column(["user_bytes", "rows' bytes", "bytes of the rows' values"], Bytes, Of::Timed, |run| {
+        Some(run.loaded?.user_bytes as f64)
+    }),
+    column(
+        ["write_amplification", "written/byte", "write amplification of a run"],
+        Ratio,
+        Of::Counted,
+        Run::write_amplification,
+    ),
+    column(
+        ["maintenance_ns", "maintenance", "maintenance (checkpoint, compaction)"],
+        Time,
+        Of::Timed,
+        |run| of(run, |maintenance| Some(maintenance.elapsed_ns)),
+    ),
+    column(["maintenance_cpu_ns", "its CPU", "CPU time for it"], Time, Of::Timed, |run| {
+        of(run, |maintenance| maintenance.engine.cpu_ns)
+    }),
+    column(["maintenance_written_bytes", "", "written for it"], Bytes, Of::Counted, |run| {
+        of(run, |maintenance| Some(maintenance.device_io?.written_bytes))
+    }),
+    column(
+        [
+            "amplification_with_maintenance",
+            "total/byte",
+            "write amplification, maintenance included",
+        ],
+        Ratio,
+        Of::Counted,
+        Run::amplification_with_maintenance,
+    ),
+    column(["disk_before_bytes", "disk before", "on disk before it"], Bytes, Of::Counted, |run| {
+        of(run, |maintenance| allocated(maintenance.disk_before))
+    }),
+    column(["disk_after_bytes", "disk after", "on disk after it"], Bytes, Of::Counted, |run| {
+        of(run, |maintenance| allocated(maintenance.disk_after))
+    }),
+];
+
+fn of(run: &Run, value: fn(&Maintenance) -> Option<u64>) -> Option<f64> {
+    Some(value(run.maintenance()?)? as f64)
+}
+
+fn allocated(size: Option<DiskSize>) -> Option<u64> {
+    Some(size?.allocated_bytes)
+}
+
+/// The columns of [`loading`].
+pub fn load_columns() -> impl Iterator<Item = Column> {
+    AMOUNTS.iter().map(|(column, ..)| *column)
+}
+
+/// What one load of one cell took and wrote: times are in each trial the mean of the runs that have
+/// them, over the trials the median; bytes and sizes those of the trial that counts. `None` where the phase inserts no rows, or nobody counted them.
+pub fn loading(cell: &Cell, phase: &str) -> Option<Amounts> {
+    let trials: Vec<Vec<&Run>> =
+        parts(cell, phase).into_iter().map(|(_, part)| counted(part)).collect();
+    let over = |amount: fn(&Run) -> Option<f64>| {
+        let of_trial =
+            |runs: &Vec<&Run>| mean(&runs.iter().copied().filter_map(amount).collect::<Vec<_>>());
+        median(&trials.iter().filter_map(of_trial).collect::<Vec<f64>>())
+    };
+    let counting = cell.counted(phase);
+    let amounts = AMOUNTS.iter().map(|(column, from, of)| match from {
+        Of::Timed => (*column, over(*of)),
+        Of::Counted => (*column, counting.and_then(of)),
+    });
+    let amounts: Amounts = amounts.collect();
+    amounts.get("user_bytes").map(|_| amounts)
 }

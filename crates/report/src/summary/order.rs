@@ -3,17 +3,14 @@
 use embermark_model::Status;
 use embermark_model::result::Cell;
 
+use crate::text;
+
 /// The names present, those of the plan first and in its order, the others as they appear.
 pub(super) fn planned<'a>(
     plan: &'a [String],
     present: impl Iterator<Item = &'a str>,
 ) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for name in present {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let mut names = text::unique(present);
     let place = |name: &str| plan.iter().position(|planned| planned == name);
     names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
     names

@@ -308,13 +308,14 @@ fn resources_are_summed_over_phases_and_absent_when_one_was_not_measured() {
     let load =
         phase("load", vec![used(Some(10), Some(500), Some(8)), used(Some(30), Some(700), Some(0))]);
     let read = phase("read", vec![used(Some(5), Some(600), Some(4))]);
-    let size = DiskSize { allocated_bytes: 4096, apparent_bytes: 80 };
-    let one = Trial { baseline_bytes: Some(100), disk: Some(size), ..trial(vec![load, read]) };
+    let disk = Some(DiskSize { allocated_bytes: 4096, apparent_bytes: 80 });
+    let one = Trial { baseline_bytes: Some(100), disk, ..trial(vec![load, read]) };
     let file = file(vec![cell("a", "single", vec![one])]);
     let usage = &compare(&file, &[]).groups[0].usage[0];
-    assert_eq!((usage.cpu_ns, usage.peak_bytes), (Some(25.0), Some(600.0)));
+    assert_eq!([Resource::Cpu, Resource::Peak].map(|of| usage.get(of)), [Some(25.0), Some(600.0)]);
     // Pages that became dirty are not what reached a device, and this store was loaded twice.
-    assert_eq!((usage.written_bytes, usage.read_bytes, usage.disk_bytes), (None, None, None));
+    let absent = [Resource::Written, Resource::Read, Resource::Disk];
+    assert_eq!(absent.map(|of| usage.get(of)), [None; 3]);
     assert!(usage.is_measured() && !usage.incomplete);
 }
 
@@ -327,14 +328,14 @@ fn the_workers_own_memory_is_not_subtracted_from_a_server() {
     };
     let one = Trial { baseline_bytes: Some(100), ..trial(vec![phase("load", vec![server])]) };
     let file = file(vec![cell("a", "single", vec![one])]);
-    assert_eq!(compare(&file, &[]).groups[0].usage[0].peak_bytes, Some(500.0));
+    assert_eq!(compare(&file, &[]).groups[0].usage[0].get(Resource::Peak), Some(500.0));
 }
 
 /// A run that inserted so many bytes and the maintenance after it, each of which brought `written` bytes
 /// to the device.
 fn loading(written: Option<u64>, user_bytes: u64) -> Run {
-    let device_io =
-        written.map(|written_bytes| DeviceIo { written_bytes, flushes: 3, ..DeviceIo::default() });
+    let device = |written_bytes| DeviceIo { written_bytes, flushes: 3, ..DeviceIo::default() };
+    let device_io = written.map(device);
     let maintenance = Maintenance {
         elapsed_ns: 500,
         engine: Resources { written_bytes: Some(77), ..Resources::default() },
@@ -352,24 +353,23 @@ fn bytes_and_sizes_are_those_of_the_trial_that_counts_and_times_are_not() {
     let timed = || trial(vec![phase("load", vec![loading(None, 100)])]);
     let size = |allocated_bytes| Some(DiskSize { allocated_bytes, apparent_bytes: 1 });
     let mut load = phase("load", vec![loading(Some(200), 100)]);
-    load.runs[0].loaded.as_mut().unwrap().maintenance.as_mut().unwrap().elapsed_ns = 9_000_000;
-    let update = Run {
-        device_io: Some(DeviceIo { written_bytes: 30, ..DeviceIo::default() }),
-        ..run(99, 1)
-    };
-    let counting = Trial { disk: size(4096), ..trial(vec![load, phase("update", vec![update])]) };
-    let counting = Some(Box::new(counting));
+    let maintenance = load.runs[0].loaded.as_mut().unwrap().maintenance.as_mut().unwrap();
+    maintenance.elapsed_ns = 9_000_000;
+    let device_io = Some(DeviceIo { written_bytes: 30, ..DeviceIo::default() });
+    let update = phase("update", vec![Run { device_io, ..run(99, 1) }]);
+    let counting = Trial { disk: size(4096), ..trial(vec![load, update]) };
     let trials = vec![Trial { disk: size(9 * 4096), ..timed() }, timed(), timed()];
-    let file = file(vec![Cell { counting, ..cell("a", "single", trials) }]);
+    let counted = Cell { counting: Some(Box::new(counting)), ..cell("a", "single", trials) };
+    let file = file(vec![counted]);
     let comparison = compare(&file, &[]);
-    let load = comparison.groups[0].rows[0].loadings[0].unwrap();
-    assert_eq!((load.user_bytes, load.maintenance_ns), (Some(100.0), Some(500.0)));
-    assert_eq!(load.write_amplification, Some(2.0));
-    assert_eq!(load.amplification_with_maintenance, Some(4.0));
-    assert_eq!((load.disk_before_bytes, load.disk_after_bytes), (Some(90.0), None));
-    let usage = &comparison.groups[0].usage[0];
-    assert_eq!((usage.written_bytes, usage.flushes), (Some(430.0), Some(6.0)));
-    assert_eq!(usage.disk_bytes, Some(4096.0));
+    let load = comparison.groups[0].rows[0].loadings[0].clone().unwrap();
+    assert_eq!((load.get("user_bytes"), load.get("maintenance_ns")), (Some(100.0), Some(500.0)));
+    assert_eq!(load.get("write_amplification"), Some(2.0));
+    assert_eq!(load.get("amplification_with_maintenance"), Some(4.0));
+    assert_eq!((load.get("disk_before_bytes"), load.get("disk_after_bytes")), (Some(90.0), None));
+    let used = [Resource::Written, Resource::Flushes, Resource::Disk];
+    let used = used.map(|of| comparison.groups[0].usage[0].get(of));
+    assert_eq!(used, [Some(430.0), Some(6.0), Some(4096.0)]);
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn a_store_whose_phase_lasts_by_the_clock_is_loaded_once_in_any_trial() {
     let size = DiskSize { allocated_bytes: 4096, apparent_bytes: 80 };
     let one = Trial { disk: Some(size), ..trial(vec![phase("write", vec![window])]) };
     let file = file(vec![cell("a", "single", vec![one])]);
-    assert_eq!(compare(&file, &[]).groups[0].usage[0].disk_bytes, Some(4096.0));
+    assert_eq!(compare(&file, &[]).groups[0].usage[0].get(Resource::Disk), Some(4096.0));
 }
 
 #[test]
@@ -386,19 +386,25 @@ fn nothing_is_divided_by_nothing_and_what_was_not_measured_is_no_0() {
     let one = trial(vec![phase("load", vec![loading(Some(100), 0)])]);
     let file_of = |one| file(vec![cell("a", "single", vec![one])]);
     let file = file_of(one);
-    let load = compare(&file, &[]).groups[0].rows[0].loadings[0].unwrap();
-    assert_eq!((load.write_amplification, load.amplification_with_maintenance), (None, None));
-    assert_eq!(load.user_bytes, Some(0.0), "that is known");
+    let load = compare(&file, &[]).groups[0].rows[0].loadings[0].clone().unwrap();
+    assert_eq!(
+        (load.get("write_amplification"), load.get("amplification_with_maintenance")),
+        (None, None)
+    );
+    assert_eq!(load.get("user_bytes"), Some(0.0), "that is known");
     let file = file_of(trial(vec![phase("load", vec![loading(None, 100)])]));
-    let load = compare(&file, &[]).groups[0].rows[0].loadings[0].unwrap();
-    assert_eq!((load.write_amplification, load.maintenance_written_bytes), (None, None));
+    let load = compare(&file, &[]).groups[0].rows[0].loadings[0].clone().unwrap();
+    assert_eq!(
+        (load.get("write_amplification"), load.get("maintenance_written_bytes")),
+        (None, None)
+    );
     // Of no time at all there is no share and no mean by time.
     let mean = Resources { mean_bytes: Some(7), ..Resources::default() };
     let idle = trial(vec![phase("load", vec![Run { engine: mean, ..run(0, 0) }])]);
     let file = file_of(Trial { background_cpu: Some(BackgroundCpu::default()), ..idle });
     let group = &compare(&file, &[]).groups[0];
-    assert_eq!((group.usage[0].background_cpu_share, group.usage[0].mean_bytes), (None, None));
-    assert_eq!(group.usage[0].written_bytes, None);
+    let unknown = [Resource::BackgroundCpu, Resource::Mean, Resource::Written];
+    assert_eq!(unknown.map(|of| group.usage[0].get(of)), [None; 3]);
     assert_eq!(group.rows[0].loadings[0], None, "an old result does not say what it put in");
     assert!(!group.usage[0].is_measured());
 }
@@ -413,7 +419,7 @@ fn mean_memory_is_by_the_time_of_the_runs_that_have_one() {
     let one = Trial { baseline_bytes: Some(100), ..trial(vec![phase("load", runs)]) };
     let usage =
         compare(&file(vec![cell("a", "single", vec![one])]), &[]).groups[0].usage[0].clone();
-    assert_eq!(usage.mean_bytes, Some(1_100.0));
+    assert_eq!(usage.get(Resource::Mean), Some(1_100.0));
 }
 
 /// A cell with a trial of one counted run for each time.

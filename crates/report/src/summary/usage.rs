@@ -1,36 +1,133 @@
 //! What an engine used for the whole of a workload.
 
 use embermark_model::result::{BackgroundCpu, Cell, DeviceIo, PhaseResult, Run, Trial};
+use serde::Serialize;
 
+use super::column::{Amounts, Column, Quantity};
 use super::figure::counted;
 use crate::statistics::median;
 
-/// What one engine used to do one run of every phase: the median over the trials. Absent means
-/// that some part of it was not measured; a sum that leaves a phase out would be no sum.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Usage {
-    /// CPU time of the engine's processes in ns, summed over the phases.
-    pub cpu_ns: Option<f64>,
-    /// CPU time of a client that is another process, in ns, summed over the phases.
-    pub client_cpu_ns: Option<f64>,
-    /// Largest resident memory in bytes over the phases, without what the worker held before it
-    /// opened an engine that runs inside it.
-    pub peak_bytes: Option<f64>,
-    /// Mean resident memory in bytes over the counted runs that were long enough for one, by their
-    /// time, without what the worker held before it opened an engine that runs inside it.
-    pub mean_bytes: Option<f64>,
+/// Something an engine uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// CPU time of the engine's processes, summed over the phases.
+    Cpu,
+    /// CPU time of a client that is another process, summed over the phases.
+    ClientCpu,
+    /// Both: what the engine and whoever uses it take together, as an embedded engine's processes do.
+    AllCpu,
+    /// Largest resident memory over the phases, without what the worker held before it opened an
+    /// engine that runs inside it.
+    Peak,
+    /// Mean resident memory over the counted runs that were long enough for one, by their time,
+    /// without the same.
+    Mean,
     /// Bytes fetched from storage, summed over the phases.
-    pub read_bytes: Option<f64>,
+    Read,
     /// Bytes that reached a block device of the database's own, maintenance after loads included,
     /// summed over the phases: of the trial that counts, never of pages that became dirty.
-    pub written_bytes: Option<f64>,
+    Written,
     /// Flushes of that device's cache.
-    pub flushes: Option<f64>,
+    Flushes,
     /// Bytes allocated on disk by a database that was loaded once and closed after maintenance.
-    pub disk_bytes: Option<f64>,
+    Disk,
     /// Share of all CPU time that other programs, and the host of a virtual machine, had meanwhile.
-    pub background_cpu_share: Option<f64>,
+    BackgroundCpu,
+    /// The time to open the engine, or to start the server.
+    Opening,
+}
+
+impl Resource {
+    /// Those that are shown, in their order.
+    pub const SHOWN: [Self; 9] = [
+        Self::Cpu,
+        Self::ClientCpu,
+        Self::Peak,
+        Self::Mean,
+        Self::Read,
+        Self::Written,
+        Self::Flushes,
+        Self::Disk,
+        Self::BackgroundCpu,
+    ];
+
+    /// Its column.
+    pub const fn column(self) -> Column {
+        use Quantity::{Bytes, Count, Share, Time};
+        let (key, heading, about, quantity) = match self {
+            Self::Cpu => ("cpu_ns", "CPU", "CPU time", Time),
+            Self::ClientCpu => {
+                ("client_cpu_ns", "client CPU", "CPU time of the client beside a server", Time)
+            }
+            Self::AllCpu => ("all_cpu_ns", "", "CPU time of engine and client", Time),
+            Self::Peak => ("peak_bytes", "peak memory", "peak memory", Bytes),
+            Self::Mean => ("mean_bytes", "mean memory", "mean memory", Bytes),
+            Self::Read => ("read_bytes", "read", "bytes read from storage", Bytes),
+            Self::Written => ("written_bytes", "written", "written to the device", Bytes),
+            Self::Flushes => ("flushes", "flushes", "flushes of the device", Count),
+            Self::Disk => ("disk_bytes", "on disk", "on disk, rows loaded once", Bytes),
+            Self::BackgroundCpu => {
+                ("background_cpu_share", "background CPU", "background CPU", Share)
+            }
+            Self::Opening => ("open_ns", "", "time to open or start", Time),
+        };
+        Column { key, heading, about, quantity }
+    }
+
+    /// Whether it is of a whole cell alone, and of no phase.
+    const fn is_whole(self) -> bool {
+        matches!(self, Self::Disk | Self::BackgroundCpu | Self::Opening)
+    }
+
+    /// Whether it is counted, in a trial of its own: once, and without an error.
+    pub const fn is_counted(self) -> bool {
+        matches!(self, Self::Written | Self::Flushes | Self::Disk)
+    }
+
+    /// What each trial of a cell used, where it was measured; of what is counted, the one count.
+    pub fn per_trial(self, cell: &Cell) -> Vec<f64> {
+        self.over(cell, None)
+    }
+
+    /// The same over the phases of that name, or all.
+    fn over(self, cell: &Cell, phase: Option<&str>) -> Vec<f64> {
+        let counting = || cell.counting.as_deref().and_then(|trial| self.of(trial, phase));
+        match self {
+            Self::Disk => cell.disk().map(|disk| disk.allocated_bytes as f64).into_iter().collect(),
+            Self::Written | Self::Flushes => counting().into_iter().collect(),
+            _ => cell.trials.iter().filter_map(|trial| self.of(trial, phase)).collect(),
+        }
+    }
+
+    fn of(self, trial: &Trial, phase: Option<&str>) -> Option<f64> {
+        let client = |run: &Run| run.client.unwrap_or_default().cpu_ns;
+        match self {
+            Self::Cpu => sum(trial, phase, |run| run.engine.cpu_ns),
+            Self::ClientCpu => sum(trial, phase, client),
+            Self::AllCpu => sum(trial, phase, |run| {
+                let beside = if run.client.is_some() { client(run)? } else { 0 };
+                Some(run.engine.cpu_ns? + beside)
+            }),
+            Self::Peak => peak(trial, phase),
+            Self::Mean => mean_memory(trial, phase),
+            Self::Read => sum(trial, phase, |run| run.engine.read_bytes),
+            Self::Written => sum(trial, phase, |run| to_device(run, |io| io.written_bytes)),
+            Self::Flushes => sum(trial, phase, |run| to_device(run, |io| io.flushes)),
+            Self::Disk => trial.disk.map(|disk| disk.allocated_bytes as f64),
+            Self::BackgroundCpu => trial.background_cpu.as_ref().and_then(share),
+            Self::Opening => trial.open_ns.map(|ns| ns as f64),
+        }
+    }
+}
+
+/// What one engine used to do one run of every phase: the median over the trials. A sum of which
+/// some phase was not measured is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Usage {
+    #[serde(flatten)]
+    amounts: Amounts,
     /// Some phase was capped, could not be done or did not end well: less than the whole work.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
 }
 
@@ -46,70 +143,21 @@ impl Usage {
         over(cell, Some(phase))
     }
 
+    /// All of it that is shown.
+    pub const fn amounts(&self) -> &Amounts {
+        &self.amounts
+    }
+
+    /// How much of a resource, of those that are shown.
+    pub fn get(&self, resource: Resource) -> Option<f64> {
+        self.amounts.get(resource.column().key)
+    }
+
     /// Whether anything of the engine was measured.
     pub fn is_measured(&self) -> bool {
-        let nothing = Self { background_cpu_share: self.background_cpu_share, ..Self::default() };
-        *self != Self { incomplete: self.incomplete, ..nothing }
-    }
-}
-
-/// Something an engine uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resource {
-    /// [`Usage::cpu_ns`].
-    Cpu,
-    /// [`Usage::client_cpu_ns`].
-    ClientCpu,
-    /// [`Usage::peak_bytes`].
-    Peak,
-    /// [`Usage::mean_bytes`].
-    Mean,
-    /// [`Usage::read_bytes`].
-    Read,
-    /// [`Usage::written_bytes`].
-    Written,
-    /// [`Usage::flushes`].
-    Flushes,
-    /// [`Usage::disk_bytes`].
-    Disk,
-    /// [`Usage::background_cpu_share`].
-    BackgroundCpu,
-    /// The time to open the engine, or to start the server, in ns.
-    Opening,
-}
-
-impl Resource {
-    /// Whether it is counted, in a trial of its own: once, and without an error.
-    pub const fn is_counted(self) -> bool {
-        matches!(self, Self::Written | Self::Flushes | Self::Disk)
-    }
-
-    /// What each trial of a cell used, where it was measured; of what is counted, the one count.
-    pub fn per_trial(self, cell: &Cell) -> Vec<f64> {
-        self.over(cell, None)
-    }
-
-    /// The same over the phases of that name, or all.
-    fn over(self, cell: &Cell, phase: Option<&str>) -> Vec<f64> {
-        let client = |run: &Run| run.client.unwrap_or_default();
-        let of = |trial: &Trial| match self {
-            Self::Cpu => sum(trial, phase, |run| run.engine.cpu_ns),
-            Self::ClientCpu => sum(trial, phase, |run| client(run).cpu_ns),
-            Self::Peak => peak(trial, phase),
-            Self::Mean => mean_memory(trial, phase),
-            Self::Read => sum(trial, phase, |run| run.engine.read_bytes),
-            Self::Written => sum(trial, phase, |run| to_device(run, |io| io.written_bytes)),
-            Self::Flushes => sum(trial, phase, |run| to_device(run, |io| io.flushes)),
-            Self::Disk => None,
-            Self::BackgroundCpu => trial.background_cpu.as_ref().and_then(share),
-            Self::Opening => trial.open_ns.map(|ns| ns as f64),
-        };
-        let counted = || cell.counting.as_deref().and_then(of);
-        match self {
-            Self::Disk => cell.disk().map(|disk| disk.allocated_bytes as f64).into_iter().collect(),
-            Self::Written | Self::Flushes => counted().into_iter().collect(),
-            _ => cell.trials.iter().filter_map(of).collect(),
-        }
+        let of_others = |resource: &Resource| *resource == Resource::BackgroundCpu;
+        let mut own = Resource::SHOWN.into_iter().filter(|resource| !of_others(resource));
+        own.any(|resource| self.get(resource).is_some())
     }
 }
 
@@ -122,26 +170,11 @@ fn to_device(run: &Run, count: fn(&DeviceIo) -> u64) -> Option<u64> {
     }
 }
 
-pub(super) fn of(cell: Option<&Cell>) -> Usage {
-    cell.map(Usage::of).unwrap_or_default()
-}
-
 /// Over the phases of that name, or all.
 fn over(cell: &Cell, phase: Option<&str>) -> Usage {
-    let over = |resource: Resource| median(&resource.over(cell, phase));
-    let whole = |resource: Resource| over(resource).filter(|_| phase.is_none());
-    Usage {
-        cpu_ns: over(Resource::Cpu),
-        client_cpu_ns: over(Resource::ClientCpu),
-        peak_bytes: over(Resource::Peak),
-        mean_bytes: over(Resource::Mean),
-        read_bytes: over(Resource::Read),
-        written_bytes: over(Resource::Written),
-        flushes: over(Resource::Flushes),
-        disk_bytes: whole(Resource::Disk),
-        background_cpu_share: whole(Resource::BackgroundCpu),
-        incomplete: is_incomplete(cell, phase),
-    }
+    let shown = Resource::SHOWN.into_iter().filter(|used| phase.is_none() || !used.is_whole());
+    let amounts = shown.map(|used| (used.column(), median(&used.over(cell, phase)))).collect();
+    Usage { amounts, incomplete: is_incomplete(cell, phase) }
 }
 
 /// The phases of a trial of that name, or all.

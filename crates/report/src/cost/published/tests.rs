@@ -28,3 +28,18 @@ fn the_formula_on_the_published_columns_gives_the_published_ranking() {
         }
     }
 }
+
+#[test]
+fn effort_is_as_the_source_graded_it_and_none_of_what_it_did_not() {
+    let cell = |engine: &str, variant: &str| CellId {
+        workload: "machine".into(),
+        scale: embermark_model::Scale::Rows(1_000),
+        durability: embermark_model::Durability::Process,
+        variant: variant.into(),
+        engine: engine.into(),
+    };
+    assert_eq!(effort(&cell("mongodb", "bulk"), "write"), Some(4.0));
+    assert_eq!(effort(&cell("influxdb", "individual"), "read_bulk1"), Some(4.0));
+    assert_eq!(effort(&cell("influxdb", "individual"), "live"), None);
+    assert_eq!(effort(&cell("sqlite", "individual"), "write"), None);
+}

@@ -35,3 +35,15 @@ fn weights_are_read_from_words() {
         assert!(wrong.parse::<Weights>().is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn effort_that_nobody_graded_weighs_nothing_for_its_row_and_takes_no_score_away() {
+    let columns = [Resource::ServerCpu, Resource::Effort];
+    let rows = [vec![Some(10.0), Some(5.0)], vec![Some(5.0), Some(1.0)], vec![Some(4.0), None]];
+    let scores = scores(&rows, &columns, &Weights::default());
+    // Weights 3 and 1: 1 - 4/4, 1 - (1.5 + 0.2)/4, and of CPU alone 1 - 1.2/3.
+    let expected = [0.0, 0.575, 0.6];
+    for (score, expected) in scores.into_iter().zip(expected) {
+        assert!((score.unwrap() - expected).abs() < 1e-12, "{score:?}");
+    }
+}

@@ -1,0 +1,59 @@
+//! One line for each run, each complete in itself: what CSV and Parquet are made of.
+
+use embermark_model::result::{Cell, PhaseResult, ResultFile, Run, Trial};
+
+use super::statistics::Statistic;
+use crate::text;
+
+/// What a line is about, as deep as it goes.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub file: &'a ResultFile,
+    pub cell: &'a Cell,
+    pub trial: Option<&'a Trial>,
+    pub phase: Option<&'a PhaseResult>,
+    pub run: Option<(usize, &'a Run)>,
+    /// Of its phase.
+    pub statistic: Option<&'a Statistic<'a>>,
+}
+
+/// A line for each run. A cell, a trial or a phase without runs has a line too: nothing that was
+/// asked for is missing.
+pub(super) fn of<'a>(file: &'a ResultFile, statistics: &'a [Statistic<'a>]) -> Vec<Line<'a>> {
+    let mut lines = Vec::new();
+    for cell in &file.cells {
+        let of_cell = Line { file, cell, trial: None, phase: None, run: None, statistic: None };
+        if cell.trials.is_empty() {
+            lines.push(of_cell);
+        }
+        for trial in cell.trials.iter().chain(cell.counting.as_deref()) {
+            let of_trial = Line { trial: Some(trial), ..of_cell };
+            if trial.phases.is_empty() {
+                lines.push(of_trial);
+            }
+            for phase in &trial.phases {
+                let own = statistics.iter().find(|known| known.is_of(&cell.id, &phase.phase));
+                let statistic = own.filter(|_| !cell.is_counting(trial));
+                let of_phase = Line { phase: Some(phase), statistic, ..of_trial };
+                if phase.runs.is_empty() {
+                    lines.push(of_phase);
+                }
+                let runs = phase.runs.iter().enumerate();
+                lines.extend(runs.map(|run| Line { run: Some(run), ..of_phase }));
+            }
+        }
+    }
+    lines
+}
+
+impl Line<'_> {
+    /// The reason nearest to what the line is about.
+    pub(super) fn reason(&self) -> String {
+        let reason = match (self.phase, self.trial) {
+            (Some(phase), _) => &phase.reason,
+            (None, Some(Trial { reason: reason @ Some(_), .. })) => reason,
+            (None, _) => &self.cell.reason,
+        };
+        text::plain(reason.as_deref().unwrap_or_default())
+    }
+}

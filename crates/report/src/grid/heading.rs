@@ -1,0 +1,78 @@
+//! What stands over tables: what ran, on what, and the engines' names.
+
+use embermark_model::Status;
+use embermark_model::result::ResultFile;
+
+use super::{REFERENCE, STRONGER, WEAKER};
+use crate::summary::{Engine, Entry, Group};
+use crate::{format, text};
+
+/// `sensors 10k · durability process`.
+pub(crate) fn title(group: &Group<'_>) -> String {
+    format!("{} {} · durability {}", text::plain(group.workload), group.scale, group.durability)
+}
+
+/// What the figures of a group were measured on, in parts: rows, what ran, variant, the harness's own
+/// cost, and who could not take part.
+pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
+    let rows = group.row_count().map(|rows| format::counted(rows, "row"));
+    let name = group.dataset.map(|dataset| format!(", {}", text::plain(&dataset.name)));
+    let rows = rows.unwrap_or_else(|| "all rows".into()) + &name.unwrap_or_default();
+    let mut parts = vec![rows];
+    parts.extend(group.protocol.as_ref().map(ToString::to_string));
+    if group.rows.iter().any(|row| row.variant.is_some()) {
+        parts.push(format!("variant {} unless named", text::plain(group.variant)));
+    }
+    let clients = Some(file.plan.clients).filter(|clients| *clients > 1);
+    parts.extend(clients.map(|clients| format::counted(clients.into(), "client")));
+    let paced =
+        |(.., measured): (_, _, &crate::summary::Measured<'_>)| measured.figure.sharing.is_some();
+    let rate = file.plan.target_rate.filter(|_| group.measured().any(paced));
+    parts.extend(rate.map(target_rate));
+    let floor = file.manifest.floor.map(|floor| format::duration(floor.read_ns));
+    parts.extend(floor.map(|floor| format!("harness floor {floor}")));
+    parts.extend(absentees(group));
+    parts
+}
+
+/// `target rate 2.00 k/s`.
+pub(crate) fn target_rate(per_second: u64) -> String {
+    format!("target rate {}", format::rate(per_second as f64))
+}
+
+/// `unavailable: zen, harperdb`, for the engines without a column.
+fn absentees(group: &Group<'_>) -> Vec<String> {
+    let of = |status: Status| {
+        let engines = group.engines.iter().enumerate();
+        let names: Vec<String> = engines
+            .filter(|(index, _)| absence(group, *index) == Some(status))
+            .map(|(_, engine)| engine.name())
+            .collect();
+        (!names.is_empty()).then(|| format!("{status}: {}", names.join(", ")))
+    };
+    [Status::Unavailable, Status::Unsupported].into_iter().filter_map(of).collect()
+}
+
+/// How an engine ended that could take part in nothing of a group.
+pub(crate) fn absence(group: &Group<'_>, engine: usize) -> Option<Status> {
+    let mut entries = group.rows.iter().filter_map(|row| row.entries.get(engine));
+    let Some(Entry::Ended(first @ (Status::Unavailable | Status::Unsupported))) = entries.next()
+    else {
+        return None;
+    };
+    entries.all(|entry| matches!(entry, Entry::Ended(status) if status == first)).then_some(*first)
+}
+
+/// An engine's name with what is to be known of it in the group.
+pub(crate) fn engine_heading(group: &Group<'_>, engine: &Engine<'_>) -> String {
+    let name = engine.name();
+    if engine.reference {
+        format!("{name} {REFERENCE}")
+    } else if engine.stronger(group.durability).is_some() {
+        name + STRONGER
+    } else if engine.weaker(group.durability).is_some() {
+        format!("{name} {WEAKER}")
+    } else {
+        name
+    }
+}

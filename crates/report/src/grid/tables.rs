@@ -1,0 +1,228 @@
+//! The tables of a group.
+
+use embermark_model::result::Latency;
+
+use super::{
+    BEHIND, BEST, CLIENT_SIDE, COMMITS_EACH, Grid, NOT_SIGNIFICANT, OUTLIER, PER_OPERATION,
+    STOPPED, TAINTED, Text, Tone, columns, engine_heading, title,
+};
+use crate::format::{self, NOT_MEASURED};
+use crate::summary::{
+    Amounts, Column, Entry, Group, Measured, Resource, Row, Sharing, Unit, Usage, load_columns,
+};
+use crate::{Options, text};
+
+/// Every table of a group; the first is that of times and ratios.
+pub(crate) fn of(group: &Group<'_>, options: &Options<'_>) -> Vec<Grid> {
+    let further = [
+        intervals(group).filter(|_| options.intervals),
+        latency(group).filter(|_| options.latency),
+        throughput(group),
+        response(group),
+        resources(group),
+        loads(group),
+    ];
+    [comparison(group)].into_iter().chain(further.into_iter().flatten()).collect()
+}
+
+/// Phases down, engines across: time and ratio.
+fn comparison(group: &Group<'_>) -> Grid {
+    let places = columns(group);
+    let row = |row: &Row<'_>| {
+        let texts = places.iter().map(|place| comparison_text(row, &row.entries[*place]));
+        (label(row, true), texts.collect())
+    };
+    Grid { title: title(group), header: header(group), rows: group.rows.iter().map(row).collect() }
+}
+
+/// What a table shows of one time.
+type Show<'a> = &'a dyn Fn(&Row<'_>, &Measured<'_>) -> Option<Text>;
+
+/// Phases down, engines across, a row for each kind of figure, which is named after the phase;
+/// `None` where no phase has any.
+fn by_phase(group: &Group<'_>, of: &str, unit: bool, kinds: &[(&str, Show<'_>)]) -> Option<Grid> {
+    let places = columns(group);
+    let mut rows = Vec::new();
+    for row in &group.rows {
+        for (kind, show) in kinds {
+            let shown = |place: &usize| show(row, row.entries[*place].measured()?);
+            let texts: Vec<Option<Text>> = places.iter().map(shown).collect();
+            if texts.iter().any(Option::is_some) {
+                let texts = texts.into_iter().map(|text| text.unwrap_or_else(dash));
+                rows.push((label(row, unit) + kind, texts.collect()));
+            }
+        }
+    }
+    let title = format!("{} · {of}", title(group));
+    (!rows.is_empty()).then(|| Grid { title, header: header(group), rows })
+}
+
+/// Median and 99th percentile of the latency.
+fn latency(group: &Group<'_>) -> Option<Grid> {
+    let show: Show<'_> = &|_, measured| {
+        let latency = measured.figure.latency()?;
+        let second = format::or_dash(latency.p99, |ns| format::duration(ns as f64));
+        Some(Text { second, ..Text::of(format::duration(latency.p50 as f64)) })
+    };
+    by_phase(group, "latency of one operation, p50 and p99", false, &[("", show)])
+}
+
+/// The 95 % intervals of time and ratio.
+fn intervals(group: &Group<'_>) -> Option<Grid> {
+    let show: Show<'_> = &|row, measured| {
+        let time = format::between(row.interval_ns(measured)?, format::duration);
+        let ratio = measured.ratio_interval.map(|ends| format::between(ends, format::ratio));
+        Some(Text { second: ratio.unwrap_or_default(), ..Text::of(time) })
+    };
+    by_phase(group, "95 % intervals of time and ratio", true, &[("", show)])
+}
+
+/// Operations a second of all clients, and of the slowest and the fastest of them; `None` where there
+/// was one client, doing one after the other.
+fn throughput(group: &Group<'_>) -> Option<Grid> {
+    let show: Show<'_> = &|_, measured| {
+        let sharing = measured.figure.sharing.as_ref()?;
+        let ends = sharing.clients.map(|ends| format::between(ends, format::rate));
+        let behind = sharing.is_behind();
+        Some(Text {
+            marks: if behind { BEHIND } else { "" }.to_owned(),
+            second: ends.unwrap_or_default(),
+            tone: if behind { Tone::Warning } else { Tone::Plain },
+            ..Text::of(format::rate(sharing.per_second))
+        })
+    };
+    let shared = |measured: &Measured<'_>| measured.figure.sharing.as_ref()?.clients;
+    let of = match group.measured().any(|(.., measured)| shared(measured).is_some()) {
+        true => "operations a second of all clients, and of the slowest and fastest one",
+        false => "operations a second",
+    };
+    by_phase(group, of, false, &[("", show)])
+}
+
+/// Median, 99th and 99.9th percentile of the response times, and below them of the service times;
+/// `None` without a target rate.
+fn response(group: &Group<'_>) -> Option<Grid> {
+    let spread = |latency: Option<Latency>| {
+        let latency = latency?;
+        let [p99, p99_9] = [latency.p99, latency.p99_9]
+            .map(|ns| format::or_dash(ns, |ns| format::duration(ns as f64)));
+        let second = format!("{p99} / {p99_9}");
+        Some(Text { second, ..Text::of(format::duration(latency.p50 as f64)) })
+    };
+    let response: Show<'_> = &|_, measured| spread(measured.figure.response());
+    let service: Show<'_> = &|_, measured| {
+        measured.figure.response()?;
+        spread(measured.figure.latency())
+    };
+    let of = "response time (from the scheduled start) and service time, p50, p99 / p99.9";
+    by_phase(group, of, false, &[(" response", response), (" service", service)])
+}
+
+/// Engines down, resources across.
+fn resources(group: &Group<'_>) -> Option<Grid> {
+    let row = |place: usize| {
+        let usage: &Usage = &group.usage[place];
+        let mark = if usage.incomplete && usage.is_measured() { STOPPED } else { "" };
+        (group.engines[place].name() + mark, usage.amounts())
+    };
+    let of = format!("resources, {}", text::plain(group.variant));
+    let shown = Resource::SHOWN.into_iter().map(Resource::column);
+    across(group, &of, shown, columns(group).into_iter().map(row).collect())
+}
+
+/// Loads of engines down, what they wrote and their maintenance across.
+fn loads(group: &Group<'_>) -> Option<Grid> {
+    let of_row = |row: &'_ Row<'_>| {
+        let loads = group.engines.iter().zip(&row.loadings);
+        let named = loads.filter_map(|(engine, load)| {
+            Some((format!("{} {}", engine.name(), label(row, false)), load.clone()?))
+        });
+        named.collect::<Vec<_>>()
+    };
+    let rows: Vec<(String, Amounts)> = group.rows.iter().flat_map(of_row).collect();
+    let rows = rows.iter().map(|(name, load)| (name.clone(), load)).collect();
+    across(group, "loads and maintenance", load_columns(), rows)
+}
+
+/// Amounts across; `None` where nothing was measured. A column that nobody has is left out.
+fn across(
+    group: &Group<'_>,
+    of: &str,
+    columns: impl Iterator<Item = Column>,
+    rows: Vec<(String, &Amounts)>,
+) -> Option<Grid> {
+    let known = |column: &Column| {
+        !column.heading.is_empty() && rows.iter().any(|(_, all)| all.get(column.key).is_some())
+    };
+    let columns: Vec<Column> = columns.filter(known).collect();
+    let text = |amounts: &Amounts, column: &Column| {
+        let amount = amounts.get(column.key);
+        Text::of(format::or_dash(amount, |amount| column.quantity.show(amount)))
+    };
+    (!columns.is_empty()).then(|| Grid {
+        title: format!("{} · {of}", title(group)),
+        header: columns.iter().map(|column| column.heading.to_owned()).collect(),
+        rows: (rows.iter())
+            .map(|(name, all)| (name.clone(), columns.iter().map(|c| text(all, c)).collect()))
+            .collect(),
+    })
+}
+
+fn header(group: &Group<'_>) -> Vec<String> {
+    let engines = columns(group).into_iter().map(|place| &group.engines[place]);
+    engines.map(|engine| engine_heading(group, engine)).collect()
+}
+
+fn dash() -> Text {
+    Text::of(NOT_MEASURED)
+}
+
+/// `load`, `load (bulk)`, `load /op`.
+fn label(row: &Row<'_>, with_unit: bool) -> String {
+    let phase = row.phase.map_or_else(|| "every phase".to_owned(), text::plain);
+    let variant = row.variant.map(|variant| format!(" ({})", text::plain(variant)));
+    let per_operation = with_unit && row.unit == Unit::Operation;
+    let unit = if per_operation { format!(" {PER_OPERATION}") } else { String::new() };
+    phase + &variant.unwrap_or_default() + &unit
+}
+
+fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
+    let measured = match entry {
+        Entry::Measured(measured) => measured,
+        Entry::Ended(status) => {
+            let tone = if status.is_failure() { Tone::Bad } else { Tone::Dim };
+            return Text::toned(status.to_string(), tone);
+        }
+        Entry::Absent => return dash(),
+    };
+    let Measured { figure, ratio, best, not_significant, tainted, commits_each, .. } = measured;
+    let marks = [
+        (figure.stop.is_some(), STOPPED),
+        (figure.sharing.as_ref().is_some_and(Sharing::is_behind), BEHIND),
+        (figure.client_side, CLIENT_SIDE),
+        (*commits_each, COMMITS_EACH),
+        (!figure.outliers.is_empty(), OUTLIER),
+        (*tainted, TAINTED),
+    ];
+    Text {
+        value: format::duration(row.time_ns(measured)),
+        marks: marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect(),
+        second: ratio.map(format::ratio).unwrap_or_default(),
+        ratio: *ratio,
+        best: lead(*best, *not_significant),
+        tone: match (*best || *not_significant, figure.stop.is_some() || *tainted) {
+            (_, true) => Tone::Warning,
+            (true, _) => Tone::Best,
+            _ => Tone::Plain,
+        },
+    }
+}
+
+/// The mark of the best, or of those that no difference to it is shown for.
+pub(crate) const fn lead(best: bool, not_significant: bool) -> &'static str {
+    match (not_significant, best) {
+        (true, _) => NOT_SIGNIFICANT,
+        (false, true) => BEST,
+        (false, false) => "",
+    }
+}

@@ -1,0 +1,69 @@
+//! Columns: one amount each, under one name in every form of a report.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::format;
+
+/// What a number counts, and so how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantity {
+    /// Time in ns.
+    Time,
+    /// Bytes.
+    Bytes,
+    /// A number of something.
+    Count,
+    /// So many times something else.
+    Ratio,
+    /// A part of a whole, from 0 to 1.
+    Share,
+}
+
+impl Quantity {
+    /// The number as a text.
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Self::Time => format::duration(value),
+            Self::Bytes => format::bytes(value),
+            Self::Count => format::count(value as u64),
+            Self::Ratio => format::ratio(value),
+            Self::Share => format!("{:.1} %", value * 100.0),
+        }
+    }
+}
+
+/// A column of a table, and a field of what the page is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Its name for programs.
+    pub key: &'static str,
+    /// Over it in the terminal; empty where it is in the page alone.
+    #[serde(skip)]
+    pub heading: &'static str,
+    /// What it is, on the page.
+    pub about: &'static str,
+    /// What its numbers count.
+    pub quantity: Quantity,
+}
+
+/// Amounts by the key of their column. Absent means not measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Amounts(BTreeMap<&'static str, f64>);
+
+impl Amounts {
+    /// The amount of a column, by its key.
+    pub fn get(&self, key: &str) -> Option<f64> {
+        self.0.get(key).copied()
+    }
+}
+
+impl FromIterator<(Column, Option<f64>)> for Amounts {
+    fn from_iter<T: IntoIterator<Item = (Column, Option<f64>)>>(amounts: T) -> Self {
+        let known = |(column, amount): (Column, Option<f64>)| Some((column.key, amount?));
+        Self(amounts.into_iter().filter_map(known).collect())
+    }
+}

@@ -1,0 +1,70 @@
+//! What ran, as the result holds it: a plan says what was asked for, and each workload does what it
+//! can of that.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use embermark_model::result::Cell;
+
+use crate::format;
+
+/// How often the phases of some cells ran: from the fewest to the most of any that ended well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Protocol {
+    /// Trials of a cell.
+    pub trials: RangeInclusive<u64>,
+    /// Runs of a phase in one of them.
+    pub runs: RangeInclusive<u64>,
+    /// How many of these only warmed up.
+    pub warmup_runs: RangeInclusive<u64>,
+}
+
+impl Protocol {
+    /// Of some cells; `None` where none of them ended well.
+    pub fn of<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Self> {
+        let ended: Vec<&Cell> =
+            cells.filter(|c| c.status.has_figures() && !c.trials.is_empty()).collect();
+        let phases = || ended.iter().flat_map(|c| &c.trials).flat_map(|trial| &trial.phases);
+        let warm = |runs: &[_]| {
+            let discarded = |run: &&embermark_model::result::Run| run.discarded;
+            runs.iter().filter(discarded).count()
+        };
+        Some(Self {
+            trials: range(ended.iter().map(|cell| cell.trials.len()))?,
+            runs: range(phases().map(|phase| phase.runs.len()))?,
+            warmup_runs: range(phases().map(|phase| warm(&phase.runs)))?,
+        })
+    }
+
+    /// `3 trials of 6 runs`.
+    pub fn trials_of_runs(&self) -> String {
+        format!("{} of {}", between(&self.trials, "trial"), between(&self.runs, "run"))
+    }
+}
+
+impl fmt::Display for Protocol {
+    /// `6 runs (1 warm-up) x 3 trials`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { trials, runs, warmup_runs } = self;
+        f.write_str(&between(runs, "run"))?;
+        match (warmup_runs.start(), warmup_runs.end()) {
+            (_, 0) => {}
+            (fewest, most) if fewest == most => write!(f, " ({most} warm-up)")?,
+            (_, most) => write!(f, " (up to {most} warm-up)")?,
+        }
+        write!(f, " x {}", between(trials, "trial"))
+    }
+}
+
+fn range(counts: impl Iterator<Item = usize> + Clone) -> Option<RangeInclusive<u64>> {
+    Some(counts.clone().min()? as u64..=counts.max()? as u64)
+}
+
+/// `6 runs`, `1 to 6 runs`.
+fn between(range: &RangeInclusive<u64>, noun: &str) -> String {
+    let most = format::counted(*range.end(), noun);
+    match range.start() == range.end() {
+        true => most,
+        false => format!("{} to {most}", format::count(*range.start())),
+    }
+}
