@@ -2,6 +2,7 @@
 
 mod each;
 mod indexed;
+mod overlay;
 
 use std::ops::{Bound, ControlFlow};
 
@@ -9,6 +10,7 @@ use crate::{EngineError, Lifecycle, Result, Scope};
 
 pub use each::Each;
 pub use indexed::Indexed;
+pub use overlay::{Blind, Overlay};
 
 /// A table of a [`KvStore`], as that store numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,6 +42,8 @@ mod influxdb;
 mod leveldb;
 #[cfg(feature = "lmdb")]
 mod lmdb;
+#[cfg(any(feature = "leveldb", feature = "rocksdb"))]
+mod lsm;
 #[cfg(feature = "mariadb")]
 mod mariadb;
 mod memory;
