@@ -73,13 +73,6 @@ pub struct Info {
     pub licence: &'static str,
 }
 
-impl Info {
-    /// An embedded key-value engine.
-    pub const fn embedded(id: &'static str, name: &'static str, licence: &'static str) -> Self {
-        Self { id, name, kind: Kind::Embedded, family: DataModel::KeyValue, licence }
-    }
-}
-
 /// Where an engine runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

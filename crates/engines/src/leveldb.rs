@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use embermark_model::Durability;
 
-use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, Table, TableDef, Visit, Work};
+use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
 use crate::lsm::{Iter, Reads, To, Value};
 use crate::{
-    Availability, ClientOpener, Engine, EngineError, Info, Join, Lifecycle, OpenOptions, Opened,
-    Result, Scope, Tier, TierSetting, TierTable, as_set,
+    ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
+    TierSetting, TierTable, as_set,
 };
 use db::{Db, Options};
 
@@ -26,7 +26,7 @@ const ID: &str = "leveldb";
 const FILTER_BITS: i32 = 10;
 
 /// What is set is `sync`. The C interface has no getters for options ("Does not support", `c.h`).
-static TIERS: TierTable<bool> = TierTable {
+const TIERS: TierTable<bool> = TierTable {
     none: WRITTEN,
     process: WRITTEN,
     power: TierSetting::of(
@@ -45,37 +45,31 @@ const WRITTEN: TierSetting<bool> = TierSetting::of(
 const MANUAL: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#synchronous-writes";
 
 /// The engine.
-pub(crate) struct LevelDb;
+pub(crate) static ENGINE: Embedded<bool> = Embedded {
+    id: ID,
+    name: "LevelDB",
+    licence: "BSD-3-Clause",
+    tiers: TIERS,
+    availability: api::availability,
+    open: open,
+    join: None,
+};
 
-impl Engine for LevelDb {
-    fn info(&self) -> Info {
-        Info::embedded(ID, "LevelDB", "BSD-3-Clause")
-    }
-
-    fn availability(&self) -> Availability {
-        api::availability()
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    /// Of the memory a quarter is for the two write buffers that there may be, the rest for blocks.
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
-        let (write_buffer, sync) = (memory / 8, TIERS.of(options.durability).set);
-        let cache = memory - 2 * write_buffer;
-        let with = Options { write_buffer, cache, filter_bits: FILTER_BITS, sync };
-        let client = Client::of(db::open(&options.dir, with)?.into())?;
-        let version = client.db.own.api.version();
-        let settings = [
-            ("sync", as_set(sync)),
-            ("write_buffer_size", as_set(format_args!("{write_buffer} bytes"))),
-            ("block_cache", as_set(format_args!("{cache} bytes"))),
-            ("filter_policy", as_set(format_args!("bloom, {FILTER_BITS} bits a key"))),
-        ];
-        Ok(Opened::embedded(client, version, settings))
-    }
+/// Of the memory a quarter is for the two write buffers that there may be, the rest for blocks.
+fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
+    let memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
+    let write_buffer = memory / 8;
+    let cache = memory - 2 * write_buffer;
+    let with = Options { write_buffer, cache, filter_bits: FILTER_BITS, sync };
+    let client = Client::of(db::open(&options.dir, with)?.into())?;
+    let version = client.db.own.api.version();
+    let settings = [
+        ("sync", as_set(sync)),
+        ("write_buffer_size", as_set(format_args!("{write_buffer} bytes"))),
+        ("block_cache", as_set(format_args!("{cache} bytes"))),
+        ("filter_policy", as_set(format_args!("bloom, {FILTER_BITS} bits a key"))),
+    ];
+    Ok(Opened::embedded(client, version, settings))
 }
 
 /// The names of the tables, each with its number.
@@ -240,7 +234,7 @@ impl Blind for Tables<'_> {
         self.db.set(&mut self.to, whole(&mut self.keys[0], table, key), value)
     }
 
-    fn puts(&self, see: &mut dyn FnMut(Table, &[u8], &[u8])) -> Result<()> {
+    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
         if let To::Batch(batch) = &self.to {
             self.db.puts(batch, &mut |key, value| see(Table(key[0].into()), &key[1..], value));
         }

@@ -6,10 +6,11 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::{ptr, slice};
+use std::ptr;
 
 use crate::kv::{Direction, Range, Visit};
 use crate::library::functions;
+use crate::owned::{Owned, bytes};
 use crate::{EngineError, Result};
 
 /// A `leveldb_t`, `rocksdb_iterator_t` and so on: pointers to things of the library's own.
@@ -87,41 +88,10 @@ impl Lib {
         }
     }
 
-    /// That a scope has no changes.
-    #[cold]
-    pub fn read_only(self) -> EngineError {
-        let why = "this scope is a snapshot, which only reads";
-        EngineError::failed(self.id, "change a table", why)
-    }
-
     /// A path as C wants it.
     pub fn path(self, path: &Path, doing: &str) -> Result<CString> {
         let path = CString::new(path.as_os_str().as_bytes());
         path.map_err(|error| EngineError::failed(self.id, doing, error))
-    }
-}
-
-/// A thing of the library's, freed when dropped.
-pub(crate) struct Owned {
-    pub raw: Handle,
-    free: unsafe extern "C" fn(Handle),
-}
-
-impl Owned {
-    /// # Safety
-    /// `raw` is the caller's to free, by `free`, or null; what it needs outlives it.
-    pub const unsafe fn new(raw: Handle, free: unsafe extern "C" fn(Handle)) -> Self {
-        Self { raw, free }
-    }
-}
-
-impl Drop for Owned {
-    #[inline]
-    fn drop(&mut self) {
-        if !self.raw.is_null() {
-            // SAFETY: as promised to `new`, and not used again.
-            unsafe { (self.free)(self.raw) };
-        }
     }
 }
 
@@ -352,17 +322,4 @@ impl Iter<'_> {
             self.lib.call("scan", |error| (api.iter_get_error)(raw, error))
         }
     }
-}
-
-/// Bytes the library points to.
-///
-/// # Safety
-/// `at` points to `size` bytes that stay as they are for the lifetime chosen, or `size` is zero.
-#[inline]
-pub(crate) const unsafe fn bytes<'a>(at: Bytes, size: usize) -> &'a [u8] {
-    if size == 0 {
-        return &[];
-    }
-    // SAFETY: the caller's promise.
-    unsafe { slice::from_raw_parts(at, size) }
 }

@@ -33,8 +33,11 @@ pub trait Blind {
     ///
     /// # Errors
     /// When the batch cannot be read back.
-    fn puts(&self, see: &mut dyn FnMut(Table, &[u8], &[u8])) -> Result<()>;
+    fn puts(&self, see: &mut SeePut<'_>) -> Result<()>;
 }
+
+/// Receives the pairs that were put into a batch.
+pub type SeePut<'a> = dyn FnMut(Table, &[u8], &[u8]) + 'a;
 
 /// The changes of a table. Short keys and values lie in the map's own nodes.
 type Changes = BTreeMap<SmallVec<[u8; 24]>, Option<SmallVec<[u8; 40]>>>;

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::{ptr, slice};
 
 use super::api::{self, Api};
-use crate::Result;
-use crate::lsm::{self, Batch, Bytes, Iter, Owned, Reads, To, Value};
+use crate::lsm::{self, Batch, Bytes, Iter, Reads, To, Value};
+use crate::owned::Owned;
+use crate::{EngineError, Result};
 
 /// How a database is opened.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +82,7 @@ impl Db {
         // SAFETY: all are open; key and value live through the call, which copies them.
         unsafe {
             match (to, value) {
-                (To::Nowhere, _) => return Err(lib.read_only()),
+                (To::Nowhere, _) => return Err(EngineError::read_only(lib.id)),
                 (To::Database, Some(value)) => lib.call("put a value", |error| {
                     (api.put)(db, writes, at, size, value.as_ptr(), value.len(), error);
                 })?,

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{ptr, slice};
 
 use super::api::Api;
-use crate::lsm::{self, Batch, Handle, Iter, Lib, Owned, Reads, To, Value, bytes};
+use crate::lsm::{self, Batch, Handle, Iter, Lib, Reads, To, Value};
+use crate::owned::{Owned, bytes};
 use crate::{EngineError, Result};
 
 /// The library's own functions, the options of the database and of each column family, and where it
@@ -217,7 +218,7 @@ impl Family {
         // SAFETY: all are open; key and value live through the call, which copies them.
         unsafe {
             match (to, value) {
-                (To::Nowhere, _) => Err(lib.read_only()),
+                (To::Nowhere, _) => Err(EngineError::read_only(lib.id)),
                 (To::Database, Some(value)) => lib.call("put a value", |error| {
                     let (value, of) = (value.as_ptr(), value.len());
                     (api.put_cf)(db, writes, family, at, size, value, of, error);

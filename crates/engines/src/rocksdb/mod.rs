@@ -12,11 +12,11 @@ use std::sync::Arc;
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
 
-use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, Table, TableDef, Visit, Work};
+use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
 use crate::lsm::{Batch, Reads, To, Value};
 use crate::{
-    Availability, ClientOpener, Engine, EngineError, Info, Join, Lifecycle, OpenOptions, Opened,
-    Result, Scope, Tier, TierSetting, TierTable, as_set,
+    ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
+    TierSetting, TierTable, as_set,
 };
 use db::{Families, Family};
 use library::{LIBRARY, written_options};
@@ -30,7 +30,7 @@ const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_job
                         block_size filter_policy format_version";
 
 /// With a log or without, and whether it is synced, goes with each write and is not given back.
-static TIERS: TierTable<(bool, bool)> = TierTable {
+const TIERS: TierTable<(bool, bool)> = TierTable {
     none: TierSetting::of(
         Durability::None,
         (false, false),
@@ -72,39 +72,31 @@ fn tuned(memory: u64) -> String {
 }
 
 /// The engine.
-pub(crate) struct RocksDb;
+pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
+    id: ID,
+    name: "RocksDB",
+    licence: "Apache-2.0 or GPL-2.0",
+    tiers: TIERS,
+    availability: || LIBRARY.availability(|library| library.version.clone()),
+    open: open,
+    join: None,
+};
 
-impl Engine for RocksDb {
-    fn info(&self) -> Info {
-        Info::embedded(ID, "RocksDB", "Apache-2.0 or GPL-2.0")
-    }
-
-    fn availability(&self) -> Availability {
-        LIBRARY.availability(|library| library.version.clone())
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let library = LIBRARY.get()?;
-        let (row, dir) = (TIERS.of(options.durability), &options.dir);
-        let (logged, synced) = row.set;
-        let families = db::open(library.lib, library.api, dir, &tuned(options.memory), row.set)?;
-        let written = written_options(dir)
-            .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
-        row.check(ID, options.durability, &written)?;
-        let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
-        let told = REPORTED.split(' ').filter_map(|name| {
-            let (_, value) = written.iter().find(|(written, _)| written == name)?;
-            Some((name, value.clone()))
-        });
-        let cache = ("block cache", format!("{cache} bytes"));
-        let set = [("disableWAL", as_set(!logged)), ("sync", as_set(synced)), cache];
-        let (client, settings) = (Client::of(families.into()), set.into_iter().chain(told));
-        Ok(Opened::embedded(client, &*library.version, settings))
-    }
+/// Opens or makes a database.
+fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
+    let (library, dir) = (LIBRARY.get()?, &options.dir);
+    let families = db::open(library.lib, library.api, dir, &tuned(options.memory), set)?;
+    let written = written_options(dir)
+        .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
+    let told = REPORTED.split(' ').filter_map(|name| {
+        let (_, value) = written.iter().find(|(written, _)| written == name)?;
+        Some((name, value.clone()))
+    });
+    let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
+    let cache = ("block cache", format!("{cache} bytes"));
+    let set = [("disableWAL", as_set(!set.0)), ("sync", as_set(set.1)), cache];
+    let (client, settings) = (Client::of(families.into()), set.into_iter().chain(told));
+    Ok(Opened::embedded(client, &*library.version, settings))
 }
 
 /// A client of an open database: its tables, and how it reads them.
@@ -241,7 +233,7 @@ impl Blind for Tables<'_> {
         self.tables[table].set(&mut self.to, key, value)
     }
 
-    fn puts(&self, see: &mut dyn FnMut(Table, &[u8], &[u8])) -> Result<()> {
+    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
         let (To::Batch(batch), [first, ..]) = (&self.to, self.tables) else { return Ok(()) };
         batch::puts(first.content(batch), |id, key, value| {
             let table = self.tables.iter().position(|family| family.id == id);
