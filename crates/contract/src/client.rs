@@ -1,5 +1,6 @@
 //! Further clients of a database that this process has open, each on a thread of its own.
 
+use crate::kv::KvStore;
 use crate::{Result, Store};
 
 /// The way in for one further client, made by
@@ -11,6 +12,11 @@ impl ClientOpener {
     /// A way in that opens the store when it is used.
     pub fn new(open: impl FnOnce() -> Result<Store> + Send + 'static) -> Self {
         Self(Box::new(open))
+    }
+
+    /// A way in to a key-value store.
+    pub fn kv<T: KvStore + 'static>(open: impl FnOnce() -> Result<T> + Send + 'static) -> Self {
+        Self::new(move || Ok(Store::Kv(Box::new(open()?))))
     }
 
     /// Opens the client's store, on this thread.

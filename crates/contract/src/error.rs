@@ -30,6 +30,12 @@ impl EngineError {
         Self(Box::new(Cause::Failed { engine, doing, message }))
     }
 
+    /// A change was asked for in a scope that only reads.
+    #[cold]
+    pub fn read_only(engine: &'static str) -> Self {
+        Self::failed(engine, "change a table", "this scope is a snapshot, which only reads")
+    }
+
     /// The engine is not here, and `remedy` says how to get it.
     pub fn unavailable(
         engine: &'static str,

@@ -2,6 +2,7 @@
 
 mod each;
 mod indexed;
+mod overlay;
 
 use std::ops::{Bound, ControlFlow};
 
@@ -9,6 +10,7 @@ use crate::{EngineError, Lifecycle, Result, Scope};
 
 pub use each::Each;
 pub use indexed::Indexed;
+pub use overlay::{Blind, Overlay, SeePut};
 
 /// A table of a [`KvStore`], as that store numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,7 +236,7 @@ pub trait Operations {
     /// # Errors
     /// When the engine reports one.
     fn put(&mut self, _table: Table, _key: &[u8], _value: &[u8]) -> Result<()> {
-        Err(read_only("set the value of a key"))
+        Err(EngineError::read_only("a store"))
     }
 
     /// Changes the value of a key in place, keeping its length; whether the key was there.
@@ -242,7 +244,7 @@ pub trait Operations {
     /// # Errors
     /// When the engine reports one.
     fn modify(&mut self, _table: Table, _key: &[u8], _change: &mut Change<'_>) -> Result<bool> {
-        Err(read_only("change a value"))
+        Err(EngineError::read_only("a store"))
     }
 
     /// Removes a key; whether it was there.
@@ -250,13 +252,8 @@ pub trait Operations {
     /// # Errors
     /// When the engine reports one.
     fn delete(&mut self, _table: Table, _key: &[u8]) -> Result<bool> {
-        Err(read_only("remove a key"))
+        Err(EngineError::read_only("a store"))
     }
-}
-
-#[cold]
-fn read_only(doing: &str) -> EngineError {
-    EngineError::failed("a store", doing, "this scope is a snapshot, which only reads")
 }
 
 #[cfg(test)]

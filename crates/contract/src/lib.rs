@@ -5,6 +5,7 @@
 
 mod client;
 pub mod document;
+mod embedded;
 mod engine;
 mod error;
 pub mod kv;
@@ -15,6 +16,7 @@ pub mod sql;
 mod tier;
 
 pub use client::ClientOpener;
+pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened};
 pub use error::{EngineError, Result};
 pub use reopen::Reopener;

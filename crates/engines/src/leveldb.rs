@@ -1,14 +1,10 @@
 //! LevelDB, a log-structured merge tree, from a library that is opened at run time.
 //!
 //! It has no tables: all of them lie in one database, the keys of each behind a byte of its own, so
-//! that a batch over several is one. Nor has it transactions that read what they wrote: a scope's
-//! changes are a batch, and once it reads, a sorted map as well, which its reads look into first.
+//! that a batch over several is one. Nor can its batches be read, which [`Overlay`] does.
 
 mod api;
-mod batch;
-mod cursor;
 mod db;
-mod scope;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,14 +12,13 @@ use std::sync::Arc;
 
 use embermark_model::Durability;
 
-use crate::kv::{KvStore, Pairs, Range, Table, TableDef, Work};
+use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
+use crate::lsm::{Iter, Reads, To, Value};
 use crate::{
-    Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle,
-    OpenOptions, Opened, Result, Scope, Store, Tier, TierSetting, TierTable, as_set,
+    ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
+    TierSetting, TierTable, as_set,
 };
-use api::LIBRARY;
 use db::{Db, Options};
-use scope::{Alone, Reads, Snapshot, Writes};
 
 const ID: &str = "leveldb";
 /// Bits of the bloom filters for each key:
@@ -31,7 +26,7 @@ const ID: &str = "leveldb";
 const FILTER_BITS: i32 = 10;
 
 /// What is set is `sync`. The C interface has no getters for options ("Does not support", `c.h`).
-static TIERS: TierTable<bool> = TierTable {
+const TIERS: TierTable<bool> = TierTable {
     none: WRITTEN,
     process: WRITTEN,
     power: TierSetting::of(
@@ -50,43 +45,31 @@ const WRITTEN: TierSetting<bool> = TierSetting::of(
 const MANUAL: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#synchronous-writes";
 
 /// The engine.
-pub(crate) struct LevelDb;
+pub(crate) static ENGINE: Embedded<bool> = Embedded {
+    id: ID,
+    name: "LevelDB",
+    licence: "BSD-3-Clause",
+    tiers: TIERS,
+    availability: api::availability,
+    open: open,
+    join: None,
+};
 
-impl Engine for LevelDb {
-    fn info(&self) -> Info {
-        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
-        Info { id: ID, name: "LevelDB", kind, family, licence: "BSD-3-Clause" }
-    }
-
-    fn availability(&self) -> Availability {
-        LIBRARY.availability(api::Api::version)
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    /// Of the memory a quarter is for the two write buffers that there may be, the rest for blocks.
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let api = LIBRARY.get()?;
-        let memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
-        let (write_buffer, sync) = (memory / 8, TIERS.of(options.durability).set);
-        let cache = memory - 2 * write_buffer;
-        let with = Options { write_buffer, cache, filter_bits: FILTER_BITS, sync };
-        let db = Db::open(api, &options.dir, with).map_err(failed("open the database"))?;
-        let settings = [
-            ("sync", as_set(sync)),
-            ("write_buffer_size", as_set(format_args!("{write_buffer} bytes"))),
-            ("block_cache", as_set(format_args!("{cache} bytes"))),
-            ("filter_policy", as_set(format_args!("bloom, {FILTER_BITS} bits a key"))),
-        ];
-        Ok(Opened::embedded(Tables::of(Arc::new(db))?, api.version(), settings))
-    }
-}
-
-/// Turns an error of the library into ours.
-fn failed(doing: &'static str) -> impl FnOnce(String) -> EngineError {
-    move |error| EngineError::failed(ID, doing, error)
+/// Of the memory a quarter is for the two write buffers that there may be, the rest for blocks.
+fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
+    let memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
+    let write_buffer = memory / 8;
+    let cache = memory - 2 * write_buffer;
+    let with = Options { write_buffer, cache, filter_bits: FILTER_BITS, sync };
+    let client = Client::of(db::open(&options.dir, with)?.into())?;
+    let version = client.db.own.api.version();
+    let settings = [
+        ("sync", as_set(sync)),
+        ("write_buffer_size", as_set(format_args!("{write_buffer} bytes"))),
+        ("block_cache", as_set(format_args!("{cache} bytes"))),
+        ("filter_policy", as_set(format_args!("bloom, {FILTER_BITS} bits a key"))),
+    ];
+    Ok(Opened::embedded(client, version, settings))
 }
 
 /// The names of the tables, each with its number.
@@ -102,32 +85,30 @@ fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8
     into
 }
 
-/// An open database and its tables.
-struct Tables {
+/// A client of an open database, and its tables.
+struct Client {
     db: Arc<Db>,
-    /// By number: the first is that of `NAMES`, which no table has.
+    reads: Reads,
+    /// By number; that of `NAMES` is no table's.
     names: Vec<Vec<u8>>,
     /// Room for a key, or the ends of a scan.
     keys: [Vec<u8>; 2],
 }
 
-impl Tables {
+impl Client {
     fn of(db: Arc<Db>) -> Result<Self> {
-        let (mut keys, mut numbered) = ([Vec::new(), Vec::new()], BTreeMap::new());
-        Reads::of(db.latest(), &mut keys).scan_stored(
-            NAMES,
-            Range::default(),
-            &mut |name, number| {
-                numbered.insert(number.to_vec(), name.to_vec());
-                ControlFlow::Continue(())
-            },
-        )?;
+        let (mut keys, mut numbered, reads) = (Default::default(), BTreeMap::new(), db.reads());
+        let mut stored = Tables::stored(&db, &reads, &mut keys);
+        stored.scan(NAMES, Range::default(), &mut |name, number| {
+            numbered.insert(number.to_vec(), name.to_vec());
+            ControlFlow::Continue(())
+        })?;
         let names = [Vec::new()].into_iter().chain(numbered.into_values()).collect();
-        Ok(Self { db, names, keys })
+        Ok(Self { db, reads, names, keys })
     }
 }
 
-impl Lifecycle for Tables {
+impl Lifecycle for Client {
     fn maintain(&mut self) -> Result<()> {
         self.db.compact(None);
         Ok(())
@@ -144,7 +125,7 @@ impl Lifecycle for Tables {
     /// put, between which another's may come.
     fn open_client(&mut self) -> Result<ClientOpener> {
         let db = Arc::clone(&self.db);
-        Ok(ClientOpener::new(move || Ok(Store::Kv(Box::new(Self::of(db)?)))))
+        Ok(ClientOpener::kv(move || Self::of(db)))
     }
 
     /// Every close is one: it writes no changes from memory to tables, and what the log has is
@@ -158,7 +139,7 @@ impl Lifecycle for Tables {
     }
 }
 
-impl KvStore for Tables {
+impl KvStore for Client {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         let (name, number) = (def.name.as_bytes(), self.names.len());
         if let Some(known) = self.names.iter().position(|known| known == name) {
@@ -167,21 +148,21 @@ impl KvStore for Tables {
         if number > MOST {
             return Err(EngineError::unsupported(ID, "more than 254 tables, a byte for each"));
         }
-        let put = self.db.put(whole(&mut self.keys[0], NAMES, name), &[number as u8]);
-        put.map_err(failed("make a table"))?;
+        let key = whole(&mut self.keys[0], NAMES, name);
+        self.db.set(&mut To::Database, key, Some(&[number as u8]))?;
         self.names.push(name.to_vec());
         Ok(Table(number))
     }
 
     /// One batch, and a compaction, which gives the space back.
     fn clear(&mut self, table: Table) -> Result<()> {
-        let Self { db, keys, .. } = self;
-        let (mut batch, mut removed) = (db.batch(), Vec::new());
-        Reads::of(db.latest(), keys).scan_stored(table, Range::default(), &mut |key, _| {
-            batch.delete(whole(&mut removed, table, key));
+        let (Self { db, reads, keys, .. }, mut removed) = (self, Vec::new());
+        let (mut batch, mut done) = (db.batch(), Ok(()));
+        Tables::stored(db, reads, keys).scan(table, Range::default(), &mut |key, _| {
+            done = db.set(&mut To::Batch(&mut batch), whole(&mut removed, table, key), None);
             ControlFlow::Continue(())
         })?;
-        db.write(&batch).map_err(failed("empty a table"))?;
+        done.and_then(|()| db.write(&batch))?;
         let [from, to] = keys;
         db.compact(Some([whole(from, table, &[]), whole(to, Table(table.0 + 1), &[])]));
         Ok(())
@@ -191,22 +172,72 @@ impl KvStore for Tables {
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let (mut batch, mut rows) = (self.db.batch(), 0);
         while let Some((key, value)) = pairs.next() {
-            batch.put(whole(&mut self.keys[0], table, key), value);
+            let key = whole(&mut self.keys[0], table, key);
+            self.db.set(&mut To::Batch(&mut batch), key, Some(value))?;
             rows += 1;
         }
-        self.db.write(&batch).map_err(failed("write a batch")).map(|()| rows)
+        self.db.write(&batch).map(|()| rows)
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
-        let Self { db, keys, .. } = self;
+        let Self { db, reads, keys, .. } = self;
+        let mut on = |reads: &Reads, to: To<'_>| {
+            work(&mut Overlay::of(scope, Tables { db, reads, keys, to, found: None }))
+        };
         match scope {
-            Scope::Snapshot => work(&mut Snapshot(Reads::of(db.snapshot(), keys))),
+            Scope::Snapshot => db.snapshot(reads, |reads| on(reads, To::Nowhere)),
+            Scope::PerOperation => on(reads, To::Database),
             Scope::Batch => {
-                let mut writes = Writes::of(Reads::of(db.snapshot(), keys));
-                work(&mut writes)?;
-                db.write(&writes.batch).map_err(failed("write a batch"))
+                let mut batch = db.batch();
+                db.snapshot(reads, |reads| on(reads, To::Batch(&mut batch)))?;
+                db.write(&batch)
             }
-            Scope::PerOperation => work(&mut Alone(Reads::of(db.latest(), keys))),
         }
+    }
+}
+
+/// The tables as a scope sees them.
+struct Tables<'a> {
+    db: &'a Db,
+    reads: &'a Reads,
+    keys: &'a mut [Vec<u8>; 2],
+    to: To<'a>,
+    /// What was given out, held until the next value is.
+    found: Option<Value<'a>>,
+}
+
+impl<'a> Tables<'a> {
+    fn stored(db: &'a Db, reads: &'a Reads, keys: &'a mut [Vec<u8>; 2]) -> Self {
+        Self { db, reads, keys, to: To::Nowhere, found: None }
+    }
+}
+
+impl Blind for Tables<'_> {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.found = self.db.get(self.reads, whole(&mut self.keys[0], table, key))?;
+        Ok(self.found.as_deref())
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let [from, to] = &mut *self.keys;
+        let from = whole(from, table, range.from.unwrap_or_default());
+        let to = match range.to {
+            Some(end) => whole(to, table, end),
+            None => whole(to, Table(table.0 + 1), &[]),
+        };
+        let range = Range { from: Some(from), to: Some(to), ..range };
+        let visit = &mut |key: &[u8], value: &[u8]| visit(&key[1..], value);
+        self.db.iter(self.reads).walk(range, Iter::seek_below, visit)
+    }
+
+    fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        self.db.set(&mut self.to, whole(&mut self.keys[0], table, key), value)
+    }
+
+    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
+        if let To::Batch(batch) = &self.to {
+            self.db.puts(batch, &mut |key, value| see(Table(key[0].into()), &key[1..], value));
+        }
+        Ok(())
     }
 }

@@ -26,6 +26,15 @@ mod deps;
 ))]
 mod library;
 pub mod network;
+#[cfg(any(
+    feature = "berkeleydb",
+    feature = "leveldb",
+    feature = "lmdb",
+    feature = "rocksdb",
+    feature = "wiredtiger"
+))]
+mod owned;
+mod per_table;
 pub mod registry;
 
 #[cfg(feature = "berkeleydb")]
@@ -42,6 +51,8 @@ mod influxdb;
 mod leveldb;
 #[cfg(feature = "lmdb")]
 mod lmdb;
+#[cfg(any(feature = "leveldb", feature = "rocksdb"))]
+mod lsm;
 #[cfg(feature = "mariadb")]
 mod mariadb;
 mod memory;
@@ -67,7 +78,7 @@ mod zen;
 pub use server::program::on_search_path;
 
 pub use embermark_contract::{
-    Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle, Link,
-    OpenOptions, Opened, Reopener, Result, Scope, Store, Tier, TierSetting, TierTable, as_set,
-    document, kv, row, series, sql,
+    Availability, ClientOpener, DataModel, Embedded, Engine, EngineError, Info, Join, Kind,
+    Lifecycle, Link, OpenOptions, Opened, Reopener, Result, Scope, Store, Tier, TierSetting,
+    TierTable, as_set, document, kv, row, series, sql,
 };

@@ -166,7 +166,8 @@ pub(crate) fn lacks(error: &libloading::Error) -> String {
 }
 
 /// Declares a struct of a library's functions, each under its name without the prefix that all of
-/// them have, and `load`, which looks all of them up.
+/// them have, and `load`, which looks all of them up. Without a prefix it declares what several
+/// libraries have, each with a prefix of its own, which `load_as` is given.
 ///
 /// ```text
 /// functions! {
@@ -177,15 +178,8 @@ pub(crate) fn lacks(error: &libloading::Error) -> String {
 /// ```
 #[allow(unused_macros, reason = "used by engines whose library is opened; a build may have none")]
 macro_rules! functions {
-    (
-        $(#[$about:meta])* $vis:vis struct $api:ident of $prefix:literal;
-        $($name:ident($($argument:ident: $of:ty),* $(,)?) $(-> $result:ty)?;)*
-    ) => {
-        $(#[$about])*
-        #[allow(non_snake_case, reason = "names as the library has them")]
-        $vis struct $api {
-            $($vis $name: unsafe extern "C" fn($($argument: $of),*) $(-> $result)?,)*
-        }
+    ($(#[$about:meta])* $vis:vis struct $api:ident of $prefix:literal; $($functions:tt)*) => {
+        $crate::library::functions! { $(#[$about])* $vis struct $api; $($functions)* }
 
         impl $api {
             /// Looks all of them up.
@@ -196,12 +190,41 @@ macro_rules! functions {
             ///
             /// # Errors
             /// Which one is not there, for a person.
-            $vis unsafe fn load(library: &libloading::Library) -> Result<Self, String> {
+            $vis unsafe fn load(library: &libloading::Library) -> std::result::Result<Self, String> {
+                // SAFETY: as the caller promises.
+                unsafe { Self::load_as(library, $prefix) }
+            }
+        }
+    };
+    (
+        $(#[$about:meta])* $vis:vis struct $api:ident;
+        $($name:ident($($argument:ident: $of:ty),* $(,)?) $(-> $result:ty)?;)*
+    ) => {
+        $(#[$about])*
+        #[allow(non_snake_case, reason = "names as the library has them")]
+        $vis struct $api {
+            $($vis $name: unsafe extern "C" fn($($argument: $of),*) $(-> $result)?,)*
+        }
+
+        impl $api {
+            /// Looks all of them up, by names that begin with a prefix.
+            ///
+            /// # Safety
+            /// As that of `load`.
+            ///
+            /// # Errors
+            /// Which one is not there, for a person.
+            $vis unsafe fn load_as(
+                library: &libloading::Library,
+                prefix: &str,
+            ) -> std::result::Result<Self, String> {
                 let lacks = |error: libloading::Error| $crate::library::lacks(&error);
                 // SAFETY: the types are those of the library's header, as the caller promises.
                 unsafe {
                     Ok(Self { $(
-                        $name: *library.get(concat!($prefix, stringify!($name))).map_err(lacks)?,
+                        $name: *library
+                            .get([prefix, stringify!($name)].concat())
+                            .map_err(lacks)?,
                     )* })
                 }
             }

@@ -5,25 +5,27 @@ use std::sync::Arc;
 
 use ::redb::{
     Database, Durability as Commit, ReadOnlyTable, ReadableDatabase, ReadableTable,
-    TableDefinition, WriteTransaction,
+    TableDefinition, TableError, WriteTransaction,
 };
 use embermark_model::Durability;
+use smallvec::SmallVec;
 
 use crate::kv::{
     Change, Direction, Each, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
+use crate::per_table::PerTable;
 use crate::{
-    Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle,
-    OpenOptions, Opened, Result, Scope, Store, Tier, TierSetting, TierTable, as_set,
+    Availability, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
+    Result, Scope, TierSetting, TierTable, as_set,
 };
 
 const ID: &str = "redb";
-const OPEN: &str = "open a table";
+const APPEND: &str = "append a pair";
 /// Of the crate that is compiled in; the build script takes it from the lock file.
 const VERSION: &str = env!("REDB_VERSION");
 
 /// It tells its page size alone; the rest is as it was set.
-static TIERS: TierTable<Commit> = TierTable {
+const TIERS: TierTable<Commit> = TierTable {
     none: TierSetting::of(
         Durability::None,
         Commit::None,
@@ -43,41 +45,39 @@ const SYNCED: TierSetting<Commit> = TierSetting::of(
 const MANUAL: &str = "https://docs.rs/redb/4/redb/enum.Durability.html";
 
 /// The engine.
-pub(crate) struct Redb;
+pub(crate) static ENGINE: Embedded<Commit> = Embedded {
+    id: ID,
+    name: "redb",
+    licence: "MIT or Apache-2.0",
+    tiers: TIERS,
+    availability: || Availability::Ready { version: VERSION.to_owned() },
+    open: open,
+    join: None,
+};
 
-impl Engine for Redb {
-    fn info(&self) -> Info {
-        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
-        Info { id: ID, name: "redb", kind, family, licence: "MIT or Apache-2.0" }
-    }
-
-    fn availability(&self) -> Availability {
-        Availability::Ready { version: VERSION.to_owned() }
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let cache = usize::try_from(options.memory).unwrap_or(usize::MAX);
-        let file = options.dir.join("embermark.redb");
-        let db = Database::builder().set_cache_size(cache).create(file);
-        let db = Arc::new(db.map_err(failed("open the database"))?);
-        let commit = TIERS.of(options.durability).set;
-        let page = start(&db, commit)?.stats().map_err(failed("tell its state"))?.page_size();
-        let settings = [
-            ("page size", format!("{page} bytes")),
-            ("durability", as_set(format_args!("{commit:?}"))),
-            ("cache size", as_set(format_args!("{cache} bytes"))),
-        ];
-        Ok(Opened::embedded(Trees::new(db, commit, Vec::new()), VERSION, settings))
-    }
+/// Opens or makes a database.
+fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
+    let cache = usize::try_from(options.memory).unwrap_or(usize::MAX);
+    let file = options.dir.join("embermark.redb");
+    let db = Database::builder().set_cache_size(cache).create(file);
+    let db = Arc::new(db.map_err(failed("open the database"))?);
+    let page = start(&db, commit)?.stats().map_err(failed("tell its state"))?.page_size();
+    let settings = [
+        ("page size", format!("{page} bytes")),
+        ("durability", as_set(format_args!("{commit:?}"))),
+        ("cache size", as_set(format_args!("{cache} bytes"))),
+    ];
+    let trees = Trees { db, commit, names: Vec::new(), copy: Vec::new() };
+    Ok(Opened::embedded(trees, VERSION, settings))
 }
 
 /// Turns an error of the crate into ours.
 fn failed<E: ToString>(doing: &'static str) -> impl FnOnce(E) -> EngineError {
     move |error| EngineError::failed(ID, doing, error)
+}
+
+fn opened<T>(table: std::result::Result<T, TableError>) -> Result<T> {
+    table.map_err(failed("open a table"))
 }
 
 type Bytes = &'static [u8];
@@ -92,23 +92,23 @@ fn start(db: &Database, commit: Commit) -> Result<WriteTransaction> {
     Ok(txn)
 }
 
+fn end(txn: WriteTransaction) -> Result<()> {
+    txn.commit().map_err(failed("commit"))
+}
+
 /// An open database and its tables.
 struct Trees {
     db: Arc<Database>,
     commit: Commit,
     names: Vec<String>,
-    /// A value on its way through a change, or given out by a batch.
-    value: Vec<u8>,
+    /// A value that was given out.
+    copy: Vec<u8>,
 }
 
 impl Trees {
-    fn new(db: Arc<Database>, commit: Commit, names: Vec<String>) -> Self {
-        Self { db, commit, names, value: Vec::new() }
-    }
-
     /// Makes a commit that keeps all those before it.
     fn keep(&self) -> Result<()> {
-        start(&self.db, Commit::Immediate)?.commit().map_err(failed("commit"))
+        end(start(&self.db, Commit::Immediate)?)
     }
 }
 
@@ -116,8 +116,8 @@ impl Lifecycle for Trees {
     /// A commit that keeps all those before it, and compaction.
     fn maintain(&mut self) -> Result<()> {
         self.keep()?;
-        let db = Arc::get_mut(&mut self.db);
-        let db = db.ok_or_else(|| failed("compact")("another client has it open"))?;
+        let shared = || failed("compact")("another client has it open");
+        let db = Arc::get_mut(&mut self.db).ok_or_else(shared)?;
         db.compact().map_err(failed("compact")).map(drop)
     }
 
@@ -133,7 +133,7 @@ impl Lifecycle for Trees {
     /// (<https://docs.rs/redb/4/redb/struct.Database.html#method.begin_write>).
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (db, commit, names) = (Arc::clone(&self.db), self.commit, self.names.clone());
-        Ok(ClientOpener::new(move || Ok(Store::Kv(Box::new(Self::new(db, commit, names))))))
+        Ok(ClientOpener::kv(move || Ok(Self { db, commit, names, copy: Vec::new() })))
     }
 
     fn crash_on_close(&mut self) -> Result<()> {
@@ -154,8 +154,8 @@ impl KvStore for Trees {
             return Ok(Table(known));
         }
         let txn = start(&self.db, self.commit)?;
-        txn.open_table(tree(def.name)).map_err(failed(OPEN))?;
-        txn.commit().map_err(failed("commit"))?;
+        opened(txn.open_table(tree(def.name)))?;
+        end(txn)?;
         self.names.push(def.name.to_owned());
         Ok(Table(self.names.len() - 1))
     }
@@ -163,39 +163,37 @@ impl KvStore for Trees {
     fn clear(&mut self, table: Table) -> Result<()> {
         let (txn, tree) = (start(&self.db, self.commit)?, tree(&self.names[table.0]));
         txn.delete_table(tree).map_err(failed("remove a table"))?;
-        txn.open_table(tree).map_err(failed("make a table"))?;
-        txn.commit().map_err(failed("commit"))
+        opened(txn.open_table(tree))?;
+        end(txn)
     }
 
     /// Through a cursor behind the last key, which fills page after page without a search.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        const DOING: &str = "append a pair";
-        let txn = start(&self.db, self.commit)?;
-        let mut tree = txn.open_table(tree(&self.names[table.0])).map_err(failed(DOING))?;
-        let mut end = tree.upper_bound_mut(Unbounded::<&[u8]>).map_err(failed(DOING))?;
-        let mut rows = 0;
+        let (txn, mut rows) = (start(&self.db, self.commit)?, 0);
+        let mut tree = opened(txn.open_table(tree(&self.names[table.0])))?;
+        let mut end_of_tree = tree.upper_bound_mut(Unbounded::<&[u8]>).map_err(failed(APPEND))?;
         while let Some((key, value)) = pairs.next() {
-            end.insert_before(key, value).map_err(failed(DOING))?;
+            end_of_tree.insert_before(key, value).map_err(failed(APPEND))?;
             rows += 1;
         }
-        end.close().map_err(failed(DOING))?;
+        end_of_tree.close().map_err(failed(APPEND))?;
         drop(tree);
-        txn.commit().map_err(failed("commit")).map(|()| rows)
+        end(txn).map(|()| rows)
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
-        let Self { db, commit, names, value } = self;
+        let Self { db, commit, names, copy } = self;
         match scope {
             Scope::Snapshot => {
                 let txn = db.begin_read().map_err(failed("begin to read"))?;
-                let open = |table: usize| txn.open_table(tree(&names[table])).map_err(failed(OPEN));
-                work(&mut Tables::new(open, names.len(), value))
+                let open = |table: Table| opened(txn.open_table(tree(&names[table.0])));
+                work(&mut Tables { open, tables: PerTable::new(), copy })
             }
             Scope::Batch => {
                 let txn = start(db, *commit)?;
-                let open = |table: usize| txn.open_table(tree(&names[table])).map_err(failed(OPEN));
-                work(&mut Tables::new(open, names.len(), value))?;
-                txn.commit().map_err(failed("commit"))
+                let open = |table: Table| opened(txn.open_table(tree(&names[table.0])));
+                work(&mut Tables { open, tables: PerTable::new(), copy })?;
+                end(txn)
             }
             Scope::PerOperation => work(&mut Each::of(self)),
         }
@@ -204,14 +202,12 @@ impl KvStore for Trees {
 
 /// A table of a transaction, which changes it unless it only reads.
 trait Tree<'txn>: ReadableTable<Bytes, Bytes> {
-    fn changed(&mut self) -> Result<&mut ::redb::Table<'txn, Bytes, Bytes>>;
-}
-
-impl<'txn> Tree<'txn> for ReadOnlyTable<Bytes, Bytes> {
     fn changed(&mut self) -> Result<&mut ::redb::Table<'txn, Bytes, Bytes>> {
-        Err(failed("change a table")("this scope is a snapshot, which only reads"))
+        Err(EngineError::read_only(ID))
     }
 }
+
+impl<'txn> Tree<'txn> for ReadOnlyTable<Bytes, Bytes> {}
 
 impl<'txn> Tree<'txn> for ::redb::Table<'txn, Bytes, Bytes> {
     fn changed(&mut self) -> Result<&mut Self> {
@@ -223,41 +219,25 @@ impl<'txn> Tree<'txn> for ::redb::Table<'txn, Bytes, Bytes> {
 /// much as the operation.
 struct Tables<'a, T, O> {
     open: O,
-    tables: Vec<Option<T>>,
-    value: &'a mut Vec<u8>,
+    tables: PerTable<T>,
+    copy: &'a mut Vec<u8>,
 }
 
-impl<'a, T, O: Fn(usize) -> Result<T>> Tables<'a, T, O> {
-    fn new(open: O, count: usize, value: &'a mut Vec<u8>) -> Self {
-        Self { open, tables: (0..count).map(|_| None).collect(), value }
-    }
-
-    fn of(&mut self, Table(number): Table) -> Result<(&mut T, &mut Vec<u8>)> {
-        let table = match &mut self.tables[number] {
-            Some(table) => table,
-            none => none.insert((self.open)(number)?),
-        };
-        Ok((table, self.value))
-    }
-}
-
-impl<'txn, T: Tree<'txn>, O: Fn(usize) -> Result<T>> Operations for Tables<'_, T, O> {
+impl<'txn, T: Tree<'txn>, O: Fn(Table) -> Result<T>> Operations for Tables<'_, T, O> {
     /// A copy: a table that is written to lends no value for longer than it is borrowed.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let (tree, copy) = self.of(table)?;
-        let Some(found) = tree.get(key).map_err(failed("get a value"))? else { return Ok(None) };
-        copy.clear();
-        copy.extend_from_slice(found.value());
-        drop(found);
-        Ok(Some(copy))
+        let found = self.tables.of(table, &self.open)?.get(key).map_err(failed("get a value"))?;
+        let Some(found) = found else { return Ok(None) };
+        self.copy.clear();
+        self.copy.extend_from_slice(found.value());
+        Ok(Some(self.copy))
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        let mut pairs = self.of(table)?.0.range::<&[u8]>(range.bounds()).map_err(failed("scan"))?;
-        let mut next = || match range.direction {
-            Direction::Forward => pairs.next(),
-            Direction::Backward => pairs.next_back(),
-        };
+        let (tree, direction) = (self.tables.of(table, &self.open)?, range.direction);
+        let mut pairs = tree.range::<&[u8]>(range.bounds()).map_err(failed("scan"))?;
+        let mut next =
+            || if direction == Direction::Forward { pairs.next() } else { pairs.next_back() };
         while let Some(pair) = next() {
             let (key, value) = pair.map_err(failed("scan"))?;
             if visit(key.value(), value.value()).is_break() {
@@ -268,26 +248,24 @@ impl<'txn, T: Tree<'txn>, O: Fn(usize) -> Result<T>> Operations for Tables<'_, T
     }
 
     fn count(&mut self, table: Table) -> Result<Option<u64>> {
-        self.of(table)?.0.len().map_err(failed("count the keys")).map(Some)
+        self.tables.of(table, &self.open)?.len().map_err(failed("count the keys")).map(Some)
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        let put = self.of(table)?.0.changed()?.insert(key, value);
+        let put = self.tables.of(table, &self.open)?.changed()?.insert(key, value);
         put.map_err(failed("put a value")).map(drop)
     }
 
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        let (tree, copy) = self.of(table)?;
-        let found = tree.changed()?.get_mut(key).map_err(failed("get a value"))?;
-        let Some(mut found) = found else { return Ok(false) };
-        copy.clear();
-        copy.extend_from_slice(found.value());
-        change(copy);
-        found.insert(&**copy).map_err(failed("replace a value")).map(|()| true)
+        let found = self.tables.of(table, &self.open)?.changed()?.get_mut(key);
+        let Some(mut found) = found.map_err(failed("get a value"))? else { return Ok(false) };
+        let mut copy = SmallVec::<[u8; 64]>::from_slice(found.value());
+        change(&mut copy);
+        found.insert(&*copy).map_err(failed("replace a value")).map(|()| true)
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        let old = self.of(table)?.0.changed()?.remove(key);
+        let old = self.tables.of(table, &self.open)?.changed()?.remove(key);
         old.map_err(failed("delete a key")).map(|old| old.is_some())
     }
 }

@@ -11,17 +11,17 @@ pub static ENGINES: &[&dyn Engine] = &[
     #[cfg(feature = "duckdb")]
     &crate::duckdb::DuckDb,
     #[cfg(feature = "berkeleydb")]
-    &crate::berkeleydb::BerkeleyDb,
+    &crate::berkeleydb::ENGINE,
     #[cfg(feature = "lmdb")]
-    &crate::lmdb::Lmdb,
+    &crate::lmdb::ENGINE,
     #[cfg(feature = "leveldb")]
-    &crate::leveldb::LevelDb,
+    &crate::leveldb::ENGINE,
     #[cfg(feature = "rocksdb")]
-    &crate::rocksdb::RocksDb,
+    &crate::rocksdb::ENGINE,
     #[cfg(feature = "redb")]
-    &crate::redb::Redb,
+    &crate::redb::ENGINE,
     #[cfg(feature = "wiredtiger")]
-    &crate::wiredtiger::WiredTiger,
+    &crate::wiredtiger::ENGINE,
     #[cfg(feature = "zen")]
     &crate::zen::Zen,
     #[cfg(feature = "postgres")]

@@ -118,16 +118,20 @@ int ember_env_facts(DB_ENV *env, struct facts *f)
 	return 0;
 }
 
-int ember_env_checkpoint(DB_ENV *env) { return env->txn_checkpoint(env, 0, 0, 0); }
-int ember_env_sync(DB_ENV *env) { return env->memp_sync(env, NULL); }
-int ember_env_close(DB_ENV *env) { return env->close(env, 0); }
-
 static u_int32_t auto_commit(DB_ENV *env)
 {
 	u_int32_t opened = 0;
 	(void)env->get_open_flags(env, &opened);
 	return opened & DB_INIT_TXN ? DB_AUTO_COMMIT : 0;
 }
+
+/* Writes what is changed to the tables' files: by a checkpoint where there is a log. */
+int ember_env_checkpoint(DB_ENV *env)
+{
+	return auto_commit(env) ? env->txn_checkpoint(env, 0, 0, 0) : env->memp_sync(env, NULL);
+}
+
+int ember_env_close(DB_ENV *env) { return env->close(env, 0); }
 
 int ember_env_remove(DB_ENV *env, const char *file)
 {
@@ -178,6 +182,7 @@ int ember_associate(DB *primary, DB *secondary, const struct field *field)
 }
 
 int ember_close(DB *db, int sync) { return db->close(db, sync ? 0 : DB_NOSYNC); }
+int ember_drop(DB *db) { return ember_close(db, 0); }
 
 /* Into `size` bytes, which it sets to what the value has. */
 int ember_get(DB *db, DB_TXN *txn, struct bytes key, void *value, u_int32_t *size)

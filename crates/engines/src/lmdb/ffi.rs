@@ -14,7 +14,9 @@ pub(super) use lmdb_master_sys::*;
 use smallvec::SmallVec;
 
 use super::ID;
-use crate::kv::Change;
+use crate::kv::{Change, Direction, Operations, Range, Table, Visit};
+use crate::owned::{self, Owned};
+use crate::per_table::PerTable;
 use crate::{EngineError, Result};
 
 /// Address space for the map, and with a write map the file's apparent size. Neither takes memory
@@ -66,18 +68,15 @@ const NOTHING: MDB_val = MDB_val { mv_size: 0, mv_data: ptr::null_mut() };
 /// Bytes the library points to.
 ///
 /// # Safety
-/// They stay in place and as they are for the lifetime chosen.
+/// As that of [`owned::bytes`].
 #[inline]
-unsafe fn bytes<'a>(val: MDB_val) -> &'a [u8] {
-    if val.mv_size == 0 {
-        return &[];
-    }
+const unsafe fn bytes<'a>(val: MDB_val) -> &'a [u8] {
     // SAFETY: the caller's promise.
-    unsafe { std::slice::from_raw_parts(val.mv_data.cast(), val.mv_size) }
+    unsafe { owned::bytes(val.mv_data.cast(), val.mv_size) }
 }
 
 /// An open environment, closed when dropped.
-pub(super) struct Env(*mut MDB_env);
+pub(super) struct Env(Owned<MDB_env>);
 
 // SAFETY: threads may share an environment, each with transactions of its own
 // (<http://www.lmdb.tech/doc/starting.html>).
@@ -93,10 +92,10 @@ impl Env {
         let path = CString::new(dir.as_os_str().as_bytes())
             .map_err(|error| EngineError::failed(ID, &*doing, error))?;
         let mut raw = ptr::null_mut();
-        // SAFETY: on success `raw` is a handle, which `Env` closes, as the manual asks even if
-        // opening then fails.
+        // SAFETY: on success `raw` is a handle, to be closed even if opening then fails.
         check(unsafe { mdb_env_create(&mut raw) }, &doing)?;
-        let env = Self(raw);
+        // SAFETY: ours; transactions hold the environment open.
+        let env = Self(unsafe { Owned::new(raw, mdb_env_close) });
         // SAFETY: created and not yet open, as the first two ask; the path lives through the call.
         unsafe {
             check(mdb_env_set_mapsize(raw, MAP), "set the map's size")?;
@@ -109,7 +108,7 @@ impl Env {
     /// Syncs to the disk whatever is not yet there.
     pub fn sync(&self) -> Result<()> {
         // SAFETY: open.
-        check(unsafe { mdb_env_sync(self.0, 1) }, "sync")
+        check(unsafe { mdb_env_sync(self.0.raw, 1) }, "sync")
     }
 
     /// Its flags, the size of its map and that of its pages.
@@ -119,25 +118,17 @@ impl Env {
         let mut flags = 0;
         // SAFETY: open; each fills what it is given.
         unsafe {
-            check(mdb_env_get_flags(self.0, &mut flags), "tell its flags")?;
-            check(mdb_env_info(self.0, &mut info), "tell its state")?;
-            check(mdb_env_stat(self.0, &mut stat), "tell its state")?;
+            check(mdb_env_get_flags(self.0.raw, &mut flags), "tell its flags")?;
+            check(mdb_env_info(self.0.raw, &mut info), "tell its state")?;
+            check(mdb_env_stat(self.0.raw, &mut stat), "tell its state")?;
         }
         Ok((flags, info.me_mapsize, stat.ms_psize))
     }
 }
 
-impl Drop for Env {
-    fn drop(&mut self) {
-        // SAFETY: created, and not used again; transactions hold the environment open.
-        unsafe { mdb_env_close(self.0) };
-    }
-}
-
-/// A transaction: what both kinds have. Undone when dropped.
+/// A transaction, undone when dropped. Its operations only read.
 pub(super) struct Txn {
-    /// Null once it was committed.
-    raw: *mut MDB_txn,
+    raw: Owned<MDB_txn>,
     /// Stays open as long as the transaction.
     _env: Arc<Env>,
 }
@@ -146,49 +137,59 @@ impl Txn {
     fn begin(env: &Arc<Env>, flags: u32) -> Result<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: the environment is open.
-        check(unsafe { mdb_txn_begin(env.0, ptr::null_mut(), flags, &mut raw) }, "begin")?;
-        Ok(Self { raw, _env: Arc::clone(env) })
+        check(unsafe { mdb_txn_begin(env.0.raw, ptr::null_mut(), flags, &mut raw) }, "begin")?;
+        // SAFETY: ours; the environment is held.
+        Ok(Self { raw: unsafe { Owned::new(raw, mdb_txn_abort) }, _env: Arc::clone(env) })
     }
 
-    /// The value of a key.
     #[inline]
-    pub fn get(&self, dbi: MDB_dbi, key: &[u8]) -> Result<Option<&[u8]>> {
-        let (mut key, mut value) = (val(key), NOTHING);
-        // SAFETY: under way; the key is only read.
-        let code = unsafe { mdb_get(self.raw, dbi, &mut key, &mut value) };
-        // SAFETY: found, so it is in the map until the transaction changes something or ends.
-        Ok(found(code, "get a value")?.then(|| unsafe { bytes(value) }))
-    }
-
-    /// The number of keys, as the root of the table's tree has it.
-    pub fn count(&self, dbi: MDB_dbi) -> Result<u64> {
-        // SAFETY: a plain C struct of integers, for which zeros are valid.
-        let mut stat = unsafe { std::mem::zeroed::<MDB_stat>() };
-        // SAFETY: under way; fills the struct.
-        check(unsafe { mdb_stat(self.raw, dbi, &mut stat) }, "count the keys")?;
-        Ok(stat.ms_entries as u64)
-    }
-
-    /// Opens a cursor that reads.
-    #[inline]
-    pub fn cursor(&self, dbi: MDB_dbi) -> Result<Cursor<'_>> {
-        self.open_cursor(dbi).map(|raw| Cursor(raw, PhantomData))
-    }
-
     fn open_cursor(&self, dbi: MDB_dbi) -> Result<*mut MDB_cursor> {
         let mut raw = ptr::null_mut();
         // SAFETY: under way.
-        check(unsafe { mdb_cursor_open(self.raw, dbi, &mut raw) }, "open a cursor")?;
+        check(unsafe { mdb_cursor_open(self.raw.raw, dbi, &mut raw) }, "open a cursor")?;
         Ok(raw)
     }
 }
 
-impl Drop for Txn {
-    fn drop(&mut self) {
-        if !self.raw.is_null() {
-            // SAFETY: under way or reset, and not used again.
-            unsafe { mdb_txn_abort(self.raw) };
+impl Operations for Txn {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        let (mut key, mut value) = (val(key), NOTHING);
+        // SAFETY: under way; the key is only read.
+        let code = unsafe { mdb_get(self.raw.raw, dbi(table), &mut key, &mut value) };
+        // SAFETY: found, so it is in the map until the transaction changes something or ends.
+        Ok(found(code, "get a value")?.then(|| unsafe { bytes(value) }))
+    }
+
+    /// No key is empty, and the library looks for none that is.
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let mut cursor = Cursor::open(self, table)?;
+        let (from, to) = (range.from.unwrap_or_default(), range.to);
+        let forward = range.direction == Direction::Forward;
+        let mut at = match to {
+            _ if forward && from.is_empty() => cursor.step(MDB_FIRST, &[])?,
+            _ if forward => cursor.step(MDB_SET_RANGE, from)?,
+            Some([]) => None,
+            Some(to) if cursor.step(MDB_SET_RANGE, to)?.is_some() => cursor.step(MDB_PREV, &[])?,
+            _ => cursor.step(MDB_LAST, &[])?,
+        };
+        let next = if forward { MDB_NEXT } else { MDB_PREV };
+        let is_in = |key| if forward { to.is_none_or(|to| key < to) } else { key >= from };
+        while let Some((key, value)) = at
+            && is_in(key)
+            && visit(key, value).is_continue()
+        {
+            at = cursor.step(next, &[])?;
         }
+        Ok(())
+    }
+
+    /// As the root of the table's tree has it.
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        // SAFETY: a plain C struct of integers, for which zeros are valid.
+        let mut stat = unsafe { std::mem::zeroed::<MDB_stat>() };
+        // SAFETY: under way; fills the struct.
+        check(unsafe { mdb_stat(self.raw.raw, dbi(table), &mut stat) }, "count the keys")?;
+        Ok(Some(stat.ms_entries as u64))
     }
 }
 
@@ -201,7 +202,7 @@ impl Reader {
     pub fn of(env: &Arc<Env>) -> Result<Self> {
         let txn = Txn::begin(env, MDB_RDONLY)?;
         // SAFETY: under way.
-        unsafe { mdb_txn_reset(txn.raw) };
+        unsafe { mdb_txn_reset(txn.raw.raw) };
         Ok(Self(txn))
     }
 
@@ -209,155 +210,137 @@ impl Reader {
     #[inline]
     pub fn snapshot(&mut self) -> Result<Snapshot<'_>> {
         // SAFETY: reset, for a snapshot that lasts borrows it.
-        check(unsafe { mdb_txn_renew(self.0.raw) }, "begin to read")?;
-        Ok(Snapshot(&self.0))
+        check(unsafe { mdb_txn_renew(self.0.raw.raw) }, "begin to read")?;
+        Ok(Snapshot(&mut self.0))
     }
 }
 
 /// A snapshot, which ends when it is dropped.
-pub(super) struct Snapshot<'reader>(&'reader Txn);
-
-impl Snapshot<'_> {
-    /// Its transaction.
-    #[inline]
-    pub const fn txn(&self) -> &Txn {
-        self.0
-    }
-}
+pub(super) struct Snapshot<'reader>(pub &'reader mut Txn);
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
         // SAFETY: under way; nothing is borrowed from it any more.
-        unsafe { mdb_txn_reset(self.0.raw) };
+        unsafe { mdb_txn_reset(self.0.raw.raw) };
     }
 }
 
 /// A transaction that reads and writes.
 pub(super) struct Writer {
     txn: Txn,
-    /// Those that change values, by the number of their table: null until needed, and closed by the
-    /// end of the transaction.
-    cursors: SmallVec<[*mut MDB_cursor; 8]>,
-    /// A value on its way through a change.
-    copy: SmallVec<[u8; 64]>,
+    /// Those that change values, closed by the end of the transaction.
+    cursors: PerTable<*mut MDB_cursor>,
 }
 
 impl Writer {
     /// Begins once no other writes.
     pub fn begin(env: &Arc<Env>) -> Result<Self> {
-        Ok(Self { txn: Txn::begin(env, 0)?, cursors: SmallVec::new(), copy: SmallVec::new() })
-    }
-
-    /// Its transaction.
-    #[inline]
-    pub const fn txn(&self) -> &Txn {
-        &self.txn
+        Ok(Self { txn: Txn::begin(env, 0)?, cursors: PerTable::new() })
     }
 
     /// Commits.
-    pub fn commit(mut self) -> Result<()> {
-        let raw = std::mem::replace(&mut self.txn.raw, ptr::null_mut());
-        // SAFETY: under way, and not used again whatever this returns.
-        check(unsafe { mdb_txn_commit(raw) }, "commit")
+    pub fn commit(self) -> Result<()> {
+        // SAFETY: under way, and forgotten whatever this returns.
+        check(unsafe { mdb_txn_commit(self.txn.raw.take()) }, "commit")
     }
 
     /// Opens a named database; `MDB_CREATE` makes it where there is none. (A transaction that does
     /// so may not run beside another that does; two that write never do.)
-    pub fn open(&mut self, name: &CStr, flags: u32) -> Result<MDB_dbi> {
-        let (raw, mut dbi) = (self.txn.raw, 0);
+    pub fn open(&mut self, name: &CStr, flags: u32) -> Result<Table> {
+        let (raw, mut dbi) = (self.txn.raw.raw, 0);
         // SAFETY: under way; the name lives through the call.
         check(unsafe { mdb_dbi_open(raw, name.as_ptr(), flags, &mut dbi) }, "open a table")?;
-        Ok(dbi)
+        Ok(Table(dbi as usize))
     }
 
     /// The cursor that changes a table.
     #[inline]
-    fn changing(&mut self, dbi: MDB_dbi) -> Result<*mut MDB_cursor> {
-        match self.cursors.get(dbi as usize) {
-            Some(open) if !open.is_null() => Ok(*open),
-            _ => {
-                let opened = self.txn.open_cursor(dbi)?;
-                let tables = self.cursors.len().max(dbi as usize + 1);
-                self.cursors.resize(tables, ptr::null_mut());
-                self.cursors[dbi as usize] = opened;
-                Ok(opened)
-            }
-        }
-    }
-
-    /// Sets the value of a key.
-    #[inline]
-    pub fn set(&mut self, dbi: MDB_dbi, key: &[u8], value: &[u8]) -> Result<()> {
-        let (mut key, mut value) = (val(key), val(value));
-        // SAFETY: under way; both are only read.
-        check(unsafe { mdb_put(self.txn.raw, dbi, &mut key, &mut value, 0) }, "put a value")
+    fn changing(&mut self, table: Table) -> Result<*mut MDB_cursor> {
+        let Self { txn, cursors } = self;
+        cursors.of(table, |table| txn.open_cursor(dbi(table))).copied()
     }
 
     /// Sets the value of a key above all others.
     #[inline]
-    pub fn append(&mut self, dbi: MDB_dbi, key: &[u8], value: &[u8]) -> Result<()> {
-        let (cursor, mut key, mut value) = (self.changing(dbi)?, val(key), val(value));
+    pub fn append(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        let (cursor, mut key, mut value) = (self.changing(table)?, val(key), val(value));
         // SAFETY: open; both are only read.
         check(unsafe { mdb_cursor_put(cursor, &mut key, &mut value, MDB_APPEND) }, "append a pair")
     }
 
-    /// Changes a value, by a copy: a page of the map may not be written before the library has made
-    /// one that is the transaction's own. Whether the key was there.
-    #[inline]
-    pub fn replace(&mut self, dbi: MDB_dbi, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        let (cursor, mut at, mut value) = (self.changing(dbi)?, val(key), NOTHING);
+    /// Removes every key of a table.
+    pub fn clear(&mut self, table: Table) -> Result<()> {
+        // SAFETY: under way; 0 empties the database and keeps it.
+        check(unsafe { mdb_drop(self.txn.raw.raw, dbi(table), 0) }, "clear a table")
+    }
+}
+
+impl Operations for Writer {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.txn.get(table, key)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.txn.scan(table, range, visit)
+    }
+
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        self.txn.count(table)
+    }
+
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        let (raw, mut key, mut value) = (self.txn.raw.raw, val(key), val(value));
+        // SAFETY: under way; both are only read.
+        check(unsafe { mdb_put(raw, dbi(table), &mut key, &mut value, 0) }, "put a value")
+    }
+
+    /// By a copy: a page of the map may not be written before the library has made one that is the
+    /// transaction's own.
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        let (cursor, mut at, mut value) = (self.changing(table)?, val(key), NOTHING);
         // SAFETY: open; the key is only read.
         let code = unsafe { mdb_cursor_get(cursor, &mut at, &mut value, MDB_SET) };
         if !found(code, "get a value")? {
             return Ok(false);
         }
-        self.copy.clear();
         // SAFETY: found, so it is in the map until the change below.
-        self.copy.extend_from_slice(unsafe { bytes(value) });
-        change(&mut self.copy);
-        value = val(&self.copy);
+        let mut copy = SmallVec::<[u8; 64]>::from_slice(unsafe { bytes(value) });
+        change(&mut copy);
+        value = val(&copy);
         // SAFETY: open, at that key; both are only read.
         let code = unsafe { mdb_cursor_put(cursor, &mut at, &mut value, MDB_CURRENT) };
         check(code, "replace a value").map(|()| true)
     }
 
-    /// Removes a key; whether it was there.
-    #[inline]
-    pub fn remove(&mut self, dbi: MDB_dbi, key: &[u8]) -> Result<bool> {
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        let (raw, mut key) = (self.txn.raw.raw, val(key));
         // SAFETY: under way; the key is only read.
-        let code = unsafe { mdb_del(self.txn.raw, dbi, &mut val(key), ptr::null_mut()) };
-        found(code, "delete a key")
+        found(unsafe { mdb_del(raw, dbi(table), &mut key, ptr::null_mut()) }, "delete a key")
     }
+}
 
-    /// Removes every key of a table.
-    pub fn clear(&mut self, dbi: MDB_dbi) -> Result<()> {
-        // SAFETY: under way; 0 empties the database and keeps it.
-        check(unsafe { mdb_drop(self.txn.raw, dbi, 0) }, "clear a table")
-    }
+/// The library's handle of a table, which is its number.
+const fn dbi(table: Table) -> MDB_dbi {
+    table.0 as MDB_dbi
 }
 
 /// A cursor that reads, within its transaction; closed when dropped.
-pub(super) struct Cursor<'txn>(*mut MDB_cursor, PhantomData<&'txn Txn>);
+struct Cursor<'txn>(Owned<MDB_cursor>, PhantomData<&'txn Txn>);
 
 impl<'txn> Cursor<'txn> {
+    fn open(txn: &'txn Txn, table: Table) -> Result<Self> {
+        let raw = txn.open_cursor(dbi(table))?;
+        // SAFETY: ours; its transaction is borrowed.
+        Ok(Self(unsafe { Owned::new(raw, mdb_cursor_close) }, PhantomData))
+    }
+
     /// Moves to a pair; `key` matters to moves by key alone.
     #[inline]
-    pub fn step(
-        &mut self,
-        to: MDB_cursor_op,
-        key: &[u8],
-    ) -> Result<Option<(&'txn [u8], &'txn [u8])>> {
+    fn step(&mut self, to: MDB_cursor_op, key: &[u8]) -> Result<Option<(&'txn [u8], &'txn [u8])>> {
         let (mut key, mut value) = (val(key), NOTHING);
         // SAFETY: open; the key is only read.
-        let code = unsafe { mdb_cursor_get(self.0, &mut key, &mut value, to) };
+        let code = unsafe { mdb_cursor_get(self.0.raw, &mut key, &mut value, to) };
         // SAFETY: found, so both are in the map until the transaction changes something or ends.
         Ok(found(code, "move a cursor")?.then(|| unsafe { (bytes(key), bytes(value)) }))
-    }
-}
-
-impl Drop for Cursor<'_> {
-    fn drop(&mut self) {
-        // SAFETY: open, and not used again; its transaction, which is borrowed, is under way.
-        unsafe { mdb_cursor_close(self.0) };
     }
 }

@@ -12,22 +12,20 @@ use std::sync::Arc;
 
 use embermark_model::Durability;
 
-use crate::kv::{
-    Change, Direction, Each, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
-};
+use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
 use crate::{
-    Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle,
-    OpenOptions, Opened, Result, Scope, Store, Tier, TierSetting, TierTable,
+    Availability, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
+    Result, Scope, Store, TierSetting, TierTable,
 };
 
 mod ffi;
 
-use ffi::{Env, Reader, Snapshot, Writer};
+use ffi::{Env, Reader, Writer};
 
 const ID: &str = "lmdb";
 
 /// The flags of an environment.
-static TIERS: TierTable<u32> = TierTable { none: UNSYNCED, process: UNSYNCED, power: SYNCED };
+const TIERS: TierTable<u32> = TierTable { none: UNSYNCED, process: UNSYNCED, power: SYNCED };
 const UNSYNCED: TierSetting<u32> = TierSetting::of(
     Durability::Process,
     ffi::MDB_WRITEMAP | ffi::MDB_NOSYNC,
@@ -47,50 +45,42 @@ const SYNCED: TierSetting<u32> = TierSetting::of(
 const MANUAL: &str = "http://www.lmdb.tech/doc/group__mdb.html";
 
 /// The engine.
-pub(crate) struct Lmdb;
+pub(crate) static ENGINE: Embedded<u32> = Embedded {
+    id: ID,
+    name: "LMDB",
+    licence: "OpenLDAP Public License 2.8",
+    tiers: TIERS,
+    availability: || Availability::Ready { version: ffi::version() },
+    open,
+    join: Some(join),
+};
 
-impl Engine for Lmdb {
-    fn info(&self) -> Info {
-        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
-        Info { id: ID, name: "LMDB", kind, family, licence: "OpenLDAP Public License 2.8" }
-    }
+/// Opens or makes a database.
+fn open(options: &OpenOptions, &set: &u32) -> Result<Opened> {
+    let env = Arc::new(Env::open(&options.dir, set)?);
+    let (flags, map, page) = env.facts()?;
+    let on = |flag| if flags & flag != 0 { "on" } else { "off" }.to_owned();
+    let settings = [
+        ("MDB_NOSYNC", on(ffi::MDB_NOSYNC)),
+        ("MDB_NOMETASYNC", on(ffi::MDB_NOMETASYNC)),
+        ("MDB_WRITEMAP", on(ffi::MDB_WRITEMAP)),
+        ("MDB_NOTLS", on(ffi::MDB_NOTLS)),
+        ("MDB_NOLOCK", on(ffi::MDB_NOLOCK)),
+        ("map size", format!("{map} bytes")),
+        ("page size", format!("{page} bytes")),
+        ("cache", "none of its own: the system's page cache".to_owned()),
+    ];
+    let store = Databases::of(env, options.dir.display().to_string(), ffi::MDB_CREATE)?;
+    Ok(Opened::embedded(store, ffi::version(), settings))
+}
 
-    fn availability(&self) -> Availability {
-        Availability::Ready { version: ffi::version() }
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let row = TIERS.of(options.durability);
-        let env = Arc::new(Env::open(&options.dir, row.set)?);
-        let (flags, map, page) = env.facts()?;
-        let on = |flag| if flags & flag != 0 { "on" } else { "off" }.to_owned();
-        let settings = [
-            ("MDB_NOSYNC", on(ffi::MDB_NOSYNC)),
-            ("MDB_NOMETASYNC", on(ffi::MDB_NOMETASYNC)),
-            ("MDB_WRITEMAP", on(ffi::MDB_WRITEMAP)),
-            ("MDB_NOTLS", on(ffi::MDB_NOTLS)),
-            ("MDB_NOLOCK", on(ffi::MDB_NOLOCK)),
-            ("map size", format!("{map} bytes")),
-            ("page size", format!("{page} bytes")),
-            ("cache", "none of its own: the system's page cache".to_owned()),
-        ];
-        let store = Databases::of(env, options.dir.display().to_string(), ffi::MDB_CREATE)?;
-        let opened = Opened::embedded(store, ffi::version(), settings);
-        row.check(ID, options.durability, &opened.settings).map(|()| opened)
-    }
-
-    /// With the same flags: processes with and without `MDB_WRITEMAP` do not cooperate well, says
-    /// the manual.
-    fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
-        let file = options.dir.join("data.mdb");
-        fs::metadata(&file).map_err(|error| EngineError::file(ID, "find", file, error))?;
-        let env = Arc::new(Env::open(&options.dir, TIERS.of(options.durability).set)?);
-        Ok(Store::Kv(Box::new(Databases::of(env, options.dir.display().to_string(), 0)?)))
-    }
+/// With the same flags: processes with and without `MDB_WRITEMAP` do not cooperate well, says the
+/// manual.
+fn join(options: &OpenOptions, &set: &u32) -> Result<Store> {
+    let file = options.dir.join("data.mdb");
+    fs::metadata(&file).map_err(|error| EngineError::file(ID, "find", file, error))?;
+    let env = Arc::new(Env::open(&options.dir, set)?);
+    Ok(Store::Kv(Box::new(Databases::of(env, options.dir.display().to_string(), 0)?)))
 }
 
 /// An open environment. A table's number is the library's handle of its database, which clients
@@ -107,11 +97,6 @@ impl Databases {
     fn of(env: Arc<Env>, dir: String, creates: u32) -> Result<Self> {
         Ok(Self { reader: Reader::of(&env)?, env, dir, creates })
     }
-}
-
-/// The library's handle of a table.
-const fn dbi(table: Table) -> ffi::MDB_dbi {
-    table.0 as ffi::MDB_dbi
 }
 
 impl Lifecycle for Databases {
@@ -132,7 +117,7 @@ impl Lifecycle for Databases {
     /// LMDB database twice in the same process at the same time", <http://www.lmdb.tech/doc/>.)
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (env, dir, creates) = (Arc::clone(&self.env), self.dir.clone(), self.creates);
-        Ok(ClientOpener::new(move || Ok(Store::Kv(Box::new(Self::of(env, dir, creates)?)))))
+        Ok(ClientOpener::kv(move || Self::of(env, dir, creates)))
     }
 
     fn crash_on_close(&mut self) -> Result<()> {
@@ -152,13 +137,13 @@ impl KvStore for Databases {
         let name = CString::new(def.name)
             .map_err(|error| EngineError::failed(ID, "open a table", error))?;
         let mut writer = Writer::begin(&self.env)?;
-        let dbi = writer.open(&name, self.creates)?;
-        writer.commit().map(|()| Table(dbi as usize))
+        let table = writer.open(&name, self.creates)?;
+        writer.commit().map(|()| table)
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
         let mut writer = Writer::begin(&self.env)?;
-        writer.clear(dbi(table))?;
+        writer.clear(table)?;
         writer.commit()
     }
 
@@ -166,7 +151,7 @@ impl KvStore for Databases {
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let (mut writer, mut rows) = (Writer::begin(&self.env)?, 0);
         while let Some((key, value)) = pairs.next() {
-            writer.append(dbi(table), key, value)?;
+            writer.append(table, key, value)?;
             rows += 1;
         }
         writer.commit().map(|()| rows)
@@ -174,7 +159,7 @@ impl KvStore for Databases {
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         match scope {
-            Scope::Snapshot => work(&mut self.reader.snapshot()?),
+            Scope::Snapshot => work(self.reader.snapshot()?.0),
             Scope::Batch => {
                 let mut writer = Writer::begin(&self.env)?;
                 work(&mut writer)?;
@@ -183,68 +168,4 @@ impl KvStore for Databases {
             Scope::PerOperation => work(&mut Each::of(self)),
         }
     }
-}
-
-impl Operations for Snapshot<'_> {
-    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.txn().get(dbi(table), key)
-    }
-
-    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        scan(self.txn().cursor(dbi(table))?, range, visit)
-    }
-
-    fn count(&mut self, table: Table) -> Result<Option<u64>> {
-        self.txn().count(dbi(table)).map(Some)
-    }
-}
-
-impl Operations for Writer {
-    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.txn().get(dbi(table), key)
-    }
-
-    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        scan(self.txn().cursor(dbi(table))?, range, visit)
-    }
-
-    fn count(&mut self, table: Table) -> Result<Option<u64>> {
-        self.txn().count(dbi(table)).map(Some)
-    }
-
-    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        self.set(dbi(table), key, value)
-    }
-
-    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        self.replace(dbi(table), key, change)
-    }
-
-    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        self.remove(dbi(table), key)
-    }
-}
-
-/// Visits a range. No key is empty, and LMDB looks for none that is.
-fn scan(mut cursor: ffi::Cursor<'_>, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-    let (from, to) = (range.from.unwrap_or_default(), range.to);
-    let forward = range.direction == Direction::Forward;
-    let mut at = match to {
-        _ if forward && from.is_empty() => cursor.step(ffi::MDB_FIRST, &[])?,
-        _ if forward => cursor.step(ffi::MDB_SET_RANGE, from)?,
-        Some([]) => None,
-        Some(to) if cursor.step(ffi::MDB_SET_RANGE, to)?.is_some() => {
-            cursor.step(ffi::MDB_PREV, &[])?
-        }
-        _ => cursor.step(ffi::MDB_LAST, &[])?,
-    };
-    let next = if forward { ffi::MDB_NEXT } else { ffi::MDB_PREV };
-    let is_in = |key| if forward { to.is_none_or(|to| key < to) } else { key >= from };
-    while let Some((key, value)) = at
-        && is_in(key)
-        && visit(key, value).is_continue()
-    {
-        at = cursor.step(next, &[])?;
-    }
-    Ok(())
 }

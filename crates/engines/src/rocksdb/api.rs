@@ -1,36 +1,17 @@
-//! The part of RocksDB's C interface that is used here, as its header `rocksdb/c.h` declares it:
-//! <https://github.com/facebook/rocksdb/blob/main/include/rocksdb/c.h>.
+//! RocksDB's C interface, from a library that is opened at run time: what LevelDB's has not alike.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int};
 
 use crate::library::functions;
-
-/// A `rocksdb_t`, `rocksdb_options_t`, `rocksdb_iterator_t` and so on: pointers to things of
-/// RocksDB's own.
-pub(super) type Handle = *mut c_void;
-
-/// Where a function leaves its error, a text to be freed, or null.
-pub(super) type Failure = *mut *mut c_char;
+use crate::lsm::{Bytes, Failure, Handle};
 
 functions! {
-    /// The functions, each without the `rocksdb_` of its name.
+    /// The functions, each without the `rocksdb_` of its name, as `rocksdb/c.h` declares them:
+    /// <https://github.com/facebook/rocksdb/blob/main/include/rocksdb/c.h>.
     pub(super) struct Api of "rocksdb_";
 
-    free(pointer: *mut c_void);
-
-    options_create() -> Handle;
-    options_destroy(options: Handle);
-    get_options_from_string(
-        base: Handle, text: *const c_char, options: Handle, error: Failure
-    );
-
-    writeoptions_create() -> Handle;
-    writeoptions_destroy(options: Handle);
-    writeoptions_set_sync(options: Handle, on: u8);
+    get_options_from_string(base: Handle, text: *const c_char, options: Handle, error: Failure);
     writeoptions_disable_WAL(options: Handle, on: c_int);
-    readoptions_create() -> Handle;
-    readoptions_destroy(options: Handle);
-    readoptions_set_snapshot(options: Handle, snapshot: Handle);
     flushoptions_create() -> Handle;
     flushoptions_destroy(options: Handle);
 
@@ -42,7 +23,6 @@ functions! {
         options: Handle, path: *const c_char, count: c_int, names: *const *const c_char,
         of_each: *const Handle, families: *mut Handle, error: Failure
     ) -> Handle;
-    close(db: Handle);
     create_column_family(
         db: Handle, options: Handle, name: *const c_char, error: Failure
     ) -> Handle;
@@ -52,70 +32,36 @@ functions! {
     property_value(db: Handle, name: *const c_char) -> *mut c_char;
 
     put_cf(
-        db: Handle, options: Handle, family: Handle, key: *const u8, key_size: usize,
-        value: *const u8, value_size: usize, error: Failure
+        db: Handle, options: Handle, family: Handle, key: Bytes, key_size: usize, value: Bytes,
+        value_size: usize, error: Failure
     );
     delete_cf(
-        db: Handle, options: Handle, family: Handle, key: *const u8, size: usize, error: Failure
+        db: Handle, options: Handle, family: Handle, key: Bytes, size: usize, error: Failure
     );
     get_pinned_cf(
-        db: Handle, options: Handle, family: Handle, key: *const u8, size: usize, error: Failure
+        db: Handle, options: Handle, family: Handle, key: Bytes, size: usize, error: Failure
     ) -> Handle;
-    pinnableslice_value(slice: Handle, size: *mut usize) -> *const u8;
+    pinnableslice_value(slice: Handle, size: *mut usize) -> Bytes;
     pinnableslice_destroy(slice: Handle);
-    create_snapshot(db: Handle) -> Handle;
-    release_snapshot(db: Handle, snapshot: Handle);
+    create_iterator_cf(db: Handle, options: Handle, family: Handle) -> Handle;
+    iter_seek_for_prev(iterator: Handle, key: Bytes, size: usize);
     flush_cf(db: Handle, options: Handle, family: Handle, error: Failure);
     compact_range_cf(
-        db: Handle, family: Handle, from: *const u8, from_size: usize, to: *const u8,
-        to_size: usize
+        db: Handle, family: Handle, from: Bytes, from_size: usize, to: Bytes, to_size: usize
     );
-
-    writebatch_create() -> Handle;
-    writebatch_destroy(batch: Handle);
-    writebatch_clear(batch: Handle);
     writebatch_put_cf(
-        batch: Handle, family: Handle, key: *const u8, key_size: usize, value: *const u8,
+        batch: Handle, family: Handle, key: Bytes, key_size: usize, value: Bytes,
         value_size: usize
     );
-    writebatch_data(batch: Handle, size: *mut usize) -> *const u8;
-    write(db: Handle, options: Handle, batch: Handle, error: Failure);
-    writebatch_wi_create(reserved: usize, overwrite: u8) -> Handle;
-    writebatch_wi_destroy(batch: Handle);
-    writebatch_wi_clear(batch: Handle);
-    writebatch_wi_put_cf(
-        batch: Handle, family: Handle, key: *const u8, key_size: usize, value: *const u8,
-        value_size: usize
-    );
-    writebatch_wi_delete_cf(batch: Handle, family: Handle, key: *const u8, size: usize);
-    writebatch_wi_get_from_batch_and_db_cf(
-        batch: Handle, db: Handle, options: Handle, family: Handle, key: *const u8, size: usize,
-        value_size: *mut usize, error: Failure
-    ) -> *mut u8;
-    writebatch_wi_create_iterator_with_base_cf(
-        batch: Handle, base: Handle, family: Handle
-    ) -> Handle;
-    write_writebatch_wi(db: Handle, options: Handle, batch: Handle, error: Failure);
-
-    create_iterator_cf(db: Handle, options: Handle, family: Handle) -> Handle;
-    iter_destroy(iterator: Handle);
-    iter_valid(iterator: Handle) -> u8;
-    iter_seek_to_first(iterator: Handle);
-    iter_seek_to_last(iterator: Handle);
-    iter_seek(iterator: Handle, key: *const u8, size: usize);
-    iter_seek_for_prev(iterator: Handle, key: *const u8, size: usize);
-    iter_next(iterator: Handle);
-    iter_prev(iterator: Handle);
-    iter_key(iterator: Handle, size: *mut usize) -> *const u8;
-    iter_value(iterator: Handle, size: *mut usize) -> *const u8;
-    iter_get_error(iterator: Handle, error: Failure);
+    writebatch_delete_cf(batch: Handle, family: Handle, key: Bytes, size: usize);
+    writebatch_data(batch: Handle, size: *mut usize) -> Bytes;
 
     envoptions_create() -> Handle;
     envoptions_destroy(options: Handle);
     sstfilewriter_create(env: Handle, options: Handle) -> Handle;
     sstfilewriter_open(writer: Handle, path: *const c_char, error: Failure);
     sstfilewriter_put(
-        writer: Handle, key: *const u8, key_size: usize, value: *const u8, value_size: usize,
+        writer: Handle, key: Bytes, key_size: usize, value: Bytes, value_size: usize,
         error: Failure
     );
     sstfilewriter_finish(writer: Handle, error: Failure);

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::{fs, io};
 
 use super::api::Api;
-use super::binding::Db;
+use super::db;
 use crate::library::{Loaded, Search};
+use crate::lsm::{self, Lib};
 
 /// The library.
 pub(super) static LIBRARY: Loaded<RocksLib> = Loaded::new(
@@ -19,6 +20,7 @@ pub(super) static LIBRARY: Loaded<RocksLib> = Loaded::new(
 
 /// The library, loaded.
 pub(super) struct RocksLib {
+    pub lib: Lib,
     pub api: &'static Api,
     /// Its version, as it writes it into a database.
     pub version: String,
@@ -27,18 +29,21 @@ pub(super) struct RocksLib {
 fn load() -> Result<RocksLib, String> {
     let folders = [crate::deps::folder("rocksdb")];
     let search = Search { variable: "ROCKSDB_LIB_DIR", file: "librocksdb.so", folders: &folders };
+    let library = search.open()?;
     // SAFETY: it is RocksDB's, by its name; its C interface has kept these functions from release
     // to release.
-    let api = unsafe { Api::load(search.open()?) }?;
-    // It lives as long as the process, as the library does.
-    let api: &'static Api = Box::leak(Box::new(api));
-    let version = version(api).map_err(|error| format!("its version is not known: {error}"))?;
-    Ok(RocksLib { api, version })
+    let (common, api) = unsafe { (lsm::Api::load_as(library, "rocksdb_")?, Api::load(library)?) };
+    // They live as long as the process, as the library does.
+    let (common, api): (&'static _, &'static _) = (Box::leak(common.into()), Box::leak(api.into()));
+    let lib = Lib { id: super::ID, api: common };
+    let version =
+        version(lib, api).map_err(|error| format!("its version is not known: {error}"))?;
+    Ok(RocksLib { lib, api, version })
 }
 
-fn version(api: &'static Api) -> Result<String, Box<dyn Error>> {
+fn version(lib: Lib, api: &'static Api) -> Result<String, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    drop(Db::open(api, folder.path(), "create_if_missing=true")?);
+    drop(db::open(lib, api, folder.path(), "create_if_missing=true", (true, false))?);
     let written = written_options(folder.path())?;
     let version = written.into_iter().find(|(name, _)| name == "rocksdb_version");
     Ok(version.ok_or("no options file tells it")?.1)

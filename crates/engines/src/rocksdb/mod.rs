@@ -2,27 +2,24 @@
 
 mod api;
 mod batch;
-mod binding;
+mod db;
 mod library;
-mod view;
 
 use std::ffi::CString;
 use std::num::NonZero;
-use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
 
-use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
+use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
+use crate::lsm::{Batch, Reads, To, Value};
 use crate::{
-    Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle,
-    OpenOptions, Opened, Result, Scope, Store, Tier, TierSetting, TierTable, as_set,
+    ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
+    TierSetting, TierTable, as_set,
 };
-use batch::Batch;
-use binding::{Db, Families, Family};
+use db::{Families, Family};
 use library::{LIBRARY, written_options};
-use view::{Alone, Value, View};
 
 const ID: &str = "rocksdb";
 /// Bytes of pairs in a file of a load: what the library itself makes its files' size by default.
@@ -33,7 +30,7 @@ const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_job
                         block_size filter_policy format_version";
 
 /// With a log or without, and whether it is synced, goes with each write and is not given back.
-static TIERS: TierTable<(bool, bool)> = TierTable {
+const TIERS: TierTable<(bool, bool)> = TierTable {
     none: TierSetting::of(
         Durability::None,
         (false, false),
@@ -75,60 +72,46 @@ fn tuned(memory: u64) -> String {
 }
 
 /// The engine.
-pub(crate) struct RocksDb;
+pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
+    id: ID,
+    name: "RocksDB",
+    licence: "Apache-2.0 or GPL-2.0",
+    tiers: TIERS,
+    availability: || LIBRARY.availability(|library| library.version.clone()),
+    open: open,
+    join: None,
+};
 
-impl Engine for RocksDb {
-    fn info(&self) -> Info {
-        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
-        Info { id: ID, name: "RocksDB", kind, family, licence: "Apache-2.0 or GPL-2.0" }
-    }
-
-    fn availability(&self) -> Availability {
-        LIBRARY.availability(|library| library.version.clone())
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let library = LIBRARY.get()?;
-        let (row, dir) = (TIERS.of(options.durability), &options.dir);
-        let (logged, synced) = row.set;
-        let (db, families) = Db::open(library.api, dir, &tuned(options.memory))?;
-        let written = written_options(dir)
-            .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
-        row.check(ID, options.durability, &written)?;
-        let cache = db.property(c"rocksdb.block-cache-capacity").unwrap_or_default();
-        let mut settings = vec![("disableWAL", as_set(!logged)), ("sync", as_set(synced))];
-        settings.push(("block cache", format!("{cache} bytes")));
-        settings.extend(REPORTED.split(' ').filter_map(|name| {
-            let (_, value) = written.iter().find(|(written, _)| written == name)?;
-            Some((name, value.clone()))
-        }));
-        let client = Client::new(db, families, dir.clone(), row.set);
-        Ok(Opened::embedded(client, &*library.version, settings))
-    }
+/// Opens or makes a database.
+fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
+    let (library, dir) = (LIBRARY.get()?, &options.dir);
+    let families = db::open(library.lib, library.api, dir, &tuned(options.memory), set)?;
+    let written = written_options(dir)
+        .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
+    let told = REPORTED.split(' ').filter_map(|name| {
+        let (_, value) = written.iter().find(|(written, _)| written == name)?;
+        Some((name, value.clone()))
+    });
+    let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
+    let cache = ("block cache", format!("{cache} bytes"));
+    let set = [("disableWAL", as_set(!set.0)), ("sync", as_set(set.1)), cache];
+    let (client, settings) = (Client::of(families.into()), set.into_iter().chain(told));
+    Ok(Opened::embedded(client, &*library.version, settings))
 }
 
-/// A client of an open database: its tables, and what reads and writes them.
+/// A client of an open database: its tables, and how it reads them.
 struct Client {
-    db: Arc<Db>,
-    families: Families,
-    dir: PathBuf,
-    set: (bool, bool),
+    families: Arc<Families>,
     tables: Vec<Arc<Family>>,
-    alone: Alone,
+    reads: Reads,
+    /// Empty outside of a scope, and kept: to make one costs 3 % of a small commit.
     batch: Batch,
-    /// A value on its way through a change.
-    value: Vec<u8>,
 }
 
 impl Client {
-    fn new(db: Arc<Db>, families: Families, dir: PathBuf, set: (bool, bool)) -> Self {
-        let alone = Alone::new(&db, !set.0, set.1);
-        let batch = Batch::new(&db, Arc::clone(&families));
-        Self { db, families, dir, set, tables: Vec::new(), alone, batch, value: Vec::new() }
+    fn of(families: Arc<Families>) -> Self {
+        let (reads, batch) = (families.db.reads(), families.db.batch());
+        Self { families, tables: Vec::new(), reads, batch }
     }
 }
 
@@ -151,21 +134,23 @@ impl Lifecycle for Client {
     /// The same database, with reads and writes of its own: threads share it without more ado
     /// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let (db, families) = (Arc::clone(&self.db), Arc::clone(&self.families));
-        let (dir, set) = (self.dir.clone(), self.set);
-        let open = move || Ok(Store::Kv(Box::new(Self::new(db, families, dir, set))));
-        Ok(ClientOpener::new(open))
+        let families = Arc::clone(&self.families);
+        Ok(ClientOpener::kv(move || Ok(Self::of(families))))
     }
 
     /// Nothing to do: closing does not flush what has a log.
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "recovery in the tier `none`: without a log, what is in memory would be lost";
-        if self.set.0 { Ok(()) } else { Err(EngineError::unsupported(ID, what)) }
+        if self.families.logged { Ok(()) } else { Err(EngineError::unsupported(ID, what)) }
     }
 
     /// What has no log is flushed before.
     fn close(self: Box<Self>) -> Result<()> {
-        if self.set.0 { Ok(()) } else { self.tables.iter().try_for_each(|table| table.flush()) }
+        if self.families.logged {
+            Ok(())
+        } else {
+            self.tables.iter().try_for_each(|table| table.flush())
+        }
     }
 }
 
@@ -174,27 +159,16 @@ impl KvStore for Client {
         // Apart from the family `default`, which cannot be removed.
         let name = CString::new(format!("table {}", def.name))
             .map_err(|error| EngineError::failed(ID, "open a table", error))?;
-        let named = |family: &Arc<Family>| family.name == name;
-        if let Some(known) = self.tables.iter().position(named) {
+        if let Some(known) = self.tables.iter().position(|family| family.name == name) {
             return Ok(Table(known));
         }
-        let mut families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
-        if !families.iter().any(named) {
-            families.push(self.db.family(name.clone())?);
-        }
-        self.tables.extend(families.iter().find(|family| named(family)).cloned());
+        self.tables.push(self.families.named(&name)?);
         Ok(Table(self.tables.len() - 1))
     }
 
     /// By a new column family: its files go as a whole.
     fn clear(&mut self, table: Table) -> Result<()> {
-        let family = &mut self.tables[table.0];
-        family.remove()?;
-        *family = self.db.family(family.name.clone())?;
-        let mut families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
-        families.retain(|known| known.name != family.name);
-        families.push(Arc::clone(family));
-        Ok(())
+        self.families.renew(&mut self.tables[table.0])
     }
 
     /// By files that are written beside the database and then taken in as one change
@@ -204,7 +178,7 @@ impl KvStore for Client {
         let (family, mut files, mut rows) = (&self.tables[table.0], Vec::new(), 0);
         let mut next = pairs.next();
         while next.is_some() {
-            let mut file = family.file(&self.dir.join(format!("load-{}.sst", files.len())))?;
+            let mut file = family.file(files.len())?;
             let mut bytes = 0;
             while let Some((key, value)) = next.filter(|_| bytes < FILE) {
                 file.put(key, value)?;
@@ -218,64 +192,52 @@ impl KvStore for Client {
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
-        let Self { db, tables, alone, batch, value, .. } = self;
+        let Self { families, tables, reads, batch } = self;
+        let db = &families.db;
+        let mut on = |reads: &Reads, to: To<'_>| {
+            work(&mut Overlay::of(scope, Tables { tables, reads, to, found: None }))
+        };
         match scope {
-            Scope::Snapshot => work(&mut Tables::new(tables, &mut alone.reads.snapshot(), value)),
-            Scope::PerOperation => work(&mut Tables::new(tables, alone, value)),
-            Scope::Batch => match work(&mut Tables::new(tables, batch, value)) {
-                Ok(()) => batch.commit(db, &alone.writes),
-                failed => {
-                    batch.clear();
-                    failed
-                }
-            },
+            Scope::Snapshot => db.snapshot(reads, |reads| on(reads, To::Nowhere)),
+            Scope::PerOperation => on(reads, To::Database),
+            Scope::Batch => {
+                let done = on(reads, To::Batch(batch)).and_then(|()| db.write(batch));
+                db.clear(batch);
+                done
+            }
         }
     }
 }
 
 /// The tables as a scope sees them.
-struct Tables<'a, V> {
+struct Tables<'a> {
     tables: &'a [Arc<Family>],
-    view: &'a mut V,
-    value: &'a mut Vec<u8>,
+    reads: &'a Reads,
+    to: To<'a>,
     /// What was given out, held until the next value is.
     found: Option<Value<'a>>,
 }
 
-impl<'a, V: View> Tables<'a, V> {
-    fn new(tables: &'a [Arc<Family>], view: &'a mut V, value: &'a mut Vec<u8>) -> Self {
-        Self { tables, view, value, found: None }
-    }
-}
-
-impl<V: View> Operations for Tables<'_, V> {
+impl Blind for Tables<'_> {
     fn get(&mut self, Table(table): Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.found = self.view.get(&self.tables[table], key)?;
+        self.found = self.tables[table].get(self.reads, key)?;
         Ok(self.found.as_deref())
     }
 
     fn scan(&mut self, Table(table): Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        self.view.pairs(&self.tables[table])?.walk(range, visit)
-    }
-
-    fn put(&mut self, Table(table): Table, key: &[u8], value: &[u8]) -> Result<()> {
-        self.view.put(&self.tables[table], key, value)
-    }
-
-    /// By a read and a write: the library has no change in place.
-    fn modify(&mut self, Table(table): Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         let family = &self.tables[table];
-        let Some(found) = self.view.get(family, key)? else { return Ok(false) };
-        self.value.clear();
-        self.value.extend_from_slice(&found);
-        change(self.value);
-        self.view.put(family, key, self.value).map(|()| true)
+        family.iter(self.reads).walk(range, |iter, key| family.seek_below(iter, key), visit)
     }
 
-    /// Looks first: the library does not tell whether a key was there.
-    fn delete(&mut self, Table(table): Table, key: &[u8]) -> Result<bool> {
-        let family = &self.tables[table];
-        let there = self.view.get(family, key)?.is_some();
-        if there { self.view.delete(family, key).map(|()| true) } else { Ok(false) }
+    fn set(&mut self, Table(table): Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        self.tables[table].set(&mut self.to, key, value)
+    }
+
+    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
+        let (To::Batch(batch), [first, ..]) = (&self.to, self.tables) else { return Ok(()) };
+        batch::puts(first.content(batch), |id, key, value| {
+            let table = self.tables.iter().position(|family| family.id == id);
+            table.into_iter().for_each(|table| see(Table(table), key, value));
+        })
     }
 }

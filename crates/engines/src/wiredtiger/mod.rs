@@ -5,22 +5,19 @@
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
 
-use crate::{
-    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier, TierSetting,
-    TierTable,
-};
+use crate::{Embedded, TierSetting, TierTable};
 
-#[cfg(wiredtiger_linked)]
-mod ffi;
-#[cfg_attr(not(wiredtiger_linked), path = "missing.rs")]
+#[cfg_attr(not(wiredtiger_linked), path = "../unlinked.rs")]
 mod store;
 
 const ID: &str = "wiredtiger";
+#[cfg(not(wiredtiger_linked))]
+const REMEDY: &str = "apt-get install libwiredtiger-dev, then build again";
 
 /// Parts of the connection's configuration.
 type Parts = &'static [ReadBack];
 
-static TIERS: TierTable<Parts> = TierTable {
+const TIERS: TierTable<Parts> = TierTable {
     none: row(
         Durability::None,
         &[UNSYNCED, ("log", &["(enabled=false)"])],
@@ -52,23 +49,12 @@ const fn row(keeps: Durability, set: Parts, words: &'static str) -> TierSetting<
 }
 
 /// The engine.
-pub(crate) struct WiredTiger;
-
-impl Engine for WiredTiger {
-    fn info(&self) -> Info {
-        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
-        Info { id: ID, name: "WiredTiger", kind, family, licence: "GPL-2.0 or GPL-3.0" }
-    }
-
-    fn availability(&self) -> Availability {
-        store::availability()
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        store::open(options)
-    }
-}
+pub(crate) static ENGINE: Embedded<Parts> = Embedded {
+    id: ID,
+    name: "WiredTiger",
+    licence: "GPL-2.0 or GPL-3.0",
+    tiers: TIERS,
+    availability: store::availability,
+    open: store::open,
+    join: None,
+};

@@ -13,15 +13,20 @@ _Static_assert(WT_ROLLBACK == -31800, "ffi.rs has this code");
 
 static int plain(int rc) { return rc == WT_NOTFOUND ? ABSENT : rc; }
 
-static void give_key(WT_CURSOR *cursor, const void *key, size_t size)
+struct bytes {
+	const void *at;
+	size_t size;
+};
+
+static void give_key(WT_CURSOR *cursor, struct bytes key)
 {
-	WT_ITEM item = { .data = key, .size = size };
+	WT_ITEM item = { .data = key.at, .size = key.size };
 	cursor->set_key(cursor, &item);
 }
 
-static void give_value(WT_CURSOR *cursor, const void *value, size_t size)
+static void give_value(WT_CURSOR *cursor, struct bytes value)
 {
-	WT_ITEM item = { .data = value, .size = size };
+	WT_ITEM item = { .data = value.at, .size = value.size };
 	cursor->set_value(cursor, &item);
 }
 
@@ -57,59 +62,54 @@ int ember_wt_cursor(WT_SESSION *session, const char *uri, const char *config, WT
 int ember_wt_cursor_close(WT_CURSOR *cursor) { return cursor->close(cursor); }
 int ember_wt_reset(WT_CURSOR *cursor) { return cursor->reset(cursor); }
 
-int ember_wt_search(WT_CURSOR *cursor, const void *key, size_t key_size)
+int ember_wt_search(WT_CURSOR *cursor, struct bytes key)
 {
-	give_key(cursor, key, key_size);
+	give_key(cursor, key);
 	return plain(cursor->search(cursor));
 }
 
-int ember_wt_search_near(WT_CURSOR *cursor, const void *key, size_t key_size, int *beside)
+int ember_wt_search_near(WT_CURSOR *cursor, struct bytes key, int *beside)
 {
-	give_key(cursor, key, key_size);
+	give_key(cursor, key);
 	return plain(cursor->search_near(cursor, beside));
 }
 
 int ember_wt_next(WT_CURSOR *cursor) { return plain(cursor->next(cursor)); }
 int ember_wt_prev(WT_CURSOR *cursor) { return plain(cursor->prev(cursor)); }
 
-int ember_wt_key(WT_CURSOR *cursor, const void **key, size_t *size)
+int ember_wt_key(WT_CURSOR *cursor, struct bytes *key)
 {
 	WT_ITEM item;
 	int rc = cursor->get_key(cursor, &item);
-	if (rc == 0) {
-		*key = item.data;
-		*size = item.size;
-	}
+	if (rc == 0)
+		*key = (struct bytes){ item.data, item.size };
 	return rc;
 }
 
-int ember_wt_value(WT_CURSOR *cursor, const void **value, size_t *size)
+int ember_wt_value(WT_CURSOR *cursor, struct bytes *value)
 {
 	WT_ITEM item;
 	int rc = cursor->get_value(cursor, &item);
-	if (rc == 0) {
-		*value = item.data;
-		*size = item.size;
-	}
+	if (rc == 0)
+		*value = (struct bytes){ item.data, item.size };
 	return rc;
 }
 
-int ember_wt_insert(WT_CURSOR *cursor, const void *key, size_t key_size, const void *value,
-    size_t value_size)
+int ember_wt_insert(WT_CURSOR *cursor, struct bytes key, struct bytes value)
 {
-	give_key(cursor, key, key_size);
-	give_value(cursor, value, value_size);
+	give_key(cursor, key);
+	give_value(cursor, value);
 	return cursor->insert(cursor);
 }
 
-int ember_wt_update(WT_CURSOR *cursor, const void *value, size_t value_size)
+int ember_wt_update(WT_CURSOR *cursor, struct bytes value)
 {
-	give_value(cursor, value, value_size);
+	give_value(cursor, value);
 	return cursor->update(cursor);
 }
 
-int ember_wt_remove(WT_CURSOR *cursor, const void *key, size_t key_size)
+int ember_wt_remove(WT_CURSOR *cursor, struct bytes key)
 {
-	give_key(cursor, key, key_size);
+	give_key(cursor, key);
 	return plain(cursor->remove(cursor));
 }

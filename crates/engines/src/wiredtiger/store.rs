@@ -1,77 +1,58 @@
 //! The store over the connection's tables.
 
-use std::ffi::{CStr, CString};
+mod ffi;
+mod settings;
+mod tree;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
 use embermark_model::Durability;
+use smallvec::SmallVec;
 
-use super::ffi::{self, Connection, Cursor, Refusal, Session, Told};
-use super::{ID, TIERS};
+use super::{ID, Parts};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{
     Availability, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
-    Store,
 };
+use ffi::{Connection, Refusal, Session};
+use tree::{Cursors, Tree};
 
 pub(super) fn availability() -> Availability {
     Availability::Ready { version: ffi::version() }
 }
 
 /// Opens or makes a database.
-pub(super) fn open(options: &OpenOptions) -> Result<Opened> {
-    let row = TIERS.of(options.durability);
+pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     // The library takes a megabyte at least.
     let mut config = format!("create,cache_size={}", options.memory.max(1 << 20));
-    row.set.iter().for_each(|(name, values)| config.extend([",", name, "=", values[0]]));
+    set.iter().for_each(|(name, values)| config.extend([",", name, "=", values[0]]));
     let connection = Connection::open(&options.dir, &config)?;
     let trees = Trees::new(&connection, options.durability != Durability::None)?;
-    let created = ffi::created_with(&options.dir)?;
+    let created = settings::created_with(&options.dir)?;
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
     let settings = settings.map(|(name, value)| (name.as_str(), value.clone()));
-    let opened = Opened::embedded(trees, ffi::version(), settings);
-    row.check(ID, options.durability, &opened.settings).map(|()| opened)
+    Ok(Opened::embedded(trees, ffi::version(), settings))
 }
 
 /// A client of an open database: its tables, and its session.
 struct Trees {
-    /// Their names, and their cursors where they could be opened after a table was made anew.
-    uris: Vec<CString>,
-    cursors: Vec<Option<Cursors>>,
-    /// Tables that were made and that nothing has looked into: no checkpoint and no operation.
-    fresh: Vec<usize>,
+    trees: Vec<Tree>,
     session: Rc<Session>,
     logged: bool,
-    /// A value on its way through a change, or given out.
-    value: Vec<u8>,
 }
 
 impl Trees {
     fn new(connection: &Arc<Connection>, logged: bool) -> Result<Self> {
-        let (session, uris, cursors) = (connection.session().told()?, Vec::new(), Vec::new());
-        Ok(Self { uris, cursors, fresh: Vec::new(), session, logged, value: Vec::new() })
-    }
-
-    /// Does what needs a table without cursors.
-    fn apart<T>(
-        &mut self,
-        Table(table): Table,
-        work: impl FnOnce(&Rc<Session>, &CStr) -> ffi::Result<T>,
-    ) -> Result<T> {
-        let (session, uri) = (&self.session, &*self.uris[table]);
-        self.cursors[table] = None;
-        let done = work(session, uri);
-        // In any case, so that the table stays usable.
-        self.cursors[table] = Some(Cursors::open(session, uri).told()?);
-        done.told()
+        Ok(Self { trees: Vec::new(), session: connection.session()?, logged })
     }
 }
 
 impl Lifecycle for Trees {
     fn maintain(&mut self) -> Result<()> {
-        self.fresh.clear();
-        self.session.checkpoint().told()
+        self.trees.iter_mut().for_each(|tree| tree.is_fresh = false);
+        self.session.checkpoint()
     }
 
     fn join(&self) -> Join {
@@ -86,7 +67,7 @@ impl Lifecycle for Trees {
     /// threads, a session belongs to one).
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (connection, logged) = (Arc::clone(&self.session.connection), self.logged);
-        Ok(ClientOpener::new(move || Ok(Store::Kv(Box::new(Self::new(&connection, logged)?)))))
+        Ok(ClientOpener::kv(move || Self::new(&connection, logged)))
     }
 
     /// The library takes a checkpoint when it is closed
@@ -99,159 +80,110 @@ impl Lifecycle for Trees {
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        drop(self.cursors);
-        self.session.close().told()
+        drop(self.trees);
+        self.session.close()
     }
 }
 
 impl KvStore for Trees {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
-        let uri = CString::new(format!("table:{}", def.name))
-            .map_err(|error| EngineError::failed(ID, "open a table", error))?;
-        if let Some(known) = self.uris.iter().position(|known| *known == uri) {
+        if let Some(known) = self.trees.iter().position(|tree| tree.is_named(def.name)) {
             return Ok(Table(known));
         }
-        self.fresh.extend(self.session.create(&uri).told()?.then_some(self.uris.len()));
-        self.cursors.push(Some(Cursors::open(&self.session, &uri).told()?));
-        self.uris.push(uri);
-        Ok(Table(self.uris.len() - 1))
+        self.trees.push(Tree::open(&self.session, def.name)?);
+        Ok(Table(self.trees.len() - 1))
     }
 
     /// By a new table: truncating the old one would log it and keep its file.
     fn clear(&mut self, table: Table) -> Result<()> {
-        self.apart(table, |session, uri| session.remove(uri).and_then(|()| session.create(uri)))?;
-        self.fresh.push(table.0);
-        Ok(())
+        self.trees[table.0].clear()
     }
 
-    /// By a bulk cursor, which wants a fresh table. The load is not logged, so a checkpoint keeps it
-    /// where a commit is to be kept.
+    /// The load is not logged, so a checkpoint keeps it where a commit is to be kept.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        if !self.fresh.contains(&table.0) {
-            if at(&mut self.cursors, table)?.other.has_pairs().told()? {
-                return Err(EngineError::failed(ID, "load a table in bulk", "it is not empty"));
-            }
-            self.clear(table)?;
-        }
-        self.fresh.retain(|fresh| *fresh != table.0);
-        let rows = self.apart(table, |session, uri| session.load(uri, pairs))?;
+        let rows = self.trees[table.0].load(pairs)?;
         if self.logged { self.maintain().map(|()| rows) } else { Ok(rows) }
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
-        self.fresh.clear();
-        let (Self { cursors, session, value, .. }, standing) = (self, None);
+        let Self { trees, session, .. } = self;
+        let mut scoped = Scoped { trees, scope, standing: None };
         match scope {
-            Scope::Snapshot => session.within(|| work(&mut Snapshot(cursors))),
-            Scope::Batch => {
-                session.within(|| work(&mut Changes::<false> { cursors, standing, value }))
-            }
+            Scope::Snapshot | Scope::Batch => session.within(|| work(&mut scoped)),
             Scope::PerOperation => {
-                let mut alone = Changes::<true> { cursors, standing, value };
-                let done = work(&mut alone);
-                done.and(alone.rest())
+                let done = work(&mut scoped);
+                done.and(scoped.rest())
             }
         }
     }
 }
 
-/// The cursors of a table, held open.
-struct Cursors {
-    /// Sets a key whether it is there or not.
-    put: Cursor,
-    /// Does everything else: it tells a key that is not there.
-    other: Cursor,
-}
-
-impl Cursors {
-    fn open(session: &Rc<Session>, uri: &CStr) -> ffi::Result<Self> {
-        let put = session.cursor(uri, c"overwrite=true")?;
-        Ok(Self { put, other: session.cursor(uri, c"overwrite=false")? })
-    }
-
-    #[inline]
-    fn get(&mut self, key: &[u8]) -> ffi::Result<Option<&[u8]>> {
-        if self.other.find(key)? { self.other.value().map(Some) } else { Ok(None) }
-    }
-}
-
-#[inline]
-fn at(cursors: &mut [Option<Cursors>], Table(table): Table) -> Result<&mut Cursors> {
-    let lost = || EngineError::failed(ID, "use a table", "it could not be made anew");
-    cursors[table].as_mut().ok_or_else(lost)
-}
-
-/// The operations of a transaction that only reads.
-struct Snapshot<'a>(&'a mut [Option<Cursors>]);
-
-impl Operations for Snapshot<'_> {
-    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        at(self.0, table)?.get(key).told()
-    }
-
-    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        at(self.0, table)?.other.walk(range, visit).told()
-    }
-}
-
-/// The operations of a transaction that writes, or those that are `ALONE`, outside of any.
-struct Changes<'a, const ALONE: bool> {
-    cursors: &'a mut [Option<Cursors>],
+/// The operations of a transaction, or of each by itself.
+struct Scoped<'a> {
+    trees: &'a mut [Tree],
+    scope: Scope,
     /// The table whose cursor stands on what was read last, outside of a transaction.
     standing: Option<Table>,
-    value: &'a mut Vec<u8>,
 }
 
-impl<const ALONE: bool> Changes<'_, ALONE> {
+impl Scoped<'_> {
     /// Ends the last read outside of a transaction, so that the next sees what is there by then.
+    #[inline]
     fn rest(&mut self) -> Result<()> {
-        let standing = self.standing.take();
-        standing.map_or(Ok(()), |table| at(self.cursors, table)?.other.reset().told())
+        let Some(Table(standing)) = self.standing.take() else { return Ok(()) };
+        Ok(self.trees[standing].cursors()?.other.reset()?)
     }
 
     /// The cursors of a table for the next operation, which leaves its cursor standing or not.
+    #[inline]
     fn next(&mut self, table: Table, stands: bool) -> Result<&mut Cursors> {
-        if ALONE {
+        if self.scope == Scope::PerOperation {
             self.rest()?;
             self.standing = stands.then_some(table);
         }
-        at(self.cursors, table)
+        self.trees[table.0].cursors()
     }
 
     /// Makes a change, and again where it was refused that is a transaction of its own.
-    fn change<T>(change: impl FnMut() -> ffi::Result<T>) -> Result<T> {
-        again_if(|refusal: &Refusal| ALONE && refusal.is_conflict(), change).told()
+    #[inline]
+    fn change<T>(
+        &mut self,
+        table: Table,
+        stands: bool,
+        mut change: impl FnMut(&mut Cursors) -> ffi::Result<T>,
+    ) -> Result<T> {
+        if self.scope == Scope::Snapshot {
+            return Err(EngineError::read_only(ID));
+        }
+        let (alone, cursors) = (self.scope == Scope::PerOperation, self.next(table, stands)?);
+        let refused = |refusal: &Refusal| alone && refusal.is_conflict();
+        Ok(again_if(refused, || change(cursors))?)
     }
 }
 
-impl<const ALONE: bool> Operations for Changes<'_, ALONE> {
+impl Operations for Scoped<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.next(table, true)?.get(key).told()
+        Ok(self.next(table, true)?.get(key)?)
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        self.next(table, false)?.other.walk(range, visit).told()
+        Ok(self.next(table, false)?.other.walk(range, visit)?)
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        let cursor = &mut self.next(table, false)?.put;
-        Self::change(|| cursor.insert(key, value))
+        self.change(table, false, |cursors| cursors.put.insert(key, value))
     }
 
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        self.next(table, true)?;
-        let (cursors, copy) = (at(self.cursors, table)?, &mut *self.value);
-        Self::change(|| {
+        self.change(table, true, |cursors| {
             let Some(value) = cursors.get(key)? else { return Ok(false) };
-            copy.clear();
-            copy.extend_from_slice(value);
-            change(copy);
-            cursors.other.update(copy).map(|()| true)
+            let mut copy = SmallVec::<[u8; 64]>::from_slice(value);
+            change(&mut copy);
+            cursors.other.update(&copy).map(|()| true)
         })
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        let cursor = &mut self.next(table, false)?.other;
-        Self::change(|| cursor.remove(key))
+        self.change(table, false, |cursors| cursors.other.remove(key))
     }
 }

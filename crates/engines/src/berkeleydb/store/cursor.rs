@@ -4,10 +4,15 @@ use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::ptr;
 
-use super::raw::{self, To};
-use super::{Multiple, NOTHING, Tree, bytes, check, found, val};
+use smallvec::SmallVec;
+
+use super::ffi::{NOTHING, Owned, check, found, val};
+use super::multiple::Multiple;
+use super::raw::{self, Bytes, Raw, To};
+use super::tree::Tree;
 use crate::Result;
 use crate::kv::{Change, Direction, Range, Visit};
+use crate::owned;
 
 /// Pairs fetched one by one before a scan goes over to batches: a batch copies a page and more,
 /// which a scan for the first few pairs of a range would pay for nothing.
@@ -19,14 +24,25 @@ const FETCH: (usize, usize) = (4 << 10, 64 << 10);
 type Pair<'a> = (&'a [u8], &'a [u8]);
 
 /// A cursor, closed when dropped. What it gives out lies in its own memory.
-pub struct Cursor<'a>(*mut raw::Cursor, PhantomData<&'a Tree>);
+pub struct Cursor<'a>(Owned, PhantomData<&'a Tree>);
+
+/// Bytes the library points to.
+///
+/// # Safety
+/// As that of [`owned::bytes`].
+#[inline]
+const unsafe fn bytes<'a>(val: Bytes) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { owned::bytes(val.at, val.size as usize) }
+}
 
 impl Cursor<'_> {
-    pub(super) fn open(db: *mut raw::Db, txn: *mut raw::Txn) -> Result<Self> {
+    pub(super) fn open(db: Raw, txn: Raw) -> Result<Self> {
         let mut cursor = ptr::null_mut();
         // SAFETY: both are open, `txn` may be null; the caller has them borrowed.
         check(unsafe { raw::ember_cursor(db, txn, &mut cursor) }, "open a cursor")?;
-        Ok(Self(cursor, PhantomData))
+        // SAFETY: ours. That it could not be closed shows when its transaction ends.
+        Ok(Self(unsafe { Owned::new(cursor, raw::ember_cursor_close) }, PhantomData))
     }
 
     /// Moves to a pair; `key` matters to moves by key alone.
@@ -34,7 +50,7 @@ impl Cursor<'_> {
     fn step(&mut self, to: To, key: &[u8]) -> Result<Option<Pair<'_>>> {
         let (mut key, mut value) = (val(key)?, NOTHING);
         // SAFETY: open; the key lives through the call and is only read.
-        let code = unsafe { raw::ember_move(self.0, to, &mut key, &mut value) };
+        let code = unsafe { raw::ember_move(self.0.raw, to, &mut key, &mut value) };
         // SAFETY: found, so both stay until the cursor moves, which is borrowed.
         Ok(found(code, "move a cursor")?.then(|| unsafe { (bytes(key), bytes(value)) }))
     }
@@ -46,7 +62,7 @@ impl Cursor<'_> {
         let mut index = val(from.unwrap_or_default())?;
         let seek = c_int::from(from.is_some());
         // SAFETY: open; where it seeks, the bytes live through the call and are only read.
-        let code = unsafe { raw::ember_find(self.0, seek, &mut index, &mut key, &mut value) };
+        let code = unsafe { raw::ember_find(self.0.raw, seek, &mut index, &mut key, &mut value) };
         // SAFETY: as above.
         Ok(found(code, "move in an index")?
             .then(|| unsafe { (bytes(index), (bytes(key), bytes(value))) }))
@@ -59,7 +75,7 @@ impl Cursor<'_> {
             batch.reset(bytes);
             let (at, mut size) = batch.raw();
             // SAFETY: open; there is so much room.
-            let code = unsafe { raw::ember_next_batch(self.0, at, &mut size) };
+            let code = unsafe { raw::ember_next_batch(self.0.raw, at, &mut size) };
             if code != raw::TOO_SMALL {
                 return found(code, "fetch a batch");
             }
@@ -126,24 +142,12 @@ impl Cursor<'_> {
 
     /// Changes the value of a key, by a copy, keeping its length; whether the key was there.
     #[inline]
-    pub fn modify(
-        &mut self,
-        key: &[u8],
-        copy: &mut Vec<u8>,
-        change: &mut Change<'_>,
-    ) -> Result<bool> {
+    pub fn modify(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         let Some((_, value)) = self.step(To::Key, key)? else { return Ok(false) };
-        copy.clear();
-        copy.extend_from_slice(value);
-        change(copy);
+        let mut copy = SmallVec::<[u8; 64]>::from_slice(value);
+        change(&mut copy);
         // SAFETY: open, at that pair; the value lives through the call.
-        check(unsafe { raw::ember_replace(self.0, val(copy)?) }, "replace a value").map(|()| true)
-    }
-}
-
-impl Drop for Cursor<'_> {
-    fn drop(&mut self) {
-        // SAFETY: open, and not used again. An error shows when its transaction ends.
-        let _ = unsafe { raw::ember_cursor_close(self.0) };
+        let code = unsafe { raw::ember_replace(self.0.raw, val(&copy)?) };
+        check(code, "replace a value").map(|()| true)
     }
 }

@@ -1,0 +1,54 @@
+//! An embedded key-value engine, said as one value.
+
+use embermark_model::Durability;
+
+use crate::{
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
+    Tier, TierTable,
+};
+
+/// An embedded key-value engine, whose tiers are a table of what is set.
+pub struct Embedded<T: 'static> {
+    /// Its name on the command line and in results.
+    pub id: &'static str,
+    /// Its own name for itself.
+    pub name: &'static str,
+    /// Licence of what is linked or opened.
+    pub licence: &'static str,
+    /// Its tiers.
+    pub tiers: TierTable<T>,
+    /// Whether it can run here.
+    pub availability: fn() -> Availability,
+    /// Opens a database with what a tier sets. What the engine gives back is compared with the tier
+    /// afterwards.
+    pub open: fn(&OpenOptions, &T) -> Result<Opened>,
+    /// Opens a second client of a database that another process has open, where there can be one.
+    pub join: Option<fn(&OpenOptions, &T) -> Result<Store>>,
+}
+
+impl<T: Sync> Engine for Embedded<T> {
+    fn info(&self) -> Info {
+        let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
+        Info { id: self.id, name: self.name, kind, family, licence: self.licence }
+    }
+
+    fn availability(&self) -> Availability {
+        (self.availability)()
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        self.tiers.tier(durability)
+    }
+
+    fn open(&self, options: &OpenOptions) -> Result<Opened> {
+        let tier = self.tiers.of(options.durability);
+        let opened = (self.open)(options, &tier.set)?;
+        tier.check(self.id, options.durability, &opened.settings).map(|()| opened)
+    }
+
+    fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
+        let what = "a second process at a database that one has open";
+        let join = self.join.ok_or_else(|| EngineError::unsupported(self.id, what))?;
+        join(options, &self.tiers.of(options.durability).set)
+    }
+}

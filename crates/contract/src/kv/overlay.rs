@@ -1,0 +1,154 @@
+//! Batches that are read, for engines that write a batch at once and cannot read what is in it.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use smallvec::SmallVec;
+
+use super::{Change, Direction, Operations, Range, Table, Visit};
+use crate::{Result, Scope};
+
+/// Tables whose changes are written blindly: each at once, or into a batch that reads do not see.
+pub trait Blind {
+    /// The stored value of a key, valid until the next call.
+    ///
+    /// # Errors
+    /// When the engine reports one; a missing key is `None`.
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>>;
+
+    /// Visits the stored pairs of a range in key order.
+    ///
+    /// # Errors
+    /// When the engine reports one.
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()>;
+
+    /// Sets the value of a key, or removes the key, whether it is there or not.
+    ///
+    /// # Errors
+    /// When the engine reports one, or this is a snapshot.
+    fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()>;
+
+    /// Shows what the batch holds so far, in the order in which it was set: nothing but values, as
+    /// no key is removed before the first read, for which this is.
+    ///
+    /// # Errors
+    /// When the batch cannot be read back.
+    fn puts(&self, see: &mut SeePut<'_>) -> Result<()>;
+}
+
+/// Receives the pairs that were put into a batch.
+pub type SeePut<'a> = dyn FnMut(Table, &[u8], &[u8]) + 'a;
+
+/// The changes of a table. Short keys and values lie in the map's own nodes.
+type Changes = BTreeMap<SmallVec<[u8; 24]>, Option<SmallVec<[u8; 40]>>>;
+
+/// The operations of a scope over [`Blind`] tables: `delete` and `modify` look first whether the key
+/// is there, and reads of a batch see its changes.
+pub struct Overlay<B> {
+    below: B,
+    is_batch: bool,
+    /// The changes of a batch by the number of their table, from the first read on: who only writes
+    /// has no need of them.
+    seen: Option<Vec<Changes>>,
+}
+
+impl<B: Blind> Overlay<B> {
+    /// Of a scope: what is below writes each change at once, or into a batch, or it is a snapshot.
+    pub fn of(scope: Scope, below: B) -> Self {
+        Self { below, is_batch: scope == Scope::Batch, seen: None }
+    }
+
+    /// Has the changes of a batch seen from now on.
+    #[inline]
+    fn look(&mut self) -> Result<()> {
+        if self.is_batch && self.seen.is_none() { self.gather() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn gather(&mut self) -> Result<()> {
+        let mut seen = Vec::new();
+        self.below.puts(&mut |table, key, value| note(&mut seen, table, key, Some(value)))?;
+        self.seen = Some(seen);
+        Ok(())
+    }
+
+    fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        self.below.set(table, key, value)?;
+        if let Some(seen) = &mut self.seen {
+            note(seen, table, key, value);
+        }
+        Ok(())
+    }
+}
+
+fn note(seen: &mut Vec<Changes>, Table(table): Table, key: &[u8], value: Option<&[u8]>) {
+    if seen.len() <= table {
+        seen.resize_with(table + 1, Changes::new);
+    }
+    seen[table].insert(key.into(), value.map(Into::into));
+}
+
+impl<B: Blind> Operations for Overlay<B> {
+    #[inline]
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.look()?;
+        let changes = self.seen.as_ref().and_then(|seen| seen.get(table.0));
+        match changes.and_then(|changes| changes.get(key)) {
+            Some(change) => Ok(change.as_deref()),
+            None => self.below.get(table, key),
+        }
+    }
+
+    /// Shows a change before the stored pair that follows it, or in the place of its own.
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.look()?;
+        let changes = self.seen.as_ref().and_then(|seen| seen.get(table.0));
+        let Some(changes) = changes.filter(|changes| !changes.is_empty()) else {
+            return self.below.scan(table, range, visit);
+        };
+        if matches!((range.from, range.to), (Some(from), Some(to)) if from >= to) {
+            return Ok(());
+        }
+        let back = range.direction == Direction::Backward;
+        let mut changes = changes.range::<[u8], _>(range.bounds());
+        let mut next = || if back { changes.next_back() } else { changes.next() };
+        let (mut change, mut flow) = (next(), ControlFlow::Continue(()));
+        self.below.scan(table, range, &mut |key, value| {
+            while let Some((changed, now)) = change {
+                let order = if back { key.cmp(changed) } else { (**changed).cmp(key) };
+                if order.is_gt() {
+                    break;
+                }
+                change = next();
+                flow = now.as_deref().map_or(flow, |now| visit(changed, now));
+                if order.is_eq() || flow.is_break() {
+                    return flow;
+                }
+            }
+            flow = visit(key, value);
+            flow
+        })?;
+        while let (Some((changed, now)), ControlFlow::Continue(())) = (change, flow) {
+            change = next();
+            flow = now.as_deref().map_or(flow, |now| visit(changed, now));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
+        self.set(table, key, Some(value))
+    }
+
+    fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
+        let Some(found) = self.get(table, key)? else { return Ok(false) };
+        let mut value = SmallVec::<[u8; 40]>::from_slice(found);
+        change(&mut value);
+        self.set(table, key, Some(&value)).map(|()| true)
+    }
+
+    fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        let there = self.get(table, key)?.is_some();
+        if there { self.set(table, key, None).map(|()| true) } else { Ok(false) }
+    }
+}

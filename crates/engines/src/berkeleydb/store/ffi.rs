@@ -1,0 +1,174 @@
+//! Berkeley DB's environment and transactions as handles that end what they began: what is of them
+//! borrows or holds them.
+//!
+//! Outside of an environment with transactions a transaction is a null handle, as it is to the
+//! library.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::marker::PhantomData;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+
+use super::ID;
+use super::raw::{self, Raw};
+use crate::{EngineError, Result, as_set, owned};
+
+/// Log buffer. The default, 32 KiB, makes a large transaction write its log in many small pieces;
+/// at most a quarter of a log file (10 MiB by default) is allowed.
+const LOG_BUFFER: u32 = 1 << 20;
+
+/// Turns a return code of the library into a result.
+#[inline]
+pub(super) fn check(code: c_int, doing: &str) -> Result<()> {
+    if code == 0 { Ok(()) } else { Err(error(code, doing)) }
+}
+
+/// Whether the key was there.
+#[inline]
+pub(super) fn found(code: c_int, doing: &str) -> Result<bool> {
+    if code == raw::ABSENT { Ok(false) } else { check(code, doing).map(|()| true) }
+}
+
+/// The library's own words for a return code.
+#[cold]
+fn error(code: c_int, doing: &str) -> EngineError {
+    // SAFETY: returns a NUL-terminated string for any code, which is copied at once.
+    let message = unsafe { CStr::from_ptr(raw::db_strerror(code)) };
+    EngineError::failed(ID, doing, message.to_string_lossy())
+}
+
+/// A name without a zero byte, as C wants it.
+pub(super) fn c_string(bytes: impl Into<Vec<u8>>, doing: &str) -> Result<CString> {
+    CString::new(bytes).map_err(|error| EngineError::failed(ID, doing, error))
+}
+
+/// Bytes as the library takes them, with 32 bits for their length.
+#[inline]
+pub(super) fn val(bytes: &[u8]) -> Result<raw::Bytes> {
+    match u32::try_from(bytes.len()) {
+        Ok(size) => Ok(raw::Bytes { at: bytes.as_ptr(), size }),
+        Err(error) => Err(EngineError::failed(ID, "take a key or value", error)),
+    }
+}
+
+/// What the library is to fill in.
+pub(super) const NOTHING: raw::Bytes = raw::Bytes { at: ptr::null(), size: 0 };
+
+/// The library's version, `5.3.28`.
+pub(super) fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: writes three integers; no other precondition.
+    unsafe { raw::db_version(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
+/// A handle, closed when dropped.
+pub(super) type Owned = owned::Owned<c_void, c_int>;
+
+/// An open environment, closed when dropped. Not `Send`: it is opened for one thread.
+pub(super) struct Env {
+    pub raw: Owned,
+    pub transactions: bool,
+}
+
+impl Env {
+    /// Opens the environment in a directory, making it where there is none. With transactions
+    /// recovery runs first, as the manual asks of every first opening. Below 500 MB of cache the
+    /// library adds a quarter to what it is asked for, to hold its own records of the pages.
+    pub fn open(
+        dir: &Path,
+        memory: u64,
+        (transactions, write_nosync): (bool, bool),
+    ) -> Result<Self> {
+        let doing = format!("open the environment in {}", dir.display());
+        let home = c_string(dir.as_os_str().as_bytes(), &doing)?;
+        let less = memory / 5 * 4;
+        let cache = if less < 500 << 20 { less } else { memory };
+        let mut env = ptr::null_mut();
+        let (log, nosync) = (c_int::from(transactions), c_int::from(write_nosync));
+        // SAFETY: `home` lives through the call.
+        let code =
+            unsafe { raw::ember_env_open(&mut env, home.as_ptr(), cache, LOG_BUFFER, log, nosync) };
+        check(code, &doing)?;
+        // SAFETY: an open handle that is ours; what needs it holds it.
+        Ok(Self { raw: unsafe { Owned::new(env, raw::ember_env_close) }, transactions })
+    }
+
+    /// Its settings as it tells them.
+    pub fn settings(&self) -> Result<Vec<(&'static str, String)>> {
+        let mut facts = raw::Facts::default();
+        // SAFETY: open; `facts` has the layout of the shim's struct.
+        let code = unsafe { raw::ember_env_facts(self.raw.raw, &mut facts) };
+        check(code, "read its settings back")?;
+        let on = |flag: u32| if flag != 0 { "on" } else { "off" }.to_owned();
+        let mut settings = vec![
+            ("cache", format!("{} bytes in {}", facts.cache_bytes, facts.caches)),
+            ("page size", as_set("4096 bytes")),
+            ("DB_PRIVATE", on(facts.private)),
+            ("DB_INIT_LOCK", on(facts.locking)),
+            ("DB_INIT_LOG", on(facts.logging)),
+            ("DB_INIT_TXN", on(facts.transactions)),
+        ];
+        if self.transactions {
+            settings.extend([
+                ("DB_TXN_WRITE_NOSYNC", on(facts.write_nosync)),
+                ("DB_TXN_NOSYNC", on(facts.nosync)),
+                ("DB_LOG_AUTO_REMOVE", on(facts.auto_remove)),
+                ("log buffer", format!("{} bytes", facts.log_buffer)),
+                ("log file", format!("{} bytes", facts.log_file)),
+            ]);
+        }
+        Ok(settings)
+    }
+
+    /// Writes what is changed to the tables' files: by a checkpoint where there is a log.
+    pub fn checkpoint(&self) -> Result<()> {
+        // SAFETY: open.
+        check(unsafe { raw::ember_env_checkpoint(self.raw.raw) }, "write its cache to the files")
+    }
+
+    /// Begins a transaction, with `DB_TXN_BULK` if it is to be.
+    pub fn begin(&self, bulk: bool) -> Result<Txn<'_>> {
+        let mut raw = ptr::null_mut();
+        if self.transactions {
+            // SAFETY: open, with transactions.
+            let code = unsafe { raw::ember_begin(self.raw.raw, &mut raw, c_int::from(bulk)) };
+            check(code, "begin a transaction")?;
+        }
+        // SAFETY: ours; the environment is borrowed.
+        Ok(Txn(unsafe { Owned::new(raw, raw::ember_abort) }, PhantomData))
+    }
+
+    /// Removes a file, of which no handle is open.
+    pub fn remove(&self, file: &CStr) -> Result<()> {
+        // SAFETY: open; the name lives through the call.
+        check(unsafe { raw::ember_env_remove(self.raw.raw, file.as_ptr()) }, "remove a table")
+    }
+
+    /// Closes it.
+    pub fn close(self) -> Result<()> {
+        check(self.raw.end(), "close the environment")
+    }
+}
+
+/// A transaction, undone when dropped.
+pub(super) struct Txn<'env>(Owned, PhantomData<&'env Env>);
+
+impl Txn<'_> {
+    /// Commits.
+    pub fn commit(self) -> Result<()> {
+        let txn = self.0.take();
+        if txn.is_null() {
+            return Ok(());
+        }
+        // SAFETY: under way, without cursors, which borrow it; forgotten whatever this returns.
+        check(unsafe { raw::ember_commit(txn) }, "commit")
+    }
+}
+
+/// The library's handle; without a transaction it commits a change by itself.
+#[inline]
+pub(super) fn handle(txn: Option<&Txn<'_>>) -> Raw {
+    txn.map_or(ptr::null_mut(), |txn| txn.0.raw)
+}

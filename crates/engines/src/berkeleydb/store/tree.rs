@@ -1,0 +1,225 @@
+//! Tables, and what is done with them by their keys.
+
+use std::ffi::{CStr, CString, c_int};
+use std::ptr;
+use std::rc::Rc;
+
+use super::ID;
+use super::cursor::Cursor;
+use super::ffi::{Env, Owned, Txn, c_string, check, found, handle, val};
+use super::multiple::Multiple;
+use super::raw::{self, Field, Raw};
+use crate::kv::{IndexDef, Pairs, Range, TableDef};
+use crate::{EngineError, Result};
+
+/// Bytes of a batch of a bulk load: beyond this, larger batches gained nothing.
+const LOAD: usize = 256 << 10;
+
+/// A table: a B-tree, and one more for each secondary index, each in a file. Closed when dropped.
+pub(super) struct Tree {
+    /// None while it is not open.
+    open: Option<Open>,
+    file: CString,
+    /// The files of its indexes, and what they index, in a place that the library is given.
+    indexes: Vec<(CString, Box<Field>)>,
+    /// The least length of a value, which its indexes need.
+    least: usize,
+    env: Rc<Env>,
+}
+
+/// Its open files: the indexes are closed first.
+struct Open {
+    indexes: Vec<Owned>,
+    db: Owned,
+}
+
+impl Tree {
+    /// Opens a table, making its files if need be. (Names of tables have no dot, so that an index
+    /// is no other table.)
+    pub fn open(env: &Rc<Env>, def: &TableDef<'_>) -> Result<Self> {
+        const DOING: &str = "open a table";
+        let number =
+            |n: usize| u32::try_from(n).map_err(|error| EngineError::failed(ID, DOING, error));
+        let index = |index: &IndexDef<'_>| {
+            let file = c_string(format!("{}.{}.db", def.name, index.name), DOING)?;
+            Ok((file, Box::new(Field { at: number(index.at)?, length: number(index.length)? })))
+        };
+        let mut tree = Self {
+            open: None,
+            file: c_string(format!("{}.db", def.name), DOING)?,
+            indexes: def.indexes.iter().map(index).collect::<Result<_>>()?,
+            least: def.indexes.iter().map(|index| index.at + index.length).max().unwrap_or(0),
+            env: Rc::clone(env),
+        };
+        tree.connect().map(|()| tree)
+    }
+
+    /// Opens its files and ties its indexes to it.
+    fn connect(&mut self) -> Result<()> {
+        let open = |file: &CStr, duplicates| -> Result<Owned> {
+            let mut db = ptr::null_mut();
+            // SAFETY: the environment is open; the name lives through the call.
+            let code =
+                unsafe { raw::ember_open(&mut db, self.env.raw.raw, file.as_ptr(), duplicates) };
+            check(code, "open a table")?;
+            // SAFETY: ours; the environment is held.
+            Ok(unsafe { Owned::new(db, raw::ember_drop) })
+        };
+        let mut opened = Open { indexes: Vec::new(), db: open(&self.file, 0)? };
+        for (file, field) in &self.indexes {
+            let index = open(file, 1)?;
+            // SAFETY: both handles are open; the field stays where it is until after the close.
+            let code =
+                unsafe { raw::ember_associate(opened.db.raw, index.raw, &raw const **field) };
+            opened.indexes.push(index);
+            check(code, "tie an index to its table")?;
+        }
+        self.open = Some(opened);
+        Ok(())
+    }
+
+    /// Closes its files, its indexes first; all of it is tried, the first error returned. With
+    /// `sync` what is changed is written to them.
+    pub fn close(&mut self, sync: bool) -> Result<()> {
+        let Some(Open { indexes, db }) = self.open.take() else { return Ok(()) };
+        indexes.into_iter().chain([db]).fold(Ok(()), |result, db| {
+            // SAFETY: open, without cursors, which borrow it; forgotten whatever this returns.
+            let code = unsafe { raw::ember_close(db.take(), c_int::from(sync)) };
+            result.and(check(code, "close a table"))
+        })
+    }
+
+    /// Its open files.
+    #[inline]
+    fn opened(&self) -> Result<&Open> {
+        self.open.as_ref().ok_or_else(|| lost(&self.file))
+    }
+
+    /// Its handle.
+    #[inline]
+    fn db(&self) -> Result<Raw> {
+        Ok(self.opened()?.db.raw)
+    }
+
+    /// Empties it by new files. Where that fails it cannot be used any more.
+    pub fn clear(&mut self) -> Result<()> {
+        self.close(false)?;
+        let files = self.indexes.iter().map(|(file, _)| file).chain([&self.file]);
+        files.map(|file| self.env.remove(file)).collect::<Result<()>>()?;
+        self.connect()
+    }
+
+    /// Whether it is the table of that name.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.file.as_bytes().strip_suffix(b".db") == Some(name.as_bytes())
+    }
+
+    /// Refuses a value too short for its indexes.
+    #[inline]
+    fn check(&self, value: &[u8]) -> Result<()> {
+        if value.len() >= self.least { Ok(()) } else { Err(too_short(value.len(), self.least)) }
+    }
+
+    /// The value of a key, in `value`, which grows as it has to.
+    #[inline]
+    pub fn get<'v>(
+        &self,
+        txn: Option<&Txn<'_>>,
+        key: &[u8],
+        value: &'v mut Vec<u8>,
+    ) -> Result<Option<&'v [u8]>> {
+        let (db, key, txn) = (self.db()?, val(key)?, handle(txn));
+        loop {
+            let mut size = u32::try_from(value.len()).unwrap_or(u32::MAX);
+            let room = value.as_mut_ptr().cast();
+            // SAFETY: open; the key lives through the call, and there is so much room.
+            let code = unsafe { raw::ember_get(db, txn, key, room, &mut size) };
+            match code {
+                raw::TOO_SMALL => value.resize(size as usize, 0),
+                code if !found(code, "get a value")? => return Ok(None),
+                _ => return Ok(Some(&value[..size as usize])),
+            }
+        }
+    }
+
+    /// Sets the value of a key.
+    #[inline]
+    pub fn put(&self, txn: Option<&Txn<'_>>, key: &[u8], value: &[u8]) -> Result<()> {
+        self.check(value)?;
+        let (db, key, value) = (self.db()?, val(key)?, val(value)?);
+        // SAFETY: open; both live through the call.
+        check(unsafe { raw::ember_put(db, handle(txn), key, value) }, "put a value")
+    }
+
+    /// Puts pairs, in batches; how many.
+    pub fn load(&self, txn: &Txn<'_>, batch: &mut Multiple, pairs: &mut dyn Pairs) -> Result<u64> {
+        let mut rows = 0;
+        batch.reset(LOAD);
+        while let Some((key, value)) = pairs.next() {
+            self.check(value)?;
+            if !batch.push(key, value) {
+                self.put_batch(txn, batch)?;
+                if !batch.push(key, value) {
+                    self.put(Some(txn), key, value)?;
+                }
+            }
+            rows += 1;
+        }
+        if batch.is_empty() { Ok(rows) } else { self.put_batch(txn, batch).map(|()| rows) }
+    }
+
+    /// Puts the pairs of a batch, and empties it.
+    fn put_batch(&self, txn: &Txn<'_>, batch: &mut Multiple) -> Result<()> {
+        let (db, (at, size)) = (self.db()?, batch.raw());
+        // SAFETY: open; a whole buffer in the library's format.
+        let code = unsafe { raw::ember_put_batch(db, handle(Some(txn)), at, size) };
+        batch.reset(LOAD);
+        check(code, "put a batch")
+    }
+
+    /// Removes a key; whether it was there.
+    #[inline]
+    pub fn delete(&self, txn: Option<&Txn<'_>>, key: &[u8]) -> Result<bool> {
+        let (db, key) = (self.db()?, val(key)?);
+        // SAFETY: open; the key lives through the call.
+        found(unsafe { raw::ember_del(db, handle(txn), key) }, "delete a key")
+    }
+
+    /// Opens a cursor.
+    #[inline]
+    pub fn cursor<'a>(&'a self, txn: Option<&'a Txn<'_>>) -> Result<Cursor<'a>> {
+        Cursor::open(self.db()?, handle(txn))
+    }
+
+    /// Opens a cursor of an index over as many bytes as a range has.
+    pub fn index<'a>(
+        &'a self,
+        txn: Option<&'a Txn<'_>>,
+        number: usize,
+        range: Range<'_>,
+    ) -> Result<Cursor<'a>> {
+        let length = [range.from, range.to].into_iter().flatten().map(<[u8]>::len).max();
+        let length = length.unwrap_or_default();
+        let known = self.indexes.get(number).zip(self.opened()?.indexes.get(number));
+        let Some((_, index)) = known.filter(|((_, field), _)| field.length as usize >= length)
+        else {
+            let file = self.file.to_string_lossy();
+            let what = format!("index {number} over {length} bytes, which {file} has not");
+            return Err(EngineError::unsupported(ID, what));
+        };
+        Cursor::open(index.raw, handle(txn))
+    }
+}
+
+#[cold]
+fn lost(file: &CStr) -> EngineError {
+    let file = file.to_string_lossy();
+    EngineError::failed(ID, format!("use {file}"), "it could not be made again when it was cleared")
+}
+
+#[cold]
+fn too_short(value: usize, least: usize) -> EngineError {
+    let why =
+        format!("a value of {value} bytes is too short for its indexes: {least} are the least");
+    EngineError::failed(ID, "put a value", why)
+}

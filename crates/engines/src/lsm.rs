@@ -1,0 +1,325 @@
+//! What the C interfaces of LevelDB and of RocksDB, which grew out of it, have in common: functions
+//! of one form, and over them handles that are freed when dropped.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+
+use crate::kv::{Direction, Range, Visit};
+use crate::library::functions;
+use crate::owned::{Owned, bytes};
+use crate::{EngineError, Result};
+
+/// A `leveldb_t`, `rocksdb_iterator_t` and so on: pointers to things of the library's own.
+pub(crate) type Handle = *mut c_void;
+/// Where a function leaves its error, a text to be freed, or null.
+pub(crate) type Failure = *mut *mut c_char;
+/// Bytes that are given with their number.
+pub(crate) type Bytes = *const u8;
+
+functions! {
+    /// Each without the `leveldb_` or `rocksdb_` of its name, as `c.h` of both declares them.
+    pub(crate) struct Api;
+
+    free(pointer: *mut c_void);
+    options_create() -> Handle;
+    options_destroy(options: Handle);
+    writeoptions_create() -> Handle;
+    writeoptions_destroy(options: Handle);
+    writeoptions_set_sync(options: Handle, on: u8);
+    readoptions_create() -> Handle;
+    readoptions_destroy(options: Handle);
+    readoptions_set_snapshot(options: Handle, snapshot: Handle);
+    close(db: Handle);
+    create_snapshot(db: Handle) -> Handle;
+    release_snapshot(db: Handle, snapshot: Handle);
+    write(db: Handle, options: Handle, batch: Handle, error: Failure);
+    writebatch_create() -> Handle;
+    writebatch_destroy(batch: Handle);
+    writebatch_clear(batch: Handle);
+    iter_destroy(iterator: Handle);
+    iter_valid(iterator: Handle) -> u8;
+    iter_seek_to_first(iterator: Handle);
+    iter_seek_to_last(iterator: Handle);
+    iter_seek(iterator: Handle, key: Bytes, size: usize);
+    iter_next(iterator: Handle);
+    iter_prev(iterator: Handle);
+    iter_key(iterator: Handle, size: *mut usize) -> Bytes;
+    iter_value(iterator: Handle, size: *mut usize) -> Bytes;
+    iter_get_error(iterator: Handle, error: Failure);
+}
+
+/// The library of an engine.
+#[derive(Clone, Copy)]
+pub(crate) struct Lib {
+    /// The engine's name in errors.
+    pub id: &'static str,
+    pub api: &'static Api,
+}
+
+impl Lib {
+    /// Runs a call that may leave an error.
+    #[inline]
+    pub fn call<T>(self, doing: &str, work: impl FnOnce(Failure) -> T) -> Result<T> {
+        let mut error = ptr::null_mut();
+        let value = work(&mut error);
+        if error.is_null() { Ok(value) } else { Err(self.told(doing, error)) }
+    }
+
+    #[cold]
+    fn told(self, doing: &str, error: *mut c_char) -> EngineError {
+        // SAFETY: a text of the library's that is ours.
+        EngineError::failed(self.id, doing, unsafe { self.taken(error) })
+    }
+
+    /// Copies a text and frees it.
+    ///
+    /// # Safety
+    /// It is NUL-terminated and the caller's to free.
+    pub unsafe fn taken(self, text: *mut c_char) -> String {
+        // SAFETY: the caller's promise; it is copied before it is freed, and not used again.
+        unsafe {
+            let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+            (self.api.free)(text.cast());
+            copy
+        }
+    }
+
+    /// A path as C wants it.
+    pub fn path(self, path: &Path, doing: &str) -> Result<CString> {
+        let path = CString::new(path.as_os_str().as_bytes());
+        path.map_err(|error| EngineError::failed(self.id, doing, error))
+    }
+}
+
+/// An open database, closed when dropped, and how it is written.
+pub(crate) struct Db<X> {
+    pub lib: Lib,
+    pub raw: Owned,
+    pub writes: Owned,
+    /// What one of the libraries has more; dropped after the database is closed.
+    pub own: X,
+}
+
+// SAFETY: "the same leveldb::DB object may be safely shared by multiple concurrent threads"
+// (<https://github.com/google/leveldb/blob/main/doc/index.md#concurrency>, and RocksDB's
+// <https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>), without locks of theirs;
+// options are only read once the database is open.
+unsafe impl<X> Send for Db<X> {}
+// SAFETY: as above.
+unsafe impl<X> Sync for Db<X> {}
+
+impl<X> Db<X> {
+    /// Of one that is open, whose writes are synced or not.
+    ///
+    /// # Safety
+    /// `raw` is open and the caller's to close; it needs nothing but what `own` holds.
+    pub unsafe fn new(lib: Lib, raw: Handle, sync: bool, own: X) -> Self {
+        let Api { close, writeoptions_create, writeoptions_destroy, .. } = *lib.api;
+        // SAFETY: ours; the database as the caller promises.
+        unsafe {
+            let writes = Owned::new(writeoptions_create(), writeoptions_destroy);
+            (lib.api.writeoptions_set_sync)(writes.raw, u8::from(sync));
+            Self { lib, raw: Owned::new(raw, close), writes, own }
+        }
+    }
+
+    /// Options to read with.
+    pub fn reads(&self) -> Reads {
+        let Api { readoptions_create, readoptions_destroy, .. } = *self.lib.api;
+        // SAFETY: ours.
+        Reads(unsafe { Owned::new(readoptions_create(), readoptions_destroy) })
+    }
+
+    /// A batch with nothing in it.
+    pub fn batch(&self) -> Batch {
+        let Api { writebatch_create, writebatch_destroy, .. } = *self.lib.api;
+        // SAFETY: ours.
+        let raw = unsafe { Owned::new(writebatch_create(), writebatch_destroy) };
+        Batch { raw, is_empty: true }
+    }
+
+    /// Does work for which `reads` see one state of the database.
+    pub fn snapshot<T>(&self, reads: &mut Reads, work: impl FnOnce(&mut Reads) -> T) -> T {
+        let (api, db) = (self.lib.api, self.raw.raw);
+        // SAFETY: all are open; the options forget the snapshot before it is released.
+        unsafe {
+            let snapshot = (api.create_snapshot)(db);
+            (api.readoptions_set_snapshot)(reads.0.raw, snapshot);
+            let done = work(reads);
+            (api.readoptions_set_snapshot)(reads.0.raw, ptr::null_mut());
+            (api.release_snapshot)(db, snapshot);
+            done
+        }
+    }
+
+    /// Writes what is in a batch, if there is any; all of it, or nothing.
+    pub fn write(&self, batch: &Batch) -> Result<()> {
+        if batch.is_empty {
+            return Ok(());
+        }
+        // SAFETY: all are open.
+        self.lib.call("write a batch", |error| unsafe {
+            (self.lib.api.write)(self.raw.raw, self.writes.raw, batch.raw.raw, error);
+        })
+    }
+
+    /// Empties a batch.
+    pub fn clear(&self, batch: &mut Batch) {
+        batch.is_empty = true;
+        // SAFETY: open.
+        unsafe { (self.lib.api.writebatch_clear)(batch.raw.raw) };
+    }
+}
+
+/// Options to read with.
+pub(crate) struct Reads(pub Owned);
+
+/// Changes that are written together.
+pub(crate) struct Batch {
+    raw: Owned,
+    is_empty: bool,
+}
+
+impl Batch {
+    /// What the library knows it by.
+    pub const fn raw(&self) -> Handle {
+        self.raw.raw
+    }
+
+    /// The same, to add a change.
+    #[inline]
+    pub const fn adding(&mut self) -> Handle {
+        self.is_empty = false;
+        self.raw.raw
+    }
+}
+
+/// Where the changes of a scope go.
+pub(crate) enum To<'a> {
+    /// A snapshot has none.
+    Nowhere,
+    /// Each is written by itself.
+    Database,
+    Batch(&'a mut Batch),
+}
+
+/// A value that was found, let go when dropped.
+pub(crate) struct Value<'a> {
+    at: Bytes,
+    size: usize,
+    _owner: Owned,
+    /// What keeps the database open.
+    _of: PhantomData<&'a Owned>,
+}
+
+impl Value<'_> {
+    /// # Safety
+    /// `owner` has that many bytes there until it is dropped.
+    #[inline]
+    pub const unsafe fn new(at: Bytes, size: usize, owner: Owned) -> Self {
+        Self { at, size, _owner: owner, _of: PhantomData }
+    }
+}
+
+impl Deref for Value<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: as promised to `new`.
+        unsafe { bytes(self.at, self.size) }
+    }
+}
+
+/// A way through pairs.
+pub(crate) struct Iter<'a> {
+    lib: Lib,
+    pub raw: Owned,
+    _of: PhantomData<&'a Reads>,
+}
+
+impl Iter<'_> {
+    /// # Safety
+    /// The iterator is the caller's, and what it goes through lives for `'a`.
+    pub const unsafe fn new(lib: Lib, iterator: Handle) -> Self {
+        // SAFETY: the caller's promise.
+        let raw = unsafe { Owned::new(iterator, lib.api.iter_destroy) };
+        Self { lib, raw, _of: PhantomData }
+    }
+
+    /// The key it is at, which is in the library's memory until it moves.
+    #[inline]
+    pub fn key(&self) -> Option<&[u8]> {
+        let (api, mut size) = (self.lib.api, 0);
+        // SAFETY: ours; it is at a pair.
+        unsafe {
+            let at = (api.iter_valid)(self.raw.raw) != 0;
+            at.then(|| bytes((api.iter_key)(self.raw.raw, &mut size), size))
+        }
+    }
+
+    /// Goes from a pair to the one before it.
+    pub fn back(&self) {
+        // SAFETY: ours; beside no pair it stays there.
+        unsafe {
+            if (self.lib.api.iter_valid)(self.raw.raw) != 0 {
+                (self.lib.api.iter_prev)(self.raw.raw);
+            }
+        }
+    }
+
+    /// Goes to the last pair of a lower key.
+    pub fn seek_below(&self, key: &[u8]) {
+        let (api, raw) = (self.lib.api, self.raw.raw);
+        // SAFETY: ours, and moved on from a pair only; the key lives through the call.
+        unsafe {
+            (api.iter_seek)(raw, key.as_ptr(), key.len());
+            match (api.iter_valid)(raw) {
+                0 => (api.iter_seek_to_last)(raw),
+                _ => (api.iter_prev)(raw),
+            }
+        }
+    }
+
+    /// Visits the pairs of a range. `below` goes to the last pair of a key lower than the one given.
+    pub fn walk(
+        &self,
+        range: Range<'_>,
+        below: impl FnOnce(&Self, &[u8]),
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let (api, raw, Range { from, to, direction }) = (self.lib.api, self.raw.raw, range);
+        let mut size = 0;
+        // SAFETY: ours; the bounds live through their calls; a pair is in the library's memory
+        // until the iterator moves, which it does from a pair only.
+        unsafe {
+            match (direction, from, to) {
+                (Direction::Forward, Some(from), _) => {
+                    (api.iter_seek)(raw, from.as_ptr(), from.len());
+                }
+                (Direction::Forward, None, _) => (api.iter_seek_to_first)(raw),
+                (Direction::Backward, _, Some(to)) => below(self, to),
+                (Direction::Backward, _, None) => (api.iter_seek_to_last)(raw),
+            }
+            while let Some(key) = self.key() {
+                let is_beyond = match direction {
+                    Direction::Forward => to.is_some_and(|to| key >= to),
+                    Direction::Backward => from.is_some_and(|from| key < from),
+                };
+                let value = (api.iter_value)(raw, &mut size);
+                if is_beyond || visit(key, bytes(value, size)).is_break() {
+                    return Ok(());
+                }
+                match direction {
+                    Direction::Forward => (api.iter_next)(raw),
+                    Direction::Backward => (api.iter_prev)(raw),
+                }
+            }
+            self.lib.call("scan", |error| (api.iter_get_error)(raw, error))
+        }
+    }
+}

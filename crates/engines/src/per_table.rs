@@ -1,0 +1,30 @@
+//! What a transaction holds for each table that it uses.
+
+use smallvec::SmallVec;
+
+use crate::Result;
+use crate::kv::Table;
+
+/// A thing for each table, made when it is first asked for.
+#[allow(dead_code, reason = "used by engines that hold one; a build may have none")]
+pub(crate) struct PerTable<T>(SmallVec<[Option<T>; 8]>);
+
+#[allow(dead_code, reason = "as above")]
+impl<T> PerTable<T> {
+    /// Nothing for any.
+    pub fn new() -> Self {
+        Self(SmallVec::new())
+    }
+
+    /// That of a table.
+    #[inline]
+    pub fn of(&mut self, table: Table, make: impl FnOnce(Table) -> Result<T>) -> Result<&mut T> {
+        if self.0.len() <= table.0 {
+            self.0.resize_with(table.0 + 1, || None);
+        }
+        match &mut self.0[table.0] {
+            Some(made) => Ok(made),
+            none => Ok(none.insert(make(table)?)),
+        }
+    }
+}

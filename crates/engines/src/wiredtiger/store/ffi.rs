@@ -1,0 +1,211 @@
+//! The functions of `shim.c` and the two of `wiredtiger.h` that need no handle, and over them the
+//! library's connections and sessions as safe types, closed when dropped.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt::Display;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::ID;
+use crate::EngineError;
+use crate::owned;
+
+/// A `WT_CONNECTION`, `WT_SESSION` or `WT_CURSOR`.
+pub(super) type Raw = *mut c_void;
+pub(super) type Text = *const c_char;
+
+/// Some bytes, which whoever gets them only reads: the shim's.
+#[repr(C)]
+pub(super) struct Bytes {
+    pub at: *const u8,
+    pub size: usize,
+}
+
+impl Bytes {
+    #[inline]
+    pub(super) const fn of(bytes: &[u8]) -> Self {
+        Self { at: bytes.as_ptr(), size: bytes.len() }
+    }
+}
+
+/// No such key; the end of a scan: the shim's.
+const ABSENT: c_int = -1;
+/// `WT_ROLLBACK`.
+const ROLLBACK: c_int = -31800;
+
+unsafe extern "C" {
+    fn wiredtiger_version(major: *mut c_int, minor: *mut c_int, patch: *mut c_int) -> Text;
+    fn wiredtiger_strerror(code: c_int) -> Text;
+
+    fn ember_wt_open(home: Text, config: Text, connection: *mut Raw) -> c_int;
+    fn ember_wt_close(connection: Raw) -> c_int;
+    fn ember_wt_session(connection: Raw, session: *mut Raw) -> c_int;
+    fn ember_wt_session_close(session: Raw) -> c_int;
+    fn ember_wt_create(session: Raw, uri: Text, config: Text) -> c_int;
+    fn ember_wt_drop(session: Raw, uri: Text) -> c_int;
+    fn ember_wt_checkpoint(session: Raw) -> c_int;
+    fn ember_wt_begin(session: Raw) -> c_int;
+    fn ember_wt_commit(session: Raw) -> c_int;
+    fn ember_wt_rollback(session: Raw) -> c_int;
+
+    pub(super) fn ember_wt_cursor(session: Raw, uri: Text, config: Text, out: *mut Raw) -> c_int;
+    pub(super) fn ember_wt_cursor_close(cursor: Raw) -> c_int;
+    pub(super) fn ember_wt_reset(cursor: Raw) -> c_int;
+    pub(super) fn ember_wt_search(cursor: Raw, key: Bytes) -> c_int;
+    pub(super) fn ember_wt_search_near(cursor: Raw, key: Bytes, beside: *mut c_int) -> c_int;
+    pub(super) fn ember_wt_next(cursor: Raw) -> c_int;
+    pub(super) fn ember_wt_prev(cursor: Raw) -> c_int;
+    pub(super) fn ember_wt_key(cursor: Raw, key: *mut Bytes) -> c_int;
+    pub(super) fn ember_wt_value(cursor: Raw, value: *mut Bytes) -> c_int;
+    pub(super) fn ember_wt_insert(cursor: Raw, key: Bytes, value: Bytes) -> c_int;
+    pub(super) fn ember_wt_update(cursor: Raw, value: Bytes) -> c_int;
+    pub(super) fn ember_wt_remove(cursor: Raw, key: Bytes) -> c_int;
+}
+
+/// The library's version, `3.2.1`.
+pub(super) fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: writes three integers; no other precondition.
+    unsafe { wiredtiger_version(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
+/// What the library refused, by its code.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Refusal {
+    code: c_int,
+    doing: &'static str,
+}
+
+impl Refusal {
+    /// Whether it was for the sake of another session's change, after which the manual has it made
+    /// again (<https://source.wiredtiger.com/11.3.1/error_handling.html>).
+    pub(super) const fn is_conflict(&self) -> bool {
+        self.code == ROLLBACK
+    }
+}
+
+impl From<Refusal> for EngineError {
+    fn from(Refusal { code, doing }: Refusal) -> Self {
+        Self::failed(ID, doing, words(code))
+    }
+}
+
+/// The library's own words for a return code.
+fn words(code: c_int) -> String {
+    // SAFETY: returns a NUL-terminated text for any code, which is copied at once.
+    unsafe { CStr::from_ptr(wiredtiger_strerror(code)) }.to_string_lossy().into_owned()
+}
+
+/// What a call returns.
+pub(super) type Result<T> = std::result::Result<T, Refusal>;
+
+#[inline]
+pub(super) const fn check(code: c_int, doing: &'static str) -> Result<()> {
+    if code == 0 { Ok(()) } else { Err(Refusal { code, doing }) }
+}
+
+/// Whether the key was there.
+#[inline]
+pub(super) const fn found(code: c_int, doing: &'static str) -> Result<bool> {
+    match code {
+        0 => Ok(true),
+        ABSENT => Ok(false),
+        code => Err(Refusal { code, doing }),
+    }
+}
+
+/// A handle, closed when dropped.
+pub(super) type Owned = owned::Owned<c_void, c_int>;
+
+/// An open database, closed when dropped.
+pub(super) struct Connection(Owned);
+
+// SAFETY: threads share a connection, whose methods may be called by any of them; a session belongs
+// to one thread: <https://source.wiredtiger.com/mongodb-4.4/threads.html>.
+unsafe impl Send for Connection {}
+// SAFETY: as above.
+unsafe impl Sync for Connection {}
+
+impl Connection {
+    /// Opens or makes the database in a folder, with its log replayed where there is one.
+    pub(super) fn open(folder: &Path, config: &str) -> crate::Result<Arc<Self>> {
+        let doing = format!("open the database in {}", folder.display());
+        let failed = |why: &dyn Display| EngineError::failed(ID, &doing, why);
+        let home = CString::new(folder.as_os_str().as_bytes()).map_err(|error| failed(&error))?;
+        let config = CString::new(config).map_err(|error| failed(&error))?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: both texts live through the call; on success the handle is open and ours.
+        match unsafe { ember_wt_open(home.as_ptr(), config.as_ptr(), &mut raw) } {
+            // SAFETY: sessions hold it.
+            0 => Ok(Arc::new(Self(unsafe { Owned::new(raw, ember_wt_close) }))),
+            code => Err(failed(&words(code))),
+        }
+    }
+
+    /// Begins a session.
+    pub(super) fn session(self: &Arc<Self>) -> crate::Result<Rc<Session>> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: open.
+        check(unsafe { ember_wt_session(self.0.raw, &mut raw) }, "begin a session")?;
+        // SAFETY: ours, and dropped before the connection.
+        let raw = unsafe { Owned::new(raw, ember_wt_session_close) };
+        Ok(Rc::new(Session { raw, connection: Arc::clone(self) }))
+    }
+}
+
+/// What runs transactions in a database, on one thread.
+pub(super) struct Session {
+    pub raw: Owned,
+    pub connection: Arc<Connection>,
+}
+
+impl Session {
+    /// Makes a table of bytes, as they are, if it is not there; whether it was made.
+    pub(super) fn create(&self, uri: &CStr) -> Result<bool> {
+        let format = c"key_format=u,value_format=u,exclusive=true";
+        // SAFETY: open; both texts live through the call.
+        match unsafe { ember_wt_create(self.raw.raw, uri.as_ptr(), format.as_ptr()) } {
+            libc::EEXIST => Ok(false),
+            code => check(code, "make a table").map(|()| true),
+        }
+    }
+
+    /// Removes a table, which is without cursors.
+    pub(super) fn remove(&self, uri: &CStr) -> Result<()> {
+        // SAFETY: open; the text lives through the call.
+        check(unsafe { ember_wt_drop(self.raw.raw, uri.as_ptr()) }, "remove a table")
+    }
+
+    /// Takes a checkpoint.
+    pub(super) fn checkpoint(&self) -> crate::Result<()> {
+        // SAFETY: open.
+        Ok(check(unsafe { ember_wt_checkpoint(self.raw.raw) }, "checkpoint")?)
+    }
+
+    /// Does work in a transaction, which is committed, or else undone.
+    pub(super) fn within(&self, work: impl FnOnce() -> crate::Result<()>) -> crate::Result<()> {
+        // SAFETY: open.
+        check(unsafe { ember_wt_begin(self.raw.raw) }, "begin a transaction")?;
+        let done = work();
+        // SAFETY: open; the transaction ends whatever these return.
+        let ended = unsafe {
+            match done {
+                Ok(()) => check(ember_wt_commit(self.raw.raw), "commit"),
+                Err(_) => check(ember_wt_rollback(self.raw.raw), "roll back"),
+            }
+        };
+        ended.map_err(EngineError::from).and(done)
+    }
+
+    /// Ends it, which has no cursors, and with the last session the database is closed.
+    pub(super) fn close(self: Rc<Self>) -> crate::Result<()> {
+        let Some(Self { raw, connection }) = Rc::into_inner(self) else { return Ok(()) };
+        let ended = check(raw.end(), "end a session");
+        let closed = Arc::into_inner(connection).map_or(0, |connection| connection.0.end());
+        Ok(ended.and(check(closed, "close the database"))?)
+    }
+}

@@ -1,0 +1,28 @@
+//! The settings that a database has, as the library keeps them beside it.
+
+use std::fs;
+use std::path::Path;
+
+use super::ID;
+use crate::{EngineError, Result};
+
+/// What a database was made with, as the library keeps it there.
+pub(super) fn created_with(folder: &Path) -> Result<Vec<(String, String)>> {
+    let path = folder.join("WiredTiger.basecfg");
+    let text = fs::read_to_string(&path).map_err(|e| EngineError::file(ID, "read", path, e))?;
+    let text = text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join(",");
+    Ok(entries(&text).map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+/// The `name=value` pairs of a configuration; a value may be a list in parentheses.
+fn entries(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut depth = 0;
+    let entries = text.split(move |c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ',' && depth == 0
+    });
+    entries.filter_map(|entry| entry.split_once('='))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! A table, and its cursors: every read and write of the library goes through one.
+
+use std::ffi::{CStr, CString, c_int};
+use std::rc::Rc;
+use std::{mem, ptr};
+
+use super::ID;
+use super::ffi::*;
+use crate::EngineError;
+use crate::kv::{Direction, Pairs, Range, Visit};
+use crate::owned::bytes;
+
+/// A place in a table.
+pub(super) struct Cursor {
+    raw: Owned,
+    _session: Rc<Session>,
+}
+
+impl Cursor {
+    fn open(session: &Rc<Session>, uri: &CStr, config: &CStr) -> Result<Self> {
+        let (raw, mut out) = (session.raw.raw, ptr::null_mut());
+        // SAFETY: open; both texts live through the call.
+        let code = unsafe { ember_wt_cursor(raw, uri.as_ptr(), config.as_ptr(), &mut out) };
+        check(code, "open a cursor")?;
+        // SAFETY: ours, and dropped before the session.
+        let raw = unsafe { Owned::new(out, ember_wt_cursor_close) };
+        Ok(Self { raw, _session: Rc::clone(session) })
+    }
+
+    /// Leaves its place, which pins a page and a snapshot.
+    #[inline]
+    pub(super) fn reset(&mut self) -> Result<()> {
+        // SAFETY: open.
+        check(unsafe { ember_wt_reset(self.raw.raw) }, "reset a cursor")
+    }
+
+    /// Goes to a key; whether it is there.
+    #[inline]
+    pub(super) fn find(&mut self, key: &[u8]) -> Result<bool> {
+        // SAFETY: open; the key lives through the call.
+        found(unsafe { ember_wt_search(self.raw.raw, Bytes::of(key)) }, "find a key")
+    }
+
+    #[inline]
+    fn key(&self) -> Result<&[u8]> {
+        self.shown(ember_wt_key, "read a key")
+    }
+
+    /// The value it stands on.
+    #[inline]
+    pub(super) fn value(&self) -> Result<&[u8]> {
+        self.shown(ember_wt_value, "read a value")
+    }
+
+    #[inline]
+    fn shown(
+        &self,
+        show: unsafe extern "C" fn(Raw, *mut Bytes) -> c_int,
+        doing: &'static str,
+    ) -> Result<&[u8]> {
+        let mut shown = Bytes::of(&[]);
+        // SAFETY: open.
+        check(unsafe { show(self.raw.raw, &mut shown) }, doing)?;
+        // SAFETY: in the library's memory until the cursor moves, for which `self` is borrowed.
+        Ok(unsafe { bytes(shown.at, shown.size) })
+    }
+
+    /// Puts a pair.
+    #[inline]
+    pub(super) fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let (key, value) = (Bytes::of(key), Bytes::of(value));
+        // SAFETY: open; both live through the call.
+        check(unsafe { ember_wt_insert(self.raw.raw, key, value) }, "put a value")
+    }
+
+    /// Replaces the value it stands on.
+    #[inline]
+    pub(super) fn update(&mut self, value: &[u8]) -> Result<()> {
+        // SAFETY: open; the value lives through the call.
+        check(unsafe { ember_wt_update(self.raw.raw, Bytes::of(value)) }, "replace a value")
+    }
+
+    /// Removes a key; whether it was there, if the cursor was opened not to overwrite.
+    #[inline]
+    pub(super) fn remove(&mut self, key: &[u8]) -> Result<bool> {
+        // SAFETY: open; the key lives through the call.
+        found(unsafe { ember_wt_remove(self.raw.raw, Bytes::of(key)) }, "delete a key")
+    }
+
+    /// Moves on, from no place to the first pair of that way; whether there is one.
+    #[inline]
+    fn step(&mut self, direction: Direction) -> Result<bool> {
+        // SAFETY: open.
+        let code = unsafe {
+            match direction {
+                Direction::Forward => ember_wt_next(self.raw.raw),
+                Direction::Backward => ember_wt_prev(self.raw.raw),
+            }
+        };
+        found(code, "move a cursor")
+    }
+
+    /// Whether its table has any; it leaves its place.
+    fn has_pairs(&mut self) -> Result<bool> {
+        let there = self.step(Direction::Forward)?;
+        self.reset().map(|()| there)
+    }
+
+    /// Goes to the first pair of a range, or beyond it; whether there is one.
+    fn seek(&mut self, Range { from, to, direction }: Range<'_>) -> Result<bool> {
+        let start = match direction {
+            Direction::Forward => from.filter(|from| !from.is_empty()),
+            Direction::Backward => to,
+        };
+        let Some(start) = start else { return self.step(direction) };
+        if start.is_empty() {
+            return Ok(false);
+        }
+        let mut beside = 0;
+        // SAFETY: open; the key lives through the call.
+        let code = unsafe { ember_wt_search_near(self.raw.raw, Bytes::of(start), &mut beside) };
+        let within = match direction {
+            Direction::Forward => beside >= 0,
+            Direction::Backward => beside < 0,
+        };
+        Ok(found(code, "find a place")? && (within || self.step(direction)?))
+    }
+
+    /// Visits the pairs of a range, from no place, and leaves its place.
+    pub(super) fn walk(&mut self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.reset()?;
+        let mut there = self.seek(range)?;
+        while there {
+            let key = self.key()?;
+            let is_beyond = match range.direction {
+                Direction::Forward => range.to.is_some_and(|to| key >= to),
+                Direction::Backward => range.from.is_some_and(|from| key < from),
+            };
+            if is_beyond || visit(key, self.value()?).is_break() {
+                break;
+            }
+            there = self.step(range.direction)?;
+        }
+        self.reset()
+    }
+}
+
+/// The cursors of a table, held open.
+pub(super) struct Cursors {
+    /// Sets a key whether it is there or not.
+    pub put: Cursor,
+    /// Does everything else: it tells a key that is not there.
+    pub other: Cursor,
+}
+
+impl Cursors {
+    fn open(session: &Rc<Session>, uri: &CStr) -> Result<Self> {
+        let put = Cursor::open(session, uri, c"overwrite=true")?;
+        Ok(Self { put, other: Cursor::open(session, uri, c"overwrite=false")? })
+    }
+
+    /// The value of a key; the cursor then stands on it.
+    #[inline]
+    pub(super) fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>> {
+        if self.other.find(key)? { self.other.value().map(Some) } else { Ok(None) }
+    }
+}
+
+/// A table.
+pub(super) struct Tree {
+    uri: CString,
+    session: Rc<Session>,
+    /// None where they could not be opened after the table was made anew.
+    cursors: Option<Cursors>,
+    /// Whether nothing has looked into it since it was made: no checkpoint and no operation.
+    pub is_fresh: bool,
+}
+
+impl Tree {
+    /// Opens a table, making it if need be.
+    pub(super) fn open(session: &Rc<Session>, name: &str) -> crate::Result<Self> {
+        let uri = CString::new(format!("table:{name}"))
+            .map_err(|error| EngineError::failed(ID, "open a table", error))?;
+        let is_fresh = session.create(&uri)?;
+        let cursors = Some(Cursors::open(session, &uri)?);
+        Ok(Self { uri, session: Rc::clone(session), cursors, is_fresh })
+    }
+
+    /// Whether it is the table of that name.
+    pub(super) fn is_named(&self, name: &str) -> bool {
+        self.uri.as_bytes().strip_prefix(b"table:") == Some(name.as_bytes())
+    }
+
+    /// Its cursors, which look into it.
+    #[inline]
+    pub(super) fn cursors(&mut self) -> crate::Result<&mut Cursors> {
+        let lost = || EngineError::failed(ID, "use a table", "it could not be made anew");
+        self.is_fresh = false;
+        self.cursors.as_mut().ok_or_else(lost)
+    }
+
+    /// Does what needs a table without cursors.
+    fn apart<T>(&mut self, work: impl FnOnce(&Rc<Session>, &CStr) -> Result<T>) -> Result<T> {
+        self.cursors = None;
+        let done = work(&self.session, &self.uri);
+        // In any case, so that the table stays usable.
+        self.cursors = Some(Cursors::open(&self.session, &self.uri)?);
+        done
+    }
+
+    /// Makes it anew.
+    pub(super) fn clear(&mut self) -> crate::Result<()> {
+        self.apart(|session, uri| session.remove(uri).and_then(|()| session.create(uri)))?;
+        self.is_fresh = true;
+        Ok(())
+    }
+
+    /// Loads it by a bulk cursor, which wants a fresh table; how many pairs.
+    pub(super) fn load(&mut self, pairs: &mut dyn Pairs) -> crate::Result<u64> {
+        if !mem::take(&mut self.is_fresh) {
+            if self.cursors()?.other.has_pairs()? {
+                return Err(EngineError::failed(ID, "load a table in bulk", "it is not empty"));
+            }
+            self.clear()?;
+            self.is_fresh = false;
+        }
+        Ok(self.apart(|session, uri| {
+            let (mut cursor, mut rows) = (Cursor::open(session, uri, c"bulk")?, 0);
+            while let Some((key, value)) = pairs.next() {
+                cursor.insert(key, value)?;
+                rows += 1;
+            }
+            // The load ends here, and may fail here.
+            check(cursor.raw.end(), "end a load").map(|()| rows)
+        })?)
+    }
+}
