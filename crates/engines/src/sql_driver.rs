@@ -19,6 +19,14 @@ pub(crate) enum Stopped {
     Visitor(EngineError),
 }
 
+impl From<Stopped> for EngineError {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Engine(error) | Stopped::Conflict(error) | Stopped::Visitor(error) => error,
+        }
+    }
+}
+
 impl From<EngineError> for Stopped {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)
@@ -144,8 +152,8 @@ impl<D: Driver> Connected<D> {
         let run = || driver.run(prepared, params, visit.as_deref_mut());
         match again_if(refused, run) {
             Ok(count) => Ok(count),
-            Err(Stopped::Engine(error) | Stopped::Conflict(error)) => self.ending(Err(error)),
             Err(Stopped::Visitor(error)) => Err(error),
+            Err(stopped) => self.ending(Err(stopped.into())),
         }
     }
 }

@@ -5,10 +5,11 @@ use std::ptr;
 use std::rc::Rc;
 
 use super::NAME;
-use super::api::{Handle, SUCCESS, TypeId, types};
+use super::api::{Api, Handle, SUCCESS, TypeId, types};
 use super::connection::{Answer, Connection, terminated, text};
 use super::vector::{Column, Row};
 use crate::sql::{Param, Visit};
+use crate::sql_driver::Stopped;
 use crate::{EngineError, Result};
 
 /// A prepared statement.
@@ -99,7 +100,11 @@ impl Prepared {
     }
 
     /// Runs it and visits its rows.
-    pub(super) fn query(&self, params: &[Param<'_>], visit: &mut Visit<'_>) -> Result<()> {
+    pub(super) fn query(
+        &self,
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> std::result::Result<(), Stopped> {
         let api = self.connection.api;
         let mut answer = self.execute(params)?;
         let mut columns = self.columns.borrow_mut();
@@ -114,7 +119,7 @@ impl Prepared {
             for row in 0..rows {
                 // SAFETY: the columns point into this chunk, which outlives the visit and has
                 // that many rows.
-                visit(&unsafe { Row::new(&columns, row) })?;
+                visit(&unsafe { Row::new(&columns, row) }).map_err(Stopped::Visitor)?;
             }
         }
         Ok(())
@@ -187,12 +192,12 @@ impl Drop for Prepared {
 
 /// A chunk of a result, destroyed when dropped.
 struct Chunk {
-    api: &'static super::api::Api,
+    api: &'static Api,
     raw: Handle,
 }
 
 impl Chunk {
-    fn fetch(api: &'static super::api::Api, answer: &Answer) -> Option<Self> {
+    fn fetch(api: &'static Api, answer: &Answer) -> Option<Self> {
         // SAFETY: the result is alive.
         let raw = unsafe { (api.fetch_chunk)(answer.raw) };
         (!raw.is_null()).then_some(Self { api, raw })

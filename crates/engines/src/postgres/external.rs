@@ -30,7 +30,7 @@ pub(super) fn connect(url: &str, durability: Durability) -> Result<Session> {
     let sql = format!("CREATE SCHEMA {schema}");
     connection.run(&sql).map_err(|e| e.while_doing(format!("run `{sql}`")))?;
     // From here on, dropping the session drops the schema.
-    let mut session = Session::with_schema(connection, schema.clone(), url);
+    let mut session = Session::new(connection, Some(schema.clone()), url, durability);
     session.set(settings(&schema, durability))?;
     Ok(session)
 }

@@ -53,7 +53,7 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     );
     let connect = |_: &Home| Connection::open(library, &place);
     let (server, connection) = Server::start(spec(&postgres, args), &home, connect)?;
-    Ok((server, Session::new(connection, &place)))
+    Ok((server, Session::new(connection, None, &place, open.durability)))
 }
 
 fn words(line: &str) -> Vec<OsString> {

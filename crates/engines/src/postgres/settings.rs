@@ -1,10 +1,8 @@
 //! What the server really runs with.
 
-use embermark_model::Durability;
-
-use super::dialect;
 use super::session::Session;
 use crate::Result;
+use crate::sql_driver::Driver;
 use crate::sql::{Nullable, SqlType, TableDef};
 
 /// The parameters that decide durability and speed.
@@ -45,12 +43,9 @@ type Settings = Vec<(String, String)>;
 ///
 /// # Errors
 /// When the server reports one.
-pub(super) fn read_back(
-    session: &mut Session,
-    durability: Durability,
-) -> Result<(String, Settings)> {
+pub(super) fn read_back(session: &mut Session) -> Result<(String, Settings)> {
     let list = NAMES.map(|name| format!("current_setting('{name}', true)")).join(", ");
-    let found = session.batch(&format!("SELECT {list}, current_setting('server_version')"))?;
+    let found = session.ask(&format!("SELECT {list}, current_setting('server_version')"))?;
     let mut values = found.texts().into_iter().flatten();
     let mut settings: Settings = NAMES
         .iter()
@@ -58,16 +53,16 @@ pub(super) fn read_back(
         .filter_map(|(name, value)| Some(((*name).to_owned(), value?)))
         .collect();
     let version = values.next().flatten().unwrap_or_default();
-    settings.push(("relpersistence".to_owned(), persistence(session, durability)?));
+    settings.push(("relpersistence".to_owned(), persistence(session)?));
     settings.push(("libpq".to_owned(), session.connection.library().version.clone()));
     Ok((version, settings))
 }
 
 /// How a table is kept, found out by making one.
-fn persistence(session: &mut Session, durability: Durability) -> Result<String> {
-    session.batch(&format!("BEGIN; {}", dialect::of(durability).create_table(&PROBE)))?;
+fn persistence(session: &mut Session) -> Result<String> {
+    session.ask(&format!("BEGIN; {}", session.dialect().create_table(&PROBE)))?;
     let sql = "SELECT relpersistence FROM pg_class WHERE oid = 'embermark_probe'::regclass";
-    let kept = session.batch(sql)?.texts().into_iter().flatten().flatten().next();
+    let kept = session.ask(sql)?.texts().into_iter().flatten().flatten().next();
     session.exec(c"ROLLBACK")?;
     Ok(match kept.as_deref().unwrap_or_default() {
         "p" => "permanent".to_owned(),
