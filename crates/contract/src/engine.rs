@@ -158,7 +158,15 @@ pub struct OpenOptions {
 impl OpenOptions {
     /// A private database of one client, a server's reached by a socket.
     pub fn new(dir: impl Into<PathBuf>, durability: Durability, memory: u64) -> Self {
-        Self { dir: dir.into(), durability, memory, url: None, link: Link::Socket, clients: 1, shared: false }
+        Self {
+            dir: dir.into(),
+            durability,
+            memory,
+            url: None,
+            link: Link::Socket,
+            clients: 1,
+            shared: false,
+        }
     }
 
     /// Whether the client that opens it has it alone. An embedded engine may then lock it for good,

@@ -18,9 +18,7 @@ use std::rc::Rc;
 
 use embermark_model::Durability;
 
-use crate::{
-    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier,
-};
+use crate::{Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier};
 use connection::Connection;
 use library::{DuckLib, LIBRARY};
 use statement::Prepared;

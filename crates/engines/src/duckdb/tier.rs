@@ -38,13 +38,9 @@ const fn table(none: TierSetting<Log>, process: TierSetting<Log>) -> TierTable<L
 const NO_LOG: TierSetting<Log> =
     TierSetting::of(Durability::None, Log::None, "ATTACH with RECOVERY_MODE no_wal_writes", MANUAL);
 
-const UNSYNCED: TierSetting<Log> = TierSetting::of(
-    Durability::Process,
-    Log::Unsynced,
-    "write-ahead log, fsync_mode=none",
-    MANUAL,
-)
-.reads(&[("fsync_mode", &["none"])]);
+const UNSYNCED: TierSetting<Log> =
+    TierSetting::of(Durability::Process, Log::Unsynced, "write-ahead log, fsync_mode=none", MANUAL)
+        .reads(&[("fsync_mode", &["none"])]);
 
 const SYNCED: TierSetting<Log> = TierSetting::of(
     Durability::Power,

@@ -78,7 +78,9 @@ impl Session {
     /// # Errors
     /// When the server reports one, such as that the user may create no database.
     pub fn create(mut self, database: &str, given: bool) -> Result<Self> {
-        self.send(&format!("CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {COLLATION}"))?;
+        self.send(&format!(
+            "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {COLLATION}"
+        ))?;
         self.given = given;
         self.enter(database)
     }

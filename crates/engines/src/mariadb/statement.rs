@@ -166,11 +166,7 @@ impl Drop for Rest<'_> {
 
 /// Makes columns for what was returned and binds them, unless they are there: the types of a result
 /// may change with those of parameters.
-fn bind_columns(
-    handle: &Handle,
-    columns: &mut Vec<Column>,
-    count: c_uint,
-) -> Result<(), Failure> {
+fn bind_columns(handle: &Handle, columns: &mut Vec<Column>, count: c_uint) -> Result<(), Failure> {
     // SAFETY: the library has so many fields of the result, and keeps them until the next call.
     let fields = unsafe {
         let fields = (handle.connection().library.own.stmt_fetch_fields)(handle.raw());

@@ -2,8 +2,8 @@
 
 use super::session::Session;
 use crate::Result;
-use crate::sql_driver::Driver;
 use crate::sql::{Nullable, SqlType, TableDef};
+use crate::sql_driver::Driver;
 
 /// The parameters that decide durability and speed.
 const NAMES: [&str; 20] = [

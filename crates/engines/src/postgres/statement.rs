@@ -34,11 +34,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Prepares a statement, the `number`th of its connection.
-    pub fn new(
-        connection: &mut Connection,
-        number: usize,
-        sql: &str,
-    ) -> Result<Self, ServerError> {
+    pub fn new(connection: &mut Connection, number: usize, sql: &str) -> Result<Self, ServerError> {
         let name = CString::new(format!("s{number}")).unwrap_or_default();
         let types = connection.prepare(&name, sql)?;
         Ok(Self { name, sql: sql.to_owned(), values: Values::new(types), few: 0 })

@@ -77,8 +77,7 @@ impl Engine for Sqlite {
 }
 
 /// Why nobody else may open a database that [is locked](is_locked).
-const LOCKED: &str =
-    "with locking_mode=EXCLUSIVE, set in the tier `none` and wherever one client has the database \
+const LOCKED: &str = "with locking_mode=EXCLUSIVE, set in the tier `none` and wherever one client has the database \
      alone, no other connection can access it (https://www.sqlite.org/pragma.html#pragma_locking_mode)";
 
 /// Whether the file stays locked as long as it is open, which saves the locking of every transaction,

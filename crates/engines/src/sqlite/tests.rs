@@ -37,7 +37,8 @@ fn who_has_a_database_alone_shares_nothing_and_keeps_it_to_itself() {
         let write = |options: &OpenOptions| {
             let mut store = Sqlite.open(options).unwrap().store;
             let Store::Sql(sql) = &mut store else { panic!("no store of SQL") };
-            sql.batch("CREATE TABLE IF NOT EXISTS t (a INTEGER); INSERT INTO t VALUES (1)").unwrap();
+            sql.batch("CREATE TABLE IF NOT EXISTS t (a INTEGER); INSERT INTO t VALUES (1)")
+                .unwrap();
             store
         };
         let shared_memory = options.dir.join(format!("{FILE}-shm"));

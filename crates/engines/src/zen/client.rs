@@ -1,5 +1,6 @@
 //! A client of the engine: its session, its transaction, its version; and its errors.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -21,7 +22,7 @@ pub(super) fn check(api: &Api, code: Status, doing: &str) -> Result<()> {
 #[cold]
 pub(super) fn error(api: &Api, code: Status, doing: &str) -> EngineError {
     // SAFETY: the function takes any number.
-    let words = text(unsafe { (api.status_to_string)(code) });
+    let words = text(unsafe { (api.StatusCodeToString)(code) });
     EngineError::failed(NAME, doing, format_args!("{words} (status {code})"))
 }
 
@@ -84,7 +85,7 @@ pub(super) struct Versions {
 pub(super) struct Client {
     pub(super) api: &'static Api,
     /// Null once it is closed.
-    raw: Handle,
+    raw: Cell<Handle>,
 }
 
 impl Client {
@@ -95,35 +96,39 @@ impl Client {
         let number = c_int::from(NUMBERS.fetch_add(1, Ordering::Relaxed));
         let mut raw = ptr::null_mut();
         // SAFETY: the function stores a handle where it is told to.
-        let code = unsafe { (api.client_allocate)(&mut raw, SERVICE_AGENT, number) };
+        let code = unsafe { (api.ClientAllocate)(&mut raw, SERVICE_AGENT, number) };
         check(api, code, "begin a session")?;
-        Ok(Self { api, raw })
+        Ok(Self { api, raw: Cell::new(raw) })
     }
 
-    /// Its handle, good as long as this lives.
+    /// Its handle, null once it is closed.
     #[inline]
     pub(super) fn raw(&self) -> Handle {
-        self.raw
+        self.raw.get()
     }
 
     /// The versions; the engine has to answer for that.
     pub(super) fn versions(&self) -> Result<Versions> {
         const DOING: &str = "ask for its version";
         let api = self.api;
-        let version = Owned::new(api, api.version_allocate, api.version_free, DOING)?;
+        let version = Owned::new(api, api.VersionAllocate, api.VersionFree, DOING)?;
         let raw = version.raw();
         // SAFETY: both handles are open; without a file the call concerns no remote engine.
-        check(api, unsafe { (api.client_get_version)(self.raw, raw, ptr::null_mut()) }, DOING)?;
+        check(api, unsafe { (api.ClientGetVersion)(self.raw(), raw, ptr::null_mut()) }, DOING)?;
         let number = |get: unsafe extern "C" fn(Handle) -> c_int| {
             // SAFETY: the version's handle is open.
             match unsafe { get(raw) } {
                 // SAFETY: as above.
-                -1 => Err(error(api, unsafe { (api.version_last_status)(raw) }, DOING)),
+                -1 => Err(error(api, unsafe { (api.VersionGetLastStatusCode)(raw) }, DOING)),
                 number => Ok(number),
             }
         };
-        let client = (number(api.version_client)?, number(api.version_client_revision)?);
-        let engine = (number(api.version_local)?, number(api.version_local_revision)?);
+        let client = (
+            number(api.VersionGetClientVersionNumber)?,
+            number(api.VersionGetClientRevisionNumber)?,
+        );
+        let engine =
+            (number(api.VersionGetLocalVersionNumber)?, number(api.VersionGetLocalRevisionNumber)?);
         let words = |(version, revision): (c_int, c_int)| format!("{version}.{revision:02}");
         Ok(Versions { client: words(client), engine: (engine.0 > 0).then(|| words(engine)) })
     }
@@ -131,14 +136,16 @@ impl Client {
     /// Begins a transaction: an exclusive one, since nobody else uses the files.
     pub(super) fn begin(&self) -> Result<()> {
         // SAFETY: the session is open.
-        let code = unsafe { (self.api.client_begin)(self.raw, TRANSACTION_EXCLUSIVE, LOCK_NONE) };
+        let code = unsafe {
+            (self.api.ClientTransactionBegin)(self.raw(), TRANSACTION_EXCLUSIVE, LOCK_NONE)
+        };
         check(self.api, code, "begin a transaction")
     }
 
     /// Ends the transaction: it is committed, or else aborted.
     pub(super) fn end(&self) -> Result<()> {
         // SAFETY: the session is open.
-        let code = unsafe { (self.api.client_end)(self.raw) };
+        let code = unsafe { (self.api.ClientTransactionEnd)(self.raw()) };
         check(self.api, code, "commit").inspect_err(|_| {
             // What the engine left of it must not hold files; the first error is the one to tell.
             let _ = self.abort();
@@ -148,17 +155,21 @@ impl Client {
     /// Undoes the transaction.
     pub(super) fn abort(&self) -> Result<()> {
         // SAFETY: the session is open.
-        check(self.api, unsafe { (self.api.client_abort)(self.raw) }, "abort a transaction")
+        check(
+            self.api,
+            unsafe { (self.api.ClientTransactionAbort)(self.raw()) },
+            "abort a transaction",
+        )
     }
 
     /// Ends the session; the engine lets go of all that belongs to it.
-    pub(super) fn close(&mut self) -> Result<()> {
-        if self.raw.is_null() {
+    pub(super) fn close(&self) -> Result<()> {
+        let raw = self.raw.replace(ptr::null_mut());
+        if raw.is_null() {
             return Ok(());
         }
-        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
         // SAFETY: open until here, and forgotten whatever this returns.
-        let (reset, freed) = unsafe { ((self.api.client_reset)(raw), (self.api.client_free)(raw)) };
+        let (reset, freed) = unsafe { ((self.api.ClientReset)(raw), (self.api.ClientFree)(raw)) };
         check(self.api, reset, "end a session").and(check(self.api, freed, "free a session"))
     }
 }

@@ -88,22 +88,40 @@ impl Walk<'_> {
     fn bulk(&mut self, length: usize, see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
         const DOING: &str = "retrieve records in bulk";
         let (api, file) = self.file.parts();
-        let wanted = Owned::new(api, api.wanted_allocate, api.wanted_free, DOING)?;
+        let wanted = Owned::new(
+            api,
+            api.BulkRetrieveAttributesAllocate,
+            api.BulkRetrieveAttributesFree,
+            DOING,
+        )?;
         // SAFETY: the handle is open.
-        check(api, unsafe { (api.wanted_field)(wanted.raw(), 0, int(length)) }, DOING)?;
+        check(
+            api,
+            unsafe { (api.BulkRetrieveAttributesAddField)(wanted.raw(), 0, int(length)) },
+            DOING,
+        )?;
         // SAFETY: as above.
-        check(api, unsafe { (api.wanted_skip)(wanted.raw(), 1) }, DOING)?;
+        check(
+            api,
+            unsafe { (api.BulkRetrieveAttributesSetSkipCurrentRecord)(wanted.raw(), 1) },
+            DOING,
+        )?;
         let retrieve = match self.direction {
-            Direction::Forward => api.bulk_next,
-            Direction::Backward => api.bulk_previous,
+            Direction::Forward => api.FileBulkRetrieveNext,
+            Direction::Backward => api.FileBulkRetrievePrevious,
         };
         let mut bytes = BATCH.0;
         loop {
             let most = int((bytes / length).max(1));
             // SAFETY: as above.
-            check(api, unsafe { (api.wanted_count)(wanted.raw(), most) }, DOING)?;
+            check(
+                api,
+                unsafe { (api.BulkRetrieveAttributesSetMaximumRecordCount)(wanted.raw(), most) },
+                DOING,
+            )?;
             // A fresh one, so that what an earlier call left in it is never taken for an answer.
-            let found = Owned::new(api, api.found_allocate, api.found_free, DOING)?;
+            let found =
+                Owned::new(api, api.BulkRetrieveResultAllocate, api.BulkRetrieveResultFree, DOING)?;
             // SAFETY: all handles are open.
             let code = unsafe { retrieve(file, wanted.raw(), found.raw(), LOCK_NONE) };
             // The manual: a status other than 0 may come with records
@@ -114,21 +132,27 @@ impl Walk<'_> {
                 code => return Err(error(api, code, DOING)),
             };
             // SAFETY: the handle is open.
-            let records = unsafe { (api.found_count)(found.raw()) };
+            let records = unsafe { (api.BulkRetrieveResultGetRecordCount)(found.raw()) };
             if records < 0 && !last {
                 // SAFETY: as above.
-                return Err(error(api, unsafe { (api.found_last_status)(found.raw()) }, DOING));
+                return Err(error(
+                    api,
+                    unsafe { (api.BulkRetrieveResultGetLastStatusCode)(found.raw()) },
+                    DOING,
+                ));
             }
             for number in 0..records.max(0) {
                 let (into, size) = (self.record.as_mut_ptr().cast(), int(self.record.len()));
                 // SAFETY: as above; the buffer is as large as told.
-                let read = unsafe { (api.found_record)(found.raw(), number, into, size) };
+                let read =
+                    unsafe { (api.BulkRetrieveResultGetRecord)(found.raw(), number, into, size) };
                 match usize::try_from(read) {
                     Ok(read) if read == length => {}
                     Ok(read) => return Err(odd_length(read, length)),
                     Err(_) => {
                         // SAFETY: as above.
-                        let code = unsafe { (api.found_last_status)(found.raw()) };
+                        let code =
+                            unsafe { (api.BulkRetrieveResultGetLastStatusCode)(found.raw()) };
                         return Err(error(api, code, DOING));
                     }
                 }
