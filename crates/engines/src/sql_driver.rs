@@ -27,12 +27,6 @@ impl From<Stopped> for EngineError {
     }
 }
 
-impl From<EngineError> for Stopped {
-    fn from(error: EngineError) -> Self {
-        Self::Engine(error)
-    }
-}
-
 /// A connection, by its engine's own client library.
 pub(crate) trait Driver: Sized + 'static {
     /// The engine, for errors.

@@ -106,7 +106,7 @@ impl Prepared {
         visit: &mut Visit<'_>,
     ) -> std::result::Result<(), Stopped> {
         let api = self.connection.api;
-        let mut answer = self.execute(params)?;
+        let mut answer = self.execute(params).map_err(Stopped::Engine)?;
         let mut columns = self.columns.borrow_mut();
         Column::describe(api, &mut answer, &mut columns);
         while let Some(chunk) = Chunk::fetch(api, &answer) {

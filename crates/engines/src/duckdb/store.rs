@@ -67,7 +67,8 @@ impl Driver for Session {
             return statement.run(params).map_err(conflict);
         };
         if statement.is_stale(self.changes) {
-            *statement = Prepared::new(&self.connection, statement.sql(), self.changes)?;
+            let again = Prepared::new(&self.connection, statement.sql(), self.changes);
+            *statement = again.map_err(Stopped::Engine)?;
         }
         statement.query(params, visit).map(|()| 0)
     }

@@ -137,6 +137,7 @@ fn configuration(options: &OpenOptions) -> Vec<String> {
         format!("--innodb-flush-method={flush_method}"),
         format!("--innodb-buffer-pool-size={pool}"),
         "--innodb-log-file-size=96M".to_owned(),
+        "--innodb-monitor-enable=log_checkpoints".to_owned(),
         format!("--tmp-table-size={work}"),
         format!("--max-heap-table-size={work}"),
         // Caches of engines that hold no table of ours: Aria keeps system tables and results in

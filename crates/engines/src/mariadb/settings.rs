@@ -5,13 +5,15 @@ use super::{NAME, failed};
 use crate::{EngineError, Result};
 
 /// The variables that decide durability and speed, in the order in which they are shown.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 27] = [
     "innodb_flush_log_at_trx_commit",
     "innodb_flush_log_at_timeout",
     "innodb_doublewrite",
     "innodb_flush_method",
     "innodb_log_file_buffering",
     "innodb_log_file_size",
+    "innodb_io_capacity",
+    "innodb_max_dirty_pages_pct_lwm",
     "log_bin",
     "sync_binlog",
     "innodb_buffer_pool_size",
@@ -20,6 +22,7 @@ const NAMES: [&str; 24] = [
     "aria_pagecache_buffer_size",
     "key_buffer_size",
     "tmp_table_size",
+    "max_heap_table_size",
     "sort_buffer_size",
     "join_buffer_size",
     "query_cache_type",

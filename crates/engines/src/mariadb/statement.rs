@@ -48,7 +48,7 @@ impl Prepared {
         params: &[Param<'_>],
         mut visit: Option<&mut Visit<'_>>,
     ) -> Result<u64, Stopped> {
-        self.put(params)?;
+        self.put(params).map_err(Stopped::Engine)?;
         let stopped = |failure: Failure, seen| stopped(&self.sql, &failure, seen);
         // SAFETY: the slots that are bound are the statement's own.
         unsafe { self.handle.execute() }.map_err(|e| stopped(e, false))?;
@@ -62,7 +62,8 @@ impl Prepared {
         if rest.are_several_results() {
             self.columns.clear();
             let why = "it returns several results, of which one would be read";
-            return Err(EngineError::failed(NAME, format!("run `{}`", self.sql), why).into());
+            let error = EngineError::failed(NAME, format!("run `{}`", self.sql), why);
+            return Err(Stopped::Engine(error));
         }
         let bound = bind_columns(&self.handle, &mut self.columns, count);
         bound.map_err(|e| stopped(e, false))?;

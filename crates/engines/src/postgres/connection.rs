@@ -67,6 +67,12 @@ impl Connection {
         self.library
     }
 
+    /// The server's version as one number: 150018 is 15.18.
+    pub fn server_version(&self) -> c_int {
+        // SAFETY: the connection is alive.
+        unsafe { (self.library.api.serverVersion)(self.raw) }
+    }
+
     /// Runs statements without parameters; what the last one gave, as text.
     ///
     /// # Errors

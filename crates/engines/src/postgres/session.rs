@@ -232,12 +232,12 @@ impl Driver for Session {
     /// (<https://www.postgresql.org/docs/current/monitoring-stats.html>): of a view of their own since
     /// version 17.
     fn checkpoints(&mut self) -> Result<Option<u64>> {
-        let since_17 = "SELECT to_regclass('pg_catalog.pg_stat_checkpointer') IS NOT NULL";
-        let sql = match one(&self.ask(since_17)?).as_deref() {
-            Some("t") => "SELECT num_timed + num_requested FROM pg_stat_checkpointer",
-            _ => "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter",
-        };
-        Ok(one(&self.ask(sql)?).and_then(|count| count.parse().ok()))
+        let found = self.ask(match self.connection.server_version() {
+            ..170_000 => "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter",
+            _ => "SELECT num_timed + num_requested FROM pg_stat_checkpointer",
+        })?;
+        let count = found.texts().into_iter().flatten().next().flatten();
+        Ok(count.and_then(|count| count.parse().ok()))
     }
 
     fn join(&self) -> Join {
@@ -262,11 +262,6 @@ impl Driver for Session {
         drop(self);
         server.map_or(Ok(()), Server::stop).and(dropped)
     }
-}
-
-/// The one value of an answer.
-fn one(answer: &Answer) -> Option<String> {
-    answer.texts().into_iter().flatten().next().flatten()
 }
 
 impl Drop for Session {

@@ -6,7 +6,7 @@ use crate::sql::{Nullable, SqlType, TableDef};
 use crate::sql_driver::Driver;
 
 /// The parameters that decide durability and speed.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "fsync",
     "synchronous_commit",
     "full_page_writes",
@@ -15,6 +15,7 @@ const NAMES: [&str; 20] = [
     "max_wal_senders",
     "max_wal_size",
     "checkpoint_timeout",
+    "checkpoint_completion_target",
     "shared_buffers",
     "work_mem",
     "maintenance_work_mem",

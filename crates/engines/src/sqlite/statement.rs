@@ -74,8 +74,8 @@ impl Prepared {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> std::result::Result<(), Stopped> {
-        let running = self.bind(params.iter().copied())?;
-        while running.step()? {
+        let running = self.bind(params.iter().copied()).map_err(Stopped::Engine)?;
+        while running.step().map_err(Stopped::Engine)? {
             visit(&Row(self)).map_err(Stopped::Visitor)?;
         }
         Ok(())

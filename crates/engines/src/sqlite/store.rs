@@ -76,7 +76,7 @@ impl Driver for Session {
             return statement.query(params, visit).map(|()| 0);
         }
         let before = self.changes();
-        statement.run(params.iter().copied())?;
+        statement.run(params.iter().copied()).map_err(Stopped::Engine)?;
         Ok((self.changes() - before).unsigned_abs())
     }
 
