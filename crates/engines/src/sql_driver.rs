@@ -3,6 +3,9 @@
 //! A statement that fails inside a transaction ends it: the transaction is rolled back, so that no half
 //! of one is ever kept and the connection can be used again.
 
+#[allow(dead_code, reason = "each engine needs its part of it")]
+pub(crate) mod misfit;
+
 use crate::clients::again_if;
 use crate::sql::{Access, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
 use crate::{ClientOpener, EngineError, Join, Lifecycle, Result};

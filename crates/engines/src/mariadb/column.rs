@@ -6,8 +6,9 @@ use std::{slice, str};
 
 use super::NAME;
 use super::api::{Bind, Field, Flag, UNSIGNED, types};
+use crate::Result;
 use crate::sql::ResultRow;
-use crate::{EngineError, Result};
+use crate::sql_driver::misfit::{no_column, not_wanted};
 
 /// A column, and its value in the row that was fetched last. What the library writes lies in cells,
 /// or in memory of cells, so that a reference to a column takes nothing from its pointers.
@@ -146,25 +147,16 @@ impl Row<'_> {
         read: impl FnOnce(&'a Column, Form) -> Option<T>,
     ) -> Result<Option<T>> {
         let Some(found) = self.0.get(column) else {
-            let why = format!("it has {} columns", self.0.len());
-            return Err(EngineError::failed(NAME, format!("read column {column} of a row"), why));
+            return Err(no_column(NAME, column, self.0.len()));
         };
         if found.is_null.get() != 0 {
             return Ok(None);
         }
         match read(found, form(found.of)) {
             Some(value) => Ok(Some(value)),
-            None => Err(unwanted(found, column, wanted)),
+            None => Err(not_wanted(NAME, column, &found.name, type_name(found.of), wanted)),
         }
     }
-}
-
-#[cold]
-fn unwanted(found: &Column, column: usize, wanted: &str) -> EngineError {
-    let doing = format!("read column {column} (`{}`)", found.name);
-    let of = type_name(found.of);
-    let why = format!("it is {of}, and this value of it no {wanted}: cast it in the statement");
-    EngineError::failed(NAME, doing, why)
 }
 
 impl ResultRow for Row<'_> {

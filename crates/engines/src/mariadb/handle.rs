@@ -16,9 +16,6 @@ pub(super) struct Handle {
 
 impl Handle {
     /// Prepares the one statement of `sql`.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn prepare(connection: &Rc<Connection>, sql: &str) -> Result<Self, Failure> {
         let api = connection.api();
         // SAFETY: the connection is open, and kept so by the handle.
@@ -52,9 +49,6 @@ impl Handle {
     ///
     /// # Safety
     /// There is one for each parameter, and what they point to is alive in every execution.
-    ///
-    /// # Errors
-    /// The library's.
     pub unsafe fn bind(&self, binds: &mut [Bind]) -> Result<(), Failure> {
         // SAFETY: the library copies the structures; the rest is the caller's promise.
         match unsafe { (self.api().stmt_bind_param)(self.raw(), binds.as_mut_ptr()) } {
@@ -67,9 +61,6 @@ impl Handle {
     ///
     /// # Safety
     /// What its parameters were bound to is alive.
-    ///
-    /// # Errors
-    /// The server's.
     pub unsafe fn execute(&self) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
         match unsafe { (self.api().stmt_execute)(self.raw()) } {

@@ -35,9 +35,6 @@ const PACKET: usize = 1024 * 1024;
 /// Inserts all rows, inside the transaction that is open, and gives how many the server stored.
 /// After an error the transaction has to be rolled back. `largest_packet` is what the server takes,
 /// in bytes.
-///
-/// # Errors
-/// When a value does not fit its column, or the server reports one.
 pub(super) fn load(
     connection: &Rc<Connection>,
     largest_packet: usize,

@@ -41,9 +41,6 @@ pub(super) struct Session {
 
 impl Session {
     /// Connects, to no database yet that would be used.
-    ///
-    /// # Errors
-    /// When the server is not reached, or does not let the user in.
     pub fn connect(
         library: &'static Connector,
         target: Target,
@@ -74,9 +71,6 @@ impl Session {
 
     /// Creates a database and makes it the current one; on a server that is `given` it is dropped
     /// with the session.
-    ///
-    /// # Errors
-    /// When the server reports one, such as that the user may create no database.
     pub fn create(mut self, database: &str, given: bool) -> Result<Self> {
         self.send(&format!(
             "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {COLLATION}"
@@ -86,9 +80,6 @@ impl Session {
     }
 
     /// Makes a database that another process has created the current one. It stays.
-    ///
-    /// # Errors
-    /// When the server reports one, such as that there is no such database.
     pub fn enter(mut self, database: &str) -> Result<Self> {
         database.clone_into(&mut self.database);
         self.send(&format!("USE {database}"))?;
@@ -104,9 +95,6 @@ impl Session {
 
     /// Makes a new connection to the database, then lets go of the old one, so that a failure
     /// leaves one.
-    ///
-    /// # Errors
-    /// When the server is not reached, or reports one.
     fn renew(&mut self) -> Result<()> {
         let target = Target { database: Some(self.database.clone()), ..self.target.clone() };
         let connection = Connection::open(self.connection.library, &target);
@@ -122,17 +110,11 @@ impl Session {
     }
 
     /// Runs statements and drops what they return.
-    ///
-    /// # Errors
-    /// The server's message, with the statements.
     pub fn send(&self, sql: &str) -> Result<()> {
         self.connection.run(sql).map_err(|e| failed(format!("run `{sql}`"), &e))
     }
 
     /// Drops the database that was created on somebody's server, if there is one.
-    ///
-    /// # Errors
-    /// When the server reports one.
     fn drop_database(&mut self) -> Result<()> {
         if std::mem::take(&mut self.given) {
             self.send("ROLLBACK")?;

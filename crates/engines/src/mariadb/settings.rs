@@ -39,9 +39,6 @@ type Settings = Vec<(String, String)>;
 
 /// The version, and the settings by their own names as this session sees them, one that this
 /// version lacks left out; then the client library, with its version.
-///
-/// # Errors
-/// When the server reports one, or is no MariaDB.
 pub(super) fn read_back(session: &Session) -> Result<(String, Settings)> {
     let doing = "read its settings back";
     let names = NAMES.map(|name| format!("'{name}'")).join(", ");

@@ -32,9 +32,6 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Prepares the one statement of `sql`.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn new(connection: &Rc<Connection>, sql: &str) -> Result<Self, Failure> {
         let handle = Handle::prepare(connection, sql)?;
         let slots = (0..handle.parameters()).map(|_| Slot::new()).collect();

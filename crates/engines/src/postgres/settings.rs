@@ -41,9 +41,6 @@ type Settings = Vec<(String, String)>;
 
 /// The version, and the settings by their own names; one that this version lacks is left out. Last
 /// the version of libpq.
-///
-/// # Errors
-/// When the server reports one.
 pub(super) fn read_back(session: &mut Session) -> Result<(String, Settings)> {
     let list = NAMES.map(|name| format!("current_setting('{name}', true)")).join(", ");
     let found = session.ask(&format!("SELECT {list}, current_setting('server_version')"))?;
