@@ -17,6 +17,7 @@ pub(crate) enum Stopped {
     Engine(EngineError),
     /// The engine's error that asks to try again, for the sake of another client's change. No row was
     /// visited.
+    #[allow(dead_code, reason = "used by engines that refuse; a build may have none")]
     Conflict(EngineError),
     /// The visitor's error. The engine did nothing wrong: a transaction goes on.
     Visitor(EngineError),

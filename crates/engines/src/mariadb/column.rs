@@ -154,7 +154,7 @@ impl Row<'_> {
         }
         match read(found, form(found.of)) {
             Some(value) => Ok(Some(value)),
-            None => Err(not_wanted(NAME, column, &found.name, type_name(found.of), wanted)),
+            None => Err(not_wanted(NAME, column, &found.name, kind(found.of).1, wanted)),
         }
     }
 }
@@ -189,37 +189,26 @@ fn is_unsigned(field: &Field) -> bool {
 }
 
 fn form(of: c_uint) -> Form {
-    use types::{
-        DATE, DATETIME, DECIMAL, DOUBLE, FLOAT, INT24, LONG, LONGLONG, NEWDECIMAL, SHORT, TIME,
-        TIMESTAMP, TINY, YEAR,
-    };
-    match of {
-        TINY | SHORT | INT24 | LONG | LONGLONG | YEAR => Form::Integer,
-        FLOAT => Form::Float,
-        DOUBLE => Form::Double,
-        DECIMAL | NEWDECIMAL => Form::Decimal,
-        DATE | TIME | DATETIME | TIMESTAMP => Form::Time,
-        _ => Form::Text,
-    }
+    kind(of).0
 }
 
-/// A type's name in SQL.
-fn type_name(of: c_uint) -> &'static str {
+/// How values of a type come, and its name in SQL.
+const fn kind(of: c_uint) -> (Form, &'static str) {
     match of {
-        types::TINY => "TINYINT",
-        types::SHORT => "SMALLINT",
-        types::INT24 => "MEDIUMINT",
-        types::LONG => "INT",
-        types::LONGLONG => "BIGINT",
-        types::YEAR => "YEAR",
-        types::FLOAT => "FLOAT",
-        types::DOUBLE => "DOUBLE",
-        types::DECIMAL | types::NEWDECIMAL => "DECIMAL",
-        types::DATE => "DATE",
-        types::TIME => "TIME",
-        types::DATETIME => "DATETIME",
-        types::TIMESTAMP => "TIMESTAMP",
-        _ => "a string",
+        types::TINY => (Form::Integer, "TINYINT"),
+        types::SHORT => (Form::Integer, "SMALLINT"),
+        types::INT24 => (Form::Integer, "MEDIUMINT"),
+        types::LONG => (Form::Integer, "INT"),
+        types::LONGLONG => (Form::Integer, "BIGINT"),
+        types::YEAR => (Form::Integer, "YEAR"),
+        types::FLOAT => (Form::Float, "FLOAT"),
+        types::DOUBLE => (Form::Double, "DOUBLE"),
+        types::DECIMAL | types::NEWDECIMAL => (Form::Decimal, "DECIMAL"),
+        types::DATE => (Form::Time, "DATE"),
+        types::TIME => (Form::Time, "TIME"),
+        types::DATETIME => (Form::Time, "DATETIME"),
+        types::TIMESTAMP => (Form::Time, "TIMESTAMP"),
+        _ => (Form::Text, "a string"),
     }
 }
 

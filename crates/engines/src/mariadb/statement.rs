@@ -189,12 +189,9 @@ fn complete(handle: &Handle, columns: &mut [Column]) -> Result<(), Failure> {
             let mut bind = column.bind();
             // SAFETY: the column is there and not null, and its new memory as large as the bind
             // says. The old one, which was bound, is written to by a fetch of a row alone.
-            let code = unsafe {
+            handle.done(unsafe {
                 (handle.api().stmt_fetch_column)(handle.raw(), ptr::from_mut(&mut bind), place, 0)
-            };
-            if code != 0 {
-                return Err(handle.failure());
-            }
+            })?;
         }
     }
     bind(handle, columns)
@@ -204,8 +201,5 @@ fn bind(handle: &Handle, columns: &[Column]) -> Result<(), Failure> {
     let mut binds: Vec<Bind> = columns.iter().map(Column::bind).collect();
     // SAFETY: there is a column for each of the result, with memory of its own. They are neither
     // moved nor grown before they are bound again, and are dropped with the statement.
-    match unsafe { (handle.api().stmt_bind_result)(handle.raw(), binds.as_mut_ptr()) } {
-        0 => Ok(()),
-        _ => Err(handle.failure()),
-    }
+    handle.done(unsafe { (handle.api().stmt_bind_result)(handle.raw(), binds.as_mut_ptr()) })
 }

@@ -6,7 +6,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::NAME;
-use super::ffi::{Allocate, Api, Free, Handle, LOCK_NONE, Status, TRANSACTION_EXCLUSIVE, status};
+use super::ffi::{
+    Allocate, Api, Free, Handle, LOCK_NONE, Set, Status, TRANSACTION_EXCLUSIVE, status,
+};
 use crate::{EngineError, Result};
 
 /// The two letters that name us to the engine, `EM`.
@@ -43,19 +45,54 @@ pub(super) const fn int(length: usize) -> c_int {
     length as c_int
 }
 
-/// A thing of the library's, freed when dropped.
+/// A thing of the library's that is needed to do something; freed when dropped.
 pub(super) struct Owned {
+    api: &'static Api,
     raw: Handle,
     free: Free,
+    doing: &'static str,
 }
 
 impl Owned {
     /// Makes one. `allocate` and `free` belong together.
-    pub(super) fn new(api: &Api, allocate: Allocate, free: Free, doing: &str) -> Result<Self> {
+    pub(super) fn new(
+        api: &'static Api,
+        allocate: Allocate,
+        free: Free,
+        doing: &'static str,
+    ) -> Result<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: the function stores a handle where it is told to.
         check(api, unsafe { allocate(&mut raw) }, doing)?;
-        Ok(Self { raw, free })
+        Ok(Self { api, raw, free, doing })
+    }
+
+    /// Sets a property, by the function of its kind.
+    pub(super) fn set(&self, set: Set, to: c_int) -> Result<()> {
+        // SAFETY: the handle is open.
+        check(self.api, unsafe { set(self.raw, to) }, self.doing)
+    }
+
+    /// A number that it tells by the function of its kind, which is -1 in case of an error.
+    pub(super) fn number<T: TryInto<u64>>(
+        &self,
+        get: unsafe extern "C" fn(Handle) -> T,
+        last_status: unsafe extern "C" fn(Handle) -> Status,
+    ) -> Result<u64> {
+        // SAFETY: the handle is open.
+        self.number_by(|raw| unsafe { get(raw) }, last_status)
+    }
+
+    /// As [`number`](Self::number), by a call of more arguments.
+    #[inline]
+    pub(super) fn number_by<T: TryInto<u64>>(
+        &self,
+        get: impl FnOnce(Handle) -> T,
+        last_status: unsafe extern "C" fn(Handle) -> Status,
+    ) -> Result<u64> {
+        // SAFETY: the handle is open.
+        let failed = |_| error(self.api, unsafe { last_status(self.raw) }, self.doing);
+        get(self.raw).try_into().map_err(failed)
     }
 
     /// Its handle, good as long as this lives.
@@ -112,25 +149,18 @@ impl Client {
         const DOING: &str = "ask for its version";
         let api = self.api;
         let version = Owned::new(api, api.VersionAllocate, api.VersionFree, DOING)?;
-        let raw = version.raw();
         // SAFETY: both handles are open; without a file the call concerns no remote engine.
-        check(api, unsafe { (api.ClientGetVersion)(self.raw(), raw, ptr::null_mut()) }, DOING)?;
-        let number = |get: unsafe extern "C" fn(Handle) -> c_int| {
-            // SAFETY: the version's handle is open.
-            match unsafe { get(raw) } {
-                // SAFETY: as above.
-                -1 => Err(error(api, unsafe { (api.VersionGetLastStatusCode)(raw) }, DOING)),
-                number => Ok(number),
-            }
-        };
-        let client = (
+        let code = unsafe { (api.ClientGetVersion)(self.raw(), version.raw(), ptr::null_mut()) };
+        check(api, code, DOING)?;
+        let number = |get| version.number(get, api.VersionGetLastStatusCode);
+        let words = |version: u64, revision: u64| format!("{version}.{revision:02}");
+        let local = number(api.VersionGetLocalVersionNumber)?;
+        let engine = words(local, number(api.VersionGetLocalRevisionNumber)?);
+        let client = words(
             number(api.VersionGetClientVersionNumber)?,
             number(api.VersionGetClientRevisionNumber)?,
         );
-        let engine =
-            (number(api.VersionGetLocalVersionNumber)?, number(api.VersionGetLocalRevisionNumber)?);
-        let words = |(version, revision): (c_int, c_int)| format!("{version}.{revision:02}");
-        Ok(Versions { client: words(client), engine: (engine.0 > 0).then(|| words(engine)) })
+        Ok(Versions { client, engine: (local > 0).then_some(engine) })
     }
 
     /// Begins a transaction: an exclusive one, since nobody else uses the files.

@@ -17,6 +17,8 @@ pub(super) type Status = c_int;
 pub(super) type Allocate = unsafe extern "C" fn(*mut Handle) -> Status;
 /// Frees a thing.
 pub(super) type Free = unsafe extern "C" fn(Handle) -> Status;
+/// Sets a property of a thing.
+pub(super) type Set = unsafe extern "C" fn(Handle, c_int) -> Status;
 
 /// The status codes that mean something here; the library has words for all of them.
 pub(super) mod status {

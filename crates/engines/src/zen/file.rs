@@ -34,14 +34,8 @@ pub(super) fn create(client: &Client, path: &CStr, fixed: usize, key: Field) -> 
     const DOING: &str = "describe a file";
     let api = client.api;
     let file = Owned::new(api, api.FileAttributesAllocate, api.FileAttributesFree, DOING)?;
-    // SAFETY: the handle is open.
-    check(api, unsafe { (api.FileAttributesSetFixedRecordLength)(file.raw(), int(fixed)) }, DOING)?;
-    // SAFETY: as above.
-    check(
-        api,
-        unsafe { (api.FileAttributesSetVariableLengthRecordsMode)(file.raw(), VARIABLE_LENGTH) },
-        DOING,
-    )?;
+    file.set(api.FileAttributesSetFixedRecordLength, int(fixed))?;
+    file.set(api.FileAttributesSetVariableLengthRecordsMode, VARIABLE_LENGTH)?;
     let index = Index::new(api, PRIMARY, key)?;
     // SAFETY: all handles are open, the path lives through the call.
     let code = unsafe {
@@ -73,7 +67,7 @@ struct Index {
 
 impl Index {
     /// Describes an index over a field; any but the primary one may hold a value many times.
-    fn new(api: &Api, number: c_int, field: Field) -> Result<Self> {
+    fn new(api: &'static Api, number: c_int, field: Field) -> Result<Self> {
         const DOING: &str = "describe an index";
         let segment = Owned::new(api, api.KeySegmentAllocate, api.KeySegmentFree, DOING)?;
         let (at, length) = (int(field.at), int(field.length));
@@ -81,15 +75,9 @@ impl Index {
         let code = unsafe { (api.KeySegmentSetField)(segment.raw(), at, length, DATA_TYPE_CHAR) };
         check(api, code, DOING)?;
         let index = Owned::new(api, api.IndexAttributesAllocate, api.IndexAttributesFree, DOING)?;
-        // SAFETY: as above.
-        check(api, unsafe { (api.IndexAttributesSetIndex)(index.raw(), number) }, DOING)?;
+        index.set(api.IndexAttributesSetIndex, number)?;
         if number != PRIMARY {
-            // SAFETY: as above.
-            check(
-                api,
-                unsafe { (api.IndexAttributesSetDuplicateMode)(index.raw(), DUPLICATES_LINKED) },
-                DOING,
-            )?;
+            index.set(api.IndexAttributesSetDuplicateMode, DUPLICATES_LINKED)?;
         }
         // SAFETY: both handles are open.
         check(
@@ -158,17 +146,10 @@ impl File {
         let raw = facts.raw();
         // SAFETY: both handles are open.
         check(api, unsafe { (api.FileGetInformation)(self.raw, raw) }, DOING)?;
-        // SAFETY: as above.
-        let failed = || error(api, unsafe { (api.FileInformationGetLastStatusCode)(raw) }, DOING);
-        // SAFETY: the handle is open and was filled.
-        let loggable = match unsafe { (api.FileInformationGetLoggable)(raw) } {
-            ..0 => return Err(failed()),
-            answer => answer > 0,
-        };
-        // SAFETY: as above.
-        let records = u64::try_from(unsafe { (api.FileInformationGetRecordCount)(raw) })
-            .map_err(|_| failed())?;
-        // SAFETY: as above; the texts are for any number.
+        let last_status = api.FileInformationGetLastStatusCode;
+        let loggable = facts.number(api.FileInformationGetLoggable, last_status)? > 0;
+        let records = facts.number(api.FileInformationGetRecordCount, last_status)?;
+        // SAFETY: the handle is open; the texts are for any number.
         let (page_size, file_version) = unsafe {
             (
                 text((api.PageSizeToString)((api.FileInformationGetPageSize)(raw))),

@@ -95,17 +95,9 @@ impl Walk<'_> {
             DOING,
         )?;
         // SAFETY: the handle is open.
-        check(
-            api,
-            unsafe { (api.BulkRetrieveAttributesAddField)(wanted.raw(), 0, int(length)) },
-            DOING,
-        )?;
-        // SAFETY: as above.
-        check(
-            api,
-            unsafe { (api.BulkRetrieveAttributesSetSkipCurrentRecord)(wanted.raw(), 1) },
-            DOING,
-        )?;
+        let code = unsafe { (api.BulkRetrieveAttributesAddField)(wanted.raw(), 0, int(length)) };
+        check(api, code, DOING)?;
+        wanted.set(api.BulkRetrieveAttributesSetSkipCurrentRecord, 1)?;
         let retrieve = match self.direction {
             Direction::Forward => api.FileBulkRetrieveNext,
             Direction::Backward => api.FileBulkRetrievePrevious,
@@ -113,12 +105,7 @@ impl Walk<'_> {
         let mut bytes = BATCH.0;
         loop {
             let most = int((bytes / length).max(1));
-            // SAFETY: as above.
-            check(
-                api,
-                unsafe { (api.BulkRetrieveAttributesSetMaximumRecordCount)(wanted.raw(), most) },
-                DOING,
-            )?;
+            wanted.set(api.BulkRetrieveAttributesSetMaximumRecordCount, most)?;
             // A fresh one, so that what an earlier call left in it is never taken for an answer.
             let found =
                 Owned::new(api, api.BulkRetrieveResultAllocate, api.BulkRetrieveResultFree, DOING)?;
@@ -131,45 +118,30 @@ impl Walk<'_> {
                 status::END_OF_FILE | status::OPTIMIZE_LIMIT_REACHED => true,
                 code => return Err(error(api, code, DOING)),
             };
-            // SAFETY: the handle is open.
-            let records = unsafe { (api.BulkRetrieveResultGetRecordCount)(found.raw()) };
-            if records < 0 && !last {
-                // SAFETY: as above.
-                return Err(error(
-                    api,
-                    unsafe { (api.BulkRetrieveResultGetLastStatusCode)(found.raw()) },
-                    DOING,
-                ));
-            }
-            for number in 0..records.max(0) {
+            let count = api.BulkRetrieveResultGetRecordCount;
+            let last_status = api.BulkRetrieveResultGetLastStatusCode;
+            let records = match found.number(count, last_status) {
+                Err(_) if last => 0,
+                counted => c_int::try_from(counted?).unwrap_or(c_int::MAX),
+            };
+            for number in 0..records {
                 let (into, size) = (self.record.as_mut_ptr().cast(), int(self.record.len()));
-                // SAFETY: as above; the buffer is as large as told.
-                let read =
-                    unsafe { (api.BulkRetrieveResultGetRecord)(found.raw(), number, into, size) };
-                match usize::try_from(read) {
-                    Ok(read) if read == length => {}
-                    Ok(read) => return Err(odd_length(read, length)),
-                    Err(_) => {
-                        // SAFETY: as above.
-                        let code =
-                            unsafe { (api.BulkRetrieveResultGetLastStatusCode)(found.raw()) };
-                        return Err(error(api, code, DOING));
-                    }
+                // SAFETY: the handle is open, the buffer as large as told.
+                let get =
+                    |raw| unsafe { (api.BulkRetrieveResultGetRecord)(raw, number, into, size) };
+                let read = found.number_by(get, last_status)? as usize;
+                if read != length {
+                    let message = format!("a record of {read} bytes among those of {length}");
+                    return Err(EngineError::failed(NAME, DOING, message));
                 }
                 if see(&self.record[..length]).is_break() {
                     return Ok(());
                 }
             }
-            if last || records <= 0 {
+            if last || records == 0 {
                 return Ok(());
             }
             bytes = BATCH.1.min(bytes * 4);
         }
     }
-}
-
-#[cold]
-fn odd_length(read: usize, length: usize) -> EngineError {
-    let message = format!("a record of {read} bytes among those of {length}");
-    EngineError::failed(NAME, "retrieve records in bulk", message)
 }
