@@ -12,6 +12,7 @@ use embermark_model::answer::{Answer, Difference};
 use embermark_model::plan::Rate;
 use embermark_model::result::Execution;
 
+use super::checkpoints::Checkpoints;
 use super::cycles::Reader;
 use super::port::{Layout, MachineLog};
 use super::reader::{self, Reads, Slots, Word};
@@ -143,12 +144,19 @@ impl MachineBench {
             Join::At(at) => {
                 let mut process = ReaderProcess::start(self.companions()?, &task, at)?;
                 observer.process("reader", process.child.id());
+                let mut checkpoints = None;
                 loop {
                     match process.word()? {
-                        Word::Open => observer.open(),
+                        Word::Open => {
+                            checkpoints = Some(Checkpoints::before(self.log.as_mut())?);
+                            observer.open();
+                        }
                         Word::Close => {
                             observer.close();
                             process.go_on();
+                            if let Some(checkpoints) = checkpoints.take() {
+                                checkpoints.tell(self.log.as_mut(), observer)?;
+                            }
                         }
                         Word::Done(reads) => break *reads,
                         Word::Failed(unsupported, why) => return Err(refused(unsupported, why)),

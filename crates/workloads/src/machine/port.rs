@@ -106,6 +106,11 @@ pub(super) trait MachineLog {
     /// Visits every sample in the order of its time.
     fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()>;
 
+    /// Checkpoints that the engine has begun, where it counts them.
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// Runs the engine's maintenance: its checkpoint or compaction.
     fn maintain(&mut self) -> Result<()>;
 

@@ -339,6 +339,10 @@ impl MachineLog for SqlLog {
         }
     }
 
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        self.store.checkpoints()
+    }
+
     fn maintain(&mut self) -> Result<()> {
         self.store.maintain()
     }

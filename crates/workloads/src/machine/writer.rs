@@ -12,6 +12,7 @@ use embermark_data::machine::{Sample, Signal};
 use embermark_meter::Stopwatch;
 use embermark_model::fingerprint::Fingerprint;
 
+use super::checkpoints::Checkpoints;
 use super::clock::Stamper;
 use super::cycles::with;
 use super::port::{Layout, MachineLog};
@@ -142,6 +143,7 @@ struct Tally {
     next: u64,
     fingerprint: Fingerprint,
     runs: Vec<(u64, u64)>,
+    checkpoints: Option<Checkpoints>,
     opened: Option<Instant>,
     closed: Option<Duration>,
 }
@@ -170,6 +172,7 @@ impl Writer<'_> {
             next: 0,
             fingerprint: Fingerprint::default(),
             runs: Vec::new(),
+            checkpoints: None,
             opened: None,
             closed: None,
         };
@@ -178,7 +181,7 @@ impl Writer<'_> {
             Layout::Samples => self.singly(queue, tell, &mut tally),
             Layout::Seconds => self.by_seconds(queue, tell, &mut tally),
         };
-        self.close(&mut tally);
+        let written = written.and(self.close(&mut tally));
         let flushed = written.and_then(|()| self.log.flush());
         let account = match flushed.and_then(|()| self.sensor.account(&told)) {
             Ok(account) => account,
@@ -198,16 +201,18 @@ impl Writer<'_> {
     }
 
     /// Opens and closes the window by the number of the sample that came last.
-    fn look(&mut self, number: u64, tally: &mut Tally) {
+    fn look(&mut self, number: u64, tally: &mut Tally) -> Result<()> {
         if tally.opened.is_none() && number >= tally.first {
+            tally.checkpoints = Some(Checkpoints::before(self.log)?);
             self.commits.reset();
             self.observer.open();
             tally.opened = Some(Instant::now());
         }
         if number + 1 >= tally.end {
-            self.close(tally);
+            self.close(tally)?;
             self.sensor.stop();
         }
+        Ok(())
     }
 
     /// An error that ended the writing, with what is lost by it: the sensor goes on, and nobody
@@ -231,12 +236,16 @@ impl Writer<'_> {
         EngineError::failed("the writer", "go on", what)
     }
 
-    fn close(&mut self, tally: &mut Tally) {
+    fn close(&mut self, tally: &mut Tally) -> Result<()> {
         if let (Some(opened), None) = (tally.opened, tally.closed) {
             tally.closed = Some(opened.elapsed());
             self.observer.close();
             self.commits.stop();
+            if let Some(checkpoints) = tally.checkpoints.take() {
+                checkpoints.tell(self.log, self.observer)?;
+            }
         }
+        Ok(())
     }
 
     fn aside(&mut self, stamper: &Stamper) -> Result<()> {
@@ -266,7 +275,7 @@ impl Writer<'_> {
             let Self { log, commits, .. } = self;
             commits.time(|| log.write(&sample))?;
             tally.take(number, &sample);
-            self.look(number, tally);
+            self.look(number, tally)?;
             self.aside(&stamper)?;
         }
         Ok(())
@@ -301,7 +310,7 @@ impl Writer<'_> {
                         tally.take(*number, sample);
                     }
                     if let Some(last) = second.numbers.last() {
-                        self.look(*last, tally);
+                        self.look(*last, tally)?;
                     }
                     let _ = give_back.try_send(second);
                 }
