@@ -67,7 +67,8 @@ pub fn run(
     );
     let isolation = isolated(options.isolate_disk, dirs.data(), plan, &head.cells)?;
     let mut journal = journal::Writer::create(&dirs.journal(), head)?;
-    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited, isolation };
+    let (guest, stages) = (manifest::guest(&run_id), Stages::default());
+    let mut run = Run { plan, options, guest, dirs, stages, limited, isolation };
     match run.prepare(&machine, &mut journal, progress) {
         Ok(()) => run.trials(journal, progress),
         Err(error) => {

@@ -75,8 +75,10 @@ impl Engine for MariaDb {
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let (session, server) = server::connect(options, external::connect, managed::start)?;
-        let (version, settings) = settings::read_back(&session)?;
-        tier::check(options.durability, &settings)?;
+        let (version, mut settings) = settings::read_back(&session)?;
+        let pool = settings.iter().find(|(name, _)| name == "innodb_buffer_pool_size");
+        let cache = pool.and_then(|(_, bytes)| bytes.parse().ok());
+        server::check(NAME, options, &mut settings, cache, tier::misfit)?;
         let pid = server.as_ref().map(Server::pid);
         let store = MariaDbStore::new(session, server);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })
@@ -84,6 +86,10 @@ impl Engine for MariaDb {
 
     fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
         client(at)
+    }
+
+    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
+        external::reach(url)?.remove(name)
     }
 }
 

@@ -68,10 +68,12 @@ impl Engine for Postgres {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let given = |url: &str| external::connect(url, options.durability);
-        let (mut session, server) = server::connect(options, given, managed::start)?;
-        let (version, settings) = settings::read_back(&mut session, options.durability)?;
-        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
+        let (mut session, server) = server::connect(options, external::connect, managed::start)?;
+        let (version, mut settings) = settings::read_back(&mut session, options.durability)?;
+        let cache = settings::cache(&mut session)?;
+        server::check(NAME, options, &mut settings, cache, |tier, found| {
+            TIERS.of(tier).misfit(found)
+        })?;
         let pid = server.as_ref().map(Server::pid);
         let store = PostgresStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })
@@ -80,6 +82,10 @@ impl Engine for Postgres {
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
         let session = Session::join(LIBRARY.get()?, at, options.durability)?;
         Ok(Store::Sql(Box::new(PostgresStore::new(session, None, options.durability))))
+    }
+
+    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
+        external::remove_left(url, name)
     }
 }
 
