@@ -106,6 +106,18 @@ fetch() {
 # is_file FILE DIGEST: whether a file is the one expected.
 is_file() { printf '%s  %s\n' "$2" "$1" | sha256sum --check --status; }
 
+# pinned NAME URL FILE DIGEST: downloads a file and lets it be used only if it is the one expected.
+pinned() {
+    if ! fetch "$2" "$3" >"$3.log" 2>&1; then
+        tail -n 3 "$3.log" >&2
+        say "could not fetch $1 from $2; going on without"
+        return 1
+    fi
+    is_file "$3" "$4" && return 0
+    say "$1 is not used: $2 has the SHA-256 digest $(sha256sum "$3" | cut -d ' ' -f 1), and $4 is expected"
+    return 1
+}
+
 # duckdb: the official library, as its Node.js package carries it, pinned by version and digest.
 duckdb() {
     # The newest version there is differs by architecture; a result names the one it measured.
@@ -134,20 +146,25 @@ duckdb() {
 # unpacked FOLDER VERSION FILE: whether a folder below .deps holds that version, complete.
 unpacked() { [ "$(cat "$1/version" 2>/dev/null)" = "$2" ] && [ -e "$1/$3" ]; }
 
-# influxdb: Debian's package, unpacked: installed, it would start a server of its own on every address.
+# influxdb: Debian's package, pinned by version and digest and unpacked: installed, it would start a server of its own
+# on every address.
 influxdb() {
-    folder=.deps/influxdb
+    folder=.deps/influxdb version=1.6.7~rc0-1+b13
     command -v influxd >/dev/null && return 0
-    [ -x "$folder/usr/bin/influxd" ] && return 0
-    command -v apt-get >/dev/null || { say 'InfluxDB: please put an influxd 1.x on PATH'; return 0; }
-    say 'fetching InfluxDB'
+    unpacked "$folder" "$version" usr/bin/influxd && return 0
+    arch=$(dpkg --print-architecture 2>/dev/null || true)
+    case "$arch" in
+        amd64) digest=fcfddf7937befd82264359feaeb2f46a79f9574656ee0981eb19dcc5a153f55c ;;
+        arm64) digest=f570c9458c5707aa7110863a29df42b939dbf7fa34184be85cb815b15bbd2aee ;;
+        *) say 'InfluxDB: please put an influxd 1.x on PATH'; return 0 ;;
+    esac
+    say "fetching InfluxDB $version"
     work=$(mktemp -d)
-    # apt's own download user must be able to write there.
-    chmod 755 "$work"
-    if (cd "$work" && apt_here update && apt_here download influxdb) >"$work/log" 2>&1 \
-        && mkdir -p "$folder" && dpkg-deb -x "$work"/influxdb_*.deb "$folder"; then :; else
-        tail -n 3 "$work/log" >&2
-        say 'could not fetch InfluxDB; going on without'
+    url=http://deb.debian.org/debian/pool/main/i/influxdb/influxdb_${version}_$arch.deb
+    if pinned InfluxDB "$url" "$work/influxdb.deb" "$digest"; then
+        mkdir -p "$folder"
+        dpkg-deb -x "$work/influxdb.deb" "$folder"
+        echo "$version" >"$folder/version"
     fi
     rm -rf "$work"
 }
@@ -197,9 +214,11 @@ fetch_mongod() {
     rm -rf "$work"
 }
 
-# harperdb: its npm package. Its licence is the user's to accept.
+# harperdb: its npm package, pinned by version and digest, as it pins what it needs itself. Its licence is the user's
+# to accept.
 harperdb() {
     folder=.deps/harperdb version=4.7.29
+    digest=b09ca0d32f0c644bc9ffb998a94c124a675c4c128262641f0a2acaf4ea001de1
     case " ${ACCEPT_LICENSE:-} " in
         *harperdb*) ;;
         *) say 'HarperDB is left out: to accept its licence and have it, run  make servers ACCEPT_LICENSE=harperdb'; return 0 ;;
@@ -208,15 +227,18 @@ harperdb() {
     command -v npm >/dev/null || packages npm
     command -v npm >/dev/null || { say 'HarperDB needs Node.js and npm; without them the engine is unavailable'; return 0; }
     say "fetching HarperDB $version"
-    log=$(mktemp)
-    mkdir -p "$folder"
-    if npm install --silent --no-audit --no-fund --prefix "$folder" "harperdb@$version" >"$log" 2>&1; then
-        echo "$version" >"$folder/version"
-    else
-        tail -n 3 "$log" >&2
-        say 'could not fetch HarperDB; going on without'
+    work=$(mktemp -d)
+    url=https://registry.npmjs.org/harperdb/-/harperdb-$version.tgz
+    if pinned HarperDB "$url" "$work/harperdb.tgz" "$digest"; then
+        mkdir -p "$folder"
+        if npm install --silent --no-audit --no-fund --prefix "$folder" "$work/harperdb.tgz" >"$work/log" 2>&1; then
+            echo "$version" >"$folder/version"
+        else
+            tail -n 3 "$work/log" >&2
+            say 'could not install HarperDB; going on without'
+        fi
     fi
-    rm -f "$log"
+    rm -rf "$work"
 }
 
 # page: the page of the HTML report, built where its sources are newer than what was built of them.

@@ -1,6 +1,7 @@
 //! What an engine says of itself, and how it is opened.
 
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
 use embermark_model::Durability;
@@ -55,6 +56,15 @@ pub trait Engine: Sync {
     fn join(&self, _site: &OpenOptions, _at: &str) -> Result<Store> {
         let what = "a second process at a database that one has open";
         Err(EngineError::unsupported(self.info().id, what))
+    }
+
+    /// Removes what a client that was killed has left on the server at `url`: what it had open there,
+    /// and the database or schema `name` ([`OpenOptions::guest`]). One that is not there is no error.
+    ///
+    /// # Errors
+    /// When the server is not reached, or refuses.
+    fn remove_left(&self, _url: &str, _name: &str) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -146,6 +156,10 @@ pub struct OpenOptions {
     pub memory: u64,
     /// A running server to use instead of a private one.
     pub url: Option<String>,
+    /// Name of the database or schema that is made on such a server, which nobody else there may
+    /// have: letters, digits and underscores, 48 at most. What is there by that name is a client's
+    /// that was killed, and is removed first.
+    pub guest: String,
     /// How a private server is reached.
     pub link: Link,
     /// Clients of this process that will use it at the same time, for a private server to make room
@@ -156,17 +170,12 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// A private database of one client, a server's reached by a socket.
+    /// A private database of one client, a server's reached by a socket. On a server that is given it
+    /// has a random name.
     pub fn new(dir: impl Into<PathBuf>, durability: Durability, memory: u64) -> Self {
-        Self {
-            dir: dir.into(),
-            durability,
-            memory,
-            url: None,
-            link: Link::Socket,
-            clients: 1,
-            shared: false,
-        }
+        let guest = format!("embermark_{:016x}", RandomState::new().hash_one(()));
+        let (dir, link) = (dir.into(), Link::Socket);
+        Self { dir, durability, memory, url: None, guest, link, clients: 1, shared: false }
     }
 
     /// Whether the client that opens it has it alone. An embedded engine may then lock it for good,
@@ -183,9 +192,9 @@ pub enum Link {
     #[default]
     Socket,
     /// TCP on the loopback address, so that its traffic can be counted
-    /// (`embermark_engines::network::counters`). Whoever can reach that address reaches the
-    /// server, most of which ask for no password: meant for a process that has
-    /// entered (`embermark_engines::network::enter`) a network of its own.
+    /// (`embermark_engines::network::counters`). Meant for a process that has entered
+    /// (`embermark_engines::network::enter`) a network of its own. In one that others share the
+    /// server asks for a random password, or is unsupported.
     Loopback,
 }
 

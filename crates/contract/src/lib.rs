@@ -20,7 +20,7 @@ pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened};
 pub use error::{EngineError, Result};
 pub use reopen::Reopener;
-pub use tier::{ReadBack, Tier, TierSetting, TierTable, as_set};
+pub use tier::{EFFECTIVE_DURABILITY, ReadBack, Tier, TierSetting, TierTable, as_set};
 
 use document::DocumentStore;
 use kv::KvStore;

@@ -96,6 +96,22 @@ impl<T> TierSetting<T> {
         Self { read_back, ..self }
     }
 
+    /// Where what the engine gave back is weaker than the row: which setting, and what to do.
+    pub fn misfit(&self, settings: &[(String, String)]) -> Option<String> {
+        self.read_back.iter().find_map(|(name, values)| {
+            let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
+            let found = found.unwrap_or("unknown");
+            let fits = values.iter().any(|good| good.eq_ignore_ascii_case(found));
+            let good = values.join(" or ");
+            (!fits).then(|| {
+                format!(
+                    "it has {name}={found}; set it to {good} there, or choose a weaker tier with \
+                     --durability"
+                )
+            })
+        })
+    }
+
     /// Compares what the engine gave back with the row, for a `tier` that was asked for.
     ///
     /// # Errors
@@ -106,21 +122,14 @@ impl<T> TierSetting<T> {
         tier: Durability,
         settings: &[(String, String)],
     ) -> Result<()> {
-        for (name, values) in self.read_back {
-            let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
-            let found = found.unwrap_or("unknown");
-            if !values.iter().any(|good| good.eq_ignore_ascii_case(found)) {
-                let why = format!(
-                    "it has {name}={found}; set it to {} there, or choose a weaker tier with \
-                     --durability",
-                    values.join(" or ")
-                );
-                return Err(EngineError::failed(engine, format!("keep the tier '{tier}'"), why));
-            }
-        }
-        Ok(())
+        self.misfit(settings).map_or(Ok(()), |why| {
+            Err(EngineError::failed(engine, format!("keep the tier '{tier}'"), why))
+        })
     }
 }
+
+/// The setting of a server given by URL that says what an acknowledged commit survives there.
+pub const EFFECTIVE_DURABILITY: &str = "effective_durability";
 
 /// A value as it was set, of an engine that does not give it back.
 pub fn as_set(value: impl std::fmt::Display) -> String {

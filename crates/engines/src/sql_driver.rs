@@ -23,9 +23,11 @@ pub(crate) enum Stopped {
     Visitor(EngineError),
 }
 
-impl From<Stopped> for EngineError {
-    fn from(stopped: Stopped) -> Self {
-        match stopped {
+impl Stopped {
+    /// The error that stopped it. (No `From`: a second one for [`EngineError`] would leave `?` without
+    /// a type wherever an error is generic.)
+    pub fn into_error(self) -> EngineError {
+        match self {
             Stopped::Engine(error) | Stopped::Conflict(error) | Stopped::Visitor(error) => error,
         }
     }
@@ -151,7 +153,7 @@ impl<D: Driver> Connected<D> {
         match again_if(refused, run) {
             Ok(count) => Ok(count),
             Err(Stopped::Visitor(error)) => Err(error),
-            Err(stopped) => self.ending(Err(stopped.into())),
+            Err(stopped) => self.ending(Err(stopped.into_error())),
         }
     }
 }

@@ -9,7 +9,9 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use embermark_engines::{Engine, Join, Kind, Link, OpenOptions, network, registry};
+use embermark_engines::{
+    EFFECTIVE_DURABILITY, Engine, Join, Kind, Link, OpenOptions, network, registry,
+};
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
@@ -91,7 +93,10 @@ fn a_database_of_a_server_given_by_url_is_joined(
         url = url.replace("http://", &format!("http://embermark:{password}@"));
     }
     let options = OpenOptions { url: Some(url), ..options.clone() };
-    let mut given = engine.open(&options).unwrap().store;
+    let opened = engine.open(&options).unwrap();
+    let says = |name: &str, value: &str| opened.settings.contains(&(name.into(), value.into()));
+    assert!(says("server", "given by URL") && says(EFFECTIVE_DURABILITY, "power"));
+    let mut given = opened.store;
     create(&mut given).unwrap();
     let Join::At(at) = join(&given) else { panic!("nobody may join") };
     let mut second = engine.join(&options, &at).unwrap();
@@ -101,7 +106,11 @@ fn a_database_of_a_server_given_by_url_is_joined(
     }
     close(second).unwrap();
     assert_eq!(count(&mut given).unwrap(), 2, "its end drops nothing");
-    close(given).unwrap();
+    // Its client dies.
+    std::mem::forget(given);
+    engine.remove_left(options.url.as_deref().unwrap(), &options.guest).unwrap();
+    let left = engine.join(&options, &at).and_then(|mut second| count(&mut second));
+    assert!(left.is_err() || left.is_ok_and(|rows| rows == 0), "{}", engine.info().id);
 }
 
 fn a_server_that_listens_on_every_address_refuses_a_network_that_others_share() {

@@ -12,14 +12,18 @@ mod facts;
 mod server;
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::Barrier;
 use std::thread;
 
 use embermark_engines::sql::Access;
 use embermark_engines::{
-    Availability, EngineError, Join, OpenOptions, Opened, Store, Tier, registry,
+    Availability, EFFECTIVE_DURABILITY, EngineError, Join, Link, OpenOptions, Opened, Store, Tier,
+    network, registry,
 };
 use embermark_model::Durability;
 use embermark_skips::skipped;
@@ -27,7 +31,7 @@ use nix::unistd::geteuid;
 
 use facts::{Facts, Given, Refusal};
 use server::owner::{Owner, again, passes, told};
-use server::processes::{Processes, addresses, sockets, uid, unix_listeners};
+use server::processes::{Processes, addresses, ports, sockets, uid, unix_listeners};
 use server::rows::{close, count, create, join, write};
 use server::{ServerEngine, given, options, setting};
 
@@ -224,7 +228,8 @@ fn root_runs_it_as_another_user_where_it_refuses_and_anybody_else_as_himself() {
 #[test]
 fn a_given_server_gets_one_database_and_loses_it_again() {
     for Facts { engine, given: stands, .. } in facts::here() {
-        let Some(Given { owner, link, url, tier, settings, too_weak, databases }) = stands else {
+        let Some(Given { owner, link, url, tier, settings, keeps, too_weak, databases }) = stands
+        else {
             continue;
         };
         let (id, dir) = (engine.0, tempfile::tempdir().unwrap());
@@ -246,6 +251,9 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
             for (name, value) in *settings {
                 assert_eq!(setting(&opened, name), *value, "{id}: {name}");
             }
+            assert_eq!(setting(&opened, "server"), "given by URL", "{id}");
+            assert_eq!(setting(&opened, EFFECTIVE_DURABILITY), keeps.to_string(), "{id}");
+            assert_eq!(setting(&opened, "cache"), private.memory.to_string(), "{id}");
             let weak = too_weak.is_some_and(|(name, value)| setting(&opened, name) == value);
             let mut ours = opened.store;
             create(&mut ours).unwrap();
@@ -268,7 +276,9 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
             }
             assert_eq!(sorted(&mut owner), at_first, "{id}");
             if let (Some((name, value)), true) = (too_weak, weak) {
-                let error = engine.refused(&given(&url, Durability::Power)).to_string();
+                let error = engine.refused(&given(&url, Durability::Power));
+                assert!(error.is_unsupported(), "{error}");
+                let error = error.to_string();
                 assert!(error.contains("keep the tier 'power'"), "{error}");
                 assert!(error.contains(&format!("{name}={value}")), "{error}");
                 assert!(error.contains("--durability"), "{error}");
@@ -276,6 +286,127 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
             }
         }
         close(owner).unwrap();
+    }
+}
+
+#[test]
+fn a_given_server_that_keeps_more_than_was_asked_for_says_so() {
+    for Facts { engine, given: stands, .. } in facts::here() {
+        let Some(Given { link, url, .. }) = stands else { continue };
+        let dir = tempfile::tempdir().unwrap();
+        let private = OpenOptions { link: *link, ..options(dir.path(), Durability::Power) };
+        let owner = engine.open(&private);
+        assert_eq!(setting(&owner, "server"), "absent");
+        let Join::At(at) = join(&owner.store) else { panic!("nobody may join") };
+        let opened =
+            engine.open(&given(&url(&dir.path().join("server"), &at), Durability::Process));
+        assert_eq!(setting(&opened, EFFECTIVE_DURABILITY), "power", "{}", engine.0);
+        close(opened.store).unwrap();
+        close(owner.store).unwrap();
+    }
+}
+
+#[test]
+fn what_a_killed_client_left_on_a_given_server_is_removed() {
+    for Facts { engine, given: stands, .. } in facts::here() {
+        let Some(Given { owner, link, url, databases, .. }) = stands else { continue };
+        let (id, dir) = (engine.0, tempfile::tempdir().unwrap());
+        let private = OpenOptions { link: *link, ..options(dir.path(), *owner) };
+        let mut owner = engine.open(&private).store;
+        let Join::At(at) = join(&owner) else { panic!("{id} lets nobody join") };
+        let url = url(&dir.path().join("server"), &at);
+        let at_first = databases(&mut owner, &url);
+        let name = "embermark_of_a_run";
+        let removes = || engine.engine().remove_left(&url, name);
+        removes().unwrap();
+        let mut client = again("writes_without_end", format!("{id}\n{name}\n{url}"));
+        let mut client = client.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(client.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains("writing")), "{id}: it failed, see above");
+        client.kill().unwrap();
+        client.wait().unwrap();
+        let left = databases(&mut owner, &url);
+        assert!(left.iter().any(|known| known == name), "{id}: {left:?}");
+        removes().unwrap();
+        assert_eq!(databases(&mut owner, &url), at_first, "{id}");
+        removes().unwrap();
+        close(owner).unwrap();
+    }
+}
+
+#[test]
+#[ignore = "run in a process of its own by another test"]
+fn writes_without_end() {
+    let Some(told) = told() else { return };
+    let [id, name, url] = told.split('\n').collect::<Vec<_>>().try_into().unwrap();
+    let options = OpenOptions { guest: name.to_owned(), ..given(url, Durability::None) };
+    let mut store = registry::find(id).unwrap().open(&options).unwrap().store;
+    create(&mut store).unwrap();
+    if let Store::Sql(store) = &mut store {
+        // It holds locks.
+        store.begin(Access::Write).unwrap();
+    }
+    for n in 1.. {
+        write(&mut store, n, 1000).unwrap();
+        if n == 100 {
+            println!("\nwriting");
+        }
+    }
+}
+
+#[test]
+fn over_tcp_nobody_is_let_in_without_a_password() {
+    if network::is_own() {
+        return skipped("a shared network", "these tests run in one of their own");
+    }
+    for Facts { engine, .. } in facts::here() {
+        let (id, dir) = (engine.0, tempfile::tempdir().unwrap());
+        let options =
+            OpenOptions { link: Link::Loopback, ..options(dir.path(), Durability::Process) };
+        if ["mongodb", "harperdb"].contains(&id) {
+            let error = engine.refused(&options);
+            assert!(error.is_unsupported() && error.to_string().contains("password"), "{error}");
+            continue;
+        }
+        let mut owner = engine.open(&options).store;
+        let mut second = owner.lifecycle().open_client().unwrap().open().unwrap();
+        create(&mut second).unwrap();
+        let Join::At(at) = join(&owner) else { panic!("{id} lets nobody join") };
+        let port = at.split(' ').find_map(|part| part.strip_prefix("port="));
+        let of_a_url = |at: &str| Some(at.rsplit_once("127.0.0.1:")?.1.replace('/', ""));
+        let port = port.map(str::to_owned).or_else(|| of_a_url(&at)).unwrap();
+        let form = match id {
+            "postgres" => "postgres://postgres@127.0.0.1:PORT/postgres",
+            "mariadb" => "mysql://root@127.0.0.1:PORT/",
+            _ => "http://127.0.0.1:PORT",
+        };
+        let error = engine.refused(&given(&form.replace("PORT", &port), Durability::Process));
+        let error = error.to_string();
+        let words = ["password", "Access denied", "401"];
+        assert!(words.iter().any(|words| error.contains(words)), "{id}: {error}");
+        close(second).unwrap();
+        close(owner).unwrap();
+    }
+}
+
+/// InfluxDB's listeners on TCP cannot be left out.
+#[test]
+fn a_server_behind_a_socket_answers_nobody_on_tcp() {
+    for Facts { engine, .. } in facts::here() {
+        let (_dir, opened) = engine.start(Durability::Process).unwrap();
+        for port in ports(&sockets(opened.server.unwrap())) {
+            let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            let question = "GET /query?q=SHOW+DATABASES HTTP/1.0\r\n\r\n";
+            client.write_all(question.as_bytes()).unwrap();
+            client.shutdown(Shutdown::Write).unwrap();
+            let mut said = Vec::new();
+            // It may break the connection off.
+            let _ = client.read_to_end(&mut said);
+            let said = String::from_utf8_lossy(&said);
+            let is_refused = said.is_empty() || said.starts_with("HTTP/1.0 401");
+            assert!(is_refused, "{}: {said}", engine.0);
+        }
+        close(opened.store).unwrap();
     }
 }
 

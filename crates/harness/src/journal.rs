@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use embermark_engines::EFFECTIVE_DURABILITY;
 use embermark_model::plan::{Dataset, Plan};
 use embermark_model::result::{Cell, Drift, Floor, Manifest, ResultFile, SCHEMA, Trial};
 use embermark_model::{CellId, Status};
@@ -234,7 +235,13 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>) -> Cell {
             (Status::Failed, Some("not run: the run was cut off before its turn".to_owned()))
         }
     };
-    let PlannedCell { id, effective_durability, reference, unpublishable, .. } = planned.clone();
+    let PlannedCell { id, reference, unpublishable, .. } = planned.clone();
+    // A server that is given keeps what it keeps.
+    let of_server = |trial: &Trial| trial.settings.get(EFFECTIVE_DURABILITY)?.parse().ok();
+    let effective_durability = match trials.iter().find_map(of_server) {
+        Some(kept) => Some(kept).filter(|kept| *kept != id.durability),
+        None => planned.effective_durability,
+    };
     Cell {
         id,
         status,

@@ -27,6 +27,12 @@ pub(crate) fn run_id() -> String {
     format!("{time}-{random:08x}")
 }
 
+/// Name of what a run makes on a server that is given by URL: known before it is there, so that it
+/// can be removed after a process that was killed.
+pub(crate) fn guest(run_id: &str) -> String {
+    format!("embermark_{}", run_id.to_ascii_lowercase().replace('-', "_"))
+}
+
 /// The tool that measures.
 pub(crate) fn tool() -> Tool {
     Tool {

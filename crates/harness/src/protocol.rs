@@ -22,6 +22,8 @@ pub struct Job {
     pub own_disk: bool,
     /// A running server to use instead of a private one, with its secrets.
     pub url: Option<String>,
+    /// Name of what is made on such a server.
+    pub guest: String,
     /// The phases to run.
     pub phases: Vec<String>,
     /// What was asked for: runs, limits, clients, rates, memory and seed are the trial's.

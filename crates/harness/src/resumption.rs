@@ -78,7 +78,9 @@ pub fn resume(
         ))?;
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
-    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited };
+    let (guest, stages) = (manifest::guest(run_id), Stages::default());
+    let mut run = Run { plan, options, guest, dirs, stages, limited };
+    plan.urls.keys().try_for_each(|engine| run.remove_left(engine, progress))?;
     run.prepare(&machine, &mut journal, progress)?;
     run.trials(journal, progress)
 }

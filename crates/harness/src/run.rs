@@ -59,7 +59,8 @@ pub fn run(
     let named = dirs.named().map(Path::to_owned);
     let head = Head::new(manifest, plan.clone(), named, options.count, cells);
     let mut journal = journal::Writer::create(&dirs.journal(), head)?;
-    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited };
+    let (guest, stages) = (manifest::guest(&run_id), Stages::default());
+    let mut run = Run { plan, options, guest, dirs, stages, limited };
     match run.prepare(&machine, &mut journal, progress) {
         Ok(()) => run.trials(journal, progress),
         Err(error) => {

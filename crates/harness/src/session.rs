@@ -13,13 +13,15 @@ use crate::progress::Progress;
 use crate::protocol::Job;
 use crate::run_options::RunOptions;
 use crate::stage::Stages;
-use crate::trial::{Supervisor, TrialOutcome};
+use crate::trial::{Leave, Supervisor, TrialOutcome};
 use crate::{HarnessError, cells};
 
 /// A run under way.
 pub(crate) struct Run<'a> {
     pub plan: &'a Plan,
     pub options: &'a RunOptions,
+    /// Name of what trials make on servers that are given by URL.
+    pub guest: String,
     pub dirs: OutDir,
     pub stages: Stages,
     /// The group of processes under a device's limits.
@@ -54,6 +56,23 @@ impl Run<'_> {
             true => Err(HarnessError::Interrupted { result: None }),
             false => Ok(()),
         }
+    }
+
+    /// Removes what a worker that was killed left on the engine's server, where that is given by URL.
+    /// Where it cannot be removed a note says so, and the run goes on.
+    pub(crate) fn remove_left(
+        &self,
+        engine: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<(), HarnessError> {
+        let Some(url) = self.plan.urls.get(engine) else { return Ok(()) };
+        if let Err(error) =
+            self.options.catalog.engine(engine)?.remove_left(url.reveal(), &self.guest)
+        {
+            let name = &self.guest;
+            progress.note(&format!("`{name}` may still be on the server of {engine}: {error}"));
+        }
+        Ok(())
     }
 
     /// Runs one trial in a fresh process and a fresh directory, and removes the directory.
@@ -96,13 +115,18 @@ impl Run<'_> {
             site,
             own_disk: disk.is_some(),
             url: self.plan.urls.get(&cell.engine).map(|url| url.reveal().to_owned()),
+            guest: self.guest.clone(),
             phases: phases.to_vec(),
             plan: purpose.of(self.plan),
             window_ms,
             warm_up_ms,
             parent: std::process::id(),
         };
-        let mut ending = supervisor.run(&job, &log, progress);
+        let ran = supervisor.run(&job, &log, progress);
+        if !matches!(ran, Ok((_, Leave::Taken))) {
+            self.remove_left(&cell.engine, progress)?;
+        }
+        let mut ending = ran.map(|(outcome, _)| outcome);
         if let (Some(disk), Ok(TrialOutcome::Trial(trial))) = (&disk, &mut ending) {
             trial.device_io = disk.used();
         }

@@ -74,6 +74,14 @@ impl TrialOutcome {
     }
 }
 
+/// How a worker left its engine.
+pub(crate) enum Leave {
+    /// It has closed it, or told why it could not go on.
+    Taken,
+    /// It died.
+    Not,
+}
+
 impl Supervisor<'_> {
     /// Runs one job to its end, however that comes. No process that it started is left. `log`
     /// takes the worker's standard error.
@@ -85,7 +93,7 @@ impl Supervisor<'_> {
         job: &Job,
         log: &Path,
         progress: &mut dyn Progress,
-    ) -> Result<TrialOutcome, HarnessError> {
+    ) -> Result<(TrialOutcome, Leave), HarnessError> {
         let system = |doing| move |source| HarnessError::System { doing, source };
         let began = Instant::now();
         let here = System::here();
@@ -107,9 +115,14 @@ impl Supervisor<'_> {
             );
         }
 
+        let said = record.finished || record.failure.is_some();
+        let leave = match exit {
+            Some(exit) if said && exit.success() => Leave::Taken,
+            _ => Leave::Not,
+        };
         let whereabouts = record.whereabouts();
         let failure = match (how, exit) {
-            (How::Interrupted, _) => return Ok(TrialOutcome::Interrupted),
+            (How::Interrupted, _) => return Ok((TrialOutcome::Interrupted, leave)),
             (How::TimedOut, _) => {
                 let most = self.timeout.unwrap_or_default().as_secs_f64();
                 let text = format!("took longer than the {most} s a trial may, in {whereabouts}");
@@ -139,7 +152,7 @@ impl Supervisor<'_> {
         // Every process of the trial has been waited for: their time is this one's by now.
         trial.background_cpu = before.and_then(|before| CpuSnapshot::now(&here)?.since(&before));
         trial.wall_ns = began.elapsed().as_nanos() as u64;
-        Ok(TrialOutcome::Trial(Box::new(trial)))
+        Ok((TrialOutcome::Trial(Box::new(trial)), leave))
     }
 
     fn start(&self, job: &Job, log: &Path) -> Result<Child, HarnessError> {

@@ -126,6 +126,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         durability: job.cell.durability,
         memory: job.plan.memory_bytes,
         url: job.url.clone(),
+        guest: job.guest.clone(),
         link: traffic.link(),
         clients: job.plan.clients,
         shared: workload.info().lasts,

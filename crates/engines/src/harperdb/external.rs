@@ -5,14 +5,25 @@ use super::session::{Session, basic};
 use crate::http::HttpClient;
 use crate::server::address::Address;
 use crate::server::url::HttpUrl;
-use crate::{EngineError, Result, server};
+use crate::{EngineError, OpenOptions, Result};
 
 /// Connects to the operations API and makes a database of our own; nothing else of the server is
 /// touched.
 ///
 /// # Errors
 /// When the URL is none, the server is not reached, or the user may create no database.
-pub(super) fn connect(url: &str) -> Result<Session> {
+pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
+    let mut session = reach(url, &options.guest)?;
+    session.remove()?;
+    session.create_database()?;
+    Ok(session)
+}
+
+/// Connects.
+///
+/// # Errors
+/// When the URL is none, or the server is not reached.
+pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let wrong = |why: &str| {
         let wanted = "give it as http://user:password@host:9925";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
@@ -24,11 +35,10 @@ pub(super) fn connect(url: &str) -> Result<Session> {
     let address = Address::Url(base);
     let http = HttpClient::at(NAME, &address);
     let credentials = basic(&user, &password);
-    let mut session = Session::new(http, &credentials, server::guest_name(), &address);
+    let mut session = Session::new(http, &credentials, name.to_owned(), &address);
     session.ping().map_err(|error| {
         EngineError::failed(NAME, format!("reach the server at {address}"), error)
     })?;
-    session.create_database()?;
     Ok(session)
 }
 

@@ -1,8 +1,8 @@
 //! A private HarperDB server.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Permissions};
-use std::io::{Read, Write};
+use std::fs::{self, Permissions};
+use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::session::{Session, basic};
 use super::tier::TIERS;
 use crate::http::HttpClient;
 use crate::server::address::{self, Address};
-use crate::server::{Account, Home, Server, ServerSpec, template};
+use crate::server::{self, Account, Home, Server, ServerSpec, template};
 use crate::{EngineError, Link, OpenOptions, Result};
 
 /// The database of its tables.
@@ -102,8 +102,7 @@ fn launch(
 /// Makes a template: a first start in the server's home, which creates everything, its files then
 /// copied with their paths replaced by [`PLACE`].
 fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
-    let password =
-        random().map_err(|error| EngineError::file(NAME, "read", "/dev/urandom", error))?;
+    let password = server::random(NAME)?;
     let data = home.subdirectory(NAME, "first")?;
     let kept = data.join(PASSWORD);
     let keep = || {
@@ -191,11 +190,4 @@ fn replace(dir: &Path, old: &str, new: &str) -> Result<()> {
         replace().map_err(|error| EngineError::file(NAME, "rewrite", &file, error))?;
     }
     Ok(())
-}
-
-/// A password that nobody guesses.
-fn random() -> std::io::Result<String> {
-    let mut bytes = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }

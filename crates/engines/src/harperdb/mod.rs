@@ -72,8 +72,11 @@ impl Engine for HarperDb {
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let (mut session, server) = server::connect(options, external::connect, managed::start)?;
-        let (version, settings) = settings::read_back(&mut session)?;
-        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
+        let (version, mut settings) = settings::read_back(&mut session)?;
+        // It has no cache of its own.
+        server::check(NAME, options, &mut settings, None, |tier, found| {
+            TIERS.of(tier).misfit(found)
+        })?;
         let pid = server.as_ref().map(Server::pid);
         let store = HarperStore::new(session, server);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
@@ -82,5 +85,9 @@ impl Engine for HarperDb {
     fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
         let store = HarperStore::new(Session::join(at)?, None);
         Ok(Store::Document(Box::new(store)))
+    }
+
+    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
+        external::reach(url, name)?.remove()
     }
 }

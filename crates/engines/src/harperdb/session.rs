@@ -98,6 +98,22 @@ impl Session {
         }
     }
 
+    /// Drops what a killed client has left of the database.
+    ///
+    /// # Errors
+    /// What the server reports.
+    pub fn remove(&mut self) -> Result<()> {
+        let is_there = self.described()?.get(&self.database).is_some();
+        if is_there { self.database_operation("drop_database") } else { Ok(()) }
+    }
+
+    /// All databases with their tables.
+    fn described(&mut self) -> Result<serde_json::Value> {
+        self.request.begin_plain("describe_all");
+        self.request.raw("}");
+        self.answer()
+    }
+
     fn database_operation(&mut self, operation: &str) -> Result<()> {
         self.request.begin_plain(operation);
         self.request.raw(",\"database\":").text(&self.database).raw("}");
@@ -109,9 +125,7 @@ impl Session {
     /// # Errors
     /// What the server reports.
     pub fn drop_table(&mut self, table: &str) -> Result<()> {
-        self.request.begin_plain("describe_all");
-        self.request.raw("}");
-        let all = self.answer()?;
+        let all = self.described()?;
         if all.get(&self.database).is_none_or(|tables| tables.get(table).is_none()) {
             return Ok(());
         }

@@ -5,23 +5,34 @@ use super::session::Session;
 use crate::http::HttpClient;
 use crate::server::address::Address;
 use crate::server::url::HttpUrl;
-use crate::{EngineError, Result, server};
+use crate::{EngineError, OpenOptions, Result};
 
 /// Connects and creates a database of our own, which is dropped at the end; nothing else of the
 /// server is touched.
 ///
 /// # Errors
 /// When the URL is none, the server is not reached, or the user may create no database.
-pub(super) fn connect(url: &str) -> Result<Session> {
+pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
+    let mut session = reach(url, &options.guest)?;
+    session.end()?;
+    session.create_database()?;
+    session.drop_database_at_end();
+    Ok(session)
+}
+
+/// Connects; the database `name` is dropped at the end.
+///
+/// # Errors
+/// When the URL is none, or the server is not reached.
+pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let HttpUrl { base, user } = HttpUrl::parse(url).map_err(|why| {
         let wanted = "give it as http://user:password@host:8086, or without the user";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;
     let credentials = user.map_or_else(String::new, credentials);
-    let database = server::guest_name();
     let address = Address::Url(base.clone());
     let client = HttpClient::at(NAME, &address);
-    let mut session = Session::new(client, database, &credentials, &address);
+    let mut session = Session::new(client, name.to_owned(), &credentials, &address);
     session.ping().map_err(|error| {
         let advice = "is it running, and is it version 1.x?";
         EngineError::failed(
@@ -30,7 +41,6 @@ pub(super) fn connect(url: &str) -> Result<Session> {
             format!("{error}; {advice}"),
         )
     })?;
-    session.create_database()?;
     session.drop_database_at_end();
     Ok(session)
 }

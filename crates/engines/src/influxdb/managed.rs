@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_model::Durability;
@@ -13,8 +12,11 @@ use super::udp::READ_BUFFER;
 use super::{NAME, rest};
 use crate::http::HttpClient;
 use crate::server::address::{self, Address};
-use crate::server::{Account, Home, Server, ServerSpec};
-use crate::{EngineError, Link, OpenOptions, Result};
+use crate::server::{self, Account, Home, Server, ServerSpec};
+use crate::{Link, OpenOptions, Result};
+
+/// The administrator, where there is a password.
+const USER: &str = "embermark";
 
 /// The database.
 const DATABASE: &str = "embermark";
@@ -28,7 +30,7 @@ const MIB: u64 = 1024 * 1024;
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::create(NAME, &options.dir, Account::ourselves())?;
-    let file = home.path().join("influxdb.conf");
+    let password = server::password(NAME)?;
     let (port, here, elsewhere) = match options.link {
         Link::Socket => {
             let socket = |home: PathBuf| Address::Socket(home.join("socket"));
@@ -40,18 +42,24 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
             (port, url.clone(), url)
         }
     };
-    fs::write(&file, configuration(options, &home.path(), port))
-        .map_err(|error| EngineError::file(NAME, "write", options.dir.join("server"), error))?;
+    let text = configuration(options, &home.path(), port, password.is_some());
+    let file = home.write(NAME, "influxdb.conf", &text)?;
     // https://docs.influxdata.com/influxdb/v1.8/introduction/install/: run as a service it is ended
     // by SIGTERM; it closes its files, and leaves to the log what the cache holds.
     let args = ["run".into(), "-config".into(), file.into()].to_vec();
     let mut spec = ServerSpec::new(NAME, &found.influxd, args);
     spec.env.extend(without_overrides(env::vars_os().map(|(name, _)| name)));
-    let session = || Session::new(HttpClient::at(NAME, &here), DATABASE.to_owned(), "", &elsewhere);
+    let session_of =
+        |who: &str| Session::new(HttpClient::at(NAME, &here), DATABASE.to_owned(), who, &elsewhere);
     let (server, mut session) = Server::start(spec, &home, |_| {
-        let session = session();
+        let session = session_of("");
         session.ping().map(|()| session).map_err(|error| error.to_string())
     })?;
+    if let Some(password) = password {
+        // Nobody may do anything before the first administrator is there, but make him.
+        session.create_user(USER, &password)?;
+        session = session_of(&format!("&u={USER}&p={password}"));
+    }
     session.create_database()?;
     Ok((server, session))
 }
@@ -67,7 +75,7 @@ fn without_overrides(names: impl Iterator<Item = OsString>) -> Vec<(OsString, Os
 /// The configuration
 /// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/>). What is not named here is
 /// InfluxDB's default: the index in memory, the shares of compaction among it.
-fn configuration(options: &OpenOptions, home: &Path, port: u16) -> String {
+fn configuration(options: &OpenOptions, home: &Path, port: u16, has_users: bool) -> String {
     let home = home.display();
     // What is written and what gathers meanwhile are in memory together.
     let snapshot = (options.memory / 2).max(MIB);
@@ -93,6 +101,7 @@ query-log-enabled = false
 
 [http]
 bind-address = "127.0.0.1:{port}"
+auth-enabled = {has_users}
 unix-socket-enabled = true
 unix-socket-permissions = "0700"
 bind-socket = "{home}/socket"

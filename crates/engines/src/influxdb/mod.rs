@@ -89,6 +89,13 @@ impl Engine for InfluxDb {
         let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let pid = server.as_ref().map(Server::pid);
         let (version, mut settings) = settings::read_back(&mut session, pid.is_none())?;
+        let size = settings.iter().find(|(name, _)| name == settings::SNAPSHOT);
+        let cache = size.and_then(|(_, bytes)| bytes.parse::<u64>().ok());
+        // As a private one is given `--memory`: what is written and what gathers meanwhile.
+        let cache = cache.map(|bytes| 2 * bytes);
+        server::check(NAME, options, &mut settings, cache, |tier, found| {
+            TIERS.of(tier).misfit(found)
+        })?;
         let sender = pid.filter(|_| TIERS.of(options.durability).set).map(udp::Sender::to);
         let sender = sender.transpose()?;
         settings.extend(sender.iter().map(udp::Sender::setting));
@@ -99,5 +106,9 @@ impl Engine for InfluxDb {
     /// What it would write goes over HTTP, in every tier.
     fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
         Ok(Store::Series(Box::new(InfluxStore::new(Session::join(at)?, None, None))))
+    }
+
+    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
+        external::reach(url, name)?.end()
     }
 }

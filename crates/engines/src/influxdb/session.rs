@@ -101,6 +101,15 @@ impl Session {
         self.execute(&sql)
     }
 
+    /// Creates the first user, who may do everything.
+    ///
+    /// # Errors
+    /// The engine's message: there is one already, too.
+    pub fn create_user(&mut self, name: &str, password: &str) -> Result<()> {
+        let sql = format!("CREATE USER {name} WITH PASSWORD '{password}' WITH ALL PRIVILEGES");
+        self.execute(&sql)
+    }
+
     /// Drops the database when the session ends, however it does.
     pub fn drop_database_at_end(&mut self) {
         self.drop_database = true;

@@ -13,6 +13,9 @@ const SECTIONS: [&str; 4] = ["config-data", "config-coordinator", "config-udp", 
 /// Settings that say where files lie: of no interest, and different each time.
 const LEFT_OUT: [&str; 2] = ["dir", "wal-dir"];
 
+/// Under this name stands how many bytes the cache gathers before they are written.
+pub(super) const SNAPSHOT: &str = "data.cache-snapshot-memory-size";
+
 type Settings = Vec<(String, String)>;
 
 /// The version, and the settings by their own names, behind that of their section. Those of UDP

@@ -5,11 +5,24 @@ use super::library::LIBRARY;
 use super::session::Session;
 use super::target::Target;
 use crate::server::address::Address;
-use crate::{EngineError, Result, server};
+use crate::{EngineError, OpenOptions, Result};
 
 /// Connects, and creates a database of our own that is dropped at the end; nothing else of the
 /// server is touched.
-pub(super) fn connect(url: &str) -> Result<Session> {
+///
+/// # Errors
+/// When the URL is none, the server is not reached, or the user may create no database.
+pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
+    let session = reach(url)?;
+    session.remove(&options.guest)?;
+    session.create(&options.guest, true)
+}
+
+/// Connects, to no database yet.
+///
+/// # Errors
+/// When the URL is none, or the server is not reached.
+pub(super) fn reach(url: &str) -> Result<Session> {
     let library = LIBRARY.get()?;
     let target = Target::of_url(url).map_err(|why| {
         let wanted = "give it as mysql://user:password@host:port/database";
@@ -17,9 +30,8 @@ pub(super) fn connect(url: &str) -> Result<Session> {
     })?;
     let place = target.place.clone();
     let session = Session::connect(library, target, Address::Url(url.to_owned()));
-    let session = session.map_err(|failure| {
+    session.map_err(|failure| {
         let advice = "is it running, and does it let this user in without TLS?";
         EngineError::failed(NAME, format!("connect to {place}"), format!("{failure}; {advice}"))
-    })?;
-    session.create(&server::guest_name(), true)
+    })
 }

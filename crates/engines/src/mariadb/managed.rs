@@ -14,7 +14,7 @@ use super::session::Session;
 use super::target::Target;
 use super::tier::{TIERS, Variables};
 use crate::server::address::{self, Address};
-use crate::server::{Account, Home, Server, ServerSpec, run_to_end, template};
+use crate::server::{self, Account, Home, Server, ServerSpec, run_to_end, template};
 use crate::{EngineError, Link, OpenOptions, Result};
 
 const MIB: u64 = 1024 * 1024;
@@ -58,7 +58,18 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
         Link::Loopback => {
             let port = address::free_port(NAME)?;
             args.extend(["--bind-address=127.0.0.1".into(), format!("--port={port}").into()]);
-            let url = format!("mysql://root@127.0.0.1:{port}/");
+            let password = server::password(NAME)?;
+            if let Some(password) = &password {
+                // Run before anybody is let in (https://mariadb.com/kb/en/init_file/).
+                let of = |host| {
+                    format!("ALTER USER IF EXISTS root@'{host}' IDENTIFIED BY '{password}';\n")
+                };
+                let first = ["localhost", "127.0.0.1", "::1"].map(of).concat();
+                let first = home.write(NAME, "first.sql", &first)?;
+                args.push(path_argument("--init-file=", &first));
+            }
+            let password = password.unwrap_or_default();
+            let url = format!("mysql://root:{password}@127.0.0.1:{port}/");
             let target = Target::of_url(&url);
             let could_not = |why| EngineError::failed(NAME, "read its URL", why);
             (target.map_err(could_not)?, Address::Url(url))

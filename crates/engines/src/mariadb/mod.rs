@@ -70,13 +70,19 @@ impl Engine for MariaDb {
         let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let pid = server.as_ref().map(Server::pid);
         session.server = server;
-        let (version, settings) = settings::read_back(&session)?;
-        tier::check(options.durability, &settings)?;
+        let (version, mut settings) = settings::read_back(&session)?;
+        let pool = settings.iter().find(|(name, _)| name == "innodb_buffer_pool_size");
+        let cache = pool.and_then(|(_, bytes)| bytes.parse().ok());
+        server::check(NAME, options, &mut settings, cache, tier::misfit)?;
         Ok(Opened { store: session.into_store(), version, settings, server: pid })
     }
 
     fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
         Session::join(at)
+    }
+
+    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
+        external::reach(url)?.remove(name)
     }
 }
 

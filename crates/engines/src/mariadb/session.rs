@@ -79,6 +79,24 @@ impl Session {
         self.enter(database)
     }
 
+    /// Ends the connections that a killed client has left in a database, which may still hold locks,
+    /// and drops it if it is there.
+    ///
+    /// # Errors
+    /// When the server reports one.
+    pub fn remove(&self, database: &str) -> Result<()> {
+        let sql = format!("SELECT id FROM information_schema.processlist WHERE db = '{database}'");
+        let doing = || format!("run `{sql}`");
+        let left: Vec<[String; 1]> = self.connection.rows(&sql).map_err(|e| failed(doing(), &e))?;
+        for [id] in left {
+            // It may have ended meanwhile.
+            let _ = self.send(&format!("KILL {id}"));
+        }
+        self.send("SET lock_wait_timeout = 30")?;
+        self.send(&format!("DROP DATABASE IF EXISTS {database}"))?;
+        self.send("SET lock_wait_timeout = DEFAULT")
+    }
+
     /// Makes a database that another process has created the current one. It stays.
     pub fn enter(mut self, database: &str) -> Result<Self> {
         database.clone_into(&mut self.database);

@@ -2,8 +2,7 @@
 
 use embermark_model::Durability;
 
-use super::NAME;
-use crate::{Result, TierSetting, TierTable};
+use crate::{TierSetting, TierTable};
 
 /// The settings of a tier.
 #[derive(Clone, Copy)]
@@ -66,12 +65,11 @@ const MANUAL: &str = "https://mariadb.com/kb/en/innodb-system-variables/";
 const BINARY_LOG: TierSetting<()> =
     TierSetting::of(Durability::Power, (), "", MANUAL).reads(&[("sync_binlog", &["1"])]);
 
-/// Checks that the settings read back keep the tier.
-pub(super) fn check(durability: Durability, settings: &[(String, String)]) -> Result<()> {
-    TIERS.of(durability).check(NAME, durability, settings)?;
+/// Where the settings read back are weaker than the tier.
+pub(super) fn misfit(durability: Durability, settings: &[(String, String)]) -> Option<String> {
     let binlog = settings.iter().any(|(name, value)| name == "log_bin" && value == "ON");
-    let logged = binlog && durability == Durability::Power;
-    if logged { BINARY_LOG.check(NAME, durability, settings) } else { Ok(()) }
+    let logged = (binlog && durability == Durability::Power).then_some(BINARY_LOG);
+    TIERS.of(durability).misfit(settings).or_else(|| logged?.misfit(settings))
 }
 
 #[cfg(test)]

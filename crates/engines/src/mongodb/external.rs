@@ -6,14 +6,24 @@ use super::library::LIBRARY;
 use super::session::Session;
 use super::uri::Uri;
 use crate::server::address::Address;
-use crate::{EngineError, Result, server};
+use crate::{EngineError, OpenOptions, Result};
 
 /// Connects, and makes a database of our own the only one that is used. MongoDB creates it with
 /// its first collection; it is dropped with the session.
 ///
 /// # Errors
 /// When the URL is none, or the server is not reached.
-pub(super) fn connect(url: &str) -> Result<Session> {
+pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
+    let mut session = reach(url, &options.guest)?;
+    session.remove()?;
+    Ok(session)
+}
+
+/// Connects.
+///
+/// # Errors
+/// When the URL is none, or the server is not reached.
+pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let (library, address) = (LIBRARY.get()?, Address::Url(url.to_owned()));
     let uri = Uri::new(library, &address).map_err(|why| {
         let wanted = "give it as mongodb://user:password@host:port/?authSource=admin";
@@ -24,8 +34,7 @@ pub(super) fn connect(url: &str) -> Result<Session> {
         let advice = "is it running, and may this user read and write any database there?";
         EngineError::failed(NAME, format!("connect to {place}"), format!("{e}; {advice}"))
     };
-    let name = server::guest_name();
-    let mut session = Session::new(library, uri, &name, address, true).map_err(could_not)?;
+    let mut session = Session::new(library, uri, name, address, true).map_err(could_not)?;
     session.ping().map_err(could_not)?;
     Ok(session)
 }

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::tier::{self, TIERS};
 use super::uri::Uri;
 use crate::server::address::{self, Address};
-use crate::server::{Account, Home, Server, ServerSpec};
+use crate::server::{self, Account, Home, Server, ServerSpec};
 use crate::{Link, OpenOptions, Result};
 
 /// Its socket, in its directory.
@@ -44,6 +44,8 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
             (Address::Socket(socket), Address::Socket(home.path_elsewhere().join(SOCKET)))
         }
         Link::Loopback => {
+            // It asks for no password.
+            server::alone(NAME)?;
             let port = address::free_port(NAME)?;
             args.extend(["127.0.0.1".into(), "--port".into(), port.to_string().into()]);
             let url = Address::Url(format!("mongodb://127.0.0.1:{port}/?directConnection=true"));

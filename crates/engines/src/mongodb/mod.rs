@@ -73,8 +73,12 @@ impl Engine for MongoDb {
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let (mut session, server) = server::connect(options, external::connect, managed::start)?;
-        let (version, settings) = settings::read_back(&mut session, options.durability)?;
-        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
+        let (version, mut settings) = settings::read_back(&mut session, options.durability)?;
+        let size = settings.iter().find(|(name, _)| name == settings::CACHE);
+        let cache = size.and_then(|(_, bytes)| bytes.parse().ok());
+        server::check(NAME, options, &mut settings, cache, |tier, found| {
+            TIERS.of(tier).misfit(found)
+        })?;
         let pid = server.as_ref().map(Server::pid);
         let store = MongoStore::new(session, server, options.durability);
         Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
@@ -84,6 +88,13 @@ impl Engine for MongoDb {
         let session = Session::join(at)?;
         let store = MongoStore::new(session, None, options.durability);
         Ok(Store::Document(Box::new(store)))
+    }
+
+    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
+        // The session drops its database when it ends.
+        let mut session = external::reach(url, name)?;
+        session.remove()?;
+        session.end()
     }
 }
 

@@ -1,6 +1,8 @@
 //! A connection to a server, and the database of ours on it.
 
 use std::ffi::{CStr, CString};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use super::answer::{Document, Value};
 use super::bson::Writer;
@@ -17,6 +19,9 @@ const ADMIN: &CStr = c"admin";
 
 /// Room for a command without documents.
 const SMALL: usize = 128;
+
+/// How long what a killed client has begun may take to end.
+const UNDER_WAY: Duration = Duration::from_secs(30);
 
 /// A database of a server, for one thread at a time.
 pub(super) struct Session {
@@ -182,6 +187,38 @@ impl Session {
         let _ = command.finish().and_then(|command| self.run(command));
     }
 
+    /// Drops what a killed client has left of the database, once nothing of it is under way any more:
+    /// a write that goes on would make its collection again.
+    ///
+    /// # Errors
+    /// The server's message.
+    pub fn remove(&mut self) -> Result<()> {
+        let name = self.name.to_string_lossy().into_owned();
+        let began = Instant::now();
+        while began.elapsed() < UNDER_WAY {
+            let under_way = self.admin("currentOp", |command| {
+                command.bool("$ownOps", true);
+                let of = command.begin("ns");
+                command.text("$regex", &format!("^{name}\\."));
+                command.end(of);
+            })?;
+            let all = under_way.get("inprog").and_then(Value::as_list);
+            if all.is_none_or(|all| all.into_iter().next().is_none()) {
+                break;
+            }
+            sleep(Duration::from_millis(50));
+        }
+        self.drop_database()
+    }
+
+    fn drop_database(&mut self) -> Result<()> {
+        let mut drop_it = Writer::new(SMALL);
+        drop_it.int32("dropDatabase", 1);
+        let dropped = drop_it.finish().and_then(|command| self.run(command)).map(|_| ());
+        let doing = || format!("drop the database `{}`", self.name.to_string_lossy());
+        dropped.map_err(|e| failed(doing(), &e))
+    }
+
     /// Drops the database where the server is not ours; then nothing more can be run.
     ///
     /// # Errors
@@ -190,15 +227,9 @@ impl Session {
         if self.client.is_none() {
             return Ok(());
         }
-        let mut drop_it = Writer::new(SMALL);
-        drop_it.int32("dropDatabase", 1);
-        let dropped = match self.is_given {
-            true => drop_it.finish().and_then(|command| self.run(command)).map(|_| ()),
-            false => Ok(()),
-        };
+        let dropped = if self.is_given { self.drop_database() } else { Ok(()) };
         self.client = None;
-        let doing = || format!("drop the database `{}`", self.name.to_string_lossy());
-        dropped.map_err(|e| failed(doing(), &e))
+        dropped
     }
 }
 

@@ -13,6 +13,12 @@ type Settings = Vec<(String, String)>;
 /// Under this name stands whether there is a journal.
 pub(super) const JOURNAL: &str = "storage.journal";
 
+/// Under this name stands the size of the cache, in bytes.
+pub(super) const CACHE: &str = "wiredTiger.cache.maximum bytes configured";
+
+/// Under this name stands how writes are acknowledged.
+pub(super) const CONCERN: &str = "writeConcern";
+
 /// Options given at the start that decide durability, speed, or who can reach the server.
 const OPTIONS: [&str; 6] = [
     "storage.wiredTiger.engineConfig.configString",
@@ -45,8 +51,7 @@ pub(super) fn read_back(
     let size = journal.and_then(Value::as_integer).unwrap_or(0);
     keep(JOURNAL, Some(Value::Boolean(size > 0)));
     keep("wiredTiger.log.maximum log file size", journal);
-    let cache = "wiredTiger.cache.maximum bytes configured";
-    keep(cache, status.at(cache));
+    keep(CACHE, status.at(CACHE));
     // On somebody's server only an administrator may ask; there it is not ours to insist.
     if let Ok(started) = session.admin("getCmdLineOpts", |_| {}) {
         for name in OPTIONS {
@@ -59,7 +64,7 @@ pub(super) fn read_back(
         keep("defaultWriteConcern", concern.at("defaultWriteConcern"));
     }
     let waits = TIERS.of(durability).set.waits(session.is_given());
-    settings.push(("writeConcern".to_owned(), as_set(format_args!("w: 1, j: {waits}"))));
+    settings.push((CONCERN.to_owned(), as_set(format_args!("w: 1, j: {waits}"))));
     settings.push(("libmongoc".to_owned(), session.driver_version().to_owned()));
     Ok((version, settings))
 }

@@ -2,7 +2,7 @@
 
 use embermark_model::Durability;
 
-use super::settings::JOURNAL;
+use super::settings::{CONCERN, JOURNAL};
 use crate::{TierSetting, TierTable};
 
 /// What a tier asks of a server and of a write.
@@ -55,7 +55,7 @@ pub(super) static TIERS: TierTable<Concern> = TierTable {
         "w: 1, j: true; journal",
         MANUAL,
     )
-    .reads(&[(JOURNAL, &["true"])]),
+    .reads(&[(JOURNAL, &["true"]), (CONCERN, &["w: 1, j: true (as set)"])]),
 };
 
 const MANUAL: &str = "https://www.mongodb.com/docs/v6.0/reference/write-concern/";

@@ -11,31 +11,64 @@ use super::library::{LIBRARY, Libpq};
 use super::session::Session;
 use super::tier::{TIERS, on_off};
 use super::{NAME, tidy};
-use crate::{EngineError, Result, server};
+use crate::{EngineError, OpenOptions, Result};
 
 /// Connects and makes a schema of our own the only one that is seen; nothing else of the server
 /// is touched. The tier's settings that a session may set are set.
-pub(super) fn connect(url: &str, durability: Durability) -> Result<Session> {
+///
+/// # Errors
+/// When the URL is none, the server is not reached, or the user may create no schema.
+pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
+    let (mut connection, schema) = (reach(url)?, &options.guest);
+    remove(&mut connection, schema)?;
+    run(&mut connection, &format!("CREATE SCHEMA {schema}"))?;
+    // From here on, dropping the session drops the schema.
+    let mut session = Session::new(connection, Some(schema.clone()), url, options.durability);
+    session.set(settings(schema, options.durability))?;
+    Ok(session)
+}
+
+/// Removes the schema of a client that was killed.
+///
+/// # Errors
+/// When the server is not reached, or reports one.
+pub(super) fn remove_left(url: &str, schema: &str) -> Result<()> {
+    remove(&mut reach(url)?, schema)
+}
+
+/// Ends the connections of a schema's client, which may still hold locks, and drops it.
+fn remove(connection: &mut Connection, schema: &str) -> Result<()> {
+    run(
+        connection,
+        &format!(
+            "SET lock_timeout = '30s'; SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE application_name = '{schema}'; DROP SCHEMA IF EXISTS {schema} CASCADE; \
+             RESET lock_timeout"
+        ),
+    )
+}
+
+fn run(connection: &mut Connection, sql: &str) -> Result<()> {
+    connection.run(sql).map(drop).map_err(|e| e.while_doing(format!("run `{sql}`")))
+}
+
+fn reach(url: &str) -> Result<Connection> {
     let library = LIBRARY.get()?;
     let place = place(library, url).map_err(|why| {
         let wanted = "give it as postgres://user:password@host:port/database";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;
-    let mut connection = Connection::open(library, url)
-        .map_err(|why| EngineError::failed(NAME, format!("connect to {place}"), why))?;
-    let schema = server::guest_name();
-    let sql = format!("CREATE SCHEMA {schema}");
-    connection.run(&sql).map_err(|e| e.while_doing(format!("run `{sql}`")))?;
-    // From here on, dropping the session drops the schema.
-    let mut session = Session::new(connection, Some(schema.clone()), url, durability);
-    session.set(settings(&schema, durability))?;
-    Ok(session)
+    Connection::open(library, url)
+        .map_err(|why| EngineError::failed(NAME, format!("connect to {place}"), why))
 }
 
-/// What a session in a schema of ours begins with.
+/// What a session in a schema of ours begins with; by the name the server's list of clients has it.
 pub(super) fn settings(schema: &str, durability: Durability) -> String {
     let commit = on_off(TIERS.of(durability).set.synchronous_commit);
-    format!("SET search_path = {schema}; SET synchronous_commit = {commit}; SET timezone = 'UTC'")
+    format!(
+        "SET application_name = '{schema}'; SET search_path = {schema}; \
+         SET synchronous_commit = {commit}; SET timezone = 'UTC'"
+    )
 }
 
 /// Where the server of a URL is, without the user's password.

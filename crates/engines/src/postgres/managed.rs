@@ -12,7 +12,7 @@ use super::installation::{self, Installation};
 use super::library::LIBRARY;
 use super::session::Session;
 use super::tier::{Parameters, TIERS, on_off};
-use crate::server::{Home, Server, ServerSpec, address, run_to_end};
+use crate::server::{self, Home, Server, ServerSpec, address, run_to_end};
 use crate::{Link, OpenOptions, Result};
 
 /// The superuser of the private server, whoever runs it.
@@ -28,6 +28,15 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let sockets = home.subdirectory(NAME, "run")?;
     let mut args = words("-U postgres -A trust -E UTF8 --locale=C -D");
     args.push(data.clone().into());
+    // Behind a socket in a directory closed to others no password is needed.
+    let password = match open.link {
+        Link::Socket => None,
+        Link::Loopback => server::password(NAME)?,
+    };
+    if let Some(password) = &password {
+        let file = home.write(NAME, "password", password)?;
+        args.extend(["--auth-host=scram-sha-256".into(), "--pwfile".into(), file.into()]);
+    }
     if open.durability != Durability::Power {
         // Files created without a sync can be lost in a power cut, whatever is synced afterwards.
         args.push("--no-sync".into());
@@ -43,10 +52,12 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     for setting in configuration(open).into_iter().chain(listen) {
         args.extend(["-c".into(), setting.into()]);
     }
-    // Where this process reaches it, and any other one. The last three are said so that libpq does
+    // Where this process reaches it, and any other one. The last four are said so that libpq does
     // not ask the environment for them.
+    let password = password.unwrap_or_default();
     let place = format!(
-        "host={host} port={port} user={USER} dbname=postgres sslmode=disable hostaddr='' options=''"
+        "host={host} port={port} user={USER} dbname=postgres sslmode=disable hostaddr='' \
+         options='' password='{password}'"
     );
     let connect = |_: &Home| Connection::open(library, &place);
     let (server, connection) = Server::start(spec(&postgres, args), &home, connect)?;

@@ -63,17 +63,23 @@ impl Engine for Postgres {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let given = |url: &str| external::connect(url, options.durability);
-        let (mut session, server) = server::connect(options, given, managed::start)?;
+        let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let pid = server.as_ref().map(Server::pid);
         session.server = server;
-        let (version, settings) = settings::read_back(&mut session)?;
-        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
+        let (version, mut settings) = settings::read_back(&mut session)?;
+        let cache = settings::cache(&mut session)?;
+        server::check(NAME, options, &mut settings, cache, |tier, found| {
+            TIERS.of(tier).misfit(found)
+        })?;
         Ok(Opened { store: session.into_store(), version, settings, server: pid })
     }
 
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
         Session::join(LIBRARY.get()?, at, options.durability)
+    }
+
+    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
+        external::remove_left(url, name)
     }
 }
 

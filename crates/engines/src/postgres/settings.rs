@@ -39,6 +39,16 @@ pub(super) fn read_back(session: &mut Session) -> Result<(String, Settings)> {
     Ok((version, settings))
 }
 
+/// Bytes of the server's cache.
+///
+/// # Errors
+/// When the server reports one.
+pub(super) fn cache(session: &mut Session) -> Result<Option<u64>> {
+    let found = session.ask("SELECT pg_size_bytes(current_setting('shared_buffers'))")?;
+    let bytes = found.texts().into_iter().flatten().flatten().next();
+    Ok(bytes.and_then(|bytes| bytes.parse().ok()))
+}
+
 /// How a table is kept, found out by making one.
 fn persistence(session: &mut Session) -> Result<String> {
     session.ask(&format!("BEGIN; {}", session.dialect().create_table(&PROBE)))?;

@@ -1,9 +1,9 @@
 //! The directory a server lives in.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -53,6 +53,23 @@ impl Home {
             self.account.own(&path)
         };
         create().map_err(|e| could_not(engine, &self.dir.join(name), e))?;
+        Ok(path)
+    }
+
+    /// Writes a file in it that the server's account alone may read: its path, as
+    /// [`path`](Self::path) gives it.
+    ///
+    /// # Errors
+    /// When it exists already or cannot be written.
+    pub fn write(&self, engine: &'static str, name: &str, text: &str) -> Result<PathBuf> {
+        let path = self.path().join(name);
+        let write = || {
+            let mut file =
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+            file.write_all(text.as_bytes())?;
+            self.account.own(&path)
+        };
+        write().map_err(|error| EngineError::file(engine, "write", self.dir.join(name), error))?;
         Ok(path)
     }
 

@@ -23,8 +23,8 @@ mod tests;
 pub(crate) mod url;
 
 use std::ffi::OsString;
-use std::hash::{BuildHasher, RandomState};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -35,8 +35,9 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::{EngineError, Link, OpenOptions, Result};
+use crate::{EFFECTIVE_DURABILITY, EngineError, Link, OpenOptions, Result};
 pub(crate) use account::Account;
+use embermark_model::Durability;
 pub(crate) use home::Home;
 use network::Network;
 
@@ -96,18 +97,82 @@ impl<'a> ServerSpec<'a> {
 /// Those of `given` and of `private`.
 pub(crate) fn connect<S>(
     options: &OpenOptions,
-    given: impl FnOnce(&str) -> Result<S>,
+    given: impl FnOnce(&str, &OpenOptions) -> Result<S>,
     private: impl FnOnce(&OpenOptions) -> Result<(Server, S)>,
 ) -> Result<(S, Option<Server>)> {
     match &options.url {
-        Some(url) => given(url).map(|session| (session, None)),
+        Some(url) => given(url, options).map(|session| (session, None)),
         None => private(options).map(|(server, session)| (session, Some(server))),
     }
 }
 
-/// A new name for a database or schema of ours on a server that is given.
-pub(crate) fn guest_name() -> String {
-    format!("embermark_{:016x}", RandomState::new().hash_one(()))
+/// Holds what a server gave back against the tier asked for; `misfit` tells where it is weaker than
+/// a tier. Of one that is given by URL it adds what it keeps, and its cache in bytes.
+///
+/// # Errors
+/// When it keeps less: a server of our own has failed, and one that is given will not do.
+pub(crate) fn check(
+    engine: &'static str,
+    options: &OpenOptions,
+    settings: &mut Vec<(String, String)>,
+    cache: Option<u64>,
+    misfit: impl Fn(Durability, &[(String, String)]) -> Option<String>,
+) -> Result<()> {
+    let tier = options.durability;
+    match (misfit(tier, settings), &options.url) {
+        (None, None) => return Ok(()),
+        (Some(why), None) => {
+            return Err(EngineError::failed(engine, format!("keep the tier '{tier}'"), why));
+        }
+        (Some(why), Some(_)) => {
+            let what = format!("a server that does not keep the tier '{tier}': {why}");
+            return Err(EngineError::unsupported(engine, what));
+        }
+        (None, Some(_)) => {}
+    }
+    let kept = Durability::ALL.into_iter().rev().find(|tier| misfit(*tier, settings).is_none());
+    let kept = kept.unwrap_or(tier);
+    let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
+    add("server", "given by URL".to_owned());
+    add(EFFECTIVE_DURABILITY, kept.to_string());
+    if let Some(cache) = cache {
+        add("cache", cache.to_string());
+    }
+    Ok(())
+}
+
+/// A password of 128 random bits for a private server that listens on TCP; none in a network of our
+/// own, where nobody else is.
+///
+/// # Errors
+/// When the system has no random bits.
+pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
+    if crate::network::is_own() { Ok(None) } else { random(engine).map(Some) }
+}
+
+/// Whether a server may listen on TCP without a password, or on every address: in a network of our
+/// own alone.
+///
+/// # Errors
+/// Unsupported in one that others share.
+pub(crate) fn alone(engine: &'static str) -> Result<()> {
+    if crate::network::is_own() {
+        return Ok(());
+    }
+    let what = "the loopback address of a network that others share: there it would be reached on \
+                every address, or without a password";
+    Err(EngineError::unsupported(engine, what))
+}
+
+/// 128 random bits, in hexadecimal digits.
+///
+/// # Errors
+/// When the system has none.
+pub(crate) fn random(engine: &'static str) -> Result<String> {
+    let mut bytes = [0; 16];
+    let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(|error| EngineError::file(engine, "read", "/dev/urandom", error))?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 /// A running server. Dropped, it is aborted; [`stop`](Self::stop) is the good way.
@@ -146,12 +211,7 @@ impl Server {
     ) -> Result<(Self, T)> {
         let network = match link {
             Link::Socket => Network::Own,
-            Link::Loopback if crate::network::is_own() => Network::Shared,
-            Link::Loopback => {
-                let what = "the loopback address of a network that others share: it listens on every \
-                            address as well";
-                return Err(EngineError::unsupported(spec.engine, what));
-            }
+            Link::Loopback => alone(spec.engine).map(|()| Network::Shared)?,
         };
         Self::start_in(network, spec, home, ready)
     }

@@ -131,7 +131,7 @@ impl Scoped<'_> {
     #[inline]
     fn rest(&mut self) -> Result<()> {
         let Some(Table(standing)) = self.standing.take() else { return Ok(()) };
-        Ok(self.trees[standing].cursors()?.other.reset()?)
+        self.trees[standing].cursors()?.other.reset().map_err(Refusal::into_error)
     }
 
     /// The cursors of a table for the next operation, which leaves its cursor standing or not.
@@ -157,17 +157,17 @@ impl Scoped<'_> {
         }
         let (alone, cursors) = (self.scope == Scope::PerOperation, self.next(table, stands)?);
         let refused = |refusal: &Refusal| alone && refusal.is_conflict();
-        Ok(again_if(refused, || change(cursors))?)
+        again_if(refused, || change(cursors)).map_err(Refusal::into_error)
     }
 }
 
 impl Operations for Scoped<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        Ok(self.next(table, true)?.get(key)?)
+        self.next(table, true)?.get(key).map_err(Refusal::into_error)
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        Ok(self.next(table, false)?.other.walk(range, visit)?)
+        self.next(table, false)?.other.walk(range, visit).map_err(Refusal::into_error)
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {

@@ -109,6 +109,14 @@ fn table(process: &str, name: &str) -> Vec<Vec<String>> {
     rows.map(|row| row.split_whitespace().map(str::to_owned).collect()).collect()
 }
 
+/// Ports of TCP on which such sockets listen, on this process's network.
+pub fn ports(sockets: &HashSet<String>) -> Vec<u16> {
+    let rows = table("self", "tcp").into_iter();
+    rows.filter(|row| row[3] == "0A" && sockets.contains(&row[9]))
+        .map(|row| u16::from_str_radix(row[1].split_once(':').unwrap().1, 16).unwrap())
+        .collect()
+}
+
 /// Protocols and addresses at which such sockets are on this process's network, without those of
 /// UDP that speak with one other alone.
 pub fn addresses(sockets: &HashSet<String>) -> Vec<(&'static str, String)> {

@@ -74,6 +74,8 @@ pub struct Given {
     /// The tier that is then asked for, and what is read back.
     pub tier: Durability,
     pub settings: Settings,
+    /// What it keeps then.
+    pub keeps: Durability,
     /// Where this is read back, it is too weak for the tier `power`.
     pub too_weak: Option<(&'static str, &'static str)>,
     /// Its databases or schemas: asked of the owner's store, or of the URL.
@@ -150,6 +152,7 @@ static FACTS: [Facts; 5] = [
             url: |dir, _| format!("postgres://postgres@{}/postgres", encoded(&dir.join("run"))),
             tier: Durability::None,
             settings: &[("synchronous_commit", "off"), ("fsync", "off")],
+            keeps: Durability::None,
             too_weak: Some(("fsync", "off")),
             databases: |owner, _| {
                 texts(owner, "SELECT nspname::text FROM pg_namespace WHERE nspname !~ '^pg_'")
@@ -213,6 +216,7 @@ static FACTS: [Facts; 5] = [
             },
             tier: Durability::None,
             settings: &[("innodb_flush_log_at_trx_commit", "2")],
+            keeps: Durability::Process,
             too_weak: Some(("innodb_flush_log_at_trx_commit", "2")),
             databases: |owner, _| texts(owner, "SHOW DATABASES"),
         }),
@@ -267,6 +271,7 @@ static FACTS: [Facts; 5] = [
             },
             tier: Durability::None,
             settings: &[],
+            keeps: Durability::None,
             // From 6.1 on there always is a journal.
             too_weak: Some(("storage.journal", "false")),
             #[cfg(feature = "mongodb")]
@@ -316,12 +321,10 @@ static FACTS: [Facts; 5] = [
         given: Some(Given {
             owner: Durability::Process,
             link: Link::Loopback,
-            // Its database, the credentials, its URL.
-            url: |_, at| {
-                at.split(' ').next_back().unwrap().replace("http://", "http://me:hunter2@")
-            },
+            url: |_, at| url_of(at),
             tier: Durability::Power,
             settings: &[("data.wal-fsync-delay", "0s")],
+            keeps: Durability::Power,
             too_weak: None,
             databases: |owner, _| {
                 let Store::Series(owner) = owner else { panic!("no series store") };
@@ -378,6 +381,13 @@ static FACTS: [Facts; 5] = [
 
 fn run_is_empty(dir: &Path) {
     assert!(fs::read_dir(dir.join("run")).unwrap().next().is_none());
+}
+
+/// The URL of a private InfluxDB, of how another process joins it: a database, credentials, a URL.
+fn url_of(at: &str) -> String {
+    let [_, credentials, url] = at.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    let (user, password) = credentials.strip_prefix("-&u=").unwrap().split_once("&p=").unwrap();
+    url.replace("http://", &format!("http://{user}:{password}@"))
 }
 
 /// A path as the host of a URL.

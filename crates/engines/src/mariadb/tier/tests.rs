@@ -1,5 +1,11 @@
 use super::*;
 
+/// As the engine checks a private server.
+fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
+    let options = crate::OpenOptions::new("/nowhere", tier, 1);
+    crate::server::check("mariadb", &options, &mut settings.to_vec(), None, misfit)
+}
+
 #[test]
 fn a_server_weaker_than_the_tier_is_refused_by_the_name_of_the_setting() {
     let server = |flush: &str, twice: &str, method: &str, binlog: &str| {

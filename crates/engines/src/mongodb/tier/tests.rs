@@ -6,7 +6,10 @@ fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
 
 #[test]
 fn a_server_without_a_journal_keeps_nothing() {
-    let server = |journal: &str| vec![("storage.journal".to_owned(), journal.to_owned())];
+    let server = |journal: &str| {
+        [("storage.journal", journal), ("writeConcern", "w: 1, j: true (as set)")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    };
     for tier in Durability::ALL {
         assert!(check(tier, &server("true")).is_ok(), "{tier}");
     }

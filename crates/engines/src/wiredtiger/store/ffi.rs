@@ -88,9 +88,12 @@ impl Refusal {
     }
 }
 
-impl From<Refusal> for EngineError {
-    fn from(Refusal { code, doing }: Refusal) -> Self {
-        Self::failed(ID, doing, words(code))
+impl Refusal {
+    /// As an error of the engine. (No `From`: a second one for [`EngineError`] would leave `?` without
+    /// a type wherever an error is generic.)
+    pub fn into_error(self) -> EngineError {
+        let Self { code, doing } = self;
+        EngineError::failed(ID, doing, words(code))
     }
 }
 
@@ -150,7 +153,8 @@ impl Connection {
     pub(super) fn session(self: &Arc<Self>) -> crate::Result<Rc<Session>> {
         let mut raw = ptr::null_mut();
         // SAFETY: open.
-        check(unsafe { ember_wt_session(self.0.raw, &mut raw) }, "begin a session")?;
+        check(unsafe { ember_wt_session(self.0.raw, &mut raw) }, "begin a session")
+            .map_err(Refusal::into_error)?;
         // SAFETY: ours, and dropped before the connection.
         let raw = unsafe { Owned::new(raw, ember_wt_session_close) };
         Ok(Rc::new(Session { raw, connection: Arc::clone(self) }))
@@ -183,13 +187,15 @@ impl Session {
     /// Takes a checkpoint.
     pub(super) fn checkpoint(&self) -> crate::Result<()> {
         // SAFETY: open.
-        Ok(check(unsafe { ember_wt_checkpoint(self.raw.raw) }, "checkpoint")?)
+        check(unsafe { ember_wt_checkpoint(self.raw.raw) }, "checkpoint")
+            .map_err(Refusal::into_error)
     }
 
     /// Does work in a transaction, which is committed, or else undone.
     pub(super) fn within(&self, work: impl FnOnce() -> crate::Result<()>) -> crate::Result<()> {
         // SAFETY: open.
-        check(unsafe { ember_wt_begin(self.raw.raw) }, "begin a transaction")?;
+        check(unsafe { ember_wt_begin(self.raw.raw) }, "begin a transaction")
+            .map_err(Refusal::into_error)?;
         let done = work();
         // SAFETY: open; the transaction ends whatever these return.
         let ended = unsafe {
@@ -198,7 +204,7 @@ impl Session {
                 Err(_) => check(ember_wt_rollback(self.raw.raw), "roll back"),
             }
         };
-        ended.map_err(EngineError::from).and(done)
+        ended.map_err(Refusal::into_error).and(done)
     }
 
     /// Ends it, which has no cursors, and with the last session the database is closed.
@@ -206,6 +212,6 @@ impl Session {
         let Some(Self { raw, connection }) = Rc::into_inner(self) else { return Ok(()) };
         let ended = check(raw.end(), "end a session");
         let closed = Arc::into_inner(connection).map_or(0, |connection| connection.0.end());
-        Ok(ended.and(check(closed, "close the database"))?)
+        ended.and(check(closed, "close the database")).map_err(Refusal::into_error)
     }
 }

@@ -181,8 +181,8 @@ impl Tree {
     pub(super) fn open(session: &Rc<Session>, name: &str) -> crate::Result<Self> {
         let uri = CString::new(format!("table:{name}"))
             .map_err(|error| EngineError::failed(ID, "open a table", error))?;
-        let is_fresh = session.create(&uri)?;
-        let cursors = Some(Cursors::open(session, &uri)?);
+        let is_fresh = session.create(&uri).map_err(Refusal::into_error)?;
+        let cursors = Some(Cursors::open(session, &uri).map_err(Refusal::into_error)?);
         Ok(Self { uri, session: Rc::clone(session), cursors, is_fresh })
     }
 
@@ -210,7 +210,8 @@ impl Tree {
 
     /// Makes it anew.
     pub(super) fn clear(&mut self) -> crate::Result<()> {
-        self.apart(|session, uri| session.remove(uri).and_then(|()| session.create(uri)))?;
+        self.apart(|session, uri| session.remove(uri).and_then(|()| session.create(uri)))
+            .map_err(Refusal::into_error)?;
         self.is_fresh = true;
         Ok(())
     }
@@ -218,13 +219,13 @@ impl Tree {
     /// Loads it by a bulk cursor, which wants a fresh table; how many pairs.
     pub(super) fn load(&mut self, pairs: &mut dyn Pairs) -> crate::Result<u64> {
         if !mem::take(&mut self.is_fresh) {
-            if self.cursors()?.other.has_pairs()? {
+            if self.cursors()?.other.has_pairs().map_err(Refusal::into_error)? {
                 return Err(EngineError::failed(ID, "load a table in bulk", "it is not empty"));
             }
             self.clear()?;
             self.is_fresh = false;
         }
-        Ok(self.apart(|session, uri| {
+        self.apart(|session, uri| {
             let (mut cursor, mut rows) = (Cursor::open(session, uri, c"bulk")?, 0);
             while let Some((key, value)) = pairs.next() {
                 cursor.insert(key, value)?;
@@ -232,6 +233,7 @@ impl Tree {
             }
             // The load ends here, and may fail here.
             check(cursor.raw.end(), "end a load").map(|()| rows)
-        })?)
+        })
+        .map_err(Refusal::into_error)
     }
 }
