@@ -97,7 +97,7 @@ pub struct Facts {
 }
 
 /// The table of one or several results. Several are taken for one run on one machine with one
-/// protocol: [`crate::compare::conditions`] tells whether they are.
+/// protocol: [`crate::compare::unpoolable`] tells whether they are.
 pub fn table(files: &[&ResultFile]) -> AdviceTable {
     let pooled = pool::pooled(files);
     let Some(file) = pooled.as_deref() else {

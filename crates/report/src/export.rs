@@ -4,12 +4,11 @@ mod columns;
 mod csv;
 mod json;
 mod lines;
-mod markdown;
+pub(crate) mod markdown;
 mod parquet;
 mod statistics;
 
 pub(crate) use csv::written as csv_written;
-pub(crate) use markdown::{section as markdown_section, table as markdown_table};
 pub use parquet::parquet;
 
 use std::fmt;
@@ -18,7 +17,7 @@ use std::str::FromStr;
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::result::ResultFile;
 
-use crate::{Options, ReportError, table};
+use crate::{Options, ReportError, document};
 
 /// A form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,10 +78,13 @@ pub fn render(
     options: &Options<'_>,
 ) -> Result<String, ReportError> {
     match format {
-        Format::Table => Ok(table::render(file, options)),
+        Format::Table => Ok(document::terminal(&document::report(file, options), options)),
         Format::Json => json::render(file),
         Format::Csv => csv::render(file),
-        Format::Markdown => Ok(markdown::render(file, options)),
+        Format::Markdown => {
+            let options = Options { intervals: true, ..*options };
+            Ok(document::markdown(&document::report(file, &options)))
+        }
         Format::Parquet => Err(ReportError::NoText),
     }
 }

@@ -6,6 +6,7 @@
 pub mod advise;
 pub mod compare;
 pub mod cost;
+mod document;
 pub mod drift;
 mod error;
 mod export;

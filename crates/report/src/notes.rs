@@ -19,7 +19,7 @@ use crate::{format, grid, text};
 #[derive(Clone, Debug, Serialize)]
 pub struct Section {
     /// The heading.
-    pub title: &'static str,
+    pub title: String,
     /// The lines.
     pub notes: Vec<Note>,
 }
@@ -67,11 +67,11 @@ pub(crate) fn sections(
 }
 
 /// The sections that say something.
-pub(crate) fn filled(
-    sections: impl IntoIterator<Item = (&'static str, Vec<Note>)>,
+pub(crate) fn filled<T: Into<String>>(
+    sections: impl IntoIterator<Item = (T, Vec<Note>)>,
 ) -> Vec<Section> {
     let sections = sections.into_iter().filter(|(_, notes)| !notes.is_empty());
-    sections.map(|(title, notes)| Section { title, notes }).collect()
+    sections.map(|(title, notes)| Section { title: title.into(), notes }).collect()
 }
 
 /// What may have disturbed the figures.

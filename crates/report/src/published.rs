@@ -10,7 +10,7 @@ use embermark_model::Scale;
 use embermark_model::result::ResultFile;
 use serde::Deserialize;
 
-use crate::grid::{Annotated, Grid, Text, Tone};
+use crate::grid::{Annotated, Grid, Text};
 use crate::notes::note;
 use crate::summary::{Comparison, Figure};
 use crate::{Beside, format, text};
@@ -161,17 +161,14 @@ impl Published {
             let figure = of(engine)?;
             figure.seconds.or_else(|| figure.per_second.map(f64::recip))
         };
-        let best = engines.iter().filter_map(|engine| time(engine)).fold(f64::INFINITY, f64::min);
-        let text = |engine: &&str| {
-            let value = of(engine).and_then(|figure| match (figure.seconds, figure.per_second) {
-                (Some(seconds), _) => Some(format::duration(seconds * 1e9)),
-                (None, rate) => rate.map(format::rate),
-            });
-            let ratio = time(engine).map(|time| time / best);
-            let second = ratio.map(format::ratio).unwrap_or_default();
-            Text { value: value.unwrap_or_default(), second, ratio, ..Text::default() }
+        let value = |engine: &&str| {
+            let figure = of(engine)?;
+            Some(match (figure.seconds, figure.per_second) {
+                (Some(seconds), _) => format::duration(seconds * 1e9),
+                (None, rate) => format::rate(rate?),
+            })
         };
-        engines.iter().map(text).collect()
+        with_ratios(engines.iter().map(|engine| (time(engine), value(engine))))
     }
 
     /// What was measured of a line, in every tier and variant.
@@ -217,19 +214,25 @@ fn texts(figures: &[Option<&Figure<'_>>], rate: bool) -> Vec<Text> {
         Some(elapsed) if whole => elapsed,
         _ => figure.per_op_ns,
     };
-    let best = figures.iter().flatten().map(|figure| time(figure)).fold(f64::INFINITY, f64::min);
-    let text = |figure: &Option<&Figure<'_>>| {
-        let Some(figure) = figure else { return Text { tone: Tone::Dim, ..Text::default() } };
-        let time = time(figure);
-        let value = match (rate, whole) {
-            (true, _) => format::rate(1e9 / time),
-            (false, true) => format::duration(time),
-            (false, false) => format!("{}/op", format::duration(time)),
-        };
-        let ratio = time / best;
-        Text { value, second: format::ratio(ratio), ratio: Some(ratio), ..Text::default() }
+    let value = |time: f64| match (rate, whole) {
+        (true, _) => format::rate(1e9 / time),
+        (false, true) => format::duration(time),
+        (false, false) => format!("{}/op", format::duration(time)),
     };
-    figures.iter().map(text).collect()
+    let times = figures.iter().map(|figure| figure.map(time));
+    with_ratios(times.map(|time| (time, time.map(value))))
+}
+
+/// Times, each with its text and its ratio to the best.
+fn with_ratios(all: impl Iterator<Item = (Option<f64>, Option<String>)>) -> Vec<Text> {
+    let all: Vec<_> = all.collect();
+    let best = all.iter().filter_map(|(time, _)| *time).fold(f64::INFINITY, f64::min);
+    let text = |(time, value): (Option<f64>, Option<String>)| {
+        let ratio = time.map(|time| time / best);
+        let second = ratio.map(format::ratio).unwrap_or_default();
+        Text { second, ratio, ..Text::of(value.unwrap_or_default()) }
+    };
+    all.into_iter().map(text).collect()
 }
 
 impl Line<'_> {

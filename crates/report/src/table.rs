@@ -6,12 +6,11 @@ use std::ops::Range;
 use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table, TableStyle,
 };
-use embermark_model::result::ResultFile;
 use textwrap::core::display_width;
 
-use crate::grid::{self, Grid, Text, Tone};
-use crate::notes::{self, Note, Section};
-use crate::{Options, cost, published, summary};
+use crate::Options;
+use crate::grid::{Grid, Text, Tone};
+use crate::notes::Note;
 
 /// A rule under the header and nothing else.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
@@ -21,37 +20,6 @@ const GAP: usize = 2;
 const WIDE_GAP: usize = 3;
 /// The widest heading of a note that others are lined up with.
 const WIDEST_ABOUT: usize = 13;
-
-/// The whole report for a terminal of `options.width` columns.
-pub(crate) fn render(file: &ResultFile, options: &Options<'_>) -> String {
-    let comparison = summary::compare(file, options.order);
-    let mut out: Vec<String> =
-        notes::face(file).map(|face| heading(&face, options)).into_iter().collect();
-    for group in &comparison.groups {
-        for (index, grid) in grid::of(group, options).iter().enumerate() {
-            let mut block = vec![heading(&grid.title, options)];
-            if index == 0 {
-                block.extend(packed(&grid::subtitle(group, file), options.width));
-            }
-            out.push(block.join("\n"));
-            out.extend(stacked(grid, options));
-        }
-    }
-    let costs = cost::grids(file, &options.weights, options.published);
-    for table in costs.into_iter().chain(published::beside(file, &comparison, options.published)) {
-        out.push(heading(&table.grid.title, options));
-        out.extend(stacked(&table.grid, options));
-        out.extend(block(&notes_text(&table.notes, options)));
-    }
-    for section in notes::sections(file, &comparison, options.path) {
-        out.push(section_text(&section, options));
-    }
-    out.join("\n\n") + "\n"
-}
-
-fn block(lines: &[String]) -> Option<String> {
-    (!lines.is_empty()).then(|| lines.join("\n"))
-}
 
 pub(crate) fn heading(text: &str, options: &Options<'_>) -> String {
     let lines = wrapped(text, options.width, "", "").join("\n");
@@ -81,12 +49,6 @@ pub(crate) fn packed(parts: &[String], width: usize) -> Vec<String> {
         }
     }
     lines.iter().flat_map(|line| wrapped(line, width, "", "  ")).collect()
-}
-
-pub(crate) fn section_text(section: &Section, options: &Options<'_>) -> String {
-    let mut lines = vec![heading(section.title, options)];
-    lines.extend(notes_text(&section.notes, options));
-    lines.join("\n")
 }
 
 pub(crate) fn notes_text(notes: &[Note], options: &Options<'_>) -> Vec<String> {

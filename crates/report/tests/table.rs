@@ -7,7 +7,7 @@ mod counted;
 use std::path::Path;
 
 use counted::counted;
-use embermark_model::result::{EngineFacts, ResultFile};
+use embermark_model::result::{EngineFacts, Resources, ResultFile};
 use embermark_report::{Files, Format, Options, format, load, render, text};
 use textwrap::core::display_width;
 
@@ -269,4 +269,38 @@ fn rows_committed_one_by_one_beside_rows_in_one_transaction_are_marked() {
     let note = shown.lines().find(|line| line.trim_start().starts_with('¹')).unwrap();
     assert!(note.contains("one commit a row") && note.ends_with(": postgres"), "{note}");
     assert!(!of("SQL").contains('¹'));
+}
+
+#[test]
+fn a_server_given_by_its_url_has_no_score_of_keeping_up() {
+    let shown = |by_url: bool| {
+        let mut file = load(Path::new("tests/fixtures/schema-1-machine.json")).unwrap();
+        for trial in file.cells.iter_mut().flat_map(|cell| &mut cell.trials) {
+            trial.phases.iter_mut().for_each(|phase| phase.phase = "write".into());
+            for run in trial.phases.iter_mut().flat_map(|phase| &mut phase.runs) {
+                let used = Resources {
+                    cpu_ns: Some(1_000_000),
+                    peak_bytes: Some(1_000_000),
+                    read_bytes: Some(1_000),
+                    written_bytes: Some(1_000),
+                    mean_bytes: None,
+                };
+                let seen = run.observed.as_mut().unwrap();
+                (seen.window_ns, seen.network_bytes) = (1_000_000_000, Some(1_000));
+                seen.disk_growth_bytes = Some(1_000);
+                seen.processes = ["server", "writer"].map(|role| (role.to_owned(), used)).into();
+            }
+        }
+        if by_url {
+            file.plan.urls.insert("postgres".into(), "postgres://db.example/one".into());
+        }
+        let table = render(&file, Format::Table, &Options { width: 300, ..Options::default() });
+        let table = table.unwrap();
+        let writing = table.split("· writing").nth(1).unwrap();
+        let row = writing.lines().find(|line| line.starts_with("postgres individual")).unwrap();
+        row.to_owned()
+    };
+    assert!(shown(false).contains('%'), "{}", shown(false));
+    let row = shown(true);
+    assert!(row.starts_with("postgres individual (by URL)") && row.ends_with(" -"), "{row}");
 }

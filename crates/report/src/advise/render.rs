@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::{Advice, AdviceTable, Left, LicenceClass, Place};
-use crate::table::wrapped;
-use crate::{format, notes, text};
+use crate::document::{self, Block};
+use crate::notes::{self, note};
+use crate::{Options, format, text};
 
 /// A ratio from which on it is said that an engine is worse at something, and up to which it is
 /// said to be as good as the best.
@@ -12,24 +13,13 @@ const NEAR: f64 = 1.1;
 
 /// For a terminal of `width` columns.
 pub fn table(advice: &Advice, table: &AdviceTable, width: usize) -> String {
-    let line = |first: &str, further: &str, text: &str| {
-        wrapped(text, width.max(40), first, further).join("\n")
-    };
-    let blocks = blocks(advice, table).into_iter().map(|(heading, items)| {
-        let items = items.iter().map(|item| line("  ", "      ", item));
-        [line("", "  ", &heading)].into_iter().chain(items).collect::<Vec<String>>().join("\n")
-    });
-    text::joined(blocks, "\n\n") + "\n"
+    let options = Options { width: width.max(40), ..Options::default() };
+    document::terminal(&blocks(advice, table), &options)
 }
 
 /// For a page on GitHub.
 pub fn markdown(advice: &Advice, table: &AdviceTable) -> String {
-    let blocks = blocks(advice, table).into_iter().map(|(heading, items)| {
-        let items = items.iter().map(|item| format!("- {}", text::markdown(item)));
-        let head = format!("### {}\n", text::markdown(&heading));
-        [head].into_iter().chain(items).collect::<Vec<String>>().join("\n")
-    });
-    text::joined(blocks, "\n\n") + "\n"
+    document::markdown(&blocks(advice, table))
 }
 
 /// The advice, and the table it was made of.
@@ -46,26 +36,22 @@ pub fn json(advice: &Advice, table: &AdviceTable) -> Result<String, serde_json::
 }
 
 /// Headings, and what stands below them.
-fn blocks(advice: &Advice, table: &AdviceTable) -> Vec<(String, Vec<String>)> {
+fn blocks(advice: &Advice, table: &AdviceTable) -> Vec<Block> {
     let secret = table.engines.iter().filter(|e| !e.facts.publishable && !e.ratios.is_empty());
     let secret: Vec<&str> = secret.map(|entry| entry.engine.as_str()).collect();
-    let mut blocks: Vec<(String, Vec<String>)> =
-        notes::face_of(&secret).map(|face| (face, Vec::new())).into_iter().collect();
-    let ranked: Vec<String> = advice
-        .ranked
-        .iter()
-        .enumerate()
+    let ranked: Vec<String> = (advice.ranked.iter().enumerate())
         .map(|(at, place)| ranked(at + 1, place, advice, table))
         .collect();
-    if advice.weights.is_empty() {
+    let needs = needs(advice);
+    let (heading, list) = if advice.weights.is_empty() {
         let says = "Nothing was weighed, so nobody is ranked: say what counts, such as \
                     --weight ingest=3,analytics=1";
-        blocks.push((format!("{} · {}", needs(advice), "no order"), vec![says.to_owned()]));
+        (needs + " · no order", vec![says.to_owned()])
     } else if ranked.is_empty() {
-        blocks.push((needs(advice), vec!["No engine is left that was measured for it.".into()]));
+        (needs, vec!["No engine is left that was measured for it.".to_owned()])
     } else {
-        blocks.push((format!("{} · {}", needs(advice), weights(advice)), ranked));
-    }
+        (format!("{needs} · {}", weights(advice)), ranked)
+    };
     let best = advice.best_at.iter().map(|best| {
         let criterion = table.criteria.iter().find(|criterion| criterion.id == best.criterion);
         let about = criterion.map_or("", |criterion| criterion.about);
@@ -79,14 +65,17 @@ fn blocks(advice: &Advice, table: &AdviceTable) -> Vec<(String, Vec<String>)> {
     let tier = advice.needs.tier;
     let rests_on = table.rests_on.iter().filter(|of| of.tier == tier).map(|of| of.says.clone());
     let sections = [
+        (heading.as_str(), list),
         ("Measured", rests_on.collect()),
         ("Best at", best.collect()),
         ("Not measured for it", left(&advice.unmeasured)),
         ("Left out", left(&advice.excluded)),
     ];
-    let sections = sections.into_iter().map(|(heading, items)| (heading.to_owned(), items));
-    blocks.extend(sections.filter(|(_, items): &(String, Vec<String>)| !items.is_empty()));
-    blocks
+    let sections = sections.map(|(title, all): (_, Vec<String>)| {
+        (title, all.into_iter().map(|says| note("", says)).collect())
+    });
+    let face = notes::face_of(&secret).map(Block::Head);
+    face.into_iter().chain(notes::filled(sections).into_iter().map(Block::Section)).collect()
 }
 
 /// `Short list · tier power · with SQL, embedded`.

@@ -5,33 +5,25 @@ use std::fmt::Write as _;
 use embermark_model::CellId;
 
 use super::{Change, Changes, Ran, Turn, Verdict};
+use crate::document::{self, Block};
 use crate::grid::{Grid, Text, Tone};
 use crate::notes::{self, Note, Section, note};
-use crate::{Options, ReportError, export, format, table as terminal, text};
+use crate::{Options, ReportError, export, format, text};
 
 /// For a terminal.
 pub fn table(changes: &Changes, options: &Options<'_>) -> String {
-    let heads = face(changes).into_iter().chain([summary(changes)]);
-    let mut blocks: Vec<String> = heads.map(|head| terminal::heading(&head, options)).collect();
-    for grid in grids(changes) {
-        blocks.push(terminal::heading(&grid.title, options));
-        blocks.extend(terminal::stacked(&grid, options));
-    }
-    blocks.extend(sections(changes).iter().map(|one| terminal::section_text(one, options)));
-    blocks.join("\n\n") + "\n"
+    document::terminal(&blocks(changes), options)
 }
 
 /// For a page on GitHub.
 pub fn markdown(changes: &Changes) -> String {
-    let heads = face(changes).into_iter().chain([summary(changes)]);
-    let mut blocks: Vec<String> =
-        heads.map(|head| format!("**{}**", text::markdown(&head))).collect();
-    for grid in grids(changes) {
-        blocks.push(format!("## {}", text::markdown(&grid.title)));
-        blocks.extend(export::markdown_table(&grid));
-    }
-    blocks.extend(sections(changes).iter().map(export::markdown_section));
-    blocks.join("\n\n") + "\n"
+    document::markdown(&blocks(changes))
+}
+
+fn blocks(changes: &Changes) -> Vec<Block> {
+    let heads = face(changes).into_iter().chain([summary(changes)]).map(Block::Head);
+    let tables = grids(changes).into_iter().map(|grid| Block::table(grid, Vec::new()));
+    heads.chain(tables).chain(sections(changes).into_iter().map(Block::Section)).collect()
 }
 
 /// All of it.

@@ -5,7 +5,7 @@ use embermark_model::result::{Latency, ResultFile};
 use super::published;
 use super::score::{Resource, Weights, scores};
 use super::{Cost, Costs, of};
-use crate::grid::{Annotated, Grid, Text, Tone};
+use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::notes::{Note, note};
 use crate::{Beside, format, text};
 
@@ -145,7 +145,7 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
 
 /// Scores of lines; those that are no candidates, or did not end well, have none.
 fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec<Option<f64>> {
-    let competes = |line: &Cost<'_>| !line.reference && line.status.has_figures();
+    let competes = |line: &Cost<'_>| !line.reference && !line.by_url && line.status.has_figures();
     let rows: Vec<Vec<Option<f64>>> = (lines.iter())
         .filter(|line| competes(line))
         .map(|line| resources.iter().map(|resource| line.of(*resource)).collect())
@@ -173,9 +173,8 @@ fn table(
         let reader = reader.map_or_else(String::new, |reader| format!(", read {reader}"));
         let mut label =
             format!("{} {}{reader}", text::plain(line.engine), text::plain(line.variant));
-        if line.reference {
-            label.push_str(" (ref)");
-        }
+        let marks = [(line.reference, grid::REFERENCE), (line.by_url, grid::BY_URL)];
+        label.extend(marks.iter().filter(|(is, _)| *is).flat_map(|(_, mark)| [" ", mark]));
         let mut texts: Vec<Text> = columns
             .iter()
             .map(|(name, show)| {
@@ -191,7 +190,7 @@ fn table(
             let is_best = score.is_some_and(|score| score == *best);
             Text {
                 value: format::or_dash(score, |score| format!("{:.0} %", score * 100.0)),
-                best: if is_best { crate::grid::BEST } else { "" },
+                best: if is_best { grid::BEST } else { "" },
                 tone: if is_best { Tone::Best } else { Tone::Plain },
                 ..Text::default()
             }

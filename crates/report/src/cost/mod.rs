@@ -24,6 +24,8 @@ pub struct Cost<'a> {
     pub phase: &'a str,
     /// Never ranked.
     pub reference: bool,
+    /// A server that was given by its URL, with its own settings: never ranked either.
+    pub by_url: bool,
     /// How the phase ended.
     pub status: Status,
     /// In the order of [`Resource::WRITING`]; absent was not measured.
@@ -125,6 +127,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 variant: &cell.id.variant,
                 phase,
                 reference: cell.reference,
+                by_url: file.plan.urls.contains_key(&cell.id.engine),
                 status: status.unwrap_or(cell.status),
                 usage: usage(
                     &observed,

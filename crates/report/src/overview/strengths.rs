@@ -132,29 +132,23 @@ fn laid_out(all: &[Strengths<'_>], options: &Options<'_>) -> String {
 
 /// The heading and a row for each engine, in `width` columns.
 fn rows(all: &[Strengths<'_>], width: usize, counts: bool) -> Vec<String> {
-    let names: Vec<String> = all.iter().map(|one| text::plain(one.engine)).collect();
-    let count = |one: &Strengths<'_>| format::part(one.leads as u64, one.of as u64);
-    let counts = counts.then(|| all.iter().map(count).collect::<Vec<String>>());
-    let widest = |texts: &[String], head: &str| {
-        texts.iter().map(|text| display_width(text)).chain([head.len()]).max().unwrap_or(0)
+    let column = |head: &str, text: &dyn Fn(&Strengths<'_>) -> String| -> Vec<String> {
+        [head.to_owned()].into_iter().chain(all.iter().map(text)).collect()
     };
-    let mut widths = vec![widest(&names, "")];
-    widths.extend(counts.as_deref().map(|counts| widest(counts, FASTEST)));
+    let widest = |texts: &Vec<String>| texts.iter().map(|text| display_width(text)).max();
+    let mut columns = vec![column("", &|one| text::plain(one.engine))];
+    let count = |one: &Strengths<'_>| format::part(one.leads as u64, one.of as u64);
+    columns.extend(counts.then(|| column(FASTEST, &count)));
+    let mut widths: Vec<usize> = columns.iter().filter_map(widest).collect();
     let used: usize = widths.iter().map(|width| width + GAP).sum();
     let room = width.saturating_sub(used + GAP).max(2 * LEAST);
-    let best: Vec<String> = all.iter().map(|one| fitting(&one.best, room / 2)).collect();
+    columns.push(column(BEST, &|one| fitting(&one.best, room / 2)));
     // What the one column leaves the other one takes.
-    let left = widest(&best, BEST).min(room / 2);
+    let left = columns.last().and_then(widest).unwrap_or(0).min(room / 2);
+    columns.push(column(WORST, &|one| fitting(&one.worst, room - left)));
     widths.extend([left, room - left]);
-    let head = [""].into_iter().chain(counts.as_ref().map(|_| FASTEST)).chain([BEST, WORST]);
-    let mut rows = vec![row(&head.collect::<Vec<&str>>(), &widths)];
-    for (at, one) in all.iter().enumerate() {
-        let worst = fitting(&one.worst, room - left);
-        let count = counts.iter().map(|counts| counts[at].as_str());
-        let texts = [names[at].as_str()].into_iter().chain(count);
-        rows.push(row(&texts.chain([best[at].as_str(), &worst]).collect::<Vec<&str>>(), &widths));
-    }
-    rows
+    let text = |at: usize| columns.iter().map(|texts| texts[at].as_str()).collect::<Vec<&str>>();
+    (0..=all.len()).map(|at| row(&text(at), &widths)).collect()
 }
 
 /// As many of `phases` as fit, at least the first.

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use embermark_model::result::Cell;
+use embermark_model::result::{Cell, Run};
 
 use crate::format;
 
@@ -25,10 +25,7 @@ impl Protocol {
         let ended: Vec<&Cell> =
             cells.filter(|c| c.status.has_figures() && !c.trials.is_empty()).collect();
         let phases = || ended.iter().flat_map(|c| &c.trials).flat_map(|trial| &trial.phases);
-        let warm = |runs: &[_]| {
-            let discarded = |run: &&embermark_model::result::Run| run.discarded;
-            runs.iter().filter(discarded).count()
-        };
+        let warm = |runs: &[Run]| runs.iter().filter(|run| run.discarded).count();
         Some(Self {
             trials: range(ended.iter().map(|cell| cell.trials.len()))?,
             runs: range(phases().map(|phase| phase.runs.len()))?,

@@ -1,0 +1,86 @@
+//! Reports, comparisons and advice as blocks, which a terminal and Markdown lay out each in its way.
+
+use embermark_model::result::ResultFile;
+
+use crate::export::markdown;
+use crate::grid::{self, Annotated, Grid};
+use crate::notes::{self, Section};
+use crate::text::{joined, markdown as escaped};
+use crate::{Options, cost, published, summary, table};
+
+/// What stands between two blank lines, or more than that of it.
+pub(crate) enum Block {
+    /// What must be read first.
+    Head(String),
+    /// A table with what stands under its title, in parts, and below it.
+    Table(Annotated, Vec<String>),
+    /// Notes under a heading.
+    Section(Section),
+}
+
+impl Block {
+    /// A table of which nothing is to be said.
+    pub(crate) const fn table(grid: Grid, under: Vec<String>) -> Self {
+        Self::Table(Annotated { grid, notes: Vec::new() }, under)
+    }
+
+    fn terminal(&self, options: &Options<'_>) -> Vec<String> {
+        match self {
+            Self::Head(says) => vec![table::heading(says, options)],
+            Self::Table(Annotated { grid, notes }, under) => {
+                let under = table::packed(under, options.width).into_iter();
+                let title = [table::heading(&grid.title, options)].into_iter().chain(under);
+                let notes = table::notes_text(notes, options);
+                let notes = (!notes.is_empty()).then(|| notes.join("\n"));
+                let tables = table::stacked(grid, options);
+                [joined(title, "\n")].into_iter().chain(tables).chain(notes).collect()
+            }
+            Self::Section(Section { title, notes }) => {
+                let lines = [table::heading(title, options)].into_iter();
+                vec![joined(lines.chain(table::notes_text(notes, options)), "\n")]
+            }
+        }
+    }
+
+    fn markdown(&self) -> Vec<String> {
+        match self {
+            Self::Head(says) => vec![format!("**{}**", escaped(says))],
+            Self::Table(Annotated { grid, notes }, under) => {
+                let level = if under.is_empty() { "###" } else { "##" };
+                let under = (!under.is_empty()).then(|| escaped(&under.join(" · ")));
+                let notes = (!notes.is_empty()).then(|| markdown::list(notes));
+                let title = [format!("{level} {}", escaped(&grid.title))].into_iter().chain(under);
+                title.chain(markdown::table(grid)).chain(notes).collect()
+            }
+            Self::Section(Section { title, notes }) => {
+                vec![format!("### {}\n\n{}", escaped(title), markdown::list(notes))]
+            }
+        }
+    }
+}
+
+/// For a terminal.
+pub(crate) fn terminal(blocks: &[Block], options: &Options<'_>) -> String {
+    joined(blocks.iter().flat_map(|block| block.terminal(options)), "\n\n") + "\n"
+}
+
+/// For a page on GitHub.
+pub(crate) fn markdown(blocks: &[Block]) -> String {
+    joined(blocks.iter().flat_map(Block::markdown), "\n\n") + "\n"
+}
+
+/// The whole report of a result.
+pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
+    let comparison = summary::compare(file, options.order);
+    let mut blocks: Vec<Block> = notes::face(file).map(Block::Head).into_iter().collect();
+    for group in &comparison.groups {
+        let mut under = grid::subtitle(group, file);
+        let grids = grid::of(group, options).into_iter();
+        blocks.extend(grids.map(|grid| Block::table(grid, std::mem::take(&mut under))));
+    }
+    let costs = cost::grids(file, &options.weights, options.published).into_iter();
+    let published = published::beside(file, &comparison, options.published);
+    blocks.extend(costs.chain(published).map(|one| Block::Table(one, Vec::new())));
+    blocks.extend(notes::sections(file, &comparison, options.path).into_iter().map(Block::Section));
+    blocks
+}
