@@ -51,7 +51,7 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     licence: "MIT or Apache-2.0",
     tiers: TIERS,
     availability: || Availability::Ready { version: VERSION.to_owned() },
-    open: open,
+    open,
     join: None,
 };
 

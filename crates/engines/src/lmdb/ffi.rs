@@ -14,7 +14,7 @@ pub(super) use lmdb_master_sys::*;
 use smallvec::SmallVec;
 
 use super::ID;
-use crate::kv::{Change, Direction, Operations, Range, Table, Visit};
+use crate::kv::{Change, Direction, Operations, Pairs, Range, Table, Visit};
 use crate::owned::{self, Owned};
 use crate::per_table::PerTable;
 use crate::{EngineError, Result};
@@ -260,12 +260,17 @@ impl Writer {
         cursors.of(table, |table| txn.open_cursor(dbi(table))).copied()
     }
 
-    /// Sets the value of a key above all others.
-    #[inline]
-    pub fn append(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        let (cursor, mut key, mut value) = (self.changing(table)?, val(key), val(value));
-        // SAFETY: open; both are only read.
-        check(unsafe { mdb_cursor_put(cursor, &mut key, &mut value, MDB_APPEND) }, "append a pair")
+    /// Adds pairs above all others; how many.
+    pub fn append(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
+        let (cursor, mut rows) = (self.changing(table)?, 0);
+        while let Some((key, value)) = pairs.next() {
+            let (mut key, mut value) = (val(key), val(value));
+            // SAFETY: open; both are only read.
+            let code = unsafe { mdb_cursor_put(cursor, &mut key, &mut value, MDB_APPEND) };
+            check(code, "append a pair")?;
+            rows += 1;
+        }
+        Ok(rows)
     }
 
     /// Removes every key of a table.
