@@ -19,8 +19,10 @@ use crate::{
 };
 
 mod ffi;
+mod txn;
 
-use ffi::{Env, Reader, Writer};
+use ffi::Env;
+use txn::{Reader, Writer};
 
 const ID: &str = "lmdb";
 
