@@ -21,7 +21,6 @@ use crate::{
 
 const ID: &str = "redb";
 const OPEN: &str = "open a table";
-const APPEND: &str = "append a pair";
 /// Of the crate that is compiled in; the build script takes it from the lock file.
 const VERSION: &str = env!("REDB_VERSION");
 
@@ -161,12 +160,12 @@ impl KvStore for Trees {
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let (txn, mut rows) = (start(&self.db, self.commit)?, 0);
         let mut tree = txn.open_table(tree(&self.names[table.0])).map_err(failed(OPEN))?;
-        let mut end_of_tree = tree.upper_bound_mut(Unbounded::<&[u8]>).map_err(failed(APPEND))?;
+        let mut end = tree.upper_bound_mut(Unbounded::<&[u8]>).map_err(failed("append a pair"))?;
         while let Some((key, value)) = pairs.next() {
-            end_of_tree.insert_before(key, value).map_err(failed(APPEND))?;
+            end.insert_before(key, value).map_err(failed("append a pair"))?;
             rows += 1;
         }
-        end_of_tree.close().map_err(failed(APPEND))?;
+        end.close().map_err(failed("append a pair"))?;
         drop(tree);
         txn.commit().map_err(failed("commit")).map(|()| rows)
     }
