@@ -13,7 +13,7 @@ use std::sync::Arc;
 use embermark_model::Durability;
 
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
-use crate::lsm::{Iter, Reads, To, Value};
+use crate::lsm::{Reads, To, Value};
 use crate::{
     ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
     TierSetting, TierTable, as_set,
@@ -51,7 +51,7 @@ pub(crate) static ENGINE: Embedded<bool> = Embedded {
     licence: "BSD-3-Clause",
     tiers: TIERS,
     availability: api::availability,
-    open: open,
+    open,
     join: None,
 };
 
@@ -227,7 +227,7 @@ impl Blind for Tables<'_> {
         };
         let range = Range { from: Some(from), to: Some(to), ..range };
         let visit = &mut |key: &[u8], value: &[u8]| visit(&key[1..], value);
-        self.db.iter(self.reads).walk(range, Iter::seek_below, visit)
+        self.db.iter(self.reads).walk(range, visit)
     }
 
     fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {

@@ -26,13 +26,6 @@ mod deps;
 ))]
 mod library;
 pub mod network;
-#[cfg(any(
-    feature = "berkeleydb",
-    feature = "leveldb",
-    feature = "lmdb",
-    feature = "rocksdb",
-    feature = "wiredtiger"
-))]
 mod owned;
 mod per_table;
 pub mod registry;

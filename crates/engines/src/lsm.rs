@@ -52,6 +52,9 @@ functions! {
     iter_get_error(iterator: Handle, error: Failure);
 }
 
+/// A function that moves an iterator to a key.
+pub(crate) type Seek = unsafe extern "C" fn(Handle, Bytes, usize);
+
 /// The library of an engine.
 #[derive(Clone, Copy)]
 pub(crate) struct Lib {
@@ -168,6 +171,7 @@ impl<X> Db<X> {
     }
 
     /// Empties a batch.
+    #[allow(dead_code, reason = "a build may have LevelDB alone, which keeps none")]
     pub fn clear(&self, batch: &mut Batch) {
         batch.is_empty = true;
         // SAFETY: open.
@@ -238,22 +242,24 @@ impl Deref for Value<'_> {
 /// A way through pairs.
 pub(crate) struct Iter<'a> {
     lib: Lib,
-    pub raw: Owned,
+    raw: Owned,
+    /// The library's `iter_seek_for_prev`, if it has one.
+    for_prev: Option<Seek>,
     _of: PhantomData<&'a Reads>,
 }
 
 impl Iter<'_> {
     /// # Safety
     /// The iterator is the caller's, and what it goes through lives for `'a`.
-    pub const unsafe fn new(lib: Lib, iterator: Handle) -> Self {
+    pub const unsafe fn new(lib: Lib, iterator: Handle, for_prev: Option<Seek>) -> Self {
         // SAFETY: the caller's promise.
         let raw = unsafe { Owned::new(iterator, lib.api.iter_destroy) };
-        Self { lib, raw, _of: PhantomData }
+        Self { lib, raw, for_prev, _of: PhantomData }
     }
 
     /// The key it is at, which is in the library's memory until it moves.
     #[inline]
-    pub fn key(&self) -> Option<&[u8]> {
+    fn key(&self) -> Option<&[u8]> {
         let (api, mut size) = (self.lib.api, 0);
         // SAFETY: ours; it is at a pair.
         unsafe {
@@ -262,22 +268,19 @@ impl Iter<'_> {
         }
     }
 
-    /// Goes from a pair to the one before it.
-    pub fn back(&self) {
-        // SAFETY: ours; beside no pair it stays there.
-        unsafe {
-            if (self.lib.api.iter_valid)(self.raw.raw) != 0 {
-                (self.lib.api.iter_prev)(self.raw.raw);
-            }
-        }
-    }
-
     /// Goes to the last pair of a lower key.
-    pub fn seek_below(&self, key: &[u8]) {
-        let (api, raw) = (self.lib.api, self.raw.raw);
-        // SAFETY: ours, and moved on from a pair only; the key lives through the call.
+    fn seek_below(&self, key: &[u8]) {
+        let (api, raw, at, size) = (self.lib.api, self.raw.raw, key.as_ptr(), key.len());
+        // SAFETY: ours, and moved on from a pair only; the key lives through the calls.
         unsafe {
-            (api.iter_seek)(raw, key.as_ptr(), key.len());
+            if let Some(seek) = self.for_prev {
+                seek(raw, at, size);
+                if self.key() == Some(key) {
+                    (api.iter_prev)(raw);
+                }
+                return;
+            }
+            (api.iter_seek)(raw, at, size);
             match (api.iter_valid)(raw) {
                 0 => (api.iter_seek_to_last)(raw),
                 _ => (api.iter_prev)(raw),
@@ -285,13 +288,8 @@ impl Iter<'_> {
         }
     }
 
-    /// Visits the pairs of a range. `below` goes to the last pair of a key lower than the one given.
-    pub fn walk(
-        &self,
-        range: Range<'_>,
-        below: impl FnOnce(&Self, &[u8]),
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
+    /// Visits the pairs of a range.
+    pub fn walk(&self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let (api, raw, Range { from, to, direction }) = (self.lib.api, self.raw.raw, range);
         let mut size = 0;
         // SAFETY: ours; the bounds live through their calls; a pair is in the library's memory
@@ -302,7 +300,7 @@ impl Iter<'_> {
                     (api.iter_seek)(raw, from.as_ptr(), from.len());
                 }
                 (Direction::Forward, None, _) => (api.iter_seek_to_first)(raw),
-                (Direction::Backward, _, Some(to)) => below(self, to),
+                (Direction::Backward, _, Some(to)) => self.seek_below(to),
                 (Direction::Backward, _, None) => (api.iter_seek_to_last)(raw),
             }
             while let Some(key) = self.key() {

@@ -1,5 +1,10 @@
 //! Things of a C library's, each freed by the function that is for it.
 
+#![allow(
+    dead_code,
+    reason = "used by engines of C libraries; a build may have none that is linked"
+)]
+
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 
@@ -17,13 +22,11 @@ impl<T, R> Owned<T, R> {
     }
 
     /// The thing, which whoever takes it frees.
-    #[allow(dead_code, reason = "used by engines whose handles end in several ways")]
     pub fn take(self) -> *mut T {
         ManuallyDrop::new(self).raw
     }
 
     /// Frees it; what the function returns.
-    #[allow(dead_code, reason = "used by engines that tell how a handle was closed")]
     pub fn end(self) -> R {
         let owned = ManuallyDrop::new(self);
         // SAFETY: as promised to `new`, and not used again. (Not null: it was made.)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ::redb::{
     Database, Durability as Commit, ReadOnlyTable, ReadableDatabase, ReadableTable,
-    TableDefinition, TableError, WriteTransaction,
+    TableDefinition, WriteTransaction,
 };
 use embermark_model::Durability;
 use smallvec::SmallVec;
@@ -20,7 +20,7 @@ use crate::{
 };
 
 const ID: &str = "redb";
-const APPEND: &str = "append a pair";
+const OPEN: &str = "open a table";
 /// Of the crate that is compiled in; the build script takes it from the lock file.
 const VERSION: &str = env!("REDB_VERSION");
 
@@ -51,15 +51,14 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     licence: "MIT or Apache-2.0",
     tiers: TIERS,
     availability: || Availability::Ready { version: VERSION.to_owned() },
-    open: open,
+    open,
     join: None,
 };
 
 /// Opens or makes a database.
 fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
     let cache = usize::try_from(options.memory).unwrap_or(usize::MAX);
-    let file = options.dir.join("embermark.redb");
-    let db = Database::builder().set_cache_size(cache).create(file);
+    let db = Database::builder().set_cache_size(cache).create(options.dir.join("embermark.redb"));
     let db = Arc::new(db.map_err(failed("open the database"))?);
     let page = start(&db, commit)?.stats().map_err(failed("tell its state"))?.page_size();
     let settings = [
@@ -76,10 +75,6 @@ fn failed<E: ToString>(doing: &'static str) -> impl FnOnce(E) -> EngineError {
     move |error| EngineError::failed(ID, doing, error)
 }
 
-fn opened<T>(table: std::result::Result<T, TableError>) -> Result<T> {
-    table.map_err(failed("open a table"))
-}
-
 type Bytes = &'static [u8];
 
 fn tree(name: &str) -> TableDefinition<'_, Bytes, Bytes> {
@@ -92,10 +87,6 @@ fn start(db: &Database, commit: Commit) -> Result<WriteTransaction> {
     Ok(txn)
 }
 
-fn end(txn: WriteTransaction) -> Result<()> {
-    txn.commit().map_err(failed("commit"))
-}
-
 /// An open database and its tables.
 struct Trees {
     db: Arc<Database>,
@@ -105,17 +96,15 @@ struct Trees {
     copy: Vec<u8>,
 }
 
-impl Trees {
-    /// Makes a commit that keeps all those before it.
-    fn keep(&self) -> Result<()> {
-        end(start(&self.db, Commit::Immediate)?)
-    }
+/// Makes a commit that keeps all those before it.
+fn keep(db: &Database) -> Result<()> {
+    start(db, Commit::Immediate)?.commit().map_err(failed("commit"))
 }
 
 impl Lifecycle for Trees {
     /// A commit that keeps all those before it, and compaction.
     fn maintain(&mut self) -> Result<()> {
-        self.keep()?;
+        keep(&self.db)?;
         let shared = || failed("compact")("another client has it open");
         let db = Arc::get_mut(&mut self.db).ok_or_else(shared)?;
         db.compact().map_err(failed("compact")).map(drop)
@@ -144,7 +133,7 @@ impl Lifecycle for Trees {
 
     /// The last client's keeps what was committed.
     fn close(self: Box<Self>) -> Result<()> {
-        if Arc::strong_count(&self.db) == 1 { self.keep() } else { Ok(()) }
+        if Arc::strong_count(&self.db) == 1 { keep(&self.db) } else { Ok(()) }
     }
 }
 
@@ -154,8 +143,8 @@ impl KvStore for Trees {
             return Ok(Table(known));
         }
         let txn = start(&self.db, self.commit)?;
-        opened(txn.open_table(tree(def.name)))?;
-        end(txn)?;
+        txn.open_table(tree(def.name)).map_err(failed(OPEN))?;
+        txn.commit().map_err(failed("commit"))?;
         self.names.push(def.name.to_owned());
         Ok(Table(self.names.len() - 1))
     }
@@ -163,22 +152,22 @@ impl KvStore for Trees {
     fn clear(&mut self, table: Table) -> Result<()> {
         let (txn, tree) = (start(&self.db, self.commit)?, tree(&self.names[table.0]));
         txn.delete_table(tree).map_err(failed("remove a table"))?;
-        opened(txn.open_table(tree))?;
-        end(txn)
+        txn.open_table(tree).map_err(failed(OPEN))?;
+        txn.commit().map_err(failed("commit"))
     }
 
     /// Through a cursor behind the last key, which fills page after page without a search.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let (txn, mut rows) = (start(&self.db, self.commit)?, 0);
-        let mut tree = opened(txn.open_table(tree(&self.names[table.0])))?;
-        let mut end_of_tree = tree.upper_bound_mut(Unbounded::<&[u8]>).map_err(failed(APPEND))?;
+        let mut tree = txn.open_table(tree(&self.names[table.0])).map_err(failed(OPEN))?;
+        let mut end = tree.upper_bound_mut(Unbounded::<&[u8]>).map_err(failed("append a pair"))?;
         while let Some((key, value)) = pairs.next() {
-            end_of_tree.insert_before(key, value).map_err(failed(APPEND))?;
+            end.insert_before(key, value).map_err(failed("append a pair"))?;
             rows += 1;
         }
-        end_of_tree.close().map_err(failed(APPEND))?;
+        end.close().map_err(failed("append a pair"))?;
         drop(tree);
-        end(txn).map(|()| rows)
+        txn.commit().map_err(failed("commit")).map(|()| rows)
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
@@ -186,14 +175,14 @@ impl KvStore for Trees {
         match scope {
             Scope::Snapshot => {
                 let txn = db.begin_read().map_err(failed("begin to read"))?;
-                let open = |table: Table| opened(txn.open_table(tree(&names[table.0])));
+                let open = |t: Table| txn.open_table(tree(&names[t.0])).map_err(failed(OPEN));
                 work(&mut Tables { open, tables: PerTable::new(), copy })
             }
             Scope::Batch => {
                 let txn = start(db, *commit)?;
-                let open = |table: Table| opened(txn.open_table(tree(&names[table.0])));
+                let open = |t: Table| txn.open_table(tree(&names[t.0])).map_err(failed(OPEN));
                 work(&mut Tables { open, tables: PerTable::new(), copy })?;
-                end(txn)
+                txn.commit().map_err(failed("commit"))
             }
             Scope::PerOperation => work(&mut Each::of(self)),
         }

@@ -71,7 +71,10 @@ impl Db {
     /// A way through all pairs.
     pub(super) fn iter<'a>(&'a self, reads: &'a Reads) -> Iter<'a> {
         // SAFETY: all are open, and lent to the iterator.
-        unsafe { Iter::new(self.lib, (self.own.api.create_iterator)(self.raw.raw, reads.0.raw)) }
+        unsafe {
+            let raw = (self.own.api.create_iterator)(self.raw.raw, reads.0.raw);
+            Iter::new(self.lib, raw, None)
+        }
     }
 
     /// Sets the value of a key, or removes the key.

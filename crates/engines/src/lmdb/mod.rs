@@ -19,8 +19,10 @@ use crate::{
 };
 
 mod ffi;
+mod txn;
 
-use ffi::{Env, Reader, Writer};
+use ffi::Env;
+use txn::{Reader, Writer};
 
 const ID: &str = "lmdb";
 
@@ -149,11 +151,8 @@ impl KvStore for Databases {
 
     /// By `MDB_APPEND`, which fills page after page without a search.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let (mut writer, mut rows) = (Writer::begin(&self.env)?, 0);
-        while let Some((key, value)) = pairs.next() {
-            writer.append(table, key, value)?;
-            rows += 1;
-        }
+        let mut writer = Writer::begin(&self.env)?;
+        let rows = writer.append(table, pairs)?;
         writer.commit().map(|()| rows)
     }
 

@@ -198,15 +198,9 @@ impl Family {
     pub(super) fn iter<'a>(&'a self, reads: &'a Reads) -> Iter<'a> {
         let (lib, api, db, family) = self.parts();
         // SAFETY: all are open, and lent to the iterator.
-        unsafe { Iter::new(lib, (api.create_iterator_cf)(db, reads.0.raw, family)) }
-    }
-
-    /// Takes a way to the last pair of a lower key.
-    pub(super) fn seek_below(&self, iter: &Iter<'_>, key: &[u8]) {
-        // SAFETY: open; the key lives through the call.
-        unsafe { (self.db.own.api.iter_seek_for_prev)(iter.raw.raw, key.as_ptr(), key.len()) };
-        if iter.key() == Some(key) {
-            iter.back();
+        unsafe {
+            let raw = (api.create_iterator_cf)(db, reads.0.raw, family);
+            Iter::new(lib, raw, Some(api.iter_seek_for_prev))
         }
     }
 

@@ -78,7 +78,7 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     licence: "Apache-2.0 or GPL-2.0",
     tiers: TIERS,
     availability: || LIBRARY.availability(|library| library.version.clone()),
-    open: open,
+    open,
     join: None,
 };
 
@@ -225,8 +225,7 @@ impl Blind for Tables<'_> {
     }
 
     fn scan(&mut self, Table(table): Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        let family = &self.tables[table];
-        family.iter(self.reads).walk(range, |iter, key| family.seek_below(iter, key), visit)
+        self.tables[table].iter(self.reads).walk(range, visit)
     }
 
     fn set(&mut self, Table(table): Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {

@@ -82,11 +82,13 @@ impl Tree {
     /// `sync` what is changed is written to them.
     pub fn close(&mut self, sync: bool) -> Result<()> {
         let Some(Open { indexes, db }) = self.open.take() else { return Ok(()) };
-        indexes.into_iter().chain([db]).fold(Ok(()), |result, db| {
+        let mut result = Ok(());
+        for db in indexes.into_iter().chain([db]) {
             // SAFETY: open, without cursors, which borrow it; forgotten whatever this returns.
             let code = unsafe { raw::ember_close(db.take(), c_int::from(sync)) };
-            result.and(check(code, "close a table"))
-        })
+            result = result.and(check(code, "close a table"));
+        }
+        result
     }
 
     /// Its open files.
@@ -104,8 +106,9 @@ impl Tree {
     /// Empties it by new files. Where that fails it cannot be used any more.
     pub fn clear(&mut self) -> Result<()> {
         self.close(false)?;
-        let files = self.indexes.iter().map(|(file, _)| file).chain([&self.file]);
-        files.map(|file| self.env.remove(file)).collect::<Result<()>>()?;
+        for file in self.indexes.iter().map(|(file, _)| file).chain([&self.file]) {
+            self.env.remove(file)?;
+        }
         self.connect()
     }
 
