@@ -49,7 +49,7 @@ fn every_embedded_engine_answers_every_phase_as_the_oracle_does() {
     for word in ["load", "full_profile", "process", "out/result.json", "synthetic"] {
         assert!(ended.stdout.contains(word), "no {word} in\n{}", ended.stdout);
     }
-    assert!(result.manifest.floor.is_some_and(|floor| floor.read_ns > 0.0));
+    assert!(result.manifest.floor.is_some_and(|floor| floor.read_ns > Some(0.0)));
 }
 
 #[test]

@@ -83,6 +83,10 @@ impl KvStore for Nothing {
         Ok(())
     }
 
+    fn keeps_indexes(&self) -> bool {
+        true
+    }
+
     fn bulk(&mut self, _: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let mut rows = 0;
         while pairs.next().is_some() {
@@ -115,6 +119,10 @@ impl Operations for Nothing {
     }
 
     fn scan(&mut self, _: Table, _: Range<'_>, _: &mut Visit<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn find(&mut self, _: Table, _: usize, _: Range<'_>, _: &mut Visit<'_>) -> Result<()> {
         Ok(())
     }
 }

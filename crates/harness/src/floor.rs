@@ -1,89 +1,92 @@
-//! The harness's own cost: point reads on the `null` engine, which does nothing.
+//! The harness's own cost: the phases of every workload on the `null` engine, which does nothing.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use embermark_model::plan::DataSource;
-use embermark_model::result::{Floor, Run as PhaseRun, Trial};
+use embermark_model::result::{Floor, PhaseResult, Run as PhaseRun, Trial};
 use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_workloads::{Info, Workload};
 
 use crate::HarnessError;
 use crate::progress::Silent;
 use crate::session::{Purpose, Run};
 use crate::stage::Stages;
-use crate::trial::TrialOutcome;
 
 /// The engine that does nothing.
 const ENGINE: &str = "null";
 
-/// The phase it is measured on.
-const PHASE: &str = "read";
+/// The workload and the phase of point reads.
+const READ: [&str; 2] = ["sensors", "read"];
 
 /// The most rows it is measured on.
 const ROWS: u64 = 100_000;
 
-/// What became of the floor.
-pub(crate) enum Measured {
-    Floor(Floor),
-    /// It should have worked; why it did not.
-    Not(String),
-    /// Interrupted, or the first workload has no point reads, or there is no `null` engine.
-    NotApplicable,
-}
-
-/// Runs one trial of the `null` engine on the first workload: on the largest scale of the plan that
-/// is no larger than [`ROWS`], or on as many synthetic rows.
+/// Runs one trial of the `null` engine on every workload of the plan whose phases do not last by the
+/// clock: on the largest scale of the plan that is no larger than [`ROWS`], for point reads on as many
+/// synthetic rows where there is none. What could not be measured comes with its reason.
 ///
 /// # Errors
 /// When the rows cannot be staged or the worker cannot be started.
-pub(crate) fn measure(run: &Run<'_>) -> Result<Measured, HarnessError> {
+pub(crate) fn measure(run: &Run<'_>) -> Result<(Option<Floor>, Vec<String>), HarnessError> {
     let catalog = &run.options.catalog;
-    let Some(first) = run.plan.workloads.first() else { return Ok(Measured::NotApplicable) };
-    let workload = catalog.workload(first)?;
-    let info = workload.info();
-    let has_phase = info.phases.iter().any(|phase| phase.name == PHASE);
-    let Some(variant) = info.variants.first().filter(|_| has_phase) else {
-        return Ok(Measured::NotApplicable);
-    };
+    let (mut floor, mut problems) = (Floor::default(), Vec::new());
     if catalog.engine(ENGINE).is_err() {
-        return Ok(Measured::NotApplicable);
+        return Ok((None, problems));
     }
-
-    let staged = run.stages.largest(info.id, Scale::Rows(ROWS));
-    let (scale, rows) = match staged {
-        Some(staged) => staged,
-        None => {
-            let (scale, mut own) = (Scale::Rows(ROWS), Stages::default());
-            let dir = run.dirs.rows().join("floor");
-            std::fs::create_dir(&dir)
-                .map_err(|error| HarnessError::file(&dir, "create the folder", error))?;
-            own.add(workload, &[scale], &DataSource::Synthetic, run.plan.seed, &dir)?;
-            let Some(file) = own.file(info.id, scale) else { return Ok(Measured::NotApplicable) };
-            (scale, file.to_owned())
+    for id in &run.plan.workloads {
+        let workload = catalog.workload(id)?;
+        let info = workload.info();
+        let Some((scale, rows)) = rows(run, workload)?.filter(|_| !info.lasts) else { continue };
+        let Some(variant) = info.variants.first() else { continue };
+        let cell = CellId {
+            workload: info.id.to_owned(),
+            scale,
+            durability: Durability::None,
+            variant: variant.name.to_owned(),
+            engine: ENGINE.to_owned(),
+        };
+        let phases: Vec<String> = info.phases.iter().map(|phase| phase.name.to_owned()).collect();
+        let name = format!("floor-{}", info.id);
+        let trial = run.trial(&cell, &phases, &rows, &name, Purpose::Floor, &mut Silent)?.trial();
+        let Some(trial) = trial else { return Ok((None, problems)) };
+        let measured = of(&trial);
+        if measured.is_empty() {
+            let unknown = || Status::Failed.to_string();
+            problems.push(format!("{}: {}", info.id, trial.reason.unwrap_or_else(unknown)));
+        } else {
+            floor.phases.insert(info.id.to_owned(), measured);
         }
-    };
-    let cell = CellId {
-        workload: info.id.to_owned(),
-        scale,
-        durability: Durability::None,
-        variant: variant.name.to_owned(),
-        engine: ENGINE.to_owned(),
-    };
-    let phases = [PHASE.to_owned()];
-    Ok(match run.trial(&cell, &phases, &rows, "floor", Purpose::Floor, &mut Silent)? {
-        TrialOutcome::Interrupted => Measured::NotApplicable,
-        TrialOutcome::Trial(trial) => of(&trial),
-    })
+    }
+    let [workload, phase] = READ;
+    floor.read_ns = floor.phases.get(workload).and_then(|phases| phases.get(phase)).copied();
+    Ok(((!floor.phases.is_empty()).then_some(floor), problems))
 }
 
-fn of(trial: &Trial) -> Measured {
-    let runs = trial.phases.iter().filter(|phase| phase.phase == PHASE).flat_map(|p| &p.runs);
-    let counted = runs.filter(|run| !run.discarded && run.ops > 0);
-    let per_op = |run: &PhaseRun| run.elapsed_ns as f64 / run.ops as f64;
-    match median(counted.map(per_op).collect()) {
-        Some(read_ns) if trial.status.has_figures() => Measured::Floor(Floor { read_ns }),
-        _ => {
-            let unknown = || Status::Failed.to_string();
-            Measured::Not(trial.reason.clone().unwrap_or_else(unknown))
-        }
+/// The rows of a workload's trial.
+fn rows(run: &Run<'_>, workload: &dyn Workload) -> Result<Option<(Scale, PathBuf)>, HarnessError> {
+    let Info { id, .. } = workload.info();
+    let staged = run.stages.largest(id, Scale::Rows(ROWS));
+    if staged.is_some() || id != READ[0] {
+        return Ok(staged);
     }
+    let (scale, mut own) = (Scale::Rows(ROWS), Stages::default());
+    let dir = run.dirs.rows().join("floor");
+    std::fs::create_dir(&dir)
+        .map_err(|error| HarnessError::file(&dir, "create the folder", error))?;
+    own.add(workload, &[scale], &DataSource::Synthetic, run.plan.seed, &dir)?;
+    Ok(own.file(id, scale).map(|file| (scale, file.to_owned())))
+}
+
+/// By phase, of those that are made of operations.
+fn of(trial: &Trial) -> BTreeMap<String, f64> {
+    let per_op = |run: &PhaseRun| run.elapsed_ns as f64 / run.ops as f64;
+    let median_of = |phase: &PhaseResult| {
+        let counted = phase.runs.iter().filter(|run| !run.discarded && run.ops > 1);
+        median(counted.map(per_op).collect())
+    };
+    let phases = trial.phases.iter().filter(|phase| phase.status.has_figures());
+    phases.filter_map(|phase| Some((phase.phase.clone(), median_of(phase)?))).collect()
 }
 
 /// The median; of an even number the mean of the middle two.

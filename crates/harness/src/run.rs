@@ -149,16 +149,12 @@ impl Run<'_> {
         journal: &mut journal::Writer,
         progress: &mut dyn Progress,
     ) -> Result<Option<Floor>, HarnessError> {
-        let floor = match floor::measure(self)? {
-            floor::Measured::Floor(floor) => Some(floor),
-            floor::Measured::Not(why) => {
-                let warning = format!("the harness's own cost could not be measured: {why}");
-                progress.note(&warning);
-                journal.warn(warning)?;
-                None
-            }
-            floor::Measured::NotApplicable => None,
-        };
+        let (floor, problems) = floor::measure(self)?;
+        for problem in problems {
+            let warning = format!("the harness's own cost could not be measured: {problem}");
+            progress.note(&warning);
+            journal.warn(warning)?;
+        }
         self.stop_if_interrupted().map(|()| floor)
     }
 

@@ -140,10 +140,14 @@ pub struct Emulated {
 }
 
 /// Cost of the harness itself, measured with the `null` engine.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
-    /// Median nanoseconds per point read, key encoding and answer check included.
-    pub read_ns: f64,
+    /// Median nanoseconds per point read of `sensors`, key encoding and answer check included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ns: Option<f64>,
+    /// Median nanoseconds per operation, by workload and phase.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub phases: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
 /// One cell of the comparison.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::plan::Dataset;
-use embermark_model::result::{Machine, Manifest, ResultFile, Trial};
+use embermark_model::result::{Floor, Machine, Manifest, ResultFile, Trial};
 use serde::Serialize;
 
 use crate::drift::{self, Drift};
@@ -168,6 +168,23 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     notes
 }
 
+/// The harness's own cost: of each phase of each workload, an operation; of an older file of a point
+/// read.
+fn floors(floor: &Floor) -> Option<String> {
+    let phase =
+        |(name, ns): (&String, &f64)| format!("{} {}", text::plain(name), format::duration(*ns));
+    let workload = |(name, phases): (&String, &BTreeMap<String, f64>)| {
+        format!("{}: {}", text::plain(name), text::joined(phases.iter().map(phase), ", "))
+    };
+    match floor.phases.is_empty() {
+        true => floor.read_ns.map(|ns| format!("{} per point read", format::duration(ns))),
+        false => {
+            let all = text::joined(floor.phases.iter().map(workload), "; ");
+            Some(format!("an operation of the engine that does nothing: {all}"))
+        }
+    }
+}
+
 /// What the ratios are worth: which differences are shown, or that too few trials tell of none.
 fn intervals(measured: &[Seen<'_>]) -> Note {
     let none = measured.iter().all(|(.., measured)| measured.figure.interval_ns.is_none());
@@ -261,7 +278,7 @@ pub(crate) fn names(all: impl IntoIterator<Item = String>) -> String {
 
 fn measured_with(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
     let Manifest { floor, datasets, machine, tool, started, finished, .. } = &file.manifest;
-    let floor = floor.map(|floor| format!("{} per point read", format::duration(floor.read_ns)));
+    let floor = floor.as_ref().and_then(floors);
     let commit = tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
     let unfinished = if finished.is_none() { ", not finished" } else { "" };
     let made = format!("{}{commit}, {}, {started}{unfinished}", tool.version, tool.profile);

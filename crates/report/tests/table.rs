@@ -213,7 +213,7 @@ fn a_heading_says_what_ran_and_not_what_was_asked_for() {
 }
 
 #[test]
-fn the_harness_floor_stands_over_every_workload() {
+fn the_harness_floor_of_an_older_file_stands_over_every_workload() {
     let shown = wide(200);
     assert_eq!(shown.matches(" · harness floor 4.90 ns").count(), 2, "{shown}");
 }
