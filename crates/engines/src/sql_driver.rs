@@ -23,10 +23,11 @@ pub(crate) enum Stopped {
     Visitor(EngineError),
 }
 
-impl From<Stopped> for EngineError {
-    fn from(stopped: Stopped) -> Self {
-        match stopped {
-            Stopped::Engine(error) | Stopped::Conflict(error) | Stopped::Visitor(error) => error,
+impl Stopped {
+    /// The error, whatever it was.
+    pub fn into_error(self) -> EngineError {
+        match self {
+            Self::Engine(error) | Self::Conflict(error) | Self::Visitor(error) => error,
         }
     }
 }
@@ -151,7 +152,7 @@ impl<D: Driver> Connected<D> {
         match again_if(refused, run) {
             Ok(count) => Ok(count),
             Err(Stopped::Visitor(error)) => Err(error),
-            Err(stopped) => self.ending(Err(stopped.into())),
+            Err(stopped) => self.ending(Err(stopped.into_error())),
         }
     }
 }

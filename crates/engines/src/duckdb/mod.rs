@@ -18,6 +18,7 @@ use std::rc::Rc;
 
 use embermark_model::Durability;
 
+use crate::sql_driver::Stopped;
 use crate::{Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier};
 use connection::Connection;
 use library::{DuckLib, LIBRARY};
@@ -121,11 +122,11 @@ const SETTINGS: &str = "SELECT name, value FROM duckdb_settings() WHERE name IN 
 
 fn read_back(connection: &Rc<Connection>) -> Result<Vec<(String, String)>> {
     let mut settings = Vec::new();
-    Prepared::new(connection, SETTINGS, 0)?.query(&[], &mut |row| {
+    let read = Prepared::new(connection, SETTINGS, 0)?.query(&[], &mut |row| {
         let [name, value] =
             [row.text(0)?, row.text(1)?].map(|text| text.unwrap_or_default().into());
         settings.push((name, value));
         Ok(())
-    })?;
-    Ok(settings)
+    });
+    read.map_err(Stopped::into_error).map(|()| settings)
 }

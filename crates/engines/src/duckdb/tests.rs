@@ -22,10 +22,11 @@ fn one<T>(
 ) -> Result<T> {
     let mut found = Vec::new();
     let statement = Prepared::new(connection, &format!("SELECT {expression}"), 0)?;
-    statement.query(&[], &mut |row| {
+    let done = statement.query(&[], &mut |row| {
         found.push(read(row)?);
         Ok(())
-    })?;
+    });
+    done.map_err(Stopped::into_error)?;
     assert_eq!(found.len(), 1, "{expression}");
     Ok(found.remove(0))
 }
