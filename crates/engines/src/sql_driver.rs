@@ -28,7 +28,7 @@ impl Stopped {
     /// a type wherever an error is generic.)
     pub fn into_error(self) -> EngineError {
         match self {
-            Stopped::Engine(error) | Stopped::Conflict(error) | Stopped::Visitor(error) => error,
+            Self::Engine(error) | Self::Conflict(error) | Self::Visitor(error) => error,
         }
     }
 }

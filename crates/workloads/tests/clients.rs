@@ -45,6 +45,7 @@ fn opened(engine: &dyn Engine, tier: Durability) -> Option<(tempfile::TempDir, S
     }
     let (dir, mut options) = options();
     options.durability = tier;
+    options.clients = CLIENTS;
     Some((dir, engine.open(&options).unwrap_or_else(|error| panic!("{error}")).store))
 }
 

@@ -122,13 +122,11 @@ const SETTINGS: &str = "SELECT name, value FROM duckdb_settings() WHERE name IN 
 
 fn read_back(connection: &Rc<Connection>) -> Result<Vec<(String, String)>> {
     let mut settings = Vec::new();
-    Prepared::new(connection, SETTINGS, 0)?
-        .query(&[], &mut |row| {
-            let [name, value] =
-                [row.text(0)?, row.text(1)?].map(|text| text.unwrap_or_default().into());
-            settings.push((name, value));
-            Ok(())
-        })
-        .map_err(Stopped::into_error)?;
-    Ok(settings)
+    let read = Prepared::new(connection, SETTINGS, 0)?.query(&[], &mut |row| {
+        let [name, value] =
+            [row.text(0)?, row.text(1)?].map(|text| text.unwrap_or_default().into());
+        settings.push((name, value));
+        Ok(())
+    });
+    read.map_err(Stopped::into_error).map(|()| settings)
 }

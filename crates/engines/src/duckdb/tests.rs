@@ -5,7 +5,6 @@ use embermark_skips::is_here;
 use super::*;
 use crate::Store;
 use crate::sql::{Param, ResultRow};
-use crate::sql_driver::Stopped;
 
 /// A connection in memory, or none where the library is not here.
 fn connection() -> Option<Rc<Connection>> {
@@ -23,12 +22,11 @@ fn one<T>(
 ) -> Result<T> {
     let mut found = Vec::new();
     let statement = Prepared::new(connection, &format!("SELECT {expression}"), 0)?;
-    statement
-        .query(&[], &mut |row| {
-            found.push(read(row)?);
-            Ok(())
-        })
-        .map_err(Stopped::into_error)?;
+    let done = statement.query(&[], &mut |row| {
+        found.push(read(row)?);
+        Ok(())
+    });
+    done.map_err(Stopped::into_error)?;
     assert_eq!(found.len(), 1, "{expression}");
     Ok(found.remove(0))
 }

@@ -80,11 +80,8 @@ impl Index {
             index.set(api.IndexAttributesSetDuplicateMode, DUPLICATES_LINKED)?;
         }
         // SAFETY: both handles are open.
-        check(
-            api,
-            unsafe { (api.IndexAttributesAddKeySegment)(index.raw(), segment.raw()) },
-            DOING,
-        )?;
+        let code = unsafe { (api.IndexAttributesAddKeySegment)(index.raw(), segment.raw()) };
+        check(api, code, DOING)?;
         Ok(Self { index, _segment: segment })
     }
 }
