@@ -431,6 +431,25 @@ fn a_server_that_is_not_reached_is_an_error_that_names_it_and_keeps_the_password
 }
 
 #[test]
+fn a_url_that_is_written_wrong_is_an_error_without_its_password() {
+    for Facts { engine, url_form, .. } in facts::here() {
+        let (scheme, _) = url_form.split_once("://").unwrap();
+        // Without a host, a password is where a port would be.
+        for rest in
+            ["me:hunter2", "me:hunter2/", "me:hunter2@", "me:hunter2@[::1", "me:hunter2@h:x"]
+        {
+            let url = format!("{scheme}://{rest}");
+            let error = engine.refused(&given(&url, Durability::Process)).to_string();
+            assert!(!error.contains("hunter2"), "{url}: {error}");
+        }
+        for other in ["ftp://me:hunter2@127.0.0.1:1", "me:hunter2@127.0.0.1:1", "hunter2"] {
+            let error = engine.refused(&given(other, Durability::Process)).to_string();
+            assert!(!error.contains("hunter2"), "{other}: {error}");
+        }
+    }
+}
+
+#[test]
 fn without_its_library_an_engine_says_what_is_missing_and_what_gets_it() {
     for Facts { engine, library, .. } in facts::here() {
         let Some(library) = library else { continue };

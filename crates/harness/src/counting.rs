@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use embermark_model::plan::Rate;
-use embermark_model::result::Trial;
+use embermark_model::result::{PhaseResult, Trial};
 
 use crate::HarnessError;
 use crate::cells::PlannedCell;
@@ -54,16 +54,17 @@ impl Run<'_> {
             // A phase that lasts by the clock loads nothing twice: its own trials have the size.
             let lasts = self.options.catalog.workload(&cell.id.workload)?.info().lasts;
             let figures =
-                |ended: &EndedTrial| ended.cell == cell.id && ended.trial.status.has_figures();
+                |ended: &&EndedTrial| ended.cell == cell.id && ended.trial.status.has_figures();
+            let timed = journal.journal().trials.iter().find(figures).map(|ended| &ended.trial);
             let rows = self.stages.file(&cell.id.workload, cell.id.scale);
-            let Some(rows) = rows.filter(|_| journal.journal().trials.iter().any(figures)) else {
-                continue;
-            };
+            let (Some(timed), Some(rows)) = (timed, rows) else { continue };
             if lasts && isolation.is_none() {
                 continue;
             }
             progress.trial(number, &cell.id, 0);
-            let counted = self.count_cell(cell, !lasts, rows, isolation.as_ref(), progress)?;
+            let load = (!lasts).then(|| load_of(timed));
+            let counted =
+                self.count_cell(cell, load.as_deref(), rows, isolation.as_ref(), progress)?;
             let Some(trial) = counted else { return Ok(false) };
             let wall = Duration::from_nanos(trial.wall_ns);
             progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
@@ -72,12 +73,13 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Counts one cell: the size of a database that is `loaded` once, maintained and closed, then
-    /// every phase once, on a disk of its own where there is one. `None` where it was interrupted.
+    /// Counts one cell: the size of a database that is loaded once, by the phases of `load`,
+    /// maintained and closed, then every phase once, on a disk of its own where there is one. `None`
+    /// where it was interrupted.
     fn count_cell(
         &self,
         PlannedCell { id, phases, .. }: &PlannedCell,
-        loaded: bool,
+        load: Option<&[String]>,
         rows: &Path,
         isolation: Option<&Isolation>,
         progress: &mut dyn Progress,
@@ -87,14 +89,19 @@ impl Run<'_> {
             self.trial(id, phases, rows, &name, Purpose::Counting(isolation), progress)
                 .map(TrialOutcome::trial)
         };
-        if !loaded {
-            return once(phases, "counting");
-        }
-        let Some(sized) = once(&[], "size")? else { return Ok(None) };
+        let Some(load) = load else { return once(phases, "counting") };
+        let Some(sized) = once(load, "size")? else { return Ok(None) };
         if isolation.is_none() || !sized.status.has_figures() {
             return Ok(Some(sized));
         }
         let counted = once(phases, "counting")?;
         Ok(counted.map(|counted| Trial { disk: sized.disk, device_io: sized.device_io, ..counted }))
     }
+}
+
+/// The phase that loads the rows of a cell, the way its variant does: the first that inserts any. None
+/// where it has none: then the workload loads them by the fastest path.
+fn load_of(timed: &Trial) -> Vec<String> {
+    let loads = |phase: &&PhaseResult| phase.runs.iter().any(|run| run.loaded.is_some());
+    timed.phases.iter().find(loads).map(|phase| phase.phase.clone()).into_iter().collect()
 }

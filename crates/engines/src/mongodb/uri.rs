@@ -9,6 +9,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use super::api::{BsonError, Handle};
 use super::library::MongoLib;
 use crate::server::address::Address;
+use crate::server::url::has_port;
 
 /// How long a server may take to be found, and a connection to be made, in ms.
 const CONNECT_WITHIN: i32 = 10_000;
@@ -42,7 +43,8 @@ impl Uri {
 
     fn of_url(library: &'static MongoLib, url: &str) -> Result<Self, String> {
         let uri = Self::parse(library, url).map_err(|why| match split_at_user(url) {
-            None => why,
+            None if server_part(url).split(',').all(has_port) => why,
+            None => "its port is no number".to_owned(),
             // The driver's words quote parts of the URL. Those about one that is the same but for
             // the password have none of it.
             Some((before, after)) => {

@@ -19,7 +19,7 @@ mod spawn;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "mongodb"))]
 pub(crate) mod url;
 
 use std::ffi::OsString;

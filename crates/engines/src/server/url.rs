@@ -23,9 +23,20 @@ impl<'a> HttpUrl<'a> {
         if place.is_empty() || place.contains(['/', '?', '#']) {
             return Err("it names no host, or more than a host and a port");
         }
+        if !has_port(place) {
+            return Err("its port is no number");
+        }
         let user = user.map(|user| user.split_once(':').ok_or("it has no password"));
         Ok(Self { base: format!("http://{place}"), user: user.transpose()? })
     }
+}
+
+/// Whether what a server's address has for a port is a number: else it may be a password, after
+/// which the host is missing.
+pub(crate) fn has_port(address: &str) -> bool {
+    let host_ends = address.rfind(']').map_or(0, |end| end + 1);
+    let port = address[host_ends..].split_once(':');
+    port.is_none_or(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -144,6 +144,10 @@ impl Bench for EventsBench {
         };
         meter.stop();
         let count = done?;
+        let inserts = matches!(step, Phase::Insert | Phase::InsertBuffered);
+        if inserts && meter.measured().ops == self.records.len() as u64 {
+            self.state = State::Loaded;
+        }
         Ok(if step.is_question() { self.found.answer(step) } else { Answer::Count(count) })
     }
 
