@@ -36,41 +36,25 @@ pub(super) enum Question {
 }
 
 impl Question {
-    /// How many there are.
-    pub const COUNT: usize = 15;
-
-    const ALL: [Self; Self::COUNT] = [
-        Self::Insert,
-        Self::InsertSecond,
-        Self::Seek(Seek::FirstAbove),
-        Self::Seek(Seek::FirstBelow),
-        Self::Seek(Seek::LastAbove),
-        Self::Seek(Seek::LastBelow),
-        Self::Lowest,
-        Self::Samples,
-        Self::Sums,
-        Self::Others,
-        Self::Seconds,
-        Self::Angles,
-        Self::Newest,
-        Self::SecondsJson,
-        Self::NewestJson,
-    ];
-
-    /// Its place among all.
-    pub fn number(self) -> usize {
-        Self::ALL.iter().position(|other| *other == self).unwrap_or_default()
-    }
-
-    /// Whether it asks a table of seconds.
-    pub const fn of_seconds(self) -> bool {
-        matches!(self, Self::InsertSecond | Self::SecondsJson | Self::NewestJson)
-    }
-
     /// Those of a layout.
-    pub fn of(layout: Layout) -> impl Iterator<Item = Self> {
-        let seconds = layout == Layout::Seconds;
-        Self::ALL.into_iter().filter(move |question| question.of_seconds() == seconds)
+    pub const fn of(layout: Layout) -> &'static [Self] {
+        match layout {
+            Layout::Samples => &[
+                Self::Insert,
+                Self::Seek(Seek::FirstAbove),
+                Self::Seek(Seek::FirstBelow),
+                Self::Seek(Seek::LastAbove),
+                Self::Seek(Seek::LastBelow),
+                Self::Lowest,
+                Self::Samples,
+                Self::Sums,
+                Self::Others,
+                Self::Seconds,
+                Self::Angles,
+                Self::Newest,
+            ],
+            Layout::Seconds => &[Self::InsertSecond, Self::SecondsJson, Self::NewestJson],
+        }
     }
 }
 

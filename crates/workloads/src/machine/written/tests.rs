@@ -1,0 +1,107 @@
+use embermark_data::machine::{History, Stamp};
+use embermark_model::result::Execution;
+
+use super::super::port::{Seek, Visit};
+use super::*;
+
+const RATE: u64 = 1_000;
+
+/// A store that holds what it is given.
+pub(in super::super) struct Held(pub Vec<Sample>);
+
+impl MachineLog for Held {
+    fn finds(&self) -> Option<Execution> {
+        Some(Execution::ClientSide)
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn write(&mut self, samples: &[Sample]) -> Result<()> {
+        self.0.extend_from_slice(samples);
+        Ok(())
+    }
+
+    fn load(&mut self, _: &History) -> Result<()> {
+        Ok(())
+    }
+
+    fn visit(&mut self, _: Span, _: Channels, visit: &mut Visit<'_>) -> Result<()> {
+        self.0.iter().copied().for_each(visit);
+        Ok(())
+    }
+
+    fn newest(&mut self) -> Result<Option<Stamp>> {
+        Ok(None)
+    }
+
+    fn seek(&mut self, _: Seek, _: Stamp) -> Result<Option<Stamp>> {
+        Ok(None)
+    }
+
+    fn maintain(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Samples 0 to 99 and 120 to 199, as a writer took them that lost twenty.
+fn written() -> (Written, Vec<Sample>) {
+    let history = History::new(3, RATE, 200);
+    let numbers: Vec<u64> = (0..100).chain(120..200).collect();
+    let samples: Vec<Sample> = numbers.iter().map(|number| history.sample(*number)).collect();
+    let fingerprint = samples.iter().fold(Fingerprint::default(), with);
+    let written = Written {
+        task: Task { rate: RATE, seed: 3, first: 0, end: 200 },
+        stored: 180,
+        samples: 180,
+        lost: 20,
+        lost_ever: 20,
+        window: Duration::from_millis(200),
+        behind_ns: 0,
+        service: None,
+        response: None,
+        fingerprint,
+        runs: vec![(0, 100), (120, 80)],
+        account: Account::default(),
+    };
+    (written, samples)
+}
+
+#[test]
+fn what_is_stored_is_compared_with_what_the_sensor_made_and_the_writer_stamped() {
+    let (written, samples) = written();
+    let signal = Signal::new(3, RATE);
+    let verdict = |change: fn(&mut Vec<Sample>)| {
+        let mut held = Held(samples.clone());
+        change(&mut held.0);
+        written.check(&mut held, &signal).unwrap()
+    };
+    assert_eq!(verdict(|_| ()), None);
+    type Lie = fn(&mut Vec<Sample>);
+    let lies: [(Lie, &str); 6] = [
+        (|samples| samples.truncate(179), "179 samples in the store, expected 180"),
+        (|samples| samples.push(samples[179]), "sample 181"),
+        (|samples| samples[150].values[2] ^= 1, "sample 151"),
+        (|samples| samples.swap(7, 8), "sample 8"),
+        (|samples| samples[9].at.ns += 1, "the times of the samples"),
+        (Vec::clear, "0 samples in the store"),
+    ];
+    for (lie, says) in lies {
+        let wrong = verdict(lie).unwrap();
+        assert!(wrong.contains(says), "{wrong}");
+    }
+}
+
+#[test]
+fn the_achieved_rate_leaves_out_what_was_lost_and_what_the_writer_fell_behind() {
+    let (lossy, _) = written();
+    assert_eq!(lossy.achieved_rate(), 900.0);
+    // A window of 200 ms at whose end commits were 50 ms later than at its begin.
+    let late = Written { samples: 200, lost: 0, behind_ns: 50_000_000, ..lossy };
+    assert_eq!(late.achieved_rate(), 800.0);
+}
