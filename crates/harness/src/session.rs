@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use embermark_model::CellId;
-use embermark_model::plan::Plan;
+use embermark_model::plan::{Plan, Rate};
+use embermark_workloads::machine;
 
 use crate::cgroup::Cgroup;
 use crate::isolation::{Disk, Isolation};
