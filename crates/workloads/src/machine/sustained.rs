@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use embermark_contract::Result;
+use embermark_model::result::OpenLoopSchedule;
 
 use super::written::Written;
 
@@ -25,9 +26,9 @@ pub(super) const MOST_FILLED: u64 = 5_000_000;
 /// How near the rate that was kept and the one that was not are at the end.
 const WITHIN: f64 = 1.05;
 
-/// The share of the samples due that a writer has to come to, and by which a sensor may be behind
+/// The share of the rate that a writer has to achieve, and of the window by which a sensor may be late
 /// before it is the bottleneck itself.
-const KEPT: f64 = 0.98;
+const KEPT: f64 = OpenLoopSchedule::ENOUGH;
 
 /// How long each rate is tried at first: a share of the window, enough for a few commits of a second
 /// each.

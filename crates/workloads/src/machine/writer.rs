@@ -78,7 +78,7 @@ impl Writer<'_> {
             Layout::Samples => self.singly(queue, tell),
             Layout::Seconds => self.by_seconds(queue, tell),
         };
-        self.tally.close(0, self.observer);
+        self.tally.close(self.observer);
         let flushed = written.and_then(|()| self.log.flush());
         match flushed.and_then(|()| self.sensor.account(&told)) {
             Ok(account) => Ok(self.tally.written(account)),

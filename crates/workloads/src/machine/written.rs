@@ -25,10 +25,13 @@ pub(super) struct Tally {
     next: u64,
     fingerprint: Fingerprint,
     runs: Vec<(u64, u64)>,
-    /// When the window opened, and the response time then.
-    opened: Option<(Instant, u64)>,
-    /// How long it was, and the response time at its end.
-    closed: Option<(Duration, u64)>,
+    /// When the window opened.
+    opened: Option<Instant>,
+    /// How long it was.
+    closed: Option<Duration>,
+    /// The shortest response time in the first and in the last tenth of the window: what every
+    /// commit there waited for.
+    waits: [Option<u64>; 2],
 }
 
 impl Tally {
@@ -44,6 +47,7 @@ impl Tally {
             runs: Vec::new(),
             opened: None,
             closed: None,
+            waits: [None; 2],
         }
     }
 
@@ -71,19 +75,29 @@ impl Tally {
             self.service.reset();
             self.response.reset();
             observer.open();
-            self.opened = Some((Instant::now(), response));
+            self.opened = Some(Instant::now());
+        }
+        if self.opened.is_some() && self.closed.is_none() {
+            let (Task { first, end, .. }, tenth) = (self.task, self.task.samples() / 10);
+            let least = |wait: Option<u64>| wait.map(|wait| wait.min(response)).or(Some(response));
+            if self.waits[0].is_none() || self.next <= first + tenth {
+                self.waits[0] = least(self.waits[0]);
+            }
+            if self.next + tenth >= end {
+                self.waits[1] = least(self.waits[1]);
+            }
         }
         let over = self.next >= self.task.end;
         if over {
-            self.close(response, observer);
+            self.close(observer);
         }
         over
     }
 
     /// Closes the window where it is open.
-    pub(super) fn close(&mut self, response: u64, observer: &mut dyn PhaseObserver) {
-        if let (Some((opened, _)), None) = (self.opened, self.closed) {
-            self.closed = Some((opened.elapsed(), response));
+    pub(super) fn close(&mut self, observer: &mut dyn PhaseObserver) {
+        if let (Some(opened), None) = (self.opened, self.closed) {
+            self.closed = Some(opened.elapsed());
             observer.close();
             self.service.stop();
             self.response.stop();
@@ -92,8 +106,7 @@ impl Tally {
 
     /// What has been done, beside what the sensor tells.
     pub(super) fn written(self, account: Account) -> Written {
-        let (opened, closed) = (self.opened.unzip().1, self.closed);
-        let behind = opened.zip(closed).map(|(first, (_, last))| last.saturating_sub(first));
+        let behind = self.waits[0].zip(self.waits[1]).map(|(begin, end)| end.saturating_sub(begin));
         let made = self.task.end.min(account.made).saturating_sub(self.task.first);
         Written {
             task: self.task,
@@ -101,7 +114,7 @@ impl Tally {
             samples: self.samples,
             lost: made.saturating_sub(self.samples),
             lost_ever: account.made.saturating_sub(self.stored),
-            window: closed.map(|(window, _)| window).unwrap_or_default(),
+            window: self.closed.unwrap_or_default(),
             behind_ns: behind.unwrap_or(0),
             service: self.service.latency(),
             response: self.response.latency(),
@@ -125,8 +138,8 @@ pub(super) struct Written {
     pub lost_ever: u64,
     /// How long the window was, from its first sample to its last.
     pub window: Duration,
-    /// By how many ns the last commit of the window was later than its first, each from when it was
-    /// due.
+    /// By how many ns every commit at the window's end was later after it was due than those at its
+    /// begin.
     pub behind_ns: u64,
     /// How long the commits of the window took.
     pub service: Option<Latency>,

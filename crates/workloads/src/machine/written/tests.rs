@@ -3,6 +3,7 @@ use embermark_model::result::Execution;
 
 use super::super::port::{Seek, Visit};
 use super::*;
+use crate::NoopObserver;
 
 const RATE: u64 = 1_000;
 
@@ -104,4 +105,22 @@ fn the_achieved_rate_leaves_out_what_was_lost_and_what_the_writer_fell_behind() 
     // A window of 200 ms at whose end commits were 50 ms later than at its begin.
     let late = Written { samples: 200, lost: 0, behind_ns: 50_000_000, ..lossy };
     assert_eq!(late.achieved_rate(), 800.0);
+}
+
+#[test]
+fn who_waits_longer_and_longer_has_fallen_behind_and_who_is_held_up_once_has_not() {
+    let behind = |response_ms: fn(u64) -> u64| {
+        let mut tally = Tally::new(Task { rate: RATE, seed: 3, first: 100, end: 300 });
+        for number in 0..300 {
+            let sample = [Sample::default()];
+            tally.take(&[number], &sample, response_ms(number) * 1_000_000, &mut NoopObserver);
+        }
+        let written = tally.written(Account { made: 300, ..Account::default() });
+        assert_eq!((written.samples, written.stored, written.lost), (200, 300, 0));
+        written.achieved_rate()
+    };
+    assert_eq!(behind(|_| 5), 1_000.0);
+    assert_eq!(behind(|number| if number > 290 { 100 } else { 5 }), 1_000.0);
+    // From 100 to 299 it is later by 1 ms each; the last twenty wait for 180 ms and more.
+    assert_eq!(behind(|number| number).round(), (1_000.0_f64 * 200.0 / 379.0).round());
 }
