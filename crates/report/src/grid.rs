@@ -7,7 +7,7 @@ use embermark_model::plan::Plan;
 use embermark_model::{Scale, Status};
 
 use crate::format;
-use crate::summary::{Engine, Entry, Group, Loading, Measured, Row, Sharing, Unit, Usage};
+use crate::summary::{Engine, Entry, Group, Loading, Measured, Row, Unit, Usage};
 use crate::text;
 
 /// The best of its row.
@@ -305,15 +305,17 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
         }
         Entry::Absent => return Text { value: format::NOT_MEASURED.into(), ..Text::default() },
     };
-    let Measured { figure, ratio, best, not_significant, tainted, .. } = measured;
+    let Measured { figure, ratio, best, not_significant, tainted, shortfall, .. } = measured;
     let marks = [
         (figure.stop.is_some(), STOPPED),
-        (figure.sharing.as_ref().is_some_and(Sharing::is_behind), sharing::BEHIND),
+        (shortfall.is_some(), sharing::BEHIND),
         (figure.client_side, CLIENT_SIDE),
         (!figure.outliers.is_empty(), OUTLIER),
         (*tainted, TAINTED),
     ];
-    let second = ratio.map(format::ratio).unwrap_or_default();
+    let lacking = shortfall.filter(|shortfall| Some(shortfall.phase) == row.phase);
+    let lacking = lacking.map(|shortfall| shortfall.what.short());
+    let second = ratio.map(format::ratio).or(lacking).unwrap_or_default();
     let leads = *best || *not_significant;
     Text {
         value: format::duration(row.time_ns(measured)),
@@ -325,7 +327,7 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
             (false, true) => BEST,
             (false, false) => "",
         },
-        tone: match (leads, figure.stop.is_some() || *tainted) {
+        tone: match (leads, figure.stop.is_some() || !measured.competes()) {
             (_, true) => Tone::Warning,
             (true, _) => Tone::Best,
             _ => Tone::Plain,

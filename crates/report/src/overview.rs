@@ -166,16 +166,20 @@ fn engines<'a>(lines: &[&Line<'a>]) -> Vec<(&'a str, String)> {
     engines
 }
 
-fn box_text(standing: &Standing, reference: bool) -> Text {
+fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
     let word = |word: &str, tone| Text { value: word.to_owned(), tone, ..Text::default() };
     let mean = match standing {
         Standing::Mean(mean) => mean,
         Standing::Ended(status) if status.is_failure() => return word(status.name(), Tone::Bad),
         Standing::Ended(status) => return word(status.name(), Tone::Dim),
         Standing::Weaker => return word("weaker", Tone::Dim),
+        Standing::Behind(shortfall) => {
+            let lacking = shortfall.what.short() + sharing::BEHIND;
+            return word(&lacking, if reference { Tone::Dim } else { Tone::Warning });
+        }
         Standing::Nothing => return word(format::NOT_MEASURED, Tone::Plain),
     };
-    let Mean { ratio, answered, of, behind, best, not_significant } = *mean;
+    let Mean { ratio, answered, of, best, not_significant } = *mean;
     let lead = match (not_significant, best) {
         (true, _) => grid::NOT_SIGNIFICANT,
         (false, true) => grid::BEST,
@@ -184,12 +188,11 @@ fn box_text(standing: &Standing, reference: bool) -> Text {
     let lacks = answered < of;
     Text {
         value: format::ratio(ratio),
-        marks: format!("{lead}{}", if behind { sharing::BEHIND } else { "" }),
+        marks: lead.to_owned(),
         second: if lacks { format::part(answered as u64, of as u64) } else { String::new() },
-        tone: match (reference || lacks, behind, best || not_significant) {
-            (true, ..) => Tone::Dim,
-            (_, true, _) => Tone::Warning,
-            (.., true) => Tone::Best,
+        tone: match (reference || lacks, best || not_significant) {
+            (true, _) => Tone::Dim,
+            (_, true) => Tone::Best,
             _ => Tone::Plain,
         },
         ..Text::default()

@@ -5,6 +5,7 @@ mod figure;
 mod loading;
 mod order;
 mod sharing;
+mod shortfall;
 mod usage;
 
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub use figure::{Figure, Stop};
 pub(crate) use figure::{counted, parts, per_operation};
 pub use loading::Loading;
 pub use sharing::{Schedule, Sharing};
+pub use shortfall::{Lacking, Shortfall};
 pub use usage::{Resource, Usage};
 
 use crate::statistics::{includes_one, is_measure, ratio_interval};
@@ -114,6 +116,15 @@ pub struct Measured<'a> {
     pub not_significant: bool,
     /// This phase ended well and the cell did not: shown, not ranked.
     pub tainted: bool,
+    /// Its cell did not do all that it was to do: shown, not ranked.
+    pub shortfall: Option<Shortfall<'a>>,
+}
+
+impl Measured<'_> {
+    /// Whether its cell ended well and did all that it was to do.
+    pub const fn competes(&self) -> bool {
+        !self.tainted && self.shortfall.is_none()
+    }
 }
 
 impl Row<'_> {
@@ -222,6 +233,7 @@ fn entry<'a>(cell: Option<&'a Cell>, phase: Option<&str>) -> Entry<'a> {
             best: false,
             not_significant: false,
             tainted,
+            shortfall: Shortfall::of(cell, phase),
         })
     })
 }
@@ -243,7 +255,9 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
         .iter_mut()
         .zip(engines)
         .filter_map(|(entry, engine)| match entry {
-            Entry::Measured(measured) if engine.ranked(tier) && !measured.tainted => Some(measured),
+            Entry::Measured(measured) if engine.ranked(tier) && measured.competes() => {
+                Some(measured)
+            }
             _ => None,
         })
         .collect();

@@ -133,7 +133,8 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
     out.push(h("p", {}, "Move a slider: nothing is ranked until you say what matters."));
   }
   const apart = [
-    ...advice.unmeasured.map(({ engine, missing }) => `${engine.facts.name}: not measured for ${missing.join(", ")}`),
+    ...advice.unmeasured.map(({ engine, missing }) =>
+      `${engine.facts.name}: ${[`not measured for ${missing.join(", ")}`, ...engine.shortfalls].join("; ")}`),
     ...advice.excluded.map(({ engine, why }) => `${engine.facts.name}: left out, ${why}`),
   ];
   if (apart.length > 0) out.push(h("ul", { class: "apart" }, apart.map((text) => h("li", {}, text))));

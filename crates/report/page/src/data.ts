@@ -88,6 +88,8 @@ export interface Entry {
   status: Status | null;
   reason: string | null;
   tainted: boolean;
+  /** What its cell did not do: shown, not ranked. */
+  shortfall?: string;
   client_side: boolean;
   figure: Figure | null;
   latency: Latency | null;
@@ -230,6 +232,8 @@ export interface AdviceEngine {
   ratios: Record<string, number>;
   /** Absent where there were fewer than three trials. */
   intervals: Record<string, [number, number]>;
+  /** What its cells did not do: those have no place in any criterion. */
+  shortfalls: string[];
 }
 
 export type LicenceClass = "permissive" | "copyleft" | "other";

@@ -30,10 +30,10 @@ export function engineMarks(cell: Cell): string {
 export function marks(entry: Entry): string {
   const apart = (entry.figure?.outliers.length ?? 0) > 0;
   return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.tainted ? "!" : "") + (apart ? OUTLIER : "") +
-    (entry.sharing?.schedule?.kept_up === false ? BEHIND : "");
+    (entry.shortfall ? BEHIND : "");
 }
 
-/** After a time of what did not keep up with its schedule. */
+/** After a time of a cell that did not keep up. */
 const BEHIND = "<";
 
 /** After a ratio whose interval includes 1. */
@@ -49,7 +49,7 @@ export const MARKS: [string, string][] = [
   ["^", "capped: stopped at the longest run time; its time per operation stands"],
   ["~", "done by client code over scans and point operations, for want of a query"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],
-  ["<", "did not keep up with the target rate: its time says how long it ran"],
+  ["<", "did not keep up: lost samples, missed reads, or was below the target rate: not ranked"],
   ["+", "effective durability above the tier asked for"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
   ["(ref)", "for orientation, never ranked"],

@@ -5,7 +5,7 @@ use embermark_model::result::{Cell, ResultFile};
 
 use super::criteria::{CRITERIA, Phases, Source};
 use crate::statistics::{FEWEST_TRIALS, geometric_mean, is_measure, median, ratio_interval};
-use crate::summary::{Comparison, Entry, Figure, Group, Resource, Row};
+use crate::summary::{Comparison, Entry, Figure, Group, Resource, Row, Shortfall};
 
 /// Sizes below one page of 4,096 bytes are not told apart: memory and storage come in pages, and
 /// what an engine did not write at all would be infinitely better than one page.
@@ -100,7 +100,8 @@ fn by_group<'a>(file: &'a ResultFile, groups: &[&Group<'a>], of: Resource) -> Ve
         let engines = group.engines.iter().zip(&group.usage);
         let whole = engines
             .filter(|(engine, usage)| engine.ranked(group.durability) && !usage.incomplete)
-            .filter_map(|(engine, _)| Some((engine.id, cell(file, group, engine.id)?)));
+            .filter_map(|(engine, _)| Some((engine.id, cell(file, group, engine.id)?)))
+            .filter(|(_, cell)| Shortfall::of(cell, None).is_none());
         let values = whole.map(|(engine, cell)| (engine, floored(of.per_trial(cell), of)));
         lines.extend(line(present(group), values.collect()));
     }
@@ -137,15 +138,18 @@ fn floored(values: Vec<f64>, of: Resource) -> Vec<f64> {
     values.into_iter().map(|value| if sizes { value.max(PAGE) } else { value }).collect()
 }
 
-/// The engines that compete in a group and have any figure in it.
+/// The engines that compete in a group and have any figure in it, if only one of a cell that did not
+/// do all that it was to do.
 fn present<'a>(group: &Group<'a>) -> Vec<&'a str> {
-    let has_ratio = |place: usize| {
-        group.rows.iter().any(|row| {
-            matches!(&row.entries[place], Entry::Measured(measured) if measured.ratio.is_some())
+    let takes_part = |place: usize| {
+        group.rows.iter().any(|row| match &row.entries[place] {
+            Entry::Measured(measured) => measured.ratio.is_some() || measured.shortfall.is_some(),
+            _ => false,
         })
     };
     let engines = group.engines.iter().enumerate();
-    engines.filter(|(place, _)| has_ratio(*place)).map(|(_, engine)| engine.id).collect()
+    let engines = engines.filter(|(_, engine)| engine.ranked(group.durability));
+    engines.filter(|(place, _)| takes_part(*place)).map(|(_, engine)| engine.id).collect()
 }
 
 /// The ratios to the smallest median; `None` where nobody has one.

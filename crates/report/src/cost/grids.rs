@@ -4,7 +4,7 @@ use embermark_model::result::{Latency, ResultFile};
 
 use super::published;
 use super::score::{Resource, Weights, scores};
-use super::{Cost, Costs, of};
+use super::{Cost, Costs, RESPONSE, of};
 use crate::grid::{Grid, Text, Tone};
 use crate::notes::Note;
 use crate::{Beside, format, text};
@@ -64,10 +64,21 @@ const USAGE: [Column; 8] = [
     ("effort", |cost| cost.of(Resource::Effort).map(|lines| format::count(lines as u64))),
 ];
 
-const WRITES: [Column; 3] = [
+/// The time of a commit, from when it was due where that is known.
+fn commit(cost: &Cost<'_>, of: fn(&Latency) -> Option<u64>) -> Option<String> {
+    duration(cost.latency(if cost.is_timed_from_due() { RESPONSE } else { "commit" }, of))
+}
+
+/// The time of a commit by itself.
+fn service(cost: &Cost<'_>) -> Option<String> {
+    duration(cost.latency("commit", p50)).filter(|_| cost.is_timed_from_due())
+}
+
+const WRITES: [Column; 4] = [
     ("lost", |cost| counted(cost.count("lost"))),
-    ("commit", |cost| duration(cost.latency("commit", p50))),
-    ("p99", |cost| duration(cost.latency("commit", p99))),
+    ("commit", |cost| commit(cost, p50)),
+    ("p99", |cost| commit(cost, p99)),
+    ("service", service),
 ];
 
 const READS: [Column; 3] = [
@@ -78,17 +89,19 @@ const READS: [Column; 3] = [
 
 const LIVE: [Column; 6] = [
     ("lost", |cost| counted(cost.count("lost"))),
-    ("commit", |cost| duration(cost.latency("commit", p50))),
+    ("commit", |cost| commit(cost, p50)),
     ("missed", |cost| counted(cost.count("missed-slots"))),
     ("read", |cost| duration(cost.latency("read", p50))),
     ("age", |cost| duration(cost.latency("staleness", p50))),
     ("oldest", |cost| duration(cost.latency("staleness", |latency| Some(latency.max)))),
 ];
 
-const SUSTAINED: [Column; 3] = [
-    ("samples/s", |cost| counted(cost.count("sustained-rate"))),
-    ("commit", |cost| duration(cost.latency("commit", p50))),
-    ("p99", |cost| duration(cost.latency("commit", p99))),
+const SUSTAINED: [Column; 5] = [
+    ("samples/s", |cost| counted(cost.median("sustained-rate").map(|rate| rate as u64))),
+    ("commit", |cost| commit(cost, p50)),
+    ("p99", |cost| commit(cost, p99)),
+    ("service", service),
+    ("filled", |cost| counted(cost.median("filled").map(|filled| filled as u64))),
 ];
 
 fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Table> {
@@ -148,9 +161,10 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Table> {
     tables
 }
 
-/// Scores of lines; those that are no candidates, or did not end well, have none.
+/// Scores of lines; those that are no candidates, did not end well or fell short have none.
 fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec<Option<f64>> {
-    let competes = |line: &Cost<'_>| !line.reference && line.status.has_figures();
+    let competes =
+        |line: &Cost<'_>| !line.reference && line.status.has_figures() && line.shortfall.is_none();
     let rows: Vec<Vec<Option<f64>>> = (lines.iter())
         .filter(|line| competes(line))
         .map(|line| resources.iter().map(|resource| line.of(*resource)).collect())
@@ -191,8 +205,13 @@ fn table(
                 Text { value: format::or_dash(show(line), |shown| shown), tone, ..Text::default() }
             })
             .collect();
-        texts.extend(scores.iter().zip(&best).map(|((_, scores), best)| {
+        texts.extend(scores.iter().zip(&best).map(|((name, scores), best)| {
             let score = scores[place];
+            if let Some(shortfall) = line.shortfall.filter(|_| *name == "score") {
+                let lacking = shortfall.beside(Some(line.phase));
+                let value = format!("{} {lacking}", format::NOT_MEASURED);
+                return Text { value, tone: Tone::Bad, ..Text::default() };
+            }
             let is_best = score.is_some_and(|score| score == *best);
             Text {
                 value: format::or_dash(score, |score| format!("{:.0} %", score * 100.0)),
@@ -243,6 +262,18 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
         ),
         note("effort", "lines of code of the engine's adapter".to_owned()),
         note("p99", "of fewer than 100 the largest".to_owned()),
+        note(
+            "commit",
+            "from when a sample was due, or its second was over, until it was committed; service: the \
+             commit by itself"
+                .to_owned(),
+        ),
+        note(
+            "samples/s",
+            "the highest rate, kept for a whole window on a store that was filled with so many samples \
+             before; the median over the trials"
+                .to_owned(),
+        ),
     ];
     let mut seen: Vec<(String, Vec<String>)> = Vec::new();
     for line in &costs.lines {

@@ -12,7 +12,7 @@ use super::statistics::{self, Statistic};
 use crate::{ReportError, summary, text};
 
 /// The first columns; then [`AMPLIFICATIONS`], and those of [`columns`].
-const HEADER: [&str; 41] = [
+const HEADER: [&str; 42] = [
     "run_id",
     "workload",
     "scale",
@@ -54,6 +54,7 @@ const HEADER: [&str; 41] = [
     "ratio_low",
     "ratio_high",
     "not_significant",
+    "shortfall",
 ];
 
 /// A figure of a run.
@@ -176,7 +177,7 @@ impl Line<'_> {
     }
 
     /// The statistics of the line's phase, and whether its trial stands apart.
-    fn statistics(&self, of: Option<&Statistic<'_>>) -> [String; 9] {
+    fn statistics(&self, of: Option<&Statistic<'_>>) -> [String; 10] {
         let Some(of) = of else { return Default::default() };
         let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
         let end = |ends: Option<[f64; 2]>, end: usize| number(ends.map(|ends| ends[end]));
@@ -191,6 +192,7 @@ impl Line<'_> {
             end(of.ratio_interval, 0),
             end(of.ratio_interval, 1),
             of.ratio.map(|_| of.not_significant.to_string()).unwrap_or_default(),
+            of.shortfall.clone().unwrap_or_default(),
         ]
     }
 

@@ -162,6 +162,12 @@ fn entry_data(place: usize, cell: &Cell, row: &Row<'_>, entry: &Entry<'_>) -> En
         status,
         reason: reason(why),
         tainted,
+        shortfall: match entry {
+            Entry::Measured(measured) => {
+                measured.shortfall.map(|shortfall| shortfall.beside(row.phase))
+            }
+            _ => None,
+        },
         client_side,
         figure: figure.map(|figure| figure_data(cell, figure)),
         latency: figure.and_then(Figure::latency).map(|latency| latency_data(&latency)),

@@ -5,7 +5,7 @@ use embermark_model::result::OpenLoopSchedule;
 
 use super::{Note, note};
 use crate::grid::sharing::BEHIND;
-use crate::summary::{Engine, Group, Measured, Row, Schedule};
+use crate::summary::{Engine, Group, Measured, Row};
 use crate::{format, text};
 
 /// What the times are, where one client did not do one operation after the other.
@@ -31,28 +31,25 @@ pub(super) fn schedule(
     let mut behind: Vec<String> = Vec::new();
     let mut late: Option<u64> = None;
     for (group, row, engine, measured) in measured {
-        let sharing = measured.figure.sharing.as_ref();
-        let Some(schedule) = sharing.and_then(|sharing| sharing.schedule) else { continue };
-        let Schedule { target_rate, achieved_rate, kept_up, late_p99_ns } = schedule;
-        late = late.max(late_p99_ns);
-        if !kept_up {
+        if let Some(shortfall) = measured.shortfall.filter(|of| Some(of.phase) == row.phase) {
             behind.push(format!(
-                "{} {} ({}), {} {}: {} of {}",
+                "{} {} ({}), {} {}: {}",
                 text::plain(engine.id),
-                text::plain(row.phase.unwrap_or_default()),
+                text::plain(shortfall.phase),
                 text::plain(row.variant.unwrap_or(group.variant)),
                 group.scale,
                 group.durability,
-                format::rate(achieved_rate),
-                format::rate(target_rate as f64)
+                shortfall.what
             ));
         }
+        let sharing = measured.figure.sharing.as_ref();
+        late = late.max(sharing.and_then(|sharing| sharing.schedule?.late_p99_ns));
     }
     let enough = format::percent(OpenLoopSchedule::ENOUGH);
     let behind = (!behind.is_empty()).then(|| {
         let says = format!(
-            "did not keep up: in a counted run the achieved rate was less than {enough} of the target \
-             rate, and its response times grow with its length: {}",
+            "did not keep up: samples were lost, reads missed, or less than {enough} of the target rate \
+             achieved, where times grow with the length of a run. Nothing of such a cell is ranked: {}",
             behind.join("; ")
         );
         note(BEHIND, says)
