@@ -262,19 +262,17 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
         ),
         note("effort", "lines of code of the engine's adapter".to_owned()),
         note("p99", "of fewer than 100 the largest".to_owned()),
-        note(
-            "commit",
-            "from when a sample was due, or its second was over, until it was committed; service: the \
-             commit by itself"
-                .to_owned(),
-        ),
-        note(
-            "samples/s",
-            "the highest rate, kept for a whole window on a store that was filled with so many samples \
-             before; the median over the trials"
-                .to_owned(),
-        ),
     ];
+    if costs.lines.iter().any(Cost::is_timed_from_due) {
+        let says = "from when a sample was due, or its second was over, until it was committed; service: \
+                    the commit by itself";
+        notes.push(note("commit", says.to_owned()));
+    }
+    if costs.lines.iter().any(|line| line.count("filled").is_some()) {
+        let says = "the highest rate, kept for a whole window on a store that was filled with so many \
+                    samples before; the median over the trials";
+        notes.push(note("samples/s", says.to_owned()));
+    }
     let mut seen: Vec<(String, Vec<String>)> = Vec::new();
     for line in &costs.lines {
         for remark in line.remarks() {
