@@ -97,7 +97,7 @@ impl MachineBench {
     fn write(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let written = self.writing(self.whole_task(self.rate()), observer, &mut Nothing)?;
         written.tell(observer);
-        let measured = measured(&written);
+        let measured = written.measured();
         self.written = Some(written);
         Ok(measured)
     }
@@ -178,7 +178,7 @@ impl MachineBench {
         written.tell(observer);
         reads.tell(observer);
         self.reads = Some(reads);
-        Ok(measured(&written))
+        Ok(written.measured())
     }
 
     /// Looks for the highest rate on an empty store, a part of the window for each, and goes down
@@ -212,7 +212,7 @@ impl MachineBench {
         let Some((written, filled)) = last else { return Ok(Measured::default()) };
         observer.count("filled", filled);
         written.tell(observer);
-        Ok(measured(&written))
+        Ok(written.measured())
     }
 
     /// Tries a rate, and keeps what was written where it was kept.
@@ -239,10 +239,6 @@ impl MachineBench {
 
 fn in_this_process(why: &str) -> String {
     format!("cycles were read in the process that has the database open: {why}")
-}
-
-const fn measured(written: &Written) -> Measured {
-    Measured { elapsed_ns: written.window.as_nanos() as u64, ops: written.samples, capped: false }
 }
 
 impl Bench for MachineBench {

@@ -66,11 +66,7 @@ static VARIANTS: [VariantInfo; 2] = [
     },
 ];
 
-/// The fastest machine that a sensor may be told of, in samples a second.
-pub const FASTEST: u64 = sustained::FASTEST;
-
-/// The most windows that a search for the highest rate takes to confirm it.
-pub const CONFIRMATIONS: u64 = sustained::CONFIRMATIONS;
+pub use sustained::{CONFIRMATIONS, FASTEST};
 
 impl Workload for Machine {
     fn info(&self) -> Info {

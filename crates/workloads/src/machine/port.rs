@@ -28,6 +28,9 @@ pub(super) enum Seek {
 }
 
 impl Seek {
+    pub const ALL: [Self; 4] =
+        [Self::FirstAbove, Self::FirstBelow, Self::LastAbove, Self::LastBelow];
+
     /// Whether it looks at later samples.
     pub const fn forward(self) -> bool {
         matches!(self, Self::FirstAbove | Self::FirstBelow)

@@ -189,9 +189,8 @@ impl MachineLog for SqlLog {
     fn open(&mut self) -> Result<()> {
         self.prepared.clear();
         self.store.expect(QueryKind::Point)?;
-        for question in Question::of(self.layout) {
-            let text = questions::text(*question, self.store.dialect());
-            self.prepared.push((*question, self.store.prepare(&text)?));
+        for (question, text) in questions::all(self.layout, self.store.dialect()) {
+            self.prepared.push((question, self.store.prepare(&text)?));
         }
         Ok(())
     }

@@ -13,12 +13,11 @@ pub(super) const FIRST: u64 = 1_000;
 /// No slower machine is looked for.
 const SLOWEST: u64 = 1;
 
-/// No faster one.
-pub(super) const FASTEST: u64 = 1_000_000;
+/// The fastest machine that a sensor may be told of, in samples a second.
+pub const FASTEST: u64 = 1_000_000;
 
-/// The most rates that are tried for a whole window each, until one is kept that is near enough to
-/// one that is not.
-pub(super) const CONFIRMATIONS: u64 = 8;
+/// The most whole windows that a search for the highest rate takes to confirm it.
+pub const CONFIRMATIONS: u64 = 8;
 
 /// The most samples that a store is filled with before a window.
 pub(super) const MOST_FILLED: u64 = 5_000_000;
@@ -57,15 +56,15 @@ pub(super) type Trial = std::result::Result<(), Failure>;
 
 /// Whether a writer kept its rate.
 pub(super) fn judge(written: &Written, bound: Duration) -> Trial {
-    if written.lost_ever > 0 {
-        return Err(Failure::Lost(written.lost_ever));
+    if written.lost_ever() > 0 {
+        return Err(Failure::Lost(written.lost_ever()));
     }
     // Of fewer than a hundred commits none may be late.
-    let p99 = written.response.as_ref().map_or(0, |all| all.p99.unwrap_or(all.max));
+    let p99 = written.tally.response.latency().map_or(0, |all| all.p99.unwrap_or(all.max));
     let late = u128::from(p99) > bound.as_nanos();
-    let reached = written.achieved_rate();
-    let rate = written.task.rate as f64;
-    let window_ns = written.task.samples() as f64 / rate * 1e9;
+    let (reached, task) = (written.achieved_rate(), written.tally.task);
+    let rate = task.rate as f64;
+    let window_ns = task.samples() as f64 / rate * 1e9;
     // What is as late as its sensor is late by it.
     if (late || reached < KEPT * rate)
         && written.account.latest_ns as f64 > (1.0 - KEPT) * window_ns

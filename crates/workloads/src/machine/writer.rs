@@ -81,7 +81,7 @@ impl Writer<'_> {
         self.tally.close(self.observer);
         let flushed = written.and_then(|()| self.log.flush());
         match flushed.and_then(|()| self.sensor.account(&told)) {
-            Ok(account) => Ok(self.tally.written(account)),
+            Ok(account) => Ok(Written { tally: self.tally, account }),
             Err(error) => Err(self.given_up(error, &told)),
         }
     }

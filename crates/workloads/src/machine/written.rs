@@ -4,9 +4,8 @@ use std::time::{Duration, Instant};
 
 use embermark_contract::Result;
 use embermark_data::machine::{Sample, Signal};
-use embermark_meter::Stopwatch;
+use embermark_meter::{Measured, Stopwatch};
 use embermark_model::fingerprint::Fingerprint;
-use embermark_model::result::Latency;
 
 use super::cycles::with;
 use super::port::{Channels, MachineLog, Span};
@@ -20,10 +19,14 @@ pub(super) struct Tally {
     pub service: Stopwatch,
     /// How long after it was due a commit had ended.
     pub response: Stopwatch,
+    /// Samples stored, from the first to the last.
     pub stored: u64,
+    /// Those of the window.
     samples: u64,
     next: u64,
+    /// Of everything stored, in its order.
     fingerprint: Fingerprint,
+    /// Numbers of the samples that came: the first and how many, gap by gap.
     runs: Vec<(u64, u64)>,
     /// When the window opened.
     opened: Option<Instant>,
@@ -103,77 +106,53 @@ impl Tally {
             self.response.stop();
         }
     }
-
-    /// What has been done, beside what the sensor tells.
-    pub(super) fn written(self, account: Account) -> Written {
-        let behind = self.waits[0].zip(self.waits[1]).map(|(begin, end)| end.saturating_sub(begin));
-        let made = self.task.end.min(account.made).saturating_sub(self.task.first);
-        Written {
-            task: self.task,
-            stored: self.stored,
-            samples: self.samples,
-            lost: made.saturating_sub(self.samples),
-            lost_ever: account.made.saturating_sub(self.stored),
-            window: self.closed.unwrap_or_default(),
-            behind_ns: behind.unwrap_or(0),
-            service: self.service.latency(),
-            response: self.response.latency(),
-            fingerprint: self.fingerprint,
-            runs: self.runs,
-            account,
-        }
-    }
 }
 
-/// What a writer has done.
+/// What a writer has done, and what the sensor tells of itself.
 pub(super) struct Written {
-    pub task: Task,
-    /// Samples stored, from the first to the last.
-    pub stored: u64,
-    /// Samples of the window that were taken from the queue.
-    pub samples: u64,
-    /// Samples of the window that never came.
-    pub lost: u64,
-    /// Samples that never came, of all that the sensor made.
-    pub lost_ever: u64,
-    /// How long the window was, from its first sample to its last.
-    pub window: Duration,
-    /// By how many ns every commit at the window's end was later after it was due than those at its
-    /// begin.
-    pub behind_ns: u64,
-    /// How long the commits of the window took.
-    pub service: Option<Latency>,
-    /// How long after they were due they had ended.
-    pub response: Option<Latency>,
-    /// Of everything stored, in its order.
-    pub fingerprint: Fingerprint,
-    /// Numbers of the samples that came: the first and how many, gap by gap.
-    pub runs: Vec<(u64, u64)>,
-    /// What the sensor tells.
+    pub tally: Tally,
     pub account: Account,
 }
 
 impl Written {
-    /// Samples a second that were stored of the window's: the rate, but for what the writer fell
-    /// behind.
+    /// Samples of the window that never came.
+    pub(super) fn lost(&self) -> u64 {
+        let Tally { task, samples, .. } = &self.tally;
+        task.end.min(self.account.made).saturating_sub(task.first).saturating_sub(*samples)
+    }
+
+    /// Samples that never came, of all that the sensor made.
+    pub(super) const fn lost_ever(&self) -> u64 {
+        self.account.made.saturating_sub(self.tally.stored)
+    }
+
+    /// What stands in a result of the window.
+    pub(super) fn measured(&self) -> Measured {
+        let elapsed_ns = self.tally.closed.unwrap_or_default().as_nanos() as u64;
+        Measured { elapsed_ns, ops: self.tally.samples, capped: false }
+    }
+
+    /// Samples a second that were stored of the window's: the rate, but for what was lost and for what
+    /// every commit at the end of the window was later than at its begin.
     pub(super) fn achieved_rate(&self) -> f64 {
-        let window = self.task.samples() as f64 / self.task.rate as f64;
-        let kept = window / (window + self.behind_ns as f64 / 1e9);
-        self.task.rate as f64 * kept * self.samples as f64 / self.task.samples() as f64
+        let Tally { task, samples, waits: [begin, end], .. } = &self.tally;
+        let behind = begin.zip(*end).map_or(0, |(begin, end)| end.saturating_sub(begin));
+        let window = task.samples() as f64 / task.rate as f64;
+        *samples as f64 / (window + behind as f64 / 1e9)
     }
 
     /// Tells all of it that stands in a result.
     pub(super) fn tell(&self, observer: &mut dyn PhaseObserver) {
-        observer.count("samples", self.samples);
-        observer.count("lost", self.lost);
-        observer.count("lost-ever", self.lost_ever);
+        observer.count("samples", self.tally.samples);
+        observer.count("lost", self.lost());
+        observer.count("lost-ever", self.lost_ever());
         observer.count("deadline-misses", self.account.missed);
         observer.count("latest-ns", self.account.latest_ns);
-        observer.count("target-rate", self.task.rate);
+        observer.count("target-rate", self.tally.task.rate);
         observer.count("achieved-rate", self.achieved_rate().round() as u64);
-        for (name, latency) in [("commit", &self.service), ("response", &self.response)] {
-            if let Some(latency) = latency {
-                observer.latency(name, latency.clone());
+        for (name, watch) in [("commit", &self.tally.service), ("response", &self.tally.response)] {
+            if let Some(latency) = watch.latency() {
+                observer.latency(name, latency);
             }
         }
     }
@@ -185,7 +164,8 @@ impl Written {
         log: &mut dyn MachineLog,
         signal: &Signal,
     ) -> Result<Option<String>> {
-        let mut runs = self.runs.iter().flat_map(|(first, run)| *first..*first + *run);
+        let tally = &self.tally;
+        let mut runs = tally.runs.iter().flat_map(|(first, run)| *first..*first + *run);
         let (mut seen, mut fingerprint, mut wrong) = (0_u64, Fingerprint::default(), None);
         log.visit(Span::All, Channels::All, &mut |sample| {
             seen += 1;
@@ -199,10 +179,10 @@ impl Written {
         })?;
         Ok(match wrong {
             Some(wrong) => Some(wrong),
-            None if seen != self.stored => {
-                Some(format!("{seen} samples in the store, expected {}", self.stored))
+            None if seen != tally.stored => {
+                Some(format!("{seen} samples in the store, expected {}", tally.stored))
             }
-            None if fingerprint != self.fingerprint => Some(
+            None if fingerprint != tally.fingerprint => Some(
                 "the times of the samples in the store are not those they were given".to_owned(),
             ),
             None => None,

@@ -1,10 +1,11 @@
 use std::time::Duration;
 
-use embermark_meter::Stopwatch;
-use embermark_model::fingerprint::Fingerprint;
+use embermark_data::machine::Sample;
 
 use super::super::sensor::{Account, Task};
+use super::super::written::Tally;
 use super::*;
+use crate::NoopObserver;
 
 /// A search from the beginning of a writer that keeps up to `most`.
 fn found(most: u64) -> (Highest, Vec<u64>) {
@@ -64,33 +65,28 @@ fn a_rate_that_does_not_hold_for_a_window_is_gone_down_from() {
 }
 
 /// A second at 1 kHz of a writer whose commits ended so long after they were due.
-fn written(responses_ms: &[u64], behind_ms: u64, sensor_late_ms: u64) -> Written {
-    let mut response = Stopwatch::new();
-    responses_ms.iter().for_each(|ms| response.record(ms * 1_000_000));
-    Written {
-        task: Task { rate: 1_000, seed: 1, first: 0, end: 1_000 },
-        stored: 1_000,
-        samples: 1_000,
-        lost: 0,
-        lost_ever: 0,
-        window: Duration::from_secs(1),
-        behind_ns: behind_ms * 1_000_000,
-        service: None,
-        response: response.latency(),
-        fingerprint: Fingerprint::default(),
-        runs: vec![(0, 1_000)],
-        account: Account { latest_ns: sensor_late_ms * 1_000_000, ..Account::default() },
+fn written(response_ms: fn(u64) -> u64, sensor_late_ms: u64) -> Written {
+    let mut tally = Tally::new(Task { rate: 1_000, seed: 1, first: 0, end: 1_000 });
+    for number in 0..1_000 {
+        let (sample, response) = ([Sample::default()], response_ms(number) * 1_000_000);
+        tally.take(&[number], &sample, response, &mut NoopObserver);
     }
+    let latest_ns = sensor_late_ms * 1_000_000;
+    Written { tally, account: Account { made: 1_000, latest_ns, ..Account::default() } }
 }
 
 #[test]
 fn a_rate_is_kept_by_who_loses_nothing_and_is_on_time_from_when_samples_were_due() {
     let bound = Duration::from_millis(100);
-    assert_eq!(judge(&written(&[1; 200], 0, 0), bound), Ok(()));
-    let lost = Written { lost_ever: 3, ..written(&[1; 200], 0, 0) };
-    assert_eq!(judge(&lost, bound), Err(Failure::Lost(3)));
-    let Err(Failure::Late(p99)) = judge(&written(&[200; 200], 0, 0), bound) else { panic!() };
+    assert_eq!(judge(&written(|_| 1, 0), bound), Ok(()));
+    let mut lossy = written(|_| 1, 0);
+    lossy.account.made += 3;
+    assert_eq!(judge(&lossy, bound), Err(Failure::Lost(3)));
+    let Err(Failure::Late(p99)) = judge(&written(|_| 200, 0), bound) else { panic!() };
     assert!(p99.abs_diff(200_000_000) < 1_000_000, "{p99}");
-    assert_eq!(judge(&written(&[50; 200], 50, 0), bound), Err(Failure::Behind(952)));
-    assert_eq!(judge(&written(&[50; 200], 50, 60), bound), Err(Failure::Sensor(952)));
+    // One that is held up in the end only is late in ten of a thousand and has not fallen behind.
+    assert_eq!(judge(&written(|number| if number < 992 { 1 } else { 200 }, 0), bound), Ok(()));
+    let slower: fn(u64) -> u64 = |number| number / 20;
+    assert_eq!(judge(&written(slower, 0), bound), Err(Failure::Behind(957)));
+    assert_eq!(judge(&written(slower, 60), bound), Err(Failure::Sensor(957)));
 }

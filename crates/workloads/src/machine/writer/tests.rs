@@ -91,8 +91,9 @@ fn a_stall_is_in_the_response_time_of_every_sample_that_was_due_meanwhile() {
         tally: Tally::new(task),
     };
     let written = writer.run(queue::Receiver::of(reader)).unwrap();
-    let (service, response) = (written.service.unwrap(), written.response.unwrap());
-    assert_eq!((written.samples, service.samples, response.samples), (SAMPLES, 200, 200));
+    let Tally { service, response, .. } = &written.tally;
+    let (service, response) = (service.latency().unwrap(), response.latency().unwrap());
+    assert_eq!((written.measured().ops, service.samples, response.samples), (SAMPLES, 200, 200));
     // One commit took 50 ms; of fifty samples due meanwhile the first was 50 ms late, the next 49.
     assert!(service.max >= 50_000_000);
     assert!(response.p99 >= Some(47_900_000), "{response:?}");

@@ -55,21 +55,13 @@ fn written() -> (Written, Vec<Sample>) {
     let history = History::new(3, RATE, 200);
     let numbers: Vec<u64> = (0..100).chain(120..200).collect();
     let samples: Vec<Sample> = numbers.iter().map(|number| history.sample(*number)).collect();
-    let fingerprint = samples.iter().fold(Fingerprint::default(), with);
-    let written = Written {
-        task: Task { rate: RATE, seed: 3, first: 0, end: 200 },
-        stored: 180,
-        samples: 180,
-        lost: 20,
-        lost_ever: 20,
-        window: Duration::from_millis(200),
-        behind_ns: 0,
-        service: None,
-        response: None,
-        fingerprint,
-        runs: vec![(0, 100), (120, 80)],
-        account: Account::default(),
-    };
+    let mut tally = Tally::new(Task { rate: RATE, seed: 3, first: 0, end: 200 });
+    for (number, sample) in numbers.iter().zip(&samples) {
+        tally.take(&[*number], &[*sample], 5_000_000, &mut NoopObserver);
+    }
+    let written = Written { tally, account: Account { made: 200, lost: 20, ..Account::default() } };
+    assert_eq!((written.lost(), written.lost_ever()), (20, 20));
+    assert_eq!(written.tally.runs, [(0, 100), (120, 80)]);
     (written, samples)
 }
 
@@ -99,15 +91,6 @@ fn what_is_stored_is_compared_with_what_the_sensor_made_and_the_writer_stamped()
 }
 
 #[test]
-fn the_achieved_rate_leaves_out_what_was_lost_and_what_the_writer_fell_behind() {
-    let (lossy, _) = written();
-    assert_eq!(lossy.achieved_rate(), 900.0);
-    // A window of 200 ms at whose end commits were 50 ms later than at its begin.
-    let late = Written { samples: 200, lost: 0, behind_ns: 50_000_000, ..lossy };
-    assert_eq!(late.achieved_rate(), 800.0);
-}
-
-#[test]
 fn who_waits_longer_and_longer_has_fallen_behind_and_who_is_held_up_once_has_not() {
     let behind = |response_ms: fn(u64) -> u64| {
         let mut tally = Tally::new(Task { rate: RATE, seed: 3, first: 100, end: 300 });
@@ -115,11 +98,12 @@ fn who_waits_longer_and_longer_has_fallen_behind_and_who_is_held_up_once_has_not
             let sample = [Sample::default()];
             tally.take(&[number], &sample, response_ms(number) * 1_000_000, &mut NoopObserver);
         }
-        let written = tally.written(Account { made: 300, ..Account::default() });
-        assert_eq!((written.samples, written.stored, written.lost), (200, 300, 0));
+        let written = Written { tally, account: Account { made: 300, ..Account::default() } };
+        assert_eq!((written.measured().ops, written.tally.stored, written.lost()), (200, 300, 0));
         written.achieved_rate()
     };
     assert_eq!(behind(|_| 5), 1_000.0);
+    assert_eq!(written().0.achieved_rate(), 900.0, "what was lost is left out");
     assert_eq!(behind(|number| if number > 290 { 100 } else { 5 }), 1_000.0);
     // From 100 to 299 it is later by 1 ms each; the last twenty wait for 180 ms and more.
     assert_eq!(behind(|number| number).round(), (1_000.0_f64 * 200.0 / 379.0).round());
