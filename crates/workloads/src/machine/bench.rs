@@ -163,7 +163,7 @@ impl MachineBench {
         let task = self.whole_task(self.rate());
         let (written, reads) = match self.join.clone() {
             Join::Exclusive(why) => {
-                observer.remark(&in_this_process(&why));
+                observer.remark(&in_this_process(why));
                 slots.begin();
                 let written = self.writing(task, observer, &mut slots)?;
                 (written, slots.reads())
