@@ -26,9 +26,8 @@ pub fn stratified(readings: &[Reading], n: usize) -> Result<Vec<Reading>, DataEr
     for (row, reading) in readings.iter().enumerate() {
         sensors.entry(reading.sensor).or_default().push(row);
     }
-    let counts: Vec<usize> = sensors.values().map(Vec::len).collect();
     let mut chosen = vec![false; readings.len()];
-    for (rows, share) in sensors.values().zip(shares(&counts, n)) {
+    for (rows, share) in sensors.values().zip(shares(&counts(&sensors), n)) {
         let times: Vec<i64> = rows.iter().map(|&row| readings[row].ts).collect();
         for place in evenly_spaced(&times, share) {
             chosen[rows[place]] = true;
@@ -39,6 +38,21 @@ pub fn stratified(readings: &[Reading], n: usize) -> Result<Vec<Reading>, DataEr
         .zip(chosen)
         .filter_map(|(reading, chosen)| chosen.then_some(*reading))
         .collect())
+}
+
+/// The times of the rows that [`stratified`] draws, by sensor, ascending: of the times of all rows of
+/// each sensor, no two of one sensor alike, `n` of them or all.
+pub(crate) fn times(mut sensors: BTreeMap<u16, Vec<i64>>, n: usize) -> BTreeMap<u16, Vec<i64>> {
+    let shares = shares(&counts(&sensors), n);
+    for (times, share) in sensors.values_mut().zip(shares) {
+        times.sort_unstable();
+        *times = evenly_spaced(times, share).into_iter().map(|place| times[place]).collect();
+    }
+    sensors
+}
+
+fn counts<T>(sensors: &BTreeMap<u16, Vec<T>>) -> Vec<usize> {
+    sensors.values().map(Vec::len).collect()
 }
 
 /// Splits `n`, at most the sum of `counts`, into shares as equal as `counts` allow.

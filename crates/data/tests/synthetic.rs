@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use embermark_data::{Log, synthetic};
+use embermark_data::{Log, sample, synthetic};
 use embermark_model::Reading;
 use embermark_model::fingerprint::Checksum;
 
@@ -59,6 +59,25 @@ fn one_seed_gives_one_log_and_another_seed_another() {
 fn the_rows_of_a_seed_are_the_same_on_every_platform_and_in_every_version() {
     let checksum: Checksum = generate(100_000, 42).readings.iter().collect();
     assert_eq!(checksum, Checksum { rows: 100_000, sum: 3_680_469_368_280_140_645 });
+}
+
+#[test]
+fn fewer_rows_than_the_real_log_has_are_as_many_days_and_drawn_as_published() {
+    let whole = generate(synthetic::WHOLE, 42).readings;
+    let ends = |readings: &[Reading]| {
+        let of = |rows: &Vec<&Reading>| (rows[0].ts, rows[rows.len() - 1].ts);
+        by_sensor(readings).into_iter().map(|(id, rows)| (id, of(&rows))).collect::<Vec<_>>()
+    };
+    for rows in [1_000, 10_000, 123_457] {
+        let sample = synthetic::sampled(rows as u64, 42).unwrap();
+        assert!(sample.readings == sample::stratified(&whole, rows).unwrap(), "{rows} rows");
+        assert_eq!(ends(&sample.readings), ends(&whole), "each sensor's first and last row");
+        assert_eq!((sample.dataset.rows, sample.dataset.sensors), (rows as u64, 54));
+    }
+    let days = (whole[whole.len() - 1].ts - whole[0].ts) / (24 * HOUR);
+    assert!((34..=40).contains(&days), "{days} days: the real log has 38");
+    let longer = synthetic::WHOLE + 1_000;
+    assert!(synthetic::sampled(longer, 42).unwrap() == generate(longer, 42));
 }
 
 #[test]

@@ -8,7 +8,8 @@ use clap::Args;
 use embermark_engines::registry;
 use embermark_harness::{Catalog, cells};
 use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::{Durability, Scale};
+use embermark_model::url::password_variable;
+use embermark_model::{Durability, Scale, ServerUrl};
 use embermark_workloads::{WORKLOADS, Workload, find};
 use serde::Deserialize;
 
@@ -92,7 +93,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "TIME")]
     pub p99_limit: Option<String>,
 
-    /// Most time for one trial before it is ended [default: 30m]
+    /// Most time for one trial before it is ended, or none [default: 30m, with --as-published none]
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
 
@@ -104,7 +105,8 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// A server that already runs, instead of a private one: ENGINE=URL
+    /// A server that already runs, instead of a private one: ENGINE=URL. Its password may stand in
+    /// the environment, as EMBERMARK_PASSWORD_ENGINE; it is written nowhere
     #[arg(long, value_name = "ENGINE=URL")]
     pub url: Vec<String>,
 
@@ -114,7 +116,8 @@ pub struct PlanArgs {
     #[serde(rename = "accept-license")]
     pub accept_license: Vec<String>,
 
-    /// The protocols as published: their scales and variants, one trial, no longest run time
+    /// The protocols as published: their scales and variants, one trial, no longest run time and no
+    /// time-out
     #[arg(long)]
     pub as_published: bool,
 }
@@ -239,7 +242,11 @@ impl PlanArgs {
                 "--p99-limit",
                 self.p99_limit.as_deref().unwrap_or("100ms"),
             )?,
-            timeout_ms: milliseconds("--timeout", self.timeout.as_deref().unwrap_or("30m"))?,
+            timeout_ms: match self.timeout.as_deref() {
+                Some("none") => None,
+                None if published => None,
+                given => Some(milliseconds("--timeout", given.unwrap_or("30m"))?),
+            },
             seed: self.seed.unwrap_or(42),
             memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,
             urls: urls(&self.url)?,
@@ -318,16 +325,22 @@ fn memory(text: &str) -> Result<u64, Failure> {
     }
 }
 
-fn urls(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
     let mut urls = BTreeMap::new();
     for text in given {
         let Some((engine, url)) = text.split_once('=') else {
             return Err(Failure::usage(format!(
-                "--url '{text}' names no engine: write ENGINE=URL"
+                "--url '{}' names no engine: write ENGINE=URL",
+                ServerUrl::new(text.clone())
             )));
         };
         registry::find(engine).map_err(Failure::usage)?;
-        urls.insert(engine.to_owned(), url.to_owned());
+        let url = ServerUrl::new(url.to_owned());
+        let url = match std::env::var(password_variable(engine)) {
+            Ok(password) => url.with_password(&password),
+            Err(_) => url,
+        };
+        urls.insert(engine.to_owned(), url);
     }
     Ok(urls)
 }

@@ -47,7 +47,8 @@ fn shape(result: &ResultFile) -> Value {
                 // A mean of samples is there where the run lasted long enough for one.
                 fields.remove("mean_bytes");
                 for (name, value) in fields.iter_mut() {
-                    let measured = name.ends_with("_ns") || name.ends_with("_bytes");
+                    let measured =
+                        name.ends_with("_ns") || name.ends_with("_bytes") || name == "flushes";
                     if measured || name == "latency" {
                         *value = Value::Bool(!value.is_null());
                     } else {

@@ -262,7 +262,7 @@ fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
         "a window of 0 leaves a closed loop no time: give a time such as 300ms"
     } else if plan.max_run_time_ms == Some(0) {
         "a longest run time of 0 leaves no time to measure: give a time, or none"
-    } else if plan.timeout_ms == 0 {
+    } else if plan.timeout_ms == Some(0) {
         "a time-out of 0 leaves no time for a trial: give a longer one"
     } else if plan.memory_bytes == 0 {
         "0 bytes of cache memory: give at least 1 MiB"

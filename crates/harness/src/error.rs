@@ -84,7 +84,7 @@ pub enum HarnessError {
         why: String,
     },
     /// Trials cannot have disks of their own.
-    #[error("--isolate-disk: {why}")]
+    #[error("a block device for a trial that counts bytes: {why}")]
     Isolation {
         /// Why, and what to do.
         why: String,

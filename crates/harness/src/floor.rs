@@ -6,7 +6,7 @@ use embermark_model::{CellId, Durability, Scale, Status};
 
 use crate::HarnessError;
 use crate::progress::Silent;
-use crate::session::Run;
+use crate::session::{Purpose, Run};
 use crate::stage::Stages;
 use crate::trial::TrialOutcome;
 
@@ -67,7 +67,7 @@ pub(crate) fn measure(run: &Run<'_>) -> Result<Measured, HarnessError> {
         engine: ENGINE.to_owned(),
     };
     let phases = [PHASE.to_owned()];
-    Ok(match run.one_trial(&cell, &phases, &rows, "floor", true, &mut Silent)? {
+    Ok(match run.trial(&cell, &phases, &rows, "floor", Purpose::Floor, &mut Silent)? {
         TrialOutcome::Interrupted => Measured::NotApplicable,
         TrialOutcome::Trial(trial) => of(&trial),
     })

@@ -22,10 +22,6 @@ const LEAST: u64 = 1 << 30;
 /// Bytes of the image that shows whether it works here.
 const TRY: u64 = 16 << 20;
 
-/// What everybody should know who reads times taken on such a disk.
-pub(crate) const WARNING: &str = "each trial had an ext4 file system of its own on a loop device: what reached it is exact, and \
-     times have the loop device in them; leave out --isolate-disk to measure times";
-
 /// The folder of a disk's file system that is the database's directory: its root has `lost+found`.
 const SITE: &str = "database";
 
@@ -41,25 +37,22 @@ impl Isolation {
     /// in `data`. Disks will have room for databases of `needed` bytes.
     ///
     /// # Errors
-    /// [`HarnessError::Isolation`], when the user or the system may not.
-    pub fn begin(data: &Path, needed: u64) -> Result<Self, HarnessError> {
-        let refused = |why: String| HarnessError::Isolation { why };
+    /// Why not, and what to do, when the user or the system may not.
+    pub fn begin(data: &Path, needed: u64) -> Result<Self, String> {
         if !geteuid().is_root() {
-            let why = "only root may mount a file system for each trial; run as root, or leave \
-                       it out";
-            return Err(refused(why.to_owned()));
+            return Err("only root may give each trial a block device of its own; run as root \
+                        to have them counted"
+                .to_owned());
         }
         unshare(CloneFlags::CLONE_NEWNS)
             .and_then(|()| {
                 let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
                 mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
             })
-            .map_err(|errno| {
-                refused(format!("the system gives no mounts of one's own: {errno}"))
-            })?;
+            .map_err(|errno| format!("the system gives no mounts of one's own: {errno}"))?;
         let free = disk::free_bytes(data).unwrap_or(u64::MAX);
         let this = Self { bytes: LEAST.max(needed.saturating_mul(2)).min(free).max(TRY) };
-        Disk::create(&data.join("try"), TRY).and_then(Disk::remove).map_err(refused)?;
+        Disk::create(&data.join("try"), TRY).and_then(Disk::remove)?;
         Ok(this)
     }
 

@@ -38,14 +38,37 @@ pub struct Journal {
     pub trials: Vec<EndedTrial>,
     /// The first trial made again, when the run came to that.
     pub drift: Option<Drift>,
+    /// The trials that counted, of a cell each.
+    pub counted: Vec<EndedTrial>,
+    /// Why bytes that reach storage were not counted, when so.
+    pub not_counted: Option<String>,
     /// When the run ended, RFC 3339, UTC; absent when it was cut off.
     pub finished: Option<String>,
 }
 
 impl Journal {
+    /// With its first line alone.
+    const fn of(head: Head) -> Self {
+        Self {
+            head,
+            prepared: None,
+            warnings: Vec::new(),
+            trials: Vec::new(),
+            drift: None,
+            counted: Vec::new(),
+            not_counted: None,
+            finished: None,
+        }
+    }
+
     /// Whether a trial of a cell has ended.
     pub(crate) fn has(&self, cell: &CellId, index: u32) -> bool {
         self.trials.iter().any(|ended| ended.trial.index == index && ended.cell == *cell)
+    }
+
+    /// Whether a cell was counted.
+    pub(crate) fn has_counted(&self, cell: &CellId) -> bool {
+        self.counted.iter().any(|ended| ended.cell == *cell)
     }
 }
 
@@ -61,9 +84,9 @@ pub struct Head {
     /// The folder that was named for the databases; absent where they live beside the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub databases: Option<PathBuf>,
-    /// Each trial has a disk of its own.
+    /// What reaches storage is counted after the timed trials.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub isolated: bool,
+    pub counts: bool,
     /// Every cell, in plan order.
     pub cells: Vec<PlannedCell>,
 }
@@ -74,10 +97,10 @@ impl Head {
         manifest: Manifest,
         plan: Plan,
         databases: Option<PathBuf>,
-        isolated: bool,
+        counts: bool,
         cells: Vec<PlannedCell>,
     ) -> Self {
-        Self { embermark_journal: VERSION, manifest, plan, databases, isolated, cells }
+        Self { embermark_journal: VERSION, manifest, plan, databases, counts, cells }
     }
 }
 
@@ -108,6 +131,8 @@ enum Line {
     Prepared { prepared: Prepared },
     Warning { warning: String },
     Drift { drift: Box<Drift> },
+    Counted { counted: Box<EndedTrial> },
+    NotCounted { not_counted: String },
     End { finished: String },
 }
 
@@ -140,15 +165,15 @@ fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
         return Err(wrong(0, other));
     }
     let head: Head = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
-    let (warnings, trials) = (Vec::new(), Vec::new());
-    let mut journal =
-        Journal { head, prepared: None, warnings, trials, drift: None, finished: None };
+    let mut journal = Journal::of(head);
     for (number, line) in lines {
         match serde_json::from_slice(line) {
             Ok(Line::Trial(ended)) => journal.trials.push(*ended),
             Ok(Line::Prepared { prepared }) => journal.prepared = Some(prepared),
             Ok(Line::Warning { warning }) => journal.warnings.push(warning),
             Ok(Line::Drift { drift }) => journal.drift = Some(*drift),
+            Ok(Line::Counted { counted }) => journal.counted.push(*counted),
+            Ok(Line::NotCounted { not_counted }) => journal.not_counted = Some(not_counted),
             Ok(Line::End { finished }) => journal.finished = Some(finished),
             Err(error) => return Err(wrong(number, error.to_string())),
         }
@@ -164,7 +189,7 @@ struct Format {
 
 /// Makes the result of a journal, complete or cut off: every cell with the trials that ended.
 pub fn assemble(journal: &Journal) -> ResultFile {
-    let Journal { head, prepared, warnings, trials, drift, finished } = journal;
+    let Journal { head, prepared, warnings, trials, drift, .. } = journal;
     let manifest = head.manifest.clone();
     let (datasets, floor) = match prepared.clone() {
         Some(Prepared { datasets, floor }) => (datasets, floor),
@@ -177,16 +202,19 @@ pub fn assemble(journal: &Journal) -> ResultFile {
     let warnings = warnings.chain(background_cpu::during(named)).collect();
     let cells = head.cells.iter().map(|planned| {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);
-        cell(planned, own.map(|ended| ended.trial.clone()).collect())
+        let counted = journal.counted.iter().find(|counted| counted.cell == planned.id);
+        let counting = counted.map(|counted| Box::new(counted.trial.clone()));
+        Cell { counting, ..cell(planned, own.map(|ended| ended.trial.clone()).collect()) }
     });
     ResultFile {
         schema: SCHEMA,
         manifest: Manifest {
-            finished: finished.clone(),
+            finished: journal.finished.clone(),
             datasets,
             floor,
             warnings,
             drift: drift.clone(),
+            not_counted: journal.not_counted.clone(),
             ..head.manifest.clone()
         },
         plan: head.plan.clone(),
@@ -207,7 +235,16 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>) -> Cell {
         }
     };
     let PlannedCell { id, effective_durability, reference, unpublishable, .. } = planned.clone();
-    Cell { id, status, reason, effective_durability, reference, unpublishable, trials }
+    Cell {
+        id,
+        status,
+        reason,
+        effective_durability,
+        reference,
+        unpublishable,
+        trials,
+        counting: None,
+    }
 }
 
 /// Writes a result file whole or not at all.

@@ -22,6 +22,7 @@ mod cgroup;
 mod child;
 mod clock;
 mod companion;
+mod counting;
 pub mod device;
 mod disk;
 mod error;

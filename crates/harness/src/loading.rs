@@ -26,11 +26,9 @@ impl Loads {
         Self { site: job.site.clone(), own_disk: job.own_disk, maintains }
     }
 
-    /// Before a run of a phase: what its disk has seen so far, where the phase inserts rows and has
-    /// a disk of its own.
-    pub fn begin(&self, bench: &dyn Bench, phase: usize) -> Option<Before> {
-        let loads = self.own_disk && bench.user_bytes(phase, 0).is_some();
-        loads.then(|| Before::at(&self.site)).flatten()
+    /// Before a run of a phase: what its disk has seen so far, where it has one of its own.
+    pub fn begin(&self) -> Option<Before> {
+        self.own_disk.then(|| Before::at(&self.site)).flatten()
     }
 
     /// After a run of a phase that did `ops` operations; `None` where it inserts no rows. After the
@@ -42,22 +40,20 @@ impl Loads {
         &self,
         bench: &mut dyn Bench,
         (phase, ops): (usize, u64),
-        before: Option<Before>,
         last: bool,
         probes: &Probes,
     ) -> Result<Option<Loaded>> {
         let Some(user_bytes) = bench.user_bytes(phase, ops) else { return Ok(None) };
-        let device_io = before.and_then(|before| before.since());
         let maintenance = match last && self.maintains {
             true => self.maintenance(bench, probes)?,
             false => None,
         };
-        Ok(Some(Loaded { user_bytes, device_io, maintenance }))
+        Ok(Some(Loaded { user_bytes, device_io: None, maintenance }))
     }
 
     /// `None` where the clock cannot be read.
     fn maintenance(&self, bench: &mut dyn Bench, probes: &Probes) -> Result<Option<Maintenance>> {
-        let device = self.own_disk.then(|| Before::at(&self.site)).flatten();
+        let device = self.begin();
         let disk_before = disk::size_of(&self.site).ok();
         let before = probes.begin();
         let began = clock::monotonic_ns();

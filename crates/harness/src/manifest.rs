@@ -48,6 +48,7 @@ pub(crate) fn begin(run_id: &str, data: &Path) -> Manifest {
         machine: System::here().machine(data),
         datasets: BTreeMap::<String, Dataset>::new(),
         floor: None,
+        not_counted: None,
         warnings: Vec::new(),
         engines: BTreeMap::new(),
         drift: None,

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use embermark_engines::{Kind, Link, network};
-use embermark_model::result::{Latency, Observed};
+use embermark_model::result::{DeviceIo, Latency, Observed};
 use embermark_workloads::PhaseObserver;
 
-use crate::disk;
 use crate::probe::{Before, Probe};
 use crate::protocol::Job;
+use crate::{disk, isolation};
 
 /// What passes between client and server, and whether it can be counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,9 +74,11 @@ impl Traffic {
 pub(crate) struct Watching {
     processes: Vec<(&'static str, Probe, Option<Before>)>,
     site: PathBuf,
+    own_disk: bool,
     traffic: Traffic,
     opened: Option<Opened>,
     observed: Observed,
+    device_io: Option<DeviceIo>,
 }
 
 /// Readings at the beginning of the window.
@@ -84,23 +86,33 @@ struct Opened {
     at: Instant,
     allocated: Option<u64>,
     network: Option<u64>,
+    device: Option<isolation::Before>,
 }
 
 impl Watching {
-    /// Watches this process, which is the writer, and a private server.
-    pub fn new(server: Option<u32>, site: &Path, traffic: &Traffic) -> Self {
+    /// Watches this process, which is the writer, and a private server; with `own_disk` the device
+    /// under `site`, too.
+    pub fn new(server: Option<u32>, site: &Path, own_disk: bool, traffic: &Traffic) -> Self {
         let writer = ("writer", Probe::process(std::process::id()), None);
         let server = server.map(|root| ("server", Probe::tree(root), None));
         Self {
             processes: server.into_iter().chain([writer]).collect(),
             site: site.to_owned(),
+            own_disk,
             traffic: traffic.clone(),
             opened: None,
             observed: Observed {
                 remarks: traffic.remark().into_iter().collect(),
                 ..Observed::default()
             },
+            device_io: None,
         }
+    }
+
+    /// What reached the device from the beginning of the window until all that was written in it was
+    /// there.
+    pub const fn device_io(&self) -> Option<DeviceIo> {
+        self.device_io
     }
 
     /// What was seen.
@@ -119,8 +131,9 @@ impl PhaseObserver for Watching {
         for (_, probe, before) in &mut self.processes {
             *before = Some(probe.begin());
         }
+        let device = self.own_disk.then(|| isolation::Before::at(&self.site)).flatten();
         let network = self.traffic.bytes();
-        self.opened = Some(Opened { at: Instant::now(), allocated, network });
+        self.opened = Some(Opened { at: Instant::now(), allocated, network, device });
     }
 
     fn close(&mut self) {
@@ -137,6 +150,7 @@ impl PhaseObserver for Watching {
         self.observed.disk_growth_bytes = allocated
             .zip(opened.allocated)
             .map(|(after, before)| after.cast_signed() - before.cast_signed());
+        self.device_io = opened.device.and_then(|device| device.since());
     }
 
     fn count(&mut self, name: &'static str, count: u64) {

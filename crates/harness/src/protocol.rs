@@ -20,7 +20,7 @@ pub struct Job {
     pub site: PathBuf,
     /// Whether `site` lies on a disk that nobody else uses.
     pub own_disk: bool,
-    /// A running server to use instead of a private one.
+    /// A running server to use instead of a private one, with its secrets.
     pub url: Option<String>,
     /// The phases to run.
     pub phases: Vec<String>,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use embermark_model::plan::Plan;
 use embermark_model::result::{Machine, Manifest, ResultFile, Tool};
+use embermark_model::url::password_variable;
 
 use crate::journal::{self, Head};
 use crate::machine::System;
@@ -42,7 +43,6 @@ pub fn resume(
         plan: asked,
         databases: options.data.as_deref(),
         device: options.device.map(|device| device.name),
-        isolate_disk: options.isolate_disk,
     };
     check(&before.head, &now, &path)?;
     cells::check(plan, &options.catalog)?;
@@ -53,13 +53,14 @@ pub fn resume(
         OutDir::tidy(locked, databases.clone(), run_id);
         return Ok(result);
     }
+    let plan = &with_secrets(plan, asked)
+        .map_err(|problem| HarnessError::Resume { path: path.clone(), problem })?;
     let dirs = OutDir::reopen(locked, databases.clone(), run_id, options.keep)?;
     let mut machine = System::here().machine(dirs.data());
     let changes = check_machine(&before.head, &machine, &path)?;
     let emulates = before.head.manifest.machine.emulates.as_ref();
     machine.emulates = emulates.cloned();
     let limited = emulates.map(|limits| run::limit(run_id, limits)).transpose()?;
-    let isolation = run::isolated(before.head.isolated, dirs.data(), plan, cells)?;
     let mut journal = journal::Writer::reopen(&path)?;
     let all = (cells.iter().filter(|cell| cell.skip.is_none()))
         .map(|cell| {
@@ -77,9 +78,30 @@ pub fn resume(
         ))?;
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
-    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited, isolation };
+    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited };
     run.prepare(&machine, &mut journal, progress)?;
     run.trials(journal, progress)
+}
+
+/// The plan of a journal, which has no secrets, with those of what is asked for or else of the
+/// environment.
+fn with_secrets(plan: &Plan, asked: Option<&Plan>) -> Result<Plan, String> {
+    let mut plan = plan.clone();
+    for (engine, url) in plan.urls.iter_mut().filter(|(_, url)| url.lacks_secrets()) {
+        let variable = password_variable(engine);
+        let given = asked.and_then(|asked| asked.urls.get(engine));
+        *url = match (given, std::env::var(&variable)) {
+            (Some(given), _) => given.clone(),
+            (None, Ok(password)) => url.with_password(&password),
+            (None, Err(_)) => {
+                return Err(format!(
+                    "the password of the server of {engine} is written nowhere: give it in the \
+                     environment as {variable}"
+                ));
+            }
+        };
+    }
+    Ok(plan)
 }
 
 /// What a run is gone on with.
@@ -90,8 +112,6 @@ struct Now<'a> {
     databases: Option<&'a Path>,
     /// The device to be imitated, if any.
     device: Option<&'a str>,
-    /// Whether trials are to have disks of their own.
-    isolate_disk: bool,
 }
 
 /// Checks that nothing is asked for but what the journal says, and that this is the program that
@@ -112,10 +132,6 @@ fn check(head: &Head, now: &Now<'_>, path: &Path) -> Result<(), HarnessError> {
             format!("it emulates {}; leave out --device", before.unwrap_or("no device"))
         }))?;
     }
-    refuse(
-        (now.isolate_disk && !head.isolated)
-            .then(|| "its trials have no disks of their own; leave out --isolate-disk".to_owned()),
-    )?;
     if let Some(folder) = now.databases {
         let folder = outdir::named(folder)?;
         refuse((head.databases.as_ref() != Some(&folder)).then(|| {

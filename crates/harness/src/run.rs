@@ -3,24 +3,22 @@
 use std::path::Path;
 use std::time::Duration;
 
-use embermark_model::Scale;
 use embermark_model::plan::{DataSource, Plan};
 use embermark_model::result::{Drift, Emulated, Floor, Machine, ResultFile, Trial};
+use embermark_model::{CellId, Scale};
 use indicatif::HumanDuration;
 
 use crate::cells::{self, PlannedCell};
 use crate::cgroup::Cgroup;
-use crate::isolation::Isolation;
-use crate::journal::{EndedTrial, Head, Prepared};
+use crate::journal::{EndedTrial, Head, Journal, Prepared};
 use crate::machine::System;
 use crate::outdir::OutDir;
 use crate::progress::Progress;
 use crate::run_options::RunOptions;
 use crate::schedule::Turn;
-use crate::session::Run;
+use crate::session::{Purpose, Run};
 use crate::stage::Stages;
-use crate::trial::TrialOutcome;
-use crate::{HarnessError, device, floor, isolation, journal, manifest, schedule, throttle};
+use crate::{HarnessError, device, floor, journal, manifest, schedule, throttle};
 
 /// What a row takes at most in a database, in bytes, for the warning about free space: twenty
 /// times the 48 bytes it has in memory.
@@ -58,16 +56,10 @@ pub fn run(
     let limited = limits.transpose()?.map(|limits| limit(&run_id, &limits)).transpose()?;
     manifest.machine.emulates = limited.as_ref().map(|cgroup| cgroup.emulated().clone());
     let machine = manifest.machine.clone();
-    let head = Head::new(
-        manifest,
-        plan.clone(),
-        dirs.named().map(Path::to_owned),
-        options.isolate_disk,
-        cells,
-    );
-    let isolation = isolated(options.isolate_disk, dirs.data(), plan, &head.cells)?;
+    let named = dirs.named().map(Path::to_owned);
+    let head = Head::new(manifest, plan.clone(), named, options.count, cells);
     let mut journal = journal::Writer::create(&dirs.journal(), head)?;
-    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited, isolation };
+    let mut run = Run { plan, options, dirs, stages: Stages::default(), limited };
     match run.prepare(&machine, &mut journal, progress) {
         Ok(()) => run.trials(journal, progress),
         Err(error) => {
@@ -87,24 +79,17 @@ pub(crate) fn limit(run_id: &str, limits: &Emulated) -> Result<Cgroup, HarnessEr
 /// `105 trials, each ended after 30 minutes at the latest (--timeout)`: what is to be known before
 /// anything has been timed.
 fn announced(trials: u32, plan: &Plan) -> String {
-    let (plural, most) =
-        (if trials == 1 { "" } else { "s" }, Duration::from_millis(plan.timeout_ms));
-    let most = HumanDuration(most);
-    format!("{trials} trial{plural}, each ended after {most} at the latest (--timeout)")
-}
-
-/// The way to disks of their own, if trials are to have any.
-pub(crate) fn isolated(
-    wanted: bool,
-    data: &Path,
-    plan: &Plan,
-    cells: &[PlannedCell],
-) -> Result<Option<Isolation>, HarnessError> {
-    wanted.then(|| Isolation::begin(data, needed_bytes(plan, cells))).transpose()
+    let plural = if trials == 1 { "" } else { "s" };
+    match plan.timeout_ms.map(Duration::from_millis).map(HumanDuration) {
+        Some(most) => {
+            format!("{trials} trial{plural}, each ended after {most} at the latest (--timeout)")
+        }
+        None => format!("{trials} trial{plural}, none of them ended before its end"),
+    }
 }
 
 /// Bytes the largest database of a plan may take.
-fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
+pub(crate) fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
     let whole_file = match &plan.data {
         // A row of text is about as long as one in memory.
         DataSource::File(file) => file.metadata().map_or(0, |meta| meta.len() * 20),
@@ -131,9 +116,6 @@ impl Run<'_> {
         for warning in manifest::warnings(machine, self.dirs.data(), needed) {
             progress.note(&warning);
             journal.warn(warning)?;
-        }
-        if self.isolation.is_some() {
-            journal.warn(isolation::WARNING.to_owned())?;
         }
         self.stage(&cells, progress)?;
         let datasets = self.stages.datasets.clone();
@@ -202,14 +184,18 @@ impl Run<'_> {
         let mut turns = schedule::order(&trials, self.plan.seed);
         let again = self.first_again(&turns).filter(|_| journal.journal().drift.is_none());
         turns.retain(|turn| !journal.journal().has(&runnable[turn.cell].id, turn.trial));
-        let all = (turns.len() + usize::from(again.is_some())) as u32;
+        let counts = self.counts(&runnable, journal.journal());
+        let timed = (turns.len() + usize::from(again.is_some())) as u32;
+        let all = timed + counts.len() as u32;
         progress.note(&announced(all, self.plan));
         progress.started(all);
-        let complete = self.take_turns(&turns, &runnable, &mut journal, progress);
-        let complete = match (complete, again) {
-            (Ok(true), Some(again)) => self.measure_drift(again, &runnable, &mut journal, progress),
-            (complete, _) => complete,
-        };
+        let mut complete = self.take_turns(&turns, &runnable, &mut journal, progress);
+        if let (Ok(true), Some(again)) = (&complete, again) {
+            complete = self.measure_drift(again, timed, &runnable, &mut journal, progress);
+        }
+        if matches!(complete, Ok(true)) {
+            complete = self.count(&counts, timed, &mut journal, progress);
+        }
         progress.finished();
         let interrupted = !complete?;
         if !interrupted {
@@ -238,10 +224,11 @@ impl Run<'_> {
             // Staged above, for every cell that runs.
             let Some(rows) = self.stages.file(&id.workload, id.scale) else { continue };
             let name = format!("{}-{}", id.slug(), turn.trial);
-            let TrialOutcome::Trial(trial) = self.trial(id, phases, rows, &name, progress)? else {
-                return Ok(false);
-            };
-            let trial = Trial { index: turn.trial, order: turn.order, ..*trial };
+            let purpose = Purpose::Timing;
+            let trial = self.trial(id, phases, rows, &name, purpose, progress)?.trial();
+            let Some(trial) = trial else { return Ok(false) };
+            let trial = Trial { index: turn.trial, order: turn.order, ..trial };
+            self.check_version(journal.journal(), id, &trial)?;
             let wall = Duration::from_nanos(trial.wall_ns);
             progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
             journal.trial(id.clone(), trial)?;
@@ -253,6 +240,31 @@ impl Run<'_> {
         Ok(true)
     }
 
+    /// Checks that the engine of a trial is of the version of the trials before.
+    ///
+    /// # Errors
+    /// [`HarnessError::Resume`], when it was exchanged since.
+    fn check_version(
+        &self,
+        journal: &Journal,
+        cell: &CellId,
+        trial: &Trial,
+    ) -> Result<(), HarnessError> {
+        let known = journal.trials.iter().filter(|ended| ended.cell.engine == cell.engine);
+        let before = known.filter_map(|ended| ended.trial.version.as_deref()).next();
+        match (before, trial.version.as_deref()) {
+            (Some(before), Some(now)) if before != now => Err(HarnessError::Resume {
+                path: self.dirs.journal(),
+                problem: format!(
+                    "{} was {before} in the trials before and is {now}: their figures do not \
+                     belong in one result; put the engine back, or begin a new run",
+                    cell.engine
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// The turn that is taken again after the last one, to see whether the machine drifted: the
     /// first. None where that would say nothing: of a check of answers, or of a single trial.
     fn first_again(&self, turns: &[Turn]) -> Option<Turn> {
@@ -261,11 +273,12 @@ impl Run<'_> {
         Some(Turn { order: turns.len() as u32, ..*first })
     }
 
-    /// Makes the first trial again and journals it apart; whether it came to its end. A first trial
+    /// Makes the first trial again, as the `number`-th, and journals it apart; whether it came to its end. A first trial
     /// that did not end well is not made again.
     fn measure_drift(
         &self,
         turn: Turn,
+        number: u32,
         cells: &[PlannedCell],
         journal: &mut journal::Writer,
         progress: &mut dyn Progress,
@@ -278,12 +291,11 @@ impl Run<'_> {
             return Ok(true);
         };
         progress.note("the first trial once more, to see whether the machine drifted");
-        progress.trial(turn.order + 1, id, turn.trial);
+        progress.trial(number, id, turn.trial);
         let name = format!("{}-{}-again", id.slug(), turn.trial);
-        let TrialOutcome::Trial(again) = self.trial(id, phases, rows, &name, progress)? else {
-            return Ok(false);
-        };
-        let again = Trial { index: turn.trial, order: turn.order, ..*again };
+        let again = self.trial(id, phases, rows, &name, Purpose::Timing, progress)?.trial();
+        let Some(again) = again else { return Ok(false) };
+        let again = Trial { index: turn.trial, order: turn.order, ..again };
         let wall = Duration::from_nanos(again.wall_ns);
         progress.trial_ended(again.status, again.reason.as_deref(), wall);
         journal.drift(Drift { cell: id.clone(), first: turn.trial, again })?;

@@ -19,8 +19,9 @@ pub struct RunOptions {
     pub interrupt: Interrupt,
     /// Runs workers and servers under the limits of this device, where the system allows.
     pub device: Option<&'static Device>,
-    /// Gives each trial a file system on a disk of its own, which takes root.
-    pub isolate_disk: bool,
+    /// Counts what each cell brings to storage, in trials of their own after the timed ones. Bytes
+    /// take root: each has a file system on a block device of its own.
+    pub count: bool,
     /// Leaves the databases where they are.
     pub keep: bool,
     /// Leaves out the cells of a tier that an engine makes by the setting of another one of the plan:
@@ -45,7 +46,7 @@ impl RunOptions {
             worker: WorkerCommand { program, args: vec!["worker".to_owned()] },
             interrupt: Interrupt::default(),
             device: None,
-            isolate_disk: false,
+            count: false,
             keep: false,
             once_per_setting: false,
             catalog: Catalog::default(),

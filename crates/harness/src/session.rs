@@ -25,8 +25,28 @@ pub(crate) struct Run<'a> {
     pub stages: Stages,
     /// The group of processes under a device's limits.
     pub limited: Option<Cgroup>,
-    /// The way to a disk of its own for each trial.
-    pub isolation: Option<Isolation>,
+}
+
+/// What a trial is for.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose<'a> {
+    /// To be timed as the plan says.
+    Timing,
+    /// To be timed in one closed loop, whatever the plan says.
+    Floor,
+    /// To be counted, each phase once; on a disk of its own, where there is one.
+    Counting(Option<&'a Isolation>),
+}
+
+impl Purpose<'_> {
+    /// A plan as a trial of this purpose carries it out.
+    fn of(self, plan: &Plan) -> Plan {
+        match self {
+            Self::Timing => plan.clone(),
+            Self::Floor => Plan { clients: 1, target_rate: None, ..plan.clone() },
+            Self::Counting(_) => Plan { runs: 1, warmup_runs: 0, ..plan.clone() },
+        }
+    }
 }
 
 impl Run<'_> {
@@ -44,19 +64,7 @@ impl Run<'_> {
         phases: &[String],
         rows: &Path,
         name: &str,
-        progress: &mut dyn Progress,
-    ) -> Result<TrialOutcome, HarnessError> {
-        self.one_trial(cell, phases, rows, name, false, progress)
-    }
-
-    /// The same; `alone` by one client in a closed loop, whatever the plan says.
-    pub(crate) fn one_trial(
-        &self,
-        cell: &CellId,
-        phases: &[String],
-        rows: &Path,
-        name: &str,
-        alone: bool,
+        purpose: Purpose<'_>,
         progress: &mut dyn Progress,
     ) -> Result<TrialOutcome, HarnessError> {
         if self.options.interrupt.is_set() {
@@ -73,12 +81,18 @@ impl Run<'_> {
         let lasting_ms = (window_ms + warm_up_ms).saturating_mul(windows);
         let supervisor = Supervisor {
             worker: &self.options.worker,
-            timeout: Duration::from_millis(self.plan.timeout_ms.saturating_add(lasting_ms)),
+            timeout: self
+                .plan
+                .timeout_ms
+                .map(|ms| Duration::from_millis(ms.saturating_add(lasting_ms))),
             interrupt: &self.options.interrupt,
             limited: self.limited.as_ref(),
         };
         let folder = self.dirs.site(name)?;
-        let disk = self.isolation.as_ref().map(|isolation| isolation.disk(&folder)).transpose()?;
+        let disk = match purpose {
+            Purpose::Counting(Some(isolation)) => Some(isolation.disk(&folder)?),
+            _ => None,
+        };
         let site = disk.as_ref().map_or_else(|| folder.clone(), Disk::site);
         let (log, log_name) = self.dirs.log(name);
         let job = Job {
@@ -86,12 +100,9 @@ impl Run<'_> {
             rows: rows.to_owned(),
             site,
             own_disk: disk.is_some(),
-            url: self.plan.urls.get(&cell.engine).cloned(),
+            url: self.plan.urls.get(&cell.engine).map(|url| url.reveal().to_owned()),
             phases: phases.to_vec(),
-            plan: match alone {
-                true => Plan { clients: 1, target_rate: None, ..self.plan.clone() },
-                false => self.plan.clone(),
-            },
+            plan: purpose.of(self.plan),
             window_ms,
             warm_up_ms,
             parent: std::process::id(),

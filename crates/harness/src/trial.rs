@@ -52,7 +52,7 @@ pub struct WorkerCommand {
 /// What every trial of a run has in common.
 pub(crate) struct Supervisor<'a> {
     pub worker: &'a WorkerCommand,
-    pub timeout: Duration,
+    pub timeout: Option<Duration>,
     pub interrupt: &'a Interrupt,
     /// The group with limits that workers run in, and with them their servers.
     pub limited: Option<&'a Cgroup>,
@@ -62,6 +62,16 @@ pub(crate) struct Supervisor<'a> {
 pub(crate) enum TrialOutcome {
     Trial(Box<Trial>),
     Interrupted,
+}
+
+impl TrialOutcome {
+    /// The trial, unless it was broken off.
+    pub fn trial(self) -> Option<Trial> {
+        match self {
+            Self::Trial(trial) => Some(*trial),
+            Self::Interrupted => None,
+        }
+    }
 }
 
 impl Supervisor<'_> {
@@ -101,7 +111,7 @@ impl Supervisor<'_> {
         let failure = match (how, exit) {
             (How::Interrupted, _) => return Ok(TrialOutcome::Interrupted),
             (How::TimedOut, _) => {
-                let most = self.timeout.as_secs_f64();
+                let most = self.timeout.unwrap_or_default().as_secs_f64();
                 let text = format!("took longer than the {most} s a trial may, in {whereabouts}");
                 Some((Status::TimedOut, text))
             }
@@ -187,7 +197,7 @@ impl Supervisor<'_> {
             if self.interrupt.is_set() {
                 return (record, How::Interrupted);
             }
-            if began.elapsed() >= self.timeout {
+            if self.timeout.is_some_and(|most| began.elapsed() >= most) {
                 return (record, How::TimedOut);
             }
             // A process the engine started may hold the pipe open when the worker is long dead.

@@ -187,8 +187,9 @@ impl Trial<'_> {
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
-            let disk = self.loads.begin(&*self.bench, index);
-            let mut watching = Watching::new(self.server, &self.job.site, &self.traffic);
+            let device = self.loads.begin();
+            let mut watching =
+                Watching::new(self.server, &self.job.site, self.job.own_disk, &self.traffic);
             let before = self.probes.begin();
             let began = clock::monotonic_ns();
             let answer = match self.bench.observe(index, &mut meter, &mut watching) {
@@ -210,9 +211,13 @@ impl Trial<'_> {
                 (status, reason) = (Status::Failed, Some(problem));
                 break;
             }
+            let device_io = match lasts {
+                true => watching.device_io(),
+                false => device.and_then(|device| device.since()),
+            };
             let done = (index, measured.ops);
             let loads = &self.loads;
-            let loaded = loads.end(&mut *self.bench, done, disk, run + 1 == runs, &self.probes)?;
+            let loaded = loads.end(&mut *self.bench, done, run + 1 == runs, &self.probes)?;
             let discarded = run < warmup;
             if ops != 1 && !discarded {
                 latencies.extend(meter.latency());
@@ -223,6 +228,7 @@ impl Trial<'_> {
                 ops: measured.ops,
                 discarded,
                 capped: measured.capped,
+                device_io,
                 engine,
                 client,
                 observed: lasts.then(|| watching.observed()),

@@ -9,8 +9,10 @@ pub mod plan;
 pub mod reading;
 pub mod result;
 pub mod scale;
+pub mod url;
 
 pub use cell::{CellId, Status};
 pub use durability::Durability;
 pub use reading::{Key, Reading};
 pub use scale::Scale;
+pub use url::ServerUrl;

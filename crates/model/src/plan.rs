@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Durability, Scale};
+use crate::{Durability, Scale, ServerUrl};
 
 /// What one run of embermark was asked to measure, and how. Recorded in the result as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,15 +66,17 @@ pub struct Plan {
     /// Limit of the 99th percentile of commit latency at the highest rate, in milliseconds.
     #[serde(default = "default_p99_limit_ms", alias = "bound_ms")]
     pub p99_limit_ms: u64,
-    /// Most a trial may take before it is ended, in milliseconds.
-    pub timeout_ms: u64,
+    /// Most a trial may take before it is ended, in milliseconds; absent: no limit.
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
     /// Seed of rows and operation sequences.
     pub seed: u64,
     /// Cache memory given to every engine, in bytes.
     pub memory_bytes: u64,
-    /// Servers that already run, by engine id: connection URLs.
+    /// Servers that already run, by engine id: connection URLs, written
+    /// without their secrets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub urls: BTreeMap<String, String>,
+    pub urls: BTreeMap<String, ServerUrl>,
     /// Engines whose licence forbids publishing figures, and which the user chose to run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted_licences: Vec<String>,

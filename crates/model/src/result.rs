@@ -49,6 +49,9 @@ pub struct Manifest {
     /// Cost of the harness itself on an engine that does nothing, measured in this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Floor>,
+    /// Why what reaches storage was not counted; absent where it was, or was not to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_counted: Option<String>,
     /// What may have disturbed the figures, and what to do about it.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -169,6 +172,35 @@ pub struct Cell {
     /// Its trials, in the order they ran.
     #[serde(default)]
     pub trials: Vec<Trial>,
+    /// What its work brings to storage, counted apart from the trials that are timed; absent where
+    /// it was not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counting: Option<Box<Trial>>,
+}
+
+impl Cell {
+    /// Size of a database that was loaded once and closed after maintenance: of the trial that counts,
+    /// or of one whose phases last by the clock, which load nothing twice. Absent where every store
+    /// was emptied and loaded again.
+    pub fn disk(&self) -> Option<DiskSize> {
+        let counted = self.counting.as_ref().and_then(|trial| trial.disk);
+        let lasts = |trial: &&Trial| {
+            trial.phases.iter().flat_map(|phase| &phase.runs).any(|run| run.observed.is_some())
+        };
+        counted.or_else(|| self.trials.iter().filter(lasts).find_map(|trial| trial.disk))
+    }
+
+    /// Whether a trial of the cell is the one that counts.
+    pub fn is_counting(&self, trial: &Trial) -> bool {
+        self.counting.as_deref().is_some_and(|counting| std::ptr::eq(counting, trial))
+    }
+
+    /// The run of a phase in the trial that counts: its `device_io` and its maintenance's are what
+    /// reached a block device of its own. Its times are in no figure.
+    pub fn counted(&self, phase: &str) -> Option<&Run> {
+        let counting = self.counting.as_ref()?;
+        counting.phases.iter().find(|counted| counted.phase == phase)?.runs.last()
+    }
 }
 
 /// One fresh process for one cell.
@@ -198,10 +230,11 @@ pub struct Trial {
     /// Its phases, in the order they ran.
     #[serde(default)]
     pub phases: Vec<PhaseResult>,
-    /// Size of the data directory after the engine was closed.
+    /// Size of the data directory after the engine was closed: of the trial that counts, when its rows
+    /// had been loaded once and maintenance was done; of a timed one, after all its runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskSize>,
-    /// What reached the trial's disk from the opening of the engine until everything was written,
+    /// What reached the trial's disk from before the engine was opened until everything was written,
     /// where it had a disk of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_io: Option<DeviceIo>,
@@ -296,6 +329,9 @@ pub struct Run {
     /// Stopped at the time cap.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub capped: bool,
+    /// What reached the trial's own disk until all that the run wrote was there, where it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_io: Option<DeviceIo>,
     /// What the engine's processes used during the run.
     #[serde(default)]
     pub engine: Resources,
@@ -415,6 +451,7 @@ impl ResultFile {
         let figures = |cell: &&mut Cell| cell.unpublishable && !cell.trials.is_empty();
         for cell in self.cells.iter_mut().filter(figures) {
             cell.trials.clear();
+            cell.counting = None;
             cell.status = Status::Unavailable;
             cell.reason = Some("left out: its licence forbids publishing figures".to_owned());
         }
@@ -439,7 +476,8 @@ pub struct Resources {
     /// Bytes fetched from storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,
-    /// Bytes sent to storage (dirtied pages: counted when they become dirty).
+    /// Bytes of pages that became dirty. Not what reaches storage: a page that stays dirty is written
+    /// once, however often it changes, and many times where it is synced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
 }

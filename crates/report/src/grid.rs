@@ -193,16 +193,15 @@ pub(crate) fn intervals(group: &Group<'_>) -> Option<Grid> {
 /// for no engine has no column.
 pub(crate) fn resources(group: &Group<'_>) -> Option<Grid> {
     type Kind = (&'static str, fn(&Usage) -> Option<f64>, fn(f64) -> String);
-    let kinds: [Kind; 10] = [
+    let kinds: [Kind; 9] = [
         ("CPU", |usage| usage.cpu_ns, format::duration),
         ("client CPU", |usage| usage.client_cpu_ns, format::duration),
         ("peak memory", |usage| usage.peak_bytes, format::bytes),
         ("mean memory", |usage| usage.mean_bytes, format::bytes),
         ("read", |usage| usage.read_bytes, format::bytes),
         ("written", |usage| usage.written_bytes, format::bytes),
+        ("flushes", |usage| usage.flushes, |flushes| format::count(flushes as u64)),
         ("on disk", |usage| usage.disk_bytes, format::bytes),
-        ("to device", |usage| usage.device_written_bytes, format::bytes),
-        ("flushes", |usage| usage.device_flushes, |flushes| format::count(flushes as u64)),
         ("background CPU", |usage| usage.background_cpu_share, share),
     ];
     let kinds: Vec<Kind> = kinds
@@ -238,13 +237,12 @@ fn share(share: f64) -> String {
 /// the group inserts rows, or an older result does not tell. A column that nobody has is left out.
 pub(crate) fn loads(group: &Group<'_>) -> Option<Grid> {
     type Kind = (&'static str, fn(&Loading) -> Option<f64>, fn(f64) -> String);
-    let kinds: [Kind; 8] = [
+    let kinds: [Kind; 7] = [
         ("rows' bytes", |loading| loading.user_bytes, format::bytes),
         ("written/byte", |loading| loading.write_amplification, format::ratio),
         ("maintenance", |loading| loading.maintenance_ns, format::duration),
         ("its CPU", |loading| loading.maintenance_cpu_ns, format::duration),
         ("total/byte", |loading| loading.amplification_with_maintenance, format::ratio),
-        ("device/byte", |loading| loading.device_amplification, format::ratio),
         ("disk before", |loading| loading.disk_before_bytes, format::bytes),
         ("disk after", |loading| loading.disk_after_bytes, format::bytes),
     ];

@@ -126,16 +126,22 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
              the worker held before it opened the engine{}; medians over the trials",
             baselines(file)
         );
+        let says = match &file.manifest.not_counted {
+            Some(why) => format!("{says}; {}", text::plain(why)),
+            None => format!(
+                "{says}; written and flushes are of one run on a block device of its own, \
+                 maintenance included, on disk of rows loaded once"
+            ),
+        };
         let short = usage.clone().any(|usage| usage.is_measured() && usage.incomplete);
         let mark = if short { "; ^ less than the whole work was done" } else { "" };
         notes.push(note("resources", format!("{says}{mark}")));
     }
     let rows = comparison.groups.iter().flat_map(|group| &group.rows);
     if rows.flat_map(|row| &row.loadings).any(Option::is_some) {
-        let says = "written/byte: what the engine's processes wrote for each byte of the rows' \
-                    values; maintenance: the engine's checkpoint or compaction after the last run; \
-                    total/byte: written/byte, maintenance included; device/byte: what reached a disk \
-                    of the trial's own (--isolate-disk)";
+        let says = "written/byte: what one load brought to a block device of its own for each byte \
+                    of the rows' values; maintenance: the engine's checkpoint or compaction after the \
+                    last run; total/byte: written/byte, maintenance included";
         notes.push(note("loads", says));
     }
     notes

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod counted;
+
 use std::path::Path;
 
+use counted::counted;
 use embermark_model::Durability;
 use embermark_model::result::{Observed, Resources, ResultFile};
 use embermark_report::html::{
@@ -16,7 +19,7 @@ const FIXTURE: &str = "tests/fixtures/schema-1.json";
 const PAGE_FIXTURE: &str = "page/tests/fixtures/page.json";
 
 fn fixture() -> ResultFile {
-    load(Path::new(FIXTURE)).unwrap()
+    counted(load(Path::new(FIXTURE)).unwrap())
 }
 
 fn options() -> PageOptions<'static> {

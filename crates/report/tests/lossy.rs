@@ -69,7 +69,7 @@ fn cell(whole: &Cell, engine: &str, samples: u64, cpu_ns: u64) -> Cell {
 }
 
 fn options() -> Options<'static> {
-    let weights = Weights { effort: 0.0, ..Weights::default() };
+    let weights = Weights { effort: 0.0, io: 0.0, ..Weights::default() };
     Options { width: 250, weights, published: Beside::None, ..Options::default() }
 }
 

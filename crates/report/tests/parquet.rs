@@ -88,6 +88,7 @@ fn every_column_holds_what_its_name_says() {
         ("run", Field::Long(2)),
         ("discarded", Field::Bool(false)),
         ("capped", Field::Bool(false)),
+        ("counting", Field::Bool(false)),
         ("ops", Field::Long(102)),
         ("elapsed_ns", Field::Long(101)),
         ("cpu_ns", Field::Long(201)),

@@ -2,15 +2,18 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod counted;
+
 use std::path::Path;
 
+use counted::counted;
 use embermark_report::{Format, Options, format, load, render, text};
 use textwrap::core::display_width;
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 
 fn table(options: &Options<'_>) -> String {
-    let file = load(Path::new(FIXTURE)).unwrap();
+    let file = counted(load(Path::new(FIXTURE)).unwrap());
     render(&file, Format::Table, options).unwrap()
 }
 

@@ -4,12 +4,14 @@
 //! minute late, and now and then a mote falls silent for up to seven hours. Temperatures follow
 //! the day, the weather and the mote's place (some places are above 25 °C on average); some
 //! batteries fail on the way, from when on the mote reports 122.153 °C; one reading in 64 has a
-//! NULL. The time that a log covers grows with its rows, at the pace of the real one, but even a
-//! thousand rows have silences, failing batteries and NULLs.
+//! NULL. The time that a log covers grows with its rows, at the pace of the real one; fewer rows than
+//! the real log has are a sample of one of its length.
 
 mod climate;
 mod converter;
 mod mote;
+
+use std::collections::BTreeMap;
 
 use embermark_model::Reading;
 use embermark_model::plan::Dataset;
@@ -19,7 +21,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 use self::climate::Climate;
 use self::mote::motes;
 use crate::log::{OUT_OF_ORDER, SECOND, distinct_sensors, note, remarks};
-use crate::{DataError, Log};
+use crate::{DataError, Log, sample};
 
 const MOTES: u16 = 54;
 /// An epoch in microseconds.
@@ -27,48 +29,95 @@ const EPOCH: i64 = 31 * SECOND;
 /// 2004-02-28 08:00 UTC, the day the real log begins; a short log is one of a day's hours.
 const START: i64 = 1_077_955_200 * SECOND;
 
-/// Makes exactly `rows` readings, in chronological order as [`crate::lab::read`] has them. The
-/// same rows and seed give the same readings on every platform.
+/// Rows of the published log with the number of one of its 54 motes, which are 38 days.
+pub const WHOLE: u64 = 2_303_290;
+
+/// Makes exactly `rows` readings, in chronological order as [`crate::lab::read`] has them: a log
+/// from its first row on. The same rows and seed give the same readings on every platform.
 ///
 /// # Errors
 /// [`DataError::Memory`] where there is no memory for so many rows.
 pub fn generate(rows: u64, seed: u64) -> Result<Log, DataError> {
+    let mut readings = reserved(rows)?;
+    let mut late = 0;
+    each(rows, seed, |reading, is_late| {
+        late += u64::from(is_late);
+        arrive(&mut readings, reading);
+    });
+    Ok(log(readings, late, format!("synthetic (seed {seed})")))
+}
+
+/// Makes exactly `rows` readings as the published comparison has them: of a log of [`WHOLE`] rows
+/// [sampled](crate::sample), so that few rows are as many days as all. More than those are a log
+/// that goes on for longer, as [`generate`] makes it.
+///
+/// # Errors
+/// [`DataError::Memory`] where there is no memory for so many rows.
+pub fn sampled(rows: u64, seed: u64) -> Result<Log, DataError> {
+    if rows >= WHOLE {
+        return generate(rows, seed);
+    }
+    // Made twice, so that a small machine need not hold what is not chosen.
+    let mut times: BTreeMap<u16, Vec<i64>> = BTreeMap::new();
+    each(WHOLE, seed, |reading, _| times.entry(reading.sensor).or_default().push(reading.ts));
+    let chosen = sample::times(times, usize::try_from(rows).unwrap_or(usize::MAX));
+    let mut readings = reserved(rows)?;
+    let mut late = 0;
+    each(WHOLE, seed, |reading, is_late| {
+        let own = chosen.get(&reading.sensor);
+        if own.is_some_and(|times| times.binary_search(&reading.ts).is_ok()) {
+            late += u64::from(is_late);
+            arrive(&mut readings, reading);
+        }
+    });
+    Ok(log(readings, late, format!("synthetic (seed {seed}), sampled from {WHOLE} rows")))
+}
+
+fn reserved(rows: u64) -> Result<Vec<Reading>, DataError> {
     let mut readings = Vec::new();
     let capacity = usize::try_from(rows).map_err(|_| DataError::Memory { rows })?;
     readings.try_reserve_exact(capacity).map_err(|_| DataError::Memory { rows })?;
+    Ok(readings)
+}
 
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut motes = motes(rows, &mut rng);
-    let mut climate = Climate::new();
-    let mut late = 0;
-    for epoch in 0.. {
-        if readings.len() == capacity {
-            break;
-        }
-        let air = climate.advance((START + epoch * EPOCH) / SECOND, &mut rng);
-        let progress = readings.len() as f64 / rows as f64;
-        for mote in &mut motes {
-            let Some(reading) = mote.reading(epoch, &air, progress, &mut rng) else { continue };
-            late += u64::from(mote.is_late(reading.ts));
-            arrive(&mut readings, reading);
-            if readings.len() == capacity {
-                break;
-            }
-        }
-    }
-
+fn log(readings: Vec<Reading>, late: u64, name: String) -> Log {
     let mut remarks = remarks(&readings);
     note(&mut remarks, OUT_OF_ORDER, late);
     let dataset = Dataset {
-        name: format!("synthetic (seed {seed})"),
+        name,
         file: None,
         sha256: None,
-        rows,
+        rows: readings.len() as u64,
         sensors: distinct_sensors(&readings),
         dropped: Default::default(),
         remarks,
     };
-    Ok(Log { readings, dataset })
+    Log { readings, dataset }
+}
+
+/// Gives every reading of a log of `rows`, in the order of their epochs, and whether it is before an
+/// earlier one of its mote.
+fn each(rows: u64, seed: u64, mut take: impl FnMut(Reading, bool)) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut motes = motes(rows, &mut rng);
+    let mut climate = Climate::new();
+    let mut made = 0;
+    for epoch in 0.. {
+        if made == rows {
+            break;
+        }
+        let air = climate.advance((START + epoch * EPOCH) / SECOND, &mut rng);
+        let progress = made as f64 / rows as f64;
+        for mote in &mut motes {
+            let Some(reading) = mote.reading(epoch, &air, progress, &mut rng) else { continue };
+            let is_late = mote.is_late(reading.ts);
+            take(reading, is_late);
+            made += 1;
+            if made == rows {
+                break;
+            }
+        }
+    }
 }
 
 /// Puts a reading at its place in time: at or near the end, since few are late, and by no more

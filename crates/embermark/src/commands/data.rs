@@ -57,9 +57,9 @@ fn read(args: &DataArgs) -> Result<Log, Failure> {
             Err(Failure::usage("synthetic rows have no full scale: give a number of rows"))
         }
         (None, Some(Scale::Rows(rows))) => {
-            synthetic::generate(rows, args.seed).map_err(Failure::usage)
+            synthetic::sampled(rows, args.seed).map_err(Failure::usage)
         }
-        (None, None) => synthetic::generate(SYNTHETIC_ROWS, args.seed).map_err(Failure::usage),
+        (None, None) => synthetic::sampled(SYNTHETIC_ROWS, args.seed).map_err(Failure::usage),
     }
 }
 

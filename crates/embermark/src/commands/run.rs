@@ -51,10 +51,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
 
-    /// Give each trial an ext4 file system on a loop device of its own, so that the bytes and
-    /// flushes that reach a disk are counted exactly; needs root
+    /// Leave out the trials after the timed ones that count the bytes and flushes which reach a disk
+    /// (as root, on a loop device of their own) and the size of a database loaded once
     #[arg(long)]
-    isolate_disk: bool,
+    no_counting: bool,
 
     /// Go on with the run in this folder that was cut off, by Ctrl-C, a crash or a power cut: what
     /// ended is not repeated. It keeps its plan
@@ -78,7 +78,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     }
     options.device =
         args.device.map(|name| device::find(&name)).transpose().map_err(Failure::usage)?;
-    options.isolate_disk = args.isolate_disk;
+    options.count = !args.no_counting;
     options.interrupt = interrupt::on_signals().map_err(Failure::runtime)?;
 
     let mut progress = progress::on_stderr();

@@ -25,6 +25,9 @@ fn with_nothing_given_it_is_the_embedded_engines_at_small_scales() {
 fn as_published_lifts_the_longest_run_time_and_takes_the_published_scales() {
     let plan = PlanArgs { as_published: true, ..PlanArgs::default() }.plan().unwrap();
     assert_eq!((plan.max_run_time_ms, plan.trials, plan.as_published), (None, 1, true));
+    assert_eq!(plan.timeout_ms, None, "the published trials took as long as they took");
+    let usual = PlanArgs::default().plan().unwrap();
+    assert_eq!(usual.timeout_ms, Some(30 * 60 * 1_000));
 }
 
 #[test]

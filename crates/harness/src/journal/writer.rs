@@ -28,14 +28,7 @@ impl Writer {
         let failed = |error| HarnessError::file(path, "create the journal", error);
         let draft = path.with_extension(DRAFT);
         let file = File::create(&draft).map_err(failed)?;
-        let journal = Journal {
-            head,
-            prepared: None,
-            warnings: Vec::new(),
-            trials: Vec::new(),
-            drift: None,
-            finished: None,
-        };
+        let journal = Journal::of(head);
         let mut writer = Self { path: path.to_owned(), file, journal };
         let head = serde_json::to_vec(&writer.journal.head);
         writer.line(head)?;
@@ -99,6 +92,27 @@ impl Writer {
     pub fn drift(&mut self, drift: Drift) -> Result<(), HarnessError> {
         self.line(serde_json::to_vec(&Line::Drift { drift: Box::new(drift.clone()) }))?;
         self.journal.drift = Some(drift);
+        Ok(())
+    }
+
+    /// Adds what a cell was counted to bring to storage.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn counted(&mut self, cell: CellId, trial: Trial) -> Result<(), HarnessError> {
+        let counted = EndedTrial { cell, trial };
+        self.line(serde_json::to_vec(&Line::Counted { counted: Box::new(counted.clone()) }))?;
+        self.journal.counted.push(counted);
+        Ok(())
+    }
+
+    /// Adds why bytes that reach storage are not counted.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn not_counted(&mut self, why: String) -> Result<(), HarnessError> {
+        self.line(serde_json::to_vec(&Line::NotCounted { not_counted: why.clone() }))?;
+        self.journal.not_counted = Some(why);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use embermark_harness::cells::planned;
 use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::{Durability, Scale, Status};
+use embermark_model::{Durability, Scale, ServerUrl, Status};
 
 use crate::toy::CATALOG;
 
@@ -34,7 +34,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         warmup_runs: 1,
         trials: 1,
         max_run_time_ms: None,
-        timeout_ms: 60_000,
+        timeout_ms: Some(60_000),
         seed: 42,
         memory_bytes: 1 << 20,
         urls: BTreeMap::new(),
@@ -140,7 +140,10 @@ fn unknown_names_are_answered_with_the_nearest() {
         (|plan| plan.workloads.push("sqares".into()), "did you mean 'squares'?"),
         (|plan| plan.variants.push("singel".into()), "did you mean 'single'?"),
         (|plan| plan.phases = Some(vec!["raed".into()]), "did you mean 'read'?"),
-        (|plan| drop(plan.urls.insert("servr".into(), String::new())), "did you mean 'server'?"),
+        (
+            |plan| drop(plan.urls.insert("servr".into(), ServerUrl::new(String::new()))),
+            "did you mean 'server'?",
+        ),
     ];
     for (change, says) in changes {
         let mut plan = plan(&["good"]);
@@ -159,7 +162,10 @@ fn plans_that_make_no_sense_are_refused() {
         (|plan| plan.trials = 0, "0 trials"),
         (|plan| plan.warmup_runs = 3, "give at least 4 runs"),
         (|plan| plan.max_run_time_ms = Some(0), "longest run time of 0"),
-        (|plan| drop(plan.urls.insert("good".into(), String::new())), "'good', which is no server"),
+        (
+            |plan| drop(plan.urls.insert("good".into(), ServerUrl::new(String::new()))),
+            "'good', which is no server",
+        ),
     ];
     for (change, says) in changes {
         let mut plan = plan(&["good"]);

@@ -225,7 +225,7 @@ fn an_engine_that_fails_panics_or_quits_is_told_by_its_last_words() {
 fn an_engine_that_hangs_is_timed_out_and_its_server_is_gone() {
     let out = Out::new();
     let mut plan = plan(&["hanging", "stubborn", "good"]);
-    plan.timeout_ms = 1_500;
+    plan.timeout_ms = Some(1_500);
     let result = run(&plan, &out.options()).unwrap();
     for engine in ["hanging", "stubborn"] {
         let (status, reason) = reason(&result, engine);
@@ -488,7 +488,7 @@ fn a_load_says_how_many_bytes_it_put_in_and_how_long_the_database_took_for_maint
             [false, false, engine != "restless"],
             "{engine}: the last run's alone"
         );
-        assert!(load.runs.iter().all(|run| run.loaded.unwrap().device_io.is_none()));
+        assert!(load.runs.iter().all(|run| run.device_io.is_none()));
         let read = phase(&result, engine, "read");
         assert!(read.runs.iter().all(|run| run.loaded.is_none()), "a read puts nothing in");
     }

@@ -175,11 +175,10 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
     { label: "CPU time", of: (_, usage) => usage.cpu_ns, show: duration, tick },
     { label: "CPU time of the client beside a server", of: (_, usage) => usage.client_cpu_ns, show: duration, tick },
     { label: "Peak memory", of: (_, usage) => usage.peak_bytes, show: bytes, tick: sizeTick },
-    { label: "On disk after closing", of: (_, usage) => usage.disk_bytes, show: bytes, tick: sizeTick },
-    { label: "Bytes written", of: (_, usage) => usage.written_bytes, show: bytes, tick: sizeTick },
+    { label: "On disk, rows loaded once", of: (_, usage) => usage.disk_bytes, show: bytes, tick: sizeTick },
+    { label: "Written to the device", of: (_, usage) => usage.written_bytes, show: bytes, tick: sizeTick },
     { label: "Bytes read from storage", of: (_, usage) => usage.read_bytes, show: bytes, tick: sizeTick },
-    { label: "Written to the device", of: (_, usage) => usage.device_written_bytes, show: bytes, tick: sizeTick },
-    { label: "Flushes of the device", of: (_, usage) => usage.device_flushes, show: count, tick: count },
+    { label: "Flushes of the device", of: (_, usage) => usage.flushes, show: count, tick: count },
     ...loads.flatMap((phase): Metric[] => [
       {
         label: `Write amplification of ${phase}, maintenance included`, show: ratio, tick: ratio,

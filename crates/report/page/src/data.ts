@@ -78,7 +78,6 @@ export interface Trial {
   open_ns: number | null;
   wall_ns: number;
   baseline_bytes: number | null;
-  apparent_bytes: number | null;
   log: string | null;
 }
 
@@ -114,7 +113,6 @@ export interface Entry {
 export interface Loading {
   user_bytes?: number;
   amplification_with_maintenance?: number;
-  device_amplification?: number;
   maintenance_ns?: number;
   maintenance_cpu_ns?: number;
   maintenance_written_bytes?: number;
@@ -183,9 +181,7 @@ export interface Usage {
   disk_bytes?: number;
   mean_bytes?: number;
   /** Of a disk of the trial's own. */
-  device_written_bytes?: number;
-  device_read_bytes?: number;
-  device_flushes?: number;
+  flushes?: number;
   /** Of all CPU time, what other programs and virtual machines took meanwhile. */
   background_cpu_share?: number;
   incomplete?: boolean;

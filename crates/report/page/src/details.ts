@@ -15,9 +15,7 @@ const RESOURCES: [keyof Usage, string, (value: number) => string][] = [
   ["written_bytes", "written", bytes],
   ["disk_bytes", "on disk", bytes],
   ["mean_bytes", "mean memory", bytes],
-  ["device_written_bytes", "written to the device", bytes],
-  ["device_read_bytes", "read from the device", bytes],
-  ["device_flushes", "flushes", count],
+  ["flushes", "flushes", count],
   ["background_cpu_share", "background CPU", (share) => `${significant(100 * share)} %`],
 ];
 
@@ -25,7 +23,6 @@ const RESOURCES: [keyof Usage, string, (value: number) => string][] = [
 const LOADING: [keyof Loading, string, (value: number) => string][] = [
   ["user_bytes", "bytes of the rows' values", bytes],
   ["amplification_with_maintenance", "write amplification, maintenance included", ratio],
-  ["device_amplification", "of the device, maintenance included", ratio],
   ["maintenance_ns", "maintenance (checkpoint, compaction)", duration],
   ["maintenance_cpu_ns", "CPU time for it", duration],
   ["maintenance_written_bytes", "written for it", bytes],

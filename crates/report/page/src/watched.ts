@@ -9,7 +9,6 @@ const USED: [string, (of: Process, window_ns: number) => string][] = [
   ["memory, mean", ({ mean_bytes }) => orDash(mean_bytes, bytes)],
   ["memory, largest", ({ peak_bytes }) => orDash(peak_bytes, bytes)],
   ["read", ({ read_bytes }) => orDash(read_bytes, bytes)],
-  ["written", ({ written_bytes }) => orDash(written_bytes, bytes)],
 ];
 
 /** Tables of the windows; nothing of a phase that is not watched. */

@@ -109,11 +109,11 @@ pub(super) static CRITERIA: [Made; 13] = [
         of: &[Source::Use(Resource::Peak)],
     },
     Made {
-        criterion: criterion("wear", "flash wear", "bytes written to storage for the same work"),
+        criterion: criterion("wear", "flash wear", "bytes that reached a disk for the same work"),
         of: &[Source::Use(Resource::Written)],
     },
     Made {
-        criterion: criterion("disk", "disk size", "bytes on disk after the store was closed"),
+        criterion: criterion("disk", "disk size", "bytes on disk of rows loaded once"),
         of: &[Source::Use(Resource::Disk)],
     },
     Made {

@@ -102,7 +102,12 @@ fn by_group<'a>(file: &'a ResultFile, groups: &[&Group<'a>], of: Resource) -> Ve
             .filter(|(engine, usage)| engine.ranked(group.durability) && !usage.incomplete)
             .filter_map(|(engine, _)| Some((engine.id, cell(file, group, engine.id)?)))
             .filter(|(_, cell)| Shortfall::of(cell, None).is_none());
-        let values = whole.map(|(engine, cell)| (engine, floored(of.per_trial(cell), of)));
+        // What is counted has no error: its interval is the ratio itself.
+        let times = if of.is_counted() { FEWEST_TRIALS } else { 1 };
+        let values = whole.map(|(engine, cell)| {
+            let values = of.per_trial(cell).repeat(times);
+            (engine, floored(values, of))
+        });
         lines.extend(line(present(group), values.collect()));
     }
     lines

@@ -145,7 +145,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 reference: cell.reference,
                 status: status.unwrap_or(cell.status),
                 shortfall: Shortfall::of(cell, Some(phase)),
-                usage: usage(&observed, phase, embedded, effort),
+                usage: usage(&observed, cell.counted(phase), phase, embedded, effort),
                 observed,
             }
         })
@@ -159,6 +159,7 @@ const LEAST_NS: u64 = 50_000_000;
 /// network: those are truly nothing.
 fn usage(
     observed: &[&Observed],
+    counted: Option<&Run>,
     phase: &str,
     embedded: bool,
     effort: Option<f64>,
@@ -181,19 +182,16 @@ fn usage(
         let sum: Option<u64> = used.into_iter().flatten().map(of).sum();
         sum.map(|sum| sum as f64)
     };
-    let moved = |used: &Resources| Some(used.read_bytes? + used.written_bytes?);
     let cpu = |ns: f64, observed: &Observed| per_second(ns / 1e9 * 100.0, observed);
-    let io = |observed: &Observed| {
-        let bytes = match embedded {
-            true => client(observed, moved)?,
-            false => moved(observed.processes.get("server")?)? as f64,
-        };
-        per_second(bytes, observed)
-    };
+    // From and to a block device of its own: pages that became dirty are no such bytes.
+    let io = counted.and_then(|run| {
+        let io = run.device_io?;
+        per_second((io.read_bytes + io.written_bytes) as f64, run.observed.as_ref()?)
+    });
     [
         server(&|o| cpu(o.processes.get("server")?.cpu_ns? as f64, o)),
         server(&|o| Some(o.processes.get("server")?.peak_bytes? as f64)),
-        median(&io),
+        io,
         median(&|o| cpu(client(o, |used| used.cpu_ns)?, o)),
         median(&|o| client(o, |used| used.peak_bytes)),
         server(&|o| per_second(o.network_bytes? as f64, o)),

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use embermark_model::result::{
-    DeviceIo, DiskSize, Latency, Loaded, Maintenance, Observed, PhaseResult, Resources, ResultFile,
-    Run, Trial,
+    DeviceIo, DiskSize, Latency, Maintenance, Observed, PhaseResult, Resources, ResultFile, Run,
+    Trial,
 };
 
 /// What a line is about, as deep as it goes.
@@ -97,9 +97,9 @@ const RESPONSE: [(&str, Figure<Latency>); 3] = [
 const RUN: [(&str, Figure<Run>); 18] = [
     ("mean_bytes", |run| run.engine.mean_bytes),
     ("user_bytes", |run| Some(run.loaded?.user_bytes)),
-    ("load_device_read_bytes", |run| read(loaded(run)?.device_io)),
-    ("load_device_written_bytes", |run| written(loaded(run)?.device_io)),
-    ("load_device_flushes", |run| flushes(loaded(run)?.device_io)),
+    ("run_device_read_bytes", |run| read(device(run))),
+    ("run_device_written_bytes", |run| written(device(run))),
+    ("run_device_flushes", |run| flushes(device(run))),
     ("maintenance_ns", |run| Some(maintenance(run)?.elapsed_ns)),
     ("maintenance_cpu_ns", |run| maintenance(run)?.engine.cpu_ns),
     ("maintenance_peak_bytes", |run| maintenance(run)?.engine.peak_bytes),
@@ -142,8 +142,9 @@ fn whole(number: f64) -> u64 {
     number.round() as u64
 }
 
-fn loaded(run: &Run) -> Option<Loaded> {
-    run.loaded
+/// What reached the device, where files of today and of before say it.
+fn device(run: &Run) -> Option<DeviceIo> {
+    run.device_io.or(run.loaded.and_then(|loaded| loaded.device_io))
 }
 
 fn maintenance(run: &Run) -> Option<&Maintenance> {

@@ -12,7 +12,7 @@ use super::statistics::{self, Statistic};
 use crate::{ReportError, summary, text};
 
 /// The first columns; then [`AMPLIFICATIONS`], and those of [`columns`].
-const HEADER: [&str; 42] = [
+const HEADER: [&str; 43] = [
     "run_id",
     "workload",
     "scale",
@@ -45,6 +45,7 @@ const HEADER: [&str; 42] = [
     "publishable",
     "client_read_bytes",
     "client_written_bytes",
+    "counting",
     "per_op_median_ns",
     "per_op_mean_ns",
     "per_op_low_ns",
@@ -61,10 +62,9 @@ const HEADER: [&str; 42] = [
 type Ratio = fn(&Run) -> Option<f64>;
 
 /// Bytes written for each byte of the rows' values: see [`Run`].
-const AMPLIFICATIONS: [(&str, Ratio); 3] = [
+const AMPLIFICATIONS: [(&str, Ratio); 2] = [
     ("write_amplification", Run::write_amplification),
     ("amplification_with_maintenance", Run::amplification_with_maintenance),
-    ("device_amplification", Run::device_amplification),
 ];
 
 /// What a line is about, as deep as it goes.
@@ -110,7 +110,7 @@ fn lines(file: &ResultFile) -> Vec<Line<'_>> {
         if cell.trials.is_empty() {
             lines.push(of_cell);
         }
-        for trial in &cell.trials {
+        for trial in cell.trials.iter().chain(cell.counting.as_deref()) {
             let of_trial = Line { trial: Some(trial), ..of_cell };
             if trial.phases.is_empty() {
                 lines.push(of_trial);
@@ -129,7 +129,7 @@ fn lines(file: &ResultFile) -> Vec<Line<'_>> {
 }
 
 impl Line<'_> {
-    fn record(&self) -> [String; 32] {
+    fn record(&self) -> [String; 33] {
         let Self { run_id, cell, trial, phase, run } = self;
         let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
         let status = |value: Option<Status>| value.map(slug).unwrap_or_default();
@@ -173,12 +173,16 @@ impl Line<'_> {
             (!cell.unpublishable).to_string(),
             number(client.read_bytes),
             number(client.written_bytes),
+            flag(trial.map(|trial| cell.is_counting(trial))),
         ]
     }
 
     /// The statistics of the line's phase, and whether its trial stands apart.
     fn statistics(&self, of: Option<&Statistic<'_>>) -> [String; 10] {
-        let Some(of) = of else { return Default::default() };
+        let timed = |trial: &Trial| !self.cell.is_counting(trial);
+        let Some(of) = of.filter(|_| self.trial.is_none_or(timed)) else {
+            return Default::default();
+        };
         let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
         let end = |ends: Option<[f64; 2]>, end: usize| number(ends.map(|ends| ends[end]));
         let outlier = self.trial.map(|trial| of.outliers.contains(&trial.index).to_string());

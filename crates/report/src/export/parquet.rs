@@ -34,7 +34,7 @@ enum Get {
 }
 
 /// The first columns, by name; then those of [`columns`].
-const COLUMNS: [(&str, Get); 19] = [
+const COLUMNS: [(&str, Get); 20] = [
     ("run_id", Get::Text(|row| row.run_id.to_owned())),
     ("workload", Get::Text(|row| row.cell.id.workload.clone())),
     ("scale", Get::Text(|row| row.cell.id.scale.to_string())),
@@ -52,6 +52,7 @@ const COLUMNS: [(&str, Get); 19] = [
     ("run", Get::Number(|row| row.index as u64)),
     ("discarded", Get::Flag(|row| row.run.discarded)),
     ("capped", Get::Flag(|row| row.run.capped)),
+    ("counting", Get::Flag(|row| row.cell.is_counting(row.trial))),
     ("ops", Get::Number(|row| row.run.ops)),
     ("elapsed_ns", Get::Number(|row| row.run.elapsed_ns)),
 ];
@@ -119,7 +120,7 @@ fn schema(further: &[Column]) -> Result<Type, ParquetError> {
 fn rows(result: &ResultFile) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for cell in &result.cells {
-        for trial in &cell.trials {
+        for trial in cell.trials.iter().chain(cell.counting.as_deref()) {
             for part in &trial.phases {
                 let of = |(index, run)| {
                     let run_id = result.manifest.run_id.as_str();

@@ -120,7 +120,6 @@ fn trial_data(trial: &Trial) -> TrialData {
         open_ns: trial.open_ns,
         wall_ns: trial.wall_ns,
         baseline_bytes: trial.baseline_bytes,
-        apparent_bytes: trial.disk.map(|disk| disk.apparent_bytes),
         log: trial.log.as_deref().map(text::plain),
     }
 }
@@ -267,7 +266,6 @@ fn loading_data(loading: Loading) -> LoadingData {
     LoadingData {
         user_bytes: loading.user_bytes,
         amplification_with_maintenance: loading.amplification_with_maintenance,
-        device_amplification: loading.device_amplification,
         maintenance_ns: loading.maintenance_ns,
         maintenance_cpu_ns: loading.maintenance_cpu_ns,
         maintenance_written_bytes: loading.maintenance_written_bytes,
@@ -285,9 +283,7 @@ fn usage_data(usage: &Usage) -> UsageData {
         read_bytes: usage.read_bytes,
         written_bytes: usage.written_bytes,
         disk_bytes: usage.disk_bytes,
-        device_written_bytes: usage.device_written_bytes,
-        device_read_bytes: usage.device_read_bytes,
-        device_flushes: usage.device_flushes,
+        flushes: usage.flushes,
         background_cpu_share: usage.background_cpu_share,
         incomplete: usage.incomplete && usage.is_measured(),
     }

@@ -210,8 +210,6 @@ pub struct TrialData {
     pub wall_ns: u64,
     /// Resident memory of the worker before the engine was opened.
     pub baseline_bytes: Option<u64>,
-    /// Sum of file lengths after closing.
-    pub apparent_bytes: Option<u64>,
     /// The log of its standard error, beside the result file.
     pub log: Option<String>,
 }
@@ -275,9 +273,6 @@ pub struct LoadingData {
     /// Bytes written for each of them, maintenance included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amplification_with_maintenance: Option<f64>,
-    /// Bytes that reached a disk of the trial's own for each of them, maintenance included.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub device_amplification: Option<f64>,
     /// Time of the maintenance: the engine's checkpoint or compaction, until its background work
     /// ended.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -358,21 +353,15 @@ pub struct UsageData {
     /// Fetched from storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<f64>,
-    /// Sent to storage.
+    /// Reached a block device of the database's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<f64>,
-    /// Allocated on disk after closing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub disk_bytes: Option<f64>,
-    /// Reached a disk of the trial's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub device_written_bytes: Option<f64>,
-    /// Read from it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub device_read_bytes: Option<f64>,
     /// Flushes of its cache.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub device_flushes: Option<f64>,
+    pub flushes: Option<f64>,
+    /// Allocated on disk by rows loaded once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_bytes: Option<f64>,
     /// Share of all CPU time that other programs and virtual machines took meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background_cpu_share: Option<f64>,

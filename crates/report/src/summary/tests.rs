@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::result::{
-    BackgroundCpu, DiskSize, Execution, Loaded, Machine, Maintenance, Manifest, PhaseResult,
-    Resources, ResultFile, Run, SCHEMA, Tool, Trial,
+    BackgroundCpu, DeviceIo, DiskSize, Execution, Loaded, Machine, Maintenance, Manifest, Observed,
+    PhaseResult, Resources, ResultFile, Run, SCHEMA, Tool, Trial,
 };
 use embermark_model::{CellId, Durability, Scale, Status};
 
@@ -21,6 +21,7 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             machine: Machine::default(),
             datasets: BTreeMap::new(),
             floor: None,
+            not_counted: None,
             warnings: Vec::new(),
             engines: BTreeMap::new(),
             drift: None,
@@ -37,7 +38,7 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             warmup_runs: 1,
             trials: 1,
             max_run_time_ms: None,
-            timeout_ms: 1,
+            timeout_ms: Some(1),
             seed: 1,
             memory_bytes: 1,
             urls: BTreeMap::new(),
@@ -114,6 +115,7 @@ fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
         reference: false,
         unpublishable: false,
         trials,
+        counting: None,
     }
 }
 
@@ -305,11 +307,13 @@ fn resources_are_summed_over_phases_and_absent_when_one_was_not_measured() {
     };
     let load =
         phase("load", vec![used(Some(10), Some(500), Some(8)), used(Some(30), Some(700), Some(0))]);
-    let read = phase("read", vec![used(Some(5), Some(600), None)]);
-    let one = Trial { baseline_bytes: Some(100), ..trial(vec![load, read]) };
+    let read = phase("read", vec![used(Some(5), Some(600), Some(4))]);
+    let size = DiskSize { allocated_bytes: 4096, apparent_bytes: 80 };
+    let one = Trial { baseline_bytes: Some(100), disk: Some(size), ..trial(vec![load, read]) };
     let file = file(vec![cell("a", "single", vec![one])]);
     let usage = &compare(&file, &[]).groups[0].usage[0];
     assert_eq!((usage.cpu_ns, usage.peak_bytes), (Some(25.0), Some(600.0)));
+    // Pages that became dirty are not what reached a device, and this store was loaded twice.
     assert_eq!((usage.written_bytes, usage.read_bytes, usage.disk_bytes), (None, None, None));
     assert!(usage.is_measured() && !usage.incomplete);
 }
@@ -326,34 +330,55 @@ fn the_workers_own_memory_is_not_subtracted_from_a_server() {
     assert_eq!(compare(&file, &[]).groups[0].usage[0].peak_bytes, Some(500.0));
 }
 
-/// A run that inserted a hundred bytes, with the maintenance after it.
+/// A run that inserted so many bytes and the maintenance after it, each of which brought `written` bytes
+/// to the device.
 fn loading(written: Option<u64>, user_bytes: u64) -> Run {
-    let engine = Resources { written_bytes: written, ..Resources::default() };
+    let device_io =
+        written.map(|written_bytes| DeviceIo { written_bytes, flushes: 3, ..DeviceIo::default() });
     let maintenance = Maintenance {
         elapsed_ns: 500,
-        engine,
+        engine: Resources { written_bytes: Some(77), ..Resources::default() },
         disk_before: Some(DiskSize { allocated_bytes: 90, apparent_bytes: 80 }),
         disk_after: None,
-        device_io: None,
+        device_io,
     };
     let loaded = Loaded { user_bytes, device_io: None, maintenance: Some(maintenance) };
-    Run { engine, loaded: Some(loaded), ..run(10, 10) }
+    let engine = Resources { written_bytes: Some(99_999), ..Resources::default() };
+    Run { engine, device_io, loaded: Some(loaded), ..run(10, 10) }
 }
 
 #[test]
-fn a_load_is_the_median_over_trials_of_what_its_counted_runs_wrote() {
-    let one = |written| {
-        let not_last = Run { discarded: true, ..loading(Some(99_999), 100) };
-        trial(vec![phase("load", vec![not_last, loading(Some(written), 100)])])
+fn bytes_and_sizes_are_those_of_the_trial_that_counts_and_times_are_not() {
+    let timed = || trial(vec![phase("load", vec![loading(None, 100)])]);
+    let size = |allocated_bytes| Some(DiskSize { allocated_bytes, apparent_bytes: 1 });
+    let mut load = phase("load", vec![loading(Some(200), 100)]);
+    load.runs[0].loaded.as_mut().unwrap().maintenance.as_mut().unwrap().elapsed_ns = 9_000_000;
+    let update = Run {
+        device_io: Some(DeviceIo { written_bytes: 30, ..DeviceIo::default() }),
+        ..run(99, 1)
     };
-    let file = file(vec![cell("a", "single", vec![one(100), one(200), one(900)])]);
+    let counting = Trial { disk: size(4096), ..trial(vec![load, phase("update", vec![update])]) };
+    let counting = Some(Box::new(counting));
+    let trials = vec![Trial { disk: size(9 * 4096), ..timed() }, timed(), timed()];
+    let file = file(vec![Cell { counting, ..cell("a", "single", trials) }]);
     let comparison = compare(&file, &[]);
     let load = comparison.groups[0].rows[0].loadings[0].unwrap();
     assert_eq!((load.user_bytes, load.maintenance_ns), (Some(100.0), Some(500.0)));
     assert_eq!(load.write_amplification, Some(2.0));
     assert_eq!(load.amplification_with_maintenance, Some(4.0));
     assert_eq!((load.disk_before_bytes, load.disk_after_bytes), (Some(90.0), None));
-    assert_eq!(load.device_amplification, None);
+    let usage = &comparison.groups[0].usage[0];
+    assert_eq!((usage.written_bytes, usage.flushes), (Some(430.0), Some(6.0)));
+    assert_eq!(usage.disk_bytes, Some(4096.0));
+}
+
+#[test]
+fn a_store_whose_phase_lasts_by_the_clock_is_loaded_once_in_any_trial() {
+    let window = Run { observed: Some(Observed::default()), ..run(10, 10) };
+    let size = DiskSize { allocated_bytes: 4096, apparent_bytes: 80 };
+    let one = Trial { disk: Some(size), ..trial(vec![phase("write", vec![window])]) };
+    let file = file(vec![cell("a", "single", vec![one])]);
+    assert_eq!(compare(&file, &[]).groups[0].usage[0].disk_bytes, Some(4096.0));
 }
 
 #[test]
@@ -373,7 +398,7 @@ fn nothing_is_divided_by_nothing_and_what_was_not_measured_is_no_0() {
     let file = file_of(Trial { background_cpu: Some(BackgroundCpu::default()), ..idle });
     let group = &compare(&file, &[]).groups[0];
     assert_eq!((group.usage[0].background_cpu_share, group.usage[0].mean_bytes), (None, None));
-    assert_eq!(group.usage[0].device_written_bytes, None);
+    assert_eq!(group.usage[0].written_bytes, None);
     assert_eq!(group.rows[0].loadings[0], None, "an old result does not say what it put in");
     assert!(!group.usage[0].is_measured());
 }

@@ -1,6 +1,6 @@
 //! What an engine used for the whole of a workload.
 
-use embermark_model::result::{BackgroundCpu, Cell, PhaseResult, Run, Trial};
+use embermark_model::result::{BackgroundCpu, Cell, DeviceIo, PhaseResult, Run, Trial};
 
 use super::figure::counted;
 use crate::statistics::median;
@@ -21,16 +21,13 @@ pub struct Usage {
     pub mean_bytes: Option<f64>,
     /// Bytes fetched from storage, summed over the phases.
     pub read_bytes: Option<f64>,
-    /// Bytes sent to storage, summed over the phases.
+    /// Bytes that reached a block device of the database's own, maintenance after loads included,
+    /// summed over the phases: of the trial that counts, never of pages that became dirty.
     pub written_bytes: Option<f64>,
-    /// Bytes allocated on disk after the engine was closed.
+    /// Flushes of that device's cache.
+    pub flushes: Option<f64>,
+    /// Bytes allocated on disk by a database that was loaded once and closed after maintenance.
     pub disk_bytes: Option<f64>,
-    /// Bytes that reached a disk of the trial's own in all of it, preparations included.
-    pub device_written_bytes: Option<f64>,
-    /// Bytes read from that disk.
-    pub device_read_bytes: Option<f64>,
-    /// Flushes of its cache.
-    pub device_flushes: Option<f64>,
     /// Share of all CPU time that other programs, and the host of a virtual machine, had meanwhile.
     pub background_cpu_share: Option<f64>,
     /// Some phase was capped, could not be done or did not end well: less than the whole work.
@@ -43,8 +40,8 @@ impl Usage {
         over(cell, None)
     }
 
-    /// What one cell used for a run of one phase. The size on disk, what reached the device and what
-    /// others had are of a whole cell alone.
+    /// What one cell used for a run of one phase. The size on disk and what others had are of a whole
+    /// cell alone.
     pub fn of_phase(cell: &Cell, phase: &str) -> Self {
         over(cell, Some(phase))
     }
@@ -71,14 +68,10 @@ pub enum Resource {
     Read,
     /// [`Usage::written_bytes`].
     Written,
+    /// [`Usage::flushes`].
+    Flushes,
     /// [`Usage::disk_bytes`].
     Disk,
-    /// [`Usage::device_written_bytes`].
-    DeviceWritten,
-    /// [`Usage::device_read_bytes`].
-    DeviceRead,
-    /// [`Usage::device_flushes`].
-    DeviceFlushes,
     /// [`Usage::background_cpu_share`].
     BackgroundCpu,
     /// The time to open the engine, or to start the server, in ns.
@@ -86,7 +79,12 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// What each trial of a cell used, where it was measured.
+    /// Whether it is counted, in a trial of its own: once, and without an error.
+    pub const fn is_counted(self) -> bool {
+        matches!(self, Self::Written | Self::Flushes | Self::Disk)
+    }
+
+    /// What each trial of a cell used, where it was measured; of what is counted, the one count.
     pub fn per_trial(self, cell: &Cell) -> Vec<f64> {
         self.over(cell, None)
     }
@@ -100,15 +98,27 @@ impl Resource {
             Self::Peak => peak(trial, phase),
             Self::Mean => mean_memory(trial, phase),
             Self::Read => sum(trial, phase, |run| run.engine.read_bytes),
-            Self::Written => sum(trial, phase, |run| run.engine.written_bytes),
-            Self::Disk => trial.disk.map(|disk| disk.allocated_bytes as f64),
-            Self::DeviceWritten => trial.device_io.map(|io| io.written_bytes as f64),
-            Self::DeviceRead => trial.device_io.map(|io| io.read_bytes as f64),
-            Self::DeviceFlushes => trial.device_io.map(|io| io.flushes as f64),
+            Self::Written => sum(trial, phase, |run| to_device(run, |io| io.written_bytes)),
+            Self::Flushes => sum(trial, phase, |run| to_device(run, |io| io.flushes)),
+            Self::Disk => None,
             Self::BackgroundCpu => trial.background_cpu.as_ref().and_then(share),
             Self::Opening => trial.open_ns.map(|ns| ns as f64),
         };
-        cell.trials.iter().filter_map(of).collect()
+        let counted = || cell.counting.as_deref().and_then(of);
+        match self {
+            Self::Disk => cell.disk().map(|disk| disk.allocated_bytes as f64).into_iter().collect(),
+            Self::Written | Self::Flushes => counted().into_iter().collect(),
+            _ => cell.trials.iter().filter_map(of).collect(),
+        }
+    }
+}
+
+/// What a run and the maintenance after it brought to the block device.
+fn to_device(run: &Run, count: fn(&DeviceIo) -> u64) -> Option<u64> {
+    let own = count(run.device_io.as_ref()?);
+    match run.maintenance() {
+        Some(maintenance) => own.checked_add(count(maintenance.device_io.as_ref()?)),
+        None => Some(own),
     }
 }
 
@@ -127,10 +137,8 @@ fn over(cell: &Cell, phase: Option<&str>) -> Usage {
         mean_bytes: over(Resource::Mean),
         read_bytes: over(Resource::Read),
         written_bytes: over(Resource::Written),
+        flushes: over(Resource::Flushes),
         disk_bytes: whole(Resource::Disk),
-        device_written_bytes: whole(Resource::DeviceWritten),
-        device_read_bytes: whole(Resource::DeviceRead),
-        device_flushes: whole(Resource::DeviceFlushes),
         background_cpu_share: whole(Resource::BackgroundCpu),
         incomplete: is_incomplete(cell, phase),
     }

@@ -90,11 +90,8 @@ pub fn measured(file: &mut ResultFile) -> Vec<u64> {
         disk_after: numbers.disk(),
         device_io: numbers.device(),
     };
-    let loaded = Loaded {
-        user_bytes: numbers.next(),
-        device_io: numbers.device(),
-        maintenance: Some(maintenance),
-    };
+    let loaded =
+        Loaded { user_bytes: numbers.next(), device_io: None, maintenance: Some(maintenance) };
     let phase = &mut trial.phases[0];
     phase.latency = Some(numbers.latency());
     phase.runs[0] = Run {
@@ -103,6 +100,7 @@ pub fn measured(file: &mut ResultFile) -> Vec<u64> {
         engine: numbers.resources(),
         client: Some(Resources { mean_bytes: None, ..numbers.resources() }),
         observed: Some(observed),
+        device_io: numbers.device(),
         loaded: Some(loaded),
         ..phase.runs[0].clone()
     };

@@ -12,7 +12,7 @@ use crate::{Source, WorkloadError};
 pub(super) enum Rows {
     /// All rows of a file, of which a scale is a stratified sample.
     File(Log),
-    /// GeneratedRows for each scale from the seed.
+    /// Rows for each scale from the seed.
     Synthetic {
         /// The seed.
         seed: u64,
@@ -37,7 +37,7 @@ impl Source for Rows {
                 stage(file, &sample::stratified(&log.readings, n)?, &log.dataset)
             }
             (Self::Synthetic { seed }, Scale::Rows(n)) => {
-                let log = synthetic::generate(n, *seed)?;
+                let log = synthetic::sampled(n, *seed)?;
                 stage(file, &log.readings, &log.dataset)
             }
             (Self::Synthetic { .. }, Scale::Full) => Err(WorkloadError::Endless),

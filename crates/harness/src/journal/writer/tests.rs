@@ -21,7 +21,7 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
         warmup_runs: 0,
         trials: 1,
         max_run_time_ms: None,
-        timeout_ms: 1,
+        timeout_ms: Some(1),
         seed: 1,
         memory_bytes: 1,
         urls: BTreeMap::new(),
@@ -39,7 +39,7 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
     let manifest = manifest::begin("id", Path::new("/"));
     let head = Head::new(manifest, plan, None, false, vec![]);
     let (warnings, trials) = (vec![], vec![]);
-    let journal = Journal { head, prepared: None, warnings, trials, drift: None, finished: None };
+    let journal = Journal { warnings, trials, ..Journal::of(head) };
     let mut writer = Writer { path: path.to_owned(), file, journal };
     let error = writer.finish("now".to_owned()).unwrap_err();
     assert!(matches!(error, HarnessError::DiskFull { .. }), "{error}");
