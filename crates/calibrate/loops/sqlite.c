@@ -69,7 +69,7 @@ static int sqlite_open(void **out, const char *directory, uint64_t memory)
 	if ((rc = said(db, sqlite3_open_v2(text, &db->connection, flags, NULL))) != 0 ||
 	    (rc = said(db, sqlite3_db_config(db->connection, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL))) != 0)
 		return rc;
-	snprintf(text, sizeof text, "PRAGMA synchronous = OFF; PRAGMA locking_mode = NORMAL; "
+	snprintf(text, sizeof text, "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; "
 	    "PRAGMA cache_size = -%llu; PRAGMA journal_mode = WAL;", (unsigned long long)(memory / 1024));
 	if ((rc = execute(db, text)) != 0 ||
 	    (rc = prepare(db, "BEGIN", &db->begin)) != 0 ||

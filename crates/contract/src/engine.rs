@@ -148,14 +148,31 @@ pub struct OpenOptions {
     pub url: Option<String>,
     /// How a private server is reached.
     pub link: Link,
-    /// Clients that will use it at the same time, for a private server to make room for.
+    /// Clients of this process that will use it at the same time, for a private server to make room
+    /// for.
     pub clients: u32,
+    /// Whether a second process will use it meanwhile ([`Engine::join`]).
+    pub shared: bool,
 }
 
 impl OpenOptions {
     /// A private database of one client, a server's reached by a socket.
     pub fn new(dir: impl Into<PathBuf>, durability: Durability, memory: u64) -> Self {
-        Self { dir: dir.into(), durability, memory, url: None, link: Link::Socket, clients: 1 }
+        Self {
+            dir: dir.into(),
+            durability,
+            memory,
+            url: None,
+            link: Link::Socket,
+            clients: 1,
+            shared: false,
+        }
+    }
+
+    /// Whether the client that opens it has it alone. An embedded engine may then lock it for good,
+    /// and refuse every other client.
+    pub fn is_alone(&self) -> bool {
+        self.clients <= 1 && !self.shared
     }
 }
 

@@ -144,6 +144,15 @@ pub trait SqlStore: Lifecycle {
         false
     }
 
+    /// Checkpoints that the engine has begun on its own or was asked for, since it counts them, by its
+    /// own statistics. `None`, the default, where it counts none. Outside the clock.
+    ///
+    /// # Errors
+    /// The engine's message.
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// Says what the next statements will be. Outside the clock.
     ///
     /// # Errors
@@ -204,7 +213,7 @@ pub trait Dialect: Sync {
     /// The place of parameter `n`, counted from 1.
     fn placeholder(&self, n: usize) -> String;
 
-    /// The type of a string column that an index begins with.
+    /// The type of a string column that an index begins with, or that stands in the key.
     fn indexed_text(&self) -> &'static str {
         self.type_name(SqlType::Text)
     }
@@ -249,14 +258,23 @@ pub trait Dialect: Sync {
             .columns
             .iter()
             .map(|(name, of, nullable)| {
-                let own = types.iter().find(|(column, _)| column == name);
-                let of = own.map_or_else(|| self.type_name(*of), |(_, own)| *own);
+                let of = match types.iter().find(|(column, _)| column == name) {
+                    Some((_, own)) => own,
+                    None if *of == SqlType::Text && table.key.contains(name) => self.indexed_text(),
+                    None => self.type_name(*of),
+                };
                 let not_null = if *nullable == Nullable::No { " NOT NULL" } else { "" };
                 format!("{name} {of}{not_null}")
             })
             .collect();
         let (name, columns, key) = (table.name, columns.join(", "), table.key.join(", "));
-        format!("CREATE TABLE {name} ({columns}, PRIMARY KEY ({key}))")
+        let (create, options) = self.around_table(table);
+        format!("{create} {name} ({columns}, PRIMARY KEY ({key})){options}")
+    }
+
+    /// The words before a table's name in the statement that creates it, and those after its columns.
+    fn around_table(&self, _table: &TableDef) -> (&'static str, &'static str) {
+        ("CREATE TABLE", "")
     }
 
     /// Integer division of non-negative integers, rounding down.

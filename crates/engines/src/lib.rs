@@ -56,6 +56,8 @@ mod redb;
 mod rocksdb;
 #[cfg(feature = "server")]
 mod server;
+#[cfg(any(feature = "sqlite", feature = "duckdb", feature = "postgres", feature = "mariadb"))]
+mod sql_driver;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(feature = "wiredtiger")]

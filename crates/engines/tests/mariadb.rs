@@ -19,7 +19,7 @@ use nix::unistd::{Pid, geteuid};
 use tempfile::TempDir;
 
 use server::owner::Owner;
-use server::readings::{Made, TABLE, create, made, one_int};
+use server::readings::{Made, TABLE, counts_checkpoints, create, made, one_int};
 use server::{ServerEngine, given, options, sql};
 
 const MARIADB: ServerEngine = ServerEngine("mariadb");
@@ -42,6 +42,13 @@ fn as_little_memory_as_the_engine_starts_with_is_enough() {
     let mut store = sql(MARIADB.open(&tiny).store);
     create(&mut *store);
     assert_eq!(store.bulk_insert(&TABLE, &mut made(0..20_000)).unwrap(), 20_000);
+    store.close().unwrap();
+}
+
+#[test]
+fn a_checkpoint_that_is_asked_for_is_counted() {
+    let Some((_dir, mut store)) = MARIADB.readings(Durability::Process) else { return };
+    counts_checkpoints(&mut *store, "SET GLOBAL innodb_log_checkpoint_now = 1");
     store.close().unwrap();
 }
 

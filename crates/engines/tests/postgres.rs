@@ -18,9 +18,16 @@ use embermark_engines::sql::{Access, Param};
 use embermark_model::Durability;
 
 use server::ServerEngine;
-use server::readings::one_int;
+use server::readings::{counts_checkpoints, one_int};
 
 const POSTGRES: ServerEngine = ServerEngine("postgres");
+
+#[test]
+fn a_checkpoint_that_is_asked_for_is_counted() {
+    let Some((_dir, mut store)) = POSTGRES.readings(Durability::Process) else { return };
+    counts_checkpoints(&mut *store, "CHECKPOINT");
+    store.close().unwrap();
+}
 
 #[test]
 fn an_error_ends_its_transaction_and_the_store_goes_on() {

@@ -122,7 +122,7 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
         return workload.companion(&role, &task, None, out);
     };
     let link = if loopback { Link::Loopback } else { Link::Socket };
-    let site = OpenOptions { dir: site, durability, memory, url, link, clients: 1 };
+    let site = OpenOptions { dir: site, durability, memory, url, link, clients: 1, shared: true };
     let store = catalog.engine(&engine)?.join(&site, &at)?;
     workload.companion(&role, &task, Some(store), out)
 }

@@ -128,6 +128,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         url: job.url.clone(),
         link: traffic.link(),
         clients: job.plan.clients,
+        shared: workload.info().lasts,
     };
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&options)?;

@@ -9,6 +9,34 @@ use crate::library::functions;
 /// things of DuckDB's own.
 pub(super) type Handle = *mut c_void;
 
+/// Destroys a thing of DuckDB's and forgets it; of null nothing is done.
+pub(super) type Destroy = unsafe extern "C" fn(thing: *mut Handle);
+
+/// A thing of DuckDB's, null until a call makes it; destroyed when dropped.
+pub(super) struct Owned {
+    pub(super) raw: Handle,
+    destroy: Destroy,
+}
+
+impl Owned {
+    /// A thing that is there or null, with the function that destroys its kind.
+    pub(super) const fn new(raw: Handle, destroy: Destroy) -> Self {
+        Self { raw, destroy }
+    }
+
+    /// One that a call will make.
+    pub(super) const fn unmade(destroy: Destroy) -> Self {
+        Self::new(std::ptr::null_mut(), destroy)
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: the function is that of the thing's kind, and it is destroyed once.
+        unsafe { (self.destroy)(&raw mut self.raw) };
+    }
+}
+
 /// A `duckdb_state`: [`SUCCESS`] or an error.
 pub(super) type State = u32;
 /// `DuckDBSuccess`.

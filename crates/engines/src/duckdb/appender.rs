@@ -4,20 +4,21 @@
 use std::ptr;
 
 use super::NAME;
-use super::api::{Api, Handle, SUCCESS, TypeId, types};
+use super::api::{Api, Handle, Owned, SUCCESS, TypeId, types};
 use super::connection::{Connection, terminated, text};
 use crate::sql::{Param, Rows, SqlType, TableDef};
+use crate::sql_driver::misfit::{check_width, not_taken};
 use crate::{EngineError, Result};
 
 /// An appender with the chunk it is given. Destroyed when dropped.
-struct Appender {
+struct Appender<'a> {
     api: &'static Api,
     raw: Handle,
-    chunk: Handle,
+    chunk: Owned,
     columns: Vec<Target>,
     size: usize,
     capacity: usize,
-    doing: String,
+    table: &'a TableDef,
 }
 
 /// Where the values of a column are written.
@@ -53,11 +54,10 @@ pub(super) fn append(
     Ok(count)
 }
 
-impl Appender {
-    fn new(connection: &Connection, table: &TableDef) -> Result<Self> {
+impl<'a> Appender<'a> {
+    fn new(connection: &Connection, table: &'a TableDef) -> Result<Self> {
         let api = connection.api;
-        let doing = format!("load {}", table.name);
-        let name = terminated(&doing, table.name)?;
+        let name = terminated("load a table", table.name)?;
         let target = |&(_, of, _): &(_, SqlType, _)| Target {
             of: type_id(of),
             vector: ptr::null_mut(),
@@ -67,30 +67,29 @@ impl Appender {
         let mut appender = Self {
             api,
             raw: ptr::null_mut(),
-            chunk: ptr::null_mut(),
+            chunk: Owned::unmade(api.destroy_data_chunk),
             columns: table.columns.iter().map(target).collect(),
             size: 0,
             // SAFETY: it only says a constant.
             capacity: unsafe { (api.vector_size)() } as usize,
-            doing,
+            table,
         };
-        // SAFETY: the connection is open, the name terminated; what is made is destroyed by the
-        // drop of `appender`, also after an error, the types at once.
+        // SAFETY: the connection is open, the name terminated; what is made is destroyed when
+        // dropped, also after an error.
         unsafe {
             let raw = &raw mut appender.raw;
-            if (api.appender_create)(connection.raw, ptr::null(), name.as_ptr(), raw) != SUCCESS {
+            if (api.appender_create)(connection.raw(), ptr::null(), name.as_ptr(), raw) != SUCCESS {
                 return Err(appender.error());
             }
-            let create = |column: &Target| (api.create_logical_type)(column.of);
-            let mut logical: Vec<Handle> = appender.columns.iter().map(create).collect();
-            let count = logical.len() as u64;
-            appender.chunk = (api.create_data_chunk)(logical.as_mut_ptr(), count);
-            for of in &mut logical {
-                (api.destroy_logical_type)(of);
-            }
+            let create = |column: &Target| {
+                Owned::new((api.create_logical_type)(column.of), api.destroy_logical_type)
+            };
+            let logical: Vec<Owned> = appender.columns.iter().map(create).collect();
+            let mut types: Vec<Handle> = logical.iter().map(|of| of.raw).collect();
+            appender.chunk.raw = (api.create_data_chunk)(types.as_mut_ptr(), types.len() as u64);
         }
-        if appender.chunk.is_null() {
-            return Err(EngineError::failed(NAME, &*appender.doing, "it gave no data chunk"));
+        if appender.chunk.raw.is_null() {
+            return Err(appender.failed("it gave no data chunk"));
         }
         appender.restart();
         Ok(appender)
@@ -101,9 +100,9 @@ impl Appender {
         self.size = 0;
         // SAFETY: the chunk is alive and has these columns; a mask that was made writable is there.
         unsafe {
-            (self.api.data_chunk_reset)(self.chunk);
+            (self.api.data_chunk_reset)(self.chunk.raw);
             for (number, column) in (0..).zip(&mut self.columns) {
-                column.vector = (self.api.data_chunk_get_vector)(self.chunk, number);
+                column.vector = (self.api.data_chunk_get_vector)(self.chunk.raw, number);
                 column.data = (self.api.vector_get_data)(column.vector);
                 (self.api.vector_ensure_validity_writable)(column.vector);
                 column.validity = (self.api.vector_get_validity)(column.vector);
@@ -112,16 +111,11 @@ impl Appender {
     }
 
     fn push(&mut self, row: &[Param<'_>]) -> Result<()> {
-        if row.len() != self.columns.len() {
-            let (width, given) = (self.columns.len(), row.len());
-            let what = format!("the table has {width} columns, the row {given} values");
-            return Err(EngineError::failed(NAME, &*self.doing, what));
-        }
+        check_width(NAME, self.table, row)?;
         for (number, (column, param)) in self.columns.iter().zip(row).enumerate() {
             // SAFETY: the row is below the capacity.
             if !unsafe { column.write(self.api, self.size, *param) } {
-                let what = format!("{param:?} does not fit column {number}");
-                return Err(EngineError::failed(NAME, &*self.doing, what));
+                return Err(not_taken(NAME, self.table, number, *param));
             }
         }
         self.size += 1;
@@ -134,8 +128,8 @@ impl Appender {
         }
         // SAFETY: appender and chunk are alive, and every vector holds that many values.
         let code = unsafe {
-            (self.api.data_chunk_set_size)(self.chunk, self.size as u64);
-            (self.api.append_data_chunk)(self.raw, self.chunk)
+            (self.api.data_chunk_set_size)(self.chunk.raw, self.size as u64);
+            (self.api.append_data_chunk)(self.raw, self.chunk.raw)
         };
         if code != SUCCESS {
             return Err(self.error());
@@ -157,17 +151,18 @@ impl Appender {
     fn error(&self) -> EngineError {
         // SAFETY: the appender is alive or was not created, and holds its message.
         let message = unsafe { text((self.api.appender_error)(self.raw)) };
-        EngineError::failed(NAME, &*self.doing, message)
+        self.failed(&message)
+    }
+
+    fn failed(&self, why: &str) -> EngineError {
+        EngineError::failed(NAME, format!("load {}", self.table.name), why)
     }
 }
 
-impl Drop for Appender {
+impl Drop for Appender<'_> {
     fn drop(&mut self) {
-        // SAFETY: each is destroyed once.
-        unsafe {
-            (self.api.destroy_data_chunk)(&raw mut self.chunk);
-            (self.api.appender_destroy)(&raw mut self.raw);
-        }
+        // SAFETY: it is destroyed once.
+        unsafe { (self.api.appender_destroy)(&raw mut self.raw) };
     }
 }
 

@@ -5,26 +5,22 @@ use std::path::Path;
 use std::ptr;
 
 use super::NAME;
-use super::api::{Api, Handle, RawResult, SUCCESS};
+use super::api::{Api, Handle, Owned, RawResult, SUCCESS};
 use crate::{EngineError, Result};
 
-/// A database and a connection to it. Closed when dropped.
+/// A connection, and the database, which is closed after it. Statements hold a reference to it, so that
+/// none is left then.
 pub(super) struct Connection {
     pub(super) api: &'static Api,
-    database: Handle,
-    pub(super) raw: Handle,
+    connection: Owned,
+    /// Null of [another](Self::another) one.
+    database: Owned,
 }
 
 /// A result that is destroyed when dropped.
 pub(super) struct Answer {
     api: &'static Api,
     pub(super) raw: RawResult,
-}
-
-/// A configuration that is destroyed when dropped.
-struct Config {
-    api: &'static Api,
-    raw: Handle,
 }
 
 impl Connection {
@@ -36,65 +32,46 @@ impl Connection {
     ) -> Result<Self> {
         let place = file.map_or("a database in memory".into(), |file| file.display().to_string());
         let doing = format!("open {place}");
-        let config = Config::new(api, settings)?;
+        let config = configuration(api, settings)?;
         let path = file.map(|file| terminated(&doing, &file.to_string_lossy())).transpose()?;
         let path = path.as_ref().map_or(ptr::null(), |path| path.as_ptr());
-        let (mut database, mut error) = (ptr::null_mut(), ptr::null_mut());
+        let (mut database, mut error) = (Owned::unmade(api.close), ptr::null_mut());
         // SAFETY: path and configuration live beyond the call, both out-pointers are valid, and
         // the error is freed after its text was copied.
         unsafe {
-            let code = (api.open_ext)(path, &raw mut database, config.raw, &raw mut error);
+            let code = (api.open_ext)(path, &raw mut database.raw, config.raw, &raw mut error);
             if code != SUCCESS {
                 let message = text(error);
                 (api.free)(error.cast());
                 return Err(EngineError::failed(NAME, doing, message));
             }
         }
-        // From here on a return closes what is open; DuckDB takes a null for nothing.
-        let mut opened = Self { api, database, raw: ptr::null_mut() };
-        // SAFETY: the database was opened just now.
-        if unsafe { (api.connect)(database, &raw mut opened.raw) } != SUCCESS {
-            return Err(EngineError::failed(
-                NAME,
-                format!("connect to {place}"),
-                "no reason given",
-            ));
-        }
-        Ok(opened)
+        let connection = connect(api, &database, format!("connect to {place}"))?;
+        Ok(Self { api, connection, database })
     }
 
     /// Another connection to the same database, which lives as long as one of them does. Connections
     /// may be used each on a thread of its own
     /// (<https://duckdb.org/docs/stable/connect/concurrency>).
     pub(super) fn another(&self) -> Result<Self> {
-        let mut opened = Self { api: self.api, database: ptr::null_mut(), raw: ptr::null_mut() };
-        // SAFETY: the database is open; DuckDB takes a null for nothing when this is dropped.
-        if unsafe { (self.api.connect)(self.database, &raw mut opened.raw) } != SUCCESS {
-            return Err(EngineError::failed(NAME, "connect once more", "no reason given"));
-        }
-        Ok(opened)
+        let connection = connect(self.api, &self.database, "connect once more")?;
+        Ok(Self { api: self.api, connection, database: Owned::unmade(self.api.close) })
+    }
+
+    pub(super) fn raw(&self) -> Handle {
+        self.connection.raw
     }
 
     /// Runs statements without parameters; their last result.
     pub(super) fn batch(&self, sql: &str) -> Result<Answer> {
         let doing = format!("run `{sql}`");
         let terminated = terminated(&doing, sql)?;
-        let mut answer = Answer { api: self.api, raw: RawResult::EMPTY };
+        let mut answer = Answer::new(self.api);
         // SAFETY: the connection is open and the text terminated; the result is destroyed by its
         // drop, also after an error.
-        let code = unsafe { (self.api.query)(self.raw, terminated.as_ptr(), &raw mut answer.raw) };
+        let code =
+            unsafe { (self.api.query)(self.raw(), terminated.as_ptr(), &raw mut answer.raw) };
         if code == SUCCESS { Ok(answer) } else { Err(answer.error(doing)) }
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        // SAFETY: each is closed once, the connection first. Statements hold a reference to the
-        // connection, so none is left.
-        unsafe {
-            (self.api.disconnect)(&raw mut self.raw);
-            (self.api.close)(&raw mut self.database);
-        }
     }
 }
 
@@ -118,30 +95,30 @@ impl Drop for Answer {
     }
 }
 
-impl Config {
-    fn new(api: &'static Api, settings: &[(&str, String)]) -> Result<Self> {
-        let mut config = Self { api, raw: ptr::null_mut() };
-        // SAFETY: the out-pointer is valid.
-        if unsafe { (api.create_config)(&raw mut config.raw) } != SUCCESS {
-            return Err(EngineError::failed(NAME, "create a configuration", "no reason given"));
-        }
-        for (name, value) in settings {
-            let doing = format!("set {name} to {value}");
-            let (key, text) = (terminated(&doing, name)?, terminated(&doing, value)?);
-            // SAFETY: the configuration is alive, both texts are terminated.
-            if unsafe { (api.set_config)(config.raw, key.as_ptr(), text.as_ptr()) } != SUCCESS {
-                return Err(EngineError::failed(NAME, doing, "it does not know it"));
-            }
-        }
-        Ok(config)
+fn connect(api: &Api, database: &Owned, doing: impl Into<String>) -> Result<Owned> {
+    let mut connection = Owned::unmade(api.disconnect);
+    // SAFETY: the database is open and the out-pointer valid.
+    match unsafe { (api.connect)(database.raw, &raw mut connection.raw) } {
+        SUCCESS => Ok(connection),
+        _ => Err(EngineError::failed(NAME, doing, "no reason given")),
     }
 }
 
-impl Drop for Config {
-    fn drop(&mut self) {
-        // SAFETY: it is destroyed once.
-        unsafe { (self.api.destroy_config)(&raw mut self.raw) };
+fn configuration(api: &Api, settings: &[(&str, String)]) -> Result<Owned> {
+    let mut config = Owned::unmade(api.destroy_config);
+    // SAFETY: the out-pointer is valid.
+    if unsafe { (api.create_config)(&raw mut config.raw) } != SUCCESS {
+        return Err(EngineError::failed(NAME, "create a configuration", "no reason given"));
     }
+    for (name, value) in settings {
+        let doing = format!("set {name} to {value}");
+        let (key, text) = (terminated(&doing, name)?, terminated(&doing, value)?);
+        // SAFETY: the configuration is alive, both texts are terminated.
+        if unsafe { (api.set_config)(config.raw, key.as_ptr(), text.as_ptr()) } != SUCCESS {
+            return Err(EngineError::failed(NAME, doing, "it does not know it"));
+        }
+    }
+    Ok(config)
 }
 
 /// A text as C wants it.

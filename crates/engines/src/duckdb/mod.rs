@@ -1,7 +1,4 @@
 //! `duckdb`: DuckDB, by its C interface, from a library that is opened at run time.
-//!
-//! A statement that fails inside a transaction ends it: DuckDB accepts nothing but ROLLBACK then,
-//! and the store does that.
 
 mod api;
 mod appender;
@@ -21,14 +18,13 @@ use std::rc::Rc;
 
 use embermark_model::Durability;
 
-use crate::{
-    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
-};
+use crate::sql_driver::Stopped;
+use crate::{Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier};
 use connection::Connection;
 use library::{DuckLib, LIBRARY};
 use statement::Prepared;
-use store::DuckStore;
-use tier::{Tiering, tiering};
+use store::Session;
+use tier::{Log, tiers};
 
 /// Its name in errors.
 const NAME: &str = "duckdb";
@@ -55,22 +51,17 @@ impl Engine for DuckDb {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        // Without a library there is nothing to run; what the newest does is said then.
-        let tiering = LIBRARY.get().map_or(Tiering::Synced, |library| tiering(library, durability));
-        Tier::Offered {
-            effective_durability: tiering.effective_durability(),
-            setting: tiering.words(),
-            manual: "https://duckdb.org/docs/stable/sql/statements/attach",
-        }
+        tiers(LIBRARY.get().ok()).tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let library = LIBRARY.get()?;
-        let tiering = tiering(library, options.durability);
-        let place = Place { library, tiering, options: options.clone() };
-        let connection = Rc::new(place.open(None)?);
+        let row = tiers(Some(library)).of(options.durability);
+        let place = Place { library, log: row.set, options: options.clone() };
+        let connection = Rc::new(place.open()?);
         let settings = read_back(&connection)?;
-        let store = Store::Sql(Box::new(DuckStore::new(connection, place)?));
+        row.check(NAME, options.durability, &settings)?;
+        let store = Session::store(connection, place)?;
         Ok(Opened { store, version: library.version.clone(), settings, server: None })
     }
 }
@@ -79,14 +70,13 @@ impl Engine for DuckDb {
 #[derive(Clone)]
 struct Place {
     library: &'static DuckLib,
-    tiering: Tiering,
+    log: Log,
     options: OpenOptions,
 }
 
 impl Place {
-    /// Opens the database, new or there already; with that many threads, or else as many as DuckDB
-    /// takes by itself.
-    fn open(&self, threads: Option<u32>) -> Result<Connection> {
+    /// Opens the database, new or there already.
+    fn open(&self) -> Result<Connection> {
         let (api, options) = (&self.library.api, &self.options);
         let file = options.dir.join(FILE);
         let mut settings = vec![
@@ -95,11 +85,10 @@ impl Place {
             // A benchmark loads nothing from the network.
             ("autoinstall_known_extensions", "false".to_owned()),
         ];
-        settings.extend(threads.map(|threads| ("threads", threads.to_string())));
-        match self.tiering {
-            Tiering::Synced => {}
-            Tiering::Unsynced => settings.push(("fsync_mode", "none".to_owned())),
-            Tiering::NoLog => {
+        match self.log {
+            Log::Synced => {}
+            Log::Unsynced => settings.push(("fsync_mode", "none".to_owned())),
+            Log::None => {
                 let connection = Connection::open(api, None, &settings)?;
                 let path = quoted(&file);
                 connection.batch(&format!(
@@ -133,11 +122,12 @@ const SETTINGS: &str = "SELECT name, value FROM duckdb_settings() WHERE name IN 
 
 fn read_back(connection: &Rc<Connection>) -> Result<Vec<(String, String)>> {
     let mut settings = Vec::new();
-    Prepared::new(connection, SETTINGS, 0)?.query(&[], &mut |row| {
+    let read = Prepared::new(connection, SETTINGS, 0)?.query(&[], &mut |row| {
         let [name, value] =
             [row.text(0)?, row.text(1)?].map(|text| text.unwrap_or_default().into());
         settings.push((name, value));
         Ok(())
-    })?;
+    });
+    read.map_err(Stopped::error)?;
     Ok(settings)
 }

@@ -3,6 +3,7 @@
 use embermark_skips::is_here;
 
 use super::*;
+use crate::Store;
 use crate::sql::{Param, ResultRow};
 
 /// A connection in memory, or none where the library is not here.
@@ -116,7 +117,7 @@ fn only_the_tiers_that_keep_a_commit_write_a_log() {
         store.batch("CREATE TABLE t (a BIGINT); INSERT INTO t VALUES (1)").unwrap();
         let logged =
             std::fs::metadata(options.dir.join(format!("{FILE}.wal"))).map_or(0, |m| m.len());
-        let expected = tiering(library, durability) != Tiering::NoLog;
+        let expected = tiers(Some(library)).of(durability).set != Log::None;
         assert_eq!(logged > 0, expected, "{durability}: {logged} bytes");
         store.close().unwrap();
     }

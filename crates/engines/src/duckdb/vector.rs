@@ -4,9 +4,10 @@ use std::ffi::c_void;
 use std::{ptr, str};
 
 use super::NAME;
-use super::api::{Api, Handle, RawString, TypeId, types};
+use super::api::{Api, Handle, Owned, RawString, TypeId, types};
 use super::connection::Answer;
 use crate::sql::ResultRow;
+use crate::sql_driver::misfit::no_column;
 use crate::{EngineError, Result};
 
 /// A column of a result: how its values lie in memory, and where those of the chunk in hand begin.
@@ -33,12 +34,12 @@ impl Column {
             let mut column =
                 Self { of, scale: 0, is_decimal: false, data: ptr::null(), validity: ptr::null() };
             if of == types::DECIMAL {
-                // SAFETY: as above; the type is destroyed after use.
+                // SAFETY: as above.
                 unsafe {
-                    let mut logical = (api.column_logical_type)(result, number);
-                    column.of = (api.decimal_internal_type)(logical);
-                    column.scale = (api.decimal_scale)(logical);
-                    (api.destroy_logical_type)(&raw mut logical);
+                    let logical = (api.column_logical_type)(result, number);
+                    let logical = Owned::new(logical, api.destroy_logical_type);
+                    column.of = (api.decimal_internal_type)(logical.raw);
+                    column.scale = (api.decimal_scale)(logical.raw);
                 }
                 column.is_decimal = true;
             }
@@ -74,10 +75,8 @@ impl<'a> Row<'a> {
 
     /// The column, unless it holds NULL.
     fn column(&self, number: usize) -> Result<Option<&Column>> {
-        let column = self.columns.get(number).ok_or_else(|| {
-            let what = format!("the result has {} columns", self.columns.len());
-            EngineError::failed(NAME, format!("read column {number}"), what)
-        })?;
+        let count = self.columns.len();
+        let column = self.columns.get(number).ok_or_else(|| no_column(NAME, number, count))?;
         // SAFETY: a validity mask has a bit for every row of its chunk.
         let is_value = column.validity.is_null()
             || unsafe { *column.validity.add(self.row / 64) } & (1 << (self.row % 64)) != 0;

@@ -4,8 +4,9 @@ use std::ffi::{c_char, c_uint, c_ulong};
 
 use super::NAME;
 use super::api::{Bind, indicator, types};
+use crate::Result;
 use crate::sql::{Param, SqlType, TableDef};
-use crate::{EngineError, Result};
+use crate::sql_driver::misfit::{check_width, not_taken};
 
 /// At most this many bytes stand before a packet's rows, and at most so many for each column.
 const PACKET_HEAD: usize = 16;
@@ -81,18 +82,12 @@ impl<'a> Batch<'a> {
     }
 
     /// Adds a row.
-    ///
-    /// # Errors
-    /// When it does not fit its table; the batch is not to be sent then.
+    /// After an error the batch is not to be sent.
     pub fn push(&mut self, row: &[Param<'_>]) -> Result<()> {
-        let count = self.columns.len();
-        if row.len() != count {
-            let why = format!("it has {} values, the table {count} columns", row.len());
-            return Err(self.misfit(why));
-        }
+        check_width(NAME, self.table, row)?;
         for (place, value) in row.iter().enumerate() {
             if !self.columns[place].push(*value) {
-                return Err(self.no_value_of(place, *value));
+                return Err(not_taken(NAME, self.table, place, *value));
             }
         }
         self.bytes += self.bytes_of(row);
@@ -103,19 +98,6 @@ impl<'a> Batch<'a> {
     /// Where its values lie, until it is changed.
     pub fn binds(&mut self) -> Vec<Bind> {
         self.columns.iter_mut().map(Column::bind).collect()
-    }
-
-    #[cold]
-    fn no_value_of(&self, column: usize, value: Param<'_>) -> EngineError {
-        let (name, of, _) = self.table.columns[column];
-        self.misfit(match (value, of) {
-            (Param::Int(value), SqlType::Int) => format!("{value} does not fit column {name}"),
-            _ => format!("{value:?} is no {of:?} as column {name} wants"),
-        })
-    }
-
-    fn misfit(&self, why: String) -> EngineError {
-        EngineError::failed(NAME, format!("load a row into {}", self.table.name), why)
     }
 }
 

@@ -6,8 +6,9 @@ use std::{slice, str};
 
 use super::NAME;
 use super::api::{Bind, Field, Flag, UNSIGNED, types};
+use crate::Result;
 use crate::sql::ResultRow;
-use crate::{EngineError, Result};
+use crate::sql_driver::misfit::{no_column, not_wanted};
 
 /// A column, and its value in the row that was fetched last. What the library writes lies in cells,
 /// or in memory of cells, so that a reference to a column takes nothing from its pointers.
@@ -146,25 +147,16 @@ impl Row<'_> {
         read: impl FnOnce(&'a Column, Form) -> Option<T>,
     ) -> Result<Option<T>> {
         let Some(found) = self.0.get(column) else {
-            let why = format!("it has {} columns", self.0.len());
-            return Err(EngineError::failed(NAME, format!("read column {column} of a row"), why));
+            return Err(no_column(NAME, column, self.0.len()));
         };
         if found.is_null.get() != 0 {
             return Ok(None);
         }
         match read(found, form(found.of)) {
             Some(value) => Ok(Some(value)),
-            None => Err(unwanted(found, column, wanted)),
+            None => Err(not_wanted(NAME, column, &found.name, kind(found.of).1, wanted)),
         }
     }
-}
-
-#[cold]
-fn unwanted(found: &Column, column: usize, wanted: &str) -> EngineError {
-    let doing = format!("read column {column} (`{}`)", found.name);
-    let of = type_name(found.of);
-    let why = format!("it is {of}, and this value of it no {wanted}: cast it in the statement");
-    EngineError::failed(NAME, doing, why)
 }
 
 impl ResultRow for Row<'_> {
@@ -197,37 +189,26 @@ fn is_unsigned(field: &Field) -> bool {
 }
 
 fn form(of: c_uint) -> Form {
-    use types::{
-        DATE, DATETIME, DECIMAL, DOUBLE, FLOAT, INT24, LONG, LONGLONG, NEWDECIMAL, SHORT, TIME,
-        TIMESTAMP, TINY, YEAR,
-    };
-    match of {
-        TINY | SHORT | INT24 | LONG | LONGLONG | YEAR => Form::Integer,
-        FLOAT => Form::Float,
-        DOUBLE => Form::Double,
-        DECIMAL | NEWDECIMAL => Form::Decimal,
-        DATE | TIME | DATETIME | TIMESTAMP => Form::Time,
-        _ => Form::Text,
-    }
+    kind(of).0
 }
 
-/// A type's name in SQL.
-fn type_name(of: c_uint) -> &'static str {
+/// How values of a type come, and its name in SQL.
+const fn kind(of: c_uint) -> (Form, &'static str) {
     match of {
-        types::TINY => "TINYINT",
-        types::SHORT => "SMALLINT",
-        types::INT24 => "MEDIUMINT",
-        types::LONG => "INT",
-        types::LONGLONG => "BIGINT",
-        types::YEAR => "YEAR",
-        types::FLOAT => "FLOAT",
-        types::DOUBLE => "DOUBLE",
-        types::DECIMAL | types::NEWDECIMAL => "DECIMAL",
-        types::DATE => "DATE",
-        types::TIME => "TIME",
-        types::DATETIME => "DATETIME",
-        types::TIMESTAMP => "TIMESTAMP",
-        _ => "a string",
+        types::TINY => (Form::Integer, "TINYINT"),
+        types::SHORT => (Form::Integer, "SMALLINT"),
+        types::INT24 => (Form::Integer, "MEDIUMINT"),
+        types::LONG => (Form::Integer, "INT"),
+        types::LONGLONG => (Form::Integer, "BIGINT"),
+        types::YEAR => (Form::Integer, "YEAR"),
+        types::FLOAT => (Form::Float, "FLOAT"),
+        types::DOUBLE => (Form::Double, "DOUBLE"),
+        types::DECIMAL | types::NEWDECIMAL => (Form::Decimal, "DECIMAL"),
+        types::DATE => (Form::Time, "DATE"),
+        types::TIME => (Form::Time, "TIME"),
+        types::DATETIME => (Form::Time, "DATETIME"),
+        types::TIMESTAMP => (Form::Time, "TIMESTAMP"),
+        _ => (Form::Text, "a string"),
     }
 }
 

@@ -23,9 +23,7 @@ pub(super) struct Connection {
 impl Connection {
     /// Connects, without TLS. An update counts the rows it found, also those that held the value
     /// already. A connection that is lost stays so, and no file of ours is ever sent.
-    ///
-    /// # Errors
-    /// When the server is not reached, or does not let the user in. The password is in no words.
+    /// The password is in no error.
     pub fn open(library: &'static Connector, target: &Target) -> Result<Self, Failure> {
         // SAFETY: given null, the library makes the memory.
         let raw = unsafe { (library.api.init)(ptr::null_mut()) };

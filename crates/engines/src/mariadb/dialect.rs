@@ -1,6 +1,6 @@
 //! MariaDB's SQL where the standard leaves something open.
 
-use crate::sql::{Dialect, Nullable, SqlType, TableDef};
+use crate::sql::{Dialect, SqlType, TableDef};
 
 /// What compares strings as they are, byte by byte: of the binary collations the one that does
 /// not ignore spaces at the end
@@ -25,7 +25,7 @@ impl Dialect for MariaSql {
         "?".to_owned()
     }
 
-    /// An index of TEXT takes a part of it only.
+    /// An index or key of TEXT takes a part of it only.
     fn indexed_text(&self) -> &'static str {
         "VARCHAR(255)"
     }
@@ -52,27 +52,10 @@ impl Dialect for MariaSql {
         Some(format!("MONTH({moment})"))
     }
 
-    /// A string of the key is a VARCHAR of 255 characters, because a key of TEXT is one of its
-    /// first characters only. Engine and collation are named: a server that is given has its own
-    /// defaults.
-    fn create_table_of(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
-        let column = |(name, of, nullable): &(&str, SqlType, Nullable)| {
-            let own = types.iter().find(|(column, _)| column == name);
-            let in_key = *of == SqlType::Text && table.key.contains(name);
-            let of = match own {
-                Some((_, own)) => own,
-                None if in_key => self.indexed_text(),
-                None => self.type_name(*of),
-            };
-            let not_null = if *nullable == Nullable::No { " NOT NULL" } else { "" };
-            format!("{name} {of}{not_null}")
-        };
-        let columns: Vec<String> = table.columns.iter().map(column).collect();
-        let (name, columns, key) = (table.name, columns.join(", "), table.key.join(", "));
-        format!(
-            "CREATE TABLE {name} ({columns}, PRIMARY KEY ({key})) \
-             ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE {COLLATION}"
-        )
+    /// Named, because a server that is given has its own defaults.
+    fn around_table(&self, _: &TableDef) -> (&'static str, &'static str) {
+        let options = " ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin";
+        ("CREATE TABLE", options)
     }
 
     fn integer_division(&self, dividend: &str, divisor: &str) -> String {

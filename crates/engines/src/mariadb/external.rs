@@ -9,9 +9,6 @@ use crate::{EngineError, Result, server};
 
 /// Connects, and creates a database of our own that is dropped at the end; nothing else of the
 /// server is touched.
-///
-/// # Errors
-/// When the URL is none, the server is not reached, or the user may create no database.
 pub(super) fn connect(url: &str) -> Result<Session> {
     let library = LIBRARY.get()?;
     let target = Target::of_url(url).map_err(|why| {

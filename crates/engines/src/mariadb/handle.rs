@@ -1,6 +1,6 @@
 //! A prepared statement, as the library has it.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -16,9 +16,6 @@ pub(super) struct Handle {
 
 impl Handle {
     /// Prepares the one statement of `sql`.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn prepare(connection: &Rc<Connection>, sql: &str) -> Result<Self, Failure> {
         let api = connection.api();
         // SAFETY: the connection is open, and kept so by the handle.
@@ -27,7 +24,8 @@ impl Handle {
         let handle = Self { raw, connection: Rc::clone(connection) };
         // SAFETY: the text is as long as is said.
         let code = unsafe { (api.stmt_prepare)(handle.raw(), sql.as_ptr().cast(), sql.len() as _) };
-        if code == 0 { Ok(handle) } else { Err(handle.failure()) }
+        handle.done(code)?;
+        Ok(handle)
     }
 
     pub fn api(&self) -> &'static Api {
@@ -52,30 +50,24 @@ impl Handle {
     ///
     /// # Safety
     /// There is one for each parameter, and what they point to is alive in every execution.
-    ///
-    /// # Errors
-    /// The library's.
     pub unsafe fn bind(&self, binds: &mut [Bind]) -> Result<(), Failure> {
         // SAFETY: the library copies the structures; the rest is the caller's promise.
-        match unsafe { (self.api().stmt_bind_param)(self.raw(), binds.as_mut_ptr()) } {
-            0 => Ok(()),
-            _ => Err(self.failure()),
-        }
+        self.done(unsafe { (self.api().stmt_bind_param)(self.raw(), binds.as_mut_ptr()) })
     }
 
     /// Executes it. What it returns has to be read before anything else runs.
     ///
     /// # Safety
     /// What its parameters were bound to is alive.
-    ///
-    /// # Errors
-    /// The server's.
     pub unsafe fn execute(&self) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
-        match unsafe { (self.api().stmt_execute)(self.raw()) } {
-            0 => Ok(()),
-            _ => Err(self.failure()),
-        }
+        self.done(unsafe { (self.api().stmt_execute)(self.raw()) })
+    }
+
+    /// What a call answered, which is 0 if it succeeded.
+    #[inline]
+    pub fn done(&self, code: impl Into<c_int>) -> Result<(), Failure> {
+        if code.into() == 0 { Ok(()) } else { Err(self.failure()) }
     }
 
     /// How many rows the last execution changed.

@@ -25,9 +25,6 @@ pub(super) struct Installation {
 }
 
 /// Finds the programs: those of the variable, else of the search path and beside it.
-///
-/// # Errors
-/// When one is missing, or does not run.
 pub(super) fn find() -> Result<Installation, Missing> {
     let mut folders = search_path();
     folders.extend(BESIDE_THE_PATH.map(PathBuf::from));

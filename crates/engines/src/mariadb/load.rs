@@ -1,21 +1,9 @@
 //! Bulk execution of a prepared INSERT, many rows a packet, all in the binary protocol
 //! (<https://mariadb.com/kb/en/com_stmt_bulk_execute/>).
 //!
-//! For 100,000 rows of an INT, a BIGINT and four DOUBLEs in key order, server 10.11 on two busy
-//! cores, processor time in ms of server and client, which was the Rust crate `mysql` then
-//! (Connector/C takes half of that for bulk execution):
-//!
-//! | | server | client |
-//! |---|---|---|
-//! | bulk execution | 180 - 230 | 40 - 80 |
-//! | the same with `unique_checks=0, foreign_key_checks=0` | 330 - 400 | 40 - 70 |
-//! | LOAD DATA LOCAL INFILE, streamed from memory | 410 - 450 | 170 - 190 |
-//! | prepared INSERT of 1,000 rows | 560 - 840 | 40 - 60 |
-//!
-//! <https://mariadb.com/kb/en/how-to-quickly-insert-data-into-mariadb/> calls LOAD DATA the fastest,
-//! but every number goes through text there. It also advises `unique_checks=0`, which makes InnoDB
-//! sort all rows of an empty table and build it from bottom to top: for rows in key order, and a
-//! table without a second index, that is work on top.
+//! LOAD DATA, which <https://mariadb.com/kb/en/how-to-quickly-insert-data-into-mariadb/> calls the fastest,
+//! puts every number through text and took twice the processor time of the server; `unique_checks=0`,
+//! which it advises, has InnoDB sort rows that are sorted already and took nearly twice (docs/engines.md).
 
 use std::ffi::c_uint;
 use std::rc::Rc;
@@ -35,9 +23,6 @@ const PACKET: usize = 1024 * 1024;
 /// Inserts all rows, inside the transaction that is open, and gives how many the server stored.
 /// After an error the transaction has to be rolled back. `largest_packet` is what the server takes,
 /// in bytes.
-///
-/// # Errors
-/// When a value does not fit its column, or the server reports one.
 pub(super) fn load(
     connection: &Rc<Connection>,
     largest_packet: usize,

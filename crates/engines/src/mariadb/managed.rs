@@ -28,9 +28,6 @@ const LEAST_MEMORY: u64 = 6 * MIB;
 const TEMPLATE_LOG: &str = "--innodb-log-file-size=4M";
 
 /// Creates a data directory as `options` say, starts a server on it and connects.
-///
-/// # Errors
-/// When MariaDB is not installed, or does not start: with the last lines of its log.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
@@ -137,6 +134,7 @@ fn configuration(options: &OpenOptions) -> Vec<String> {
         format!("--innodb-flush-method={flush_method}"),
         format!("--innodb-buffer-pool-size={pool}"),
         "--innodb-log-file-size=96M".to_owned(),
+        "--innodb-monitor-enable=log_checkpoints".to_owned(),
         format!("--tmp-table-size={work}"),
         format!("--max-heap-table-size={work}"),
         // Caches of engines that hold no table of ours: Aria keeps system tables and results in

@@ -1,8 +1,5 @@
 //! `mariadb`: MariaDB with InnoDB, a private server on a Unix socket, or a database of one given
 //! by URL, by its own C client, MariaDB Connector/C, from a library that is opened at run time.
-//!
-//! A statement that fails inside a transaction ends it: the transaction is rolled back, so that no
-//! half of one is ever kept.
 
 mod api;
 mod batch;
@@ -21,7 +18,6 @@ mod query;
 mod session;
 mod settings;
 mod statement;
-mod store;
 mod target;
 mod tier;
 
@@ -29,7 +25,6 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::server::address::{self, Address};
 use crate::server::{self, Server, program};
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
@@ -38,8 +33,6 @@ use crate::{
 use failure::Failure;
 use library::LIBRARY;
 use session::Session;
-use store::MariaDbStore;
-use target::Target;
 
 /// Its name in errors.
 const NAME: &str = "mariadb";
@@ -74,31 +67,17 @@ impl Engine for MariaDb {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let (session, server) = server::connect(options, external::connect, managed::start)?;
+        let (mut session, server) = server::connect(options, external::connect, managed::start)?;
+        let pid = server.as_ref().map(Server::pid);
+        session.server = server;
         let (version, settings) = settings::read_back(&session)?;
         tier::check(options.durability, &settings)?;
-        let pid = server.as_ref().map(Server::pid);
-        let store = MariaDbStore::new(session, server);
-        Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })
+        Ok(Opened { store: session.into_store(), version, settings, server: pid })
     }
 
     fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
-        client(at)
+        Session::join(at)
     }
-}
-
-/// A further client of a database, reached as its session says.
-fn client(at: &str) -> Result<Store> {
-    let [database, address] = address::parts(NAME, at)?;
-    let could_not = |why: String| EngineError::failed(NAME, "join a database", why);
-    let address = Address::from(address);
-    let target = match &address {
-        Address::Socket(path) => Target::socket(path),
-        Address::Url(url) => Target::of_url(url).map_err(could_not)?,
-    };
-    let session = Session::connect(LIBRARY.get()?, target, address);
-    let session = session.map_err(|failure| could_not(failure.to_string()))?.enter(database)?;
-    Ok(Store::Sql(Box::new(MariaDbStore::new(session, None))))
 }
 
 fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {

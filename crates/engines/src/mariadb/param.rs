@@ -37,9 +37,6 @@ impl Slot {
 
     /// Puts a value in, unless it does not suit: it is of another type than was bound, or a text
     /// without room.
-    ///
-    /// # Errors
-    /// When it is infinite or no number: MariaDB has no such doubles.
     #[inline]
     pub fn put(&self, param: Param<'_>) -> Result<bool> {
         let suits = self.suits(param);

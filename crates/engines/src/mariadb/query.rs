@@ -8,9 +8,7 @@ use super::failure::Failure;
 
 impl Connection {
     /// Runs statements, and drops what they return.
-    ///
-    /// # Errors
-    /// The server's; it runs none after the one that failed.
+    /// None is run after one that failed.
     pub fn run(&self, sql: &str) -> Result<(), Failure> {
         self.send(sql)?;
         loop {
@@ -22,9 +20,6 @@ impl Connection {
     }
 
     /// Runs one statement; its rows, as texts, of which a NULL is empty.
-    ///
-    /// # Errors
-    /// The server's, or that its rows have not so many columns.
     pub fn rows<const N: usize>(&self, sql: &str) -> Result<Vec<[String; N]>, Failure> {
         self.send(sql)?;
         let answer = self.answer()?.ok_or_else(|| Failure::own("it returned no rows"))?;

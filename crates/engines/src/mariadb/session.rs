@@ -1,23 +1,34 @@
-//! A connection, and the database that goes with it on a server that is not ours.
+//! A database of MariaDB behind a connection.
 
 use std::rc::Rc;
 
 use super::connection::Connection;
-use super::dialect::COLLATION;
+use super::dialect::{COLLATION, MariaSql};
 use super::failure::Failure;
-use super::library::Connector;
+use super::library::{Connector, LIBRARY};
+use super::load::load;
+use super::statement::Prepared;
 use super::target::Target;
 use super::{NAME, failed};
-use crate::server::address::Address;
-use crate::{EngineError, Result};
+use crate::server::address::{self, Address};
+use crate::server::{self, Server};
+use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
+use crate::sql_driver::{Connected, Driver, Stopped};
+use crate::{ClientOpener, EngineError, Join, Result, Store};
+
+/// A user of a server that is given may lack the right to a statement
+/// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
+const ACCESS_DENIED: [u32; 3] = [1044, 1142, 1227];
 
 /// What a session does not leave to the server's defaults: strict, so that nothing is ever cut to
 /// fit, exact comparisons, times in UTC.
 const MODE: &str = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
-/// A connection. What was prepared on it keeps it, too.
+/// A connection, and what goes with it. What was prepared on it keeps it, too. Fields are dropped in
+/// order: the connection before its server.
 pub(super) struct Session {
     pub connection: Rc<Connection>,
+    pub server: Option<Server>,
     /// The largest packet that the server takes, in bytes.
     pub largest_packet: usize,
     target: Target,
@@ -30,37 +41,48 @@ pub(super) struct Session {
 
 impl Session {
     /// Connects, to no database yet that would be used.
-    ///
-    /// # Errors
-    /// When the server is not reached, or does not let the user in.
     pub fn connect(
         library: &'static Connector,
         target: Target,
         elsewhere: Address,
     ) -> std::result::Result<Self, Failure> {
         let connection = Rc::new(Connection::open(library, &target)?);
-        let database = String::new();
-        Ok(Self { connection, largest_packet: 0, target, database, elsewhere, given: false })
+        let (server, database, largest_packet, given) = (None, String::new(), 0, false);
+        Ok(Self { connection, server, largest_packet, target, database, elsewhere, given })
+    }
+
+    /// The store of a further client of a database, reached as its [`join`](Driver::join) says.
+    pub fn join(at: &str) -> Result<Store> {
+        let [database, address] = address::parts(NAME, at)?;
+        let could_not = |why: String| EngineError::failed(NAME, "join a database", why);
+        let address = Address::from(address);
+        let target = match &address {
+            Address::Socket(path) => Target::socket(path),
+            Address::Url(url) => Target::of_url(url).map_err(could_not)?,
+        };
+        let session = Self::connect(LIBRARY.get()?, target, address);
+        let session = session.map_err(|failure| could_not(failure.to_string()))?;
+        session.enter(database).map(Self::into_store)
+    }
+
+    pub fn into_store(self) -> Store {
+        Store::Sql(Connected::new(self))
     }
 
     /// Creates a database and makes it the current one; on a server that is `given` it is dropped
     /// with the session.
-    ///
-    /// # Errors
-    /// When the server reports one, such as that the user may create no database.
     pub fn create(mut self, database: &str, given: bool) -> Result<Self> {
-        self.run(&format!("CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {COLLATION}"))?;
+        self.send(&format!(
+            "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {COLLATION}"
+        ))?;
         self.given = given;
         self.enter(database)
     }
 
     /// Makes a database that another process has created the current one. It stays.
-    ///
-    /// # Errors
-    /// When the server reports one, such as that there is no such database.
     pub fn enter(mut self, database: &str) -> Result<Self> {
         database.clone_into(&mut self.database);
-        self.run(&format!("USE {database}"))?;
+        self.send(&format!("USE {database}"))?;
         self.set()?;
         let doing = "read `max_allowed_packet`";
         let rows = self.connection.rows("SELECT @@max_allowed_packet");
@@ -71,17 +93,9 @@ impl Session {
         Ok(self)
     }
 
-    /// How another process reaches the database.
-    pub fn at(&self) -> String {
-        format!("{} {}", self.database, self.elsewhere)
-    }
-
     /// Makes a new connection to the database, then lets go of the old one, so that a failure
     /// leaves one.
-    ///
-    /// # Errors
-    /// When the server is not reached, or reports one.
-    pub fn renew(&mut self) -> Result<()> {
+    fn renew(&mut self) -> Result<()> {
         let target = Target { database: Some(self.database.clone()), ..self.target.clone() };
         let connection = Connection::open(self.connection.library, &target);
         self.connection = Rc::new(connection.map_err(|e| failed("connect again", &e))?);
@@ -89,31 +103,162 @@ impl Session {
     }
 
     fn set(&self) -> Result<()> {
-        self.run(&format!(
+        self.send(&format!(
             "SET NAMES utf8mb4 COLLATE {COLLATION}, sql_mode = '{MODE}', time_zone = '+00:00', \
              autocommit = 1, tx_isolation = 'REPEATABLE-READ'"
         ))
     }
 
     /// Runs statements and drops what they return.
-    ///
-    /// # Errors
-    /// The server's message, with the statements.
-    pub fn run(&self, sql: &str) -> Result<()> {
+    pub fn send(&self, sql: &str) -> Result<()> {
         self.connection.run(sql).map_err(|e| failed(format!("run `{sql}`"), &e))
     }
 
     /// Drops the database that was created on somebody's server, if there is one.
-    ///
-    /// # Errors
-    /// When the server reports one.
-    pub fn drop_database(&mut self) -> Result<()> {
+    fn drop_database(&mut self) -> Result<()> {
         if std::mem::take(&mut self.given) {
-            self.run("ROLLBACK")?;
-            self.run(&format!("DROP DATABASE {}", self.database))
+            self.send("ROLLBACK")?;
+            self.send(&format!("DROP DATABASE {}", self.database))
         } else {
             Ok(())
         }
+    }
+
+    /// The tables of the database, quoted.
+    fn tables(&mut self) -> Result<Vec<String>> {
+        let sql = "SELECT table_name FROM information_schema.tables \
+                   WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'";
+        let rows: std::result::Result<Vec<[String; 1]>, _> = self.connection.rows(sql);
+        let rows = rows.map_err(|e| failed("list its tables", &e))?;
+        Ok(rows.iter().map(|[name]| format!("`{}`", name.replace('`', "``"))).collect())
+    }
+
+    /// Fresh statistics, of every column as well, for the planner
+    /// (<https://mariadb.com/kb/en/engine-independent-table-statistics/>).
+    fn analyze(&mut self, tables: &str) -> Result<()> {
+        let sql = format!("ANALYZE TABLE {tables} PERSISTENT FOR ALL");
+        let rows = self.connection.rows(&sql);
+        let rows = rows.map_err(|e| failed(format!("run `{sql}`"), &e))?;
+        // Table, what was done, kind of message, message: an error is a row, too.
+        match rows.iter().find(|[_, _, kind, _]| kind.eq_ignore_ascii_case("error")) {
+            Some([table, _, _, why]) => {
+                Err(EngineError::failed(NAME, format!("analyze {table}"), why))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Brings changed pages of the tables to disk
+    /// (<https://mariadb.com/kb/en/flush-tables-for-export/>).
+    fn flush(&mut self, tables: &str) -> Result<()> {
+        let sql = format!("FLUSH TABLES {tables} FOR EXPORT");
+        match self.connection.run(&sql) {
+            Ok(()) => self.send("UNLOCK TABLES"),
+            // On somebody's server only some users may; there it is not ours to insist.
+            Err(e) if self.server.is_none() && ACCESS_DENIED.contains(&e.code) => Ok(()),
+            Err(e) => Err(failed(format!("run `{sql}`"), &e)),
+        }
+    }
+}
+
+impl Driver for Session {
+    const NAME: &'static str = NAME;
+
+    /// InnoDB keeps rows in the order of the primary key: in that order each goes to the end.
+    const BULK_SORTED: bool = true;
+
+    type Prepared = Prepared;
+
+    fn dialect(&self) -> &'static dyn Dialect {
+        &MariaSql
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.send(sql)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        let prepared = Prepared::new(&self.connection, sql);
+        prepared.map_err(|e| failed(format!("prepare `{sql}`"), &e))
+    }
+
+    fn run(
+        &mut self,
+        statement: &mut Prepared,
+        params: &[Param<'_>],
+        visit: Option<&mut Visit<'_>>,
+    ) -> std::result::Result<u64, Stopped> {
+        statement.run(params, visit)
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        // REPEATABLE READ, the default: one snapshot from the first read on.
+        self.batch(match access {
+            Access::Read => "START TRANSACTION READ ONLY",
+            Access::Write => "START TRANSACTION READ WRITE",
+        })
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.batch("COMMIT")
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        self.batch("ROLLBACK")
+    }
+
+    fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        load(&self.connection, self.largest_packet, table, rows)
+    }
+
+    fn maintain(&mut self) -> Result<()> {
+        let tables = self.tables()?.join(", ");
+        if !tables.is_empty() {
+            // First, because it leaves old versions of its own rows.
+            self.analyze(&tables)?;
+        }
+        if self.server.is_some() {
+            // Waits until old versions of changed rows are gone. Where others have open snapshots,
+            // as they may on a server that is given, it would have no end.
+            self.send("SET GLOBAL innodb_max_purge_lag_wait = 0")?;
+        }
+        if tables.is_empty() { Ok(()) } else { self.flush(&tables) }
+    }
+
+    /// Of a server of our own, where the counter is on; elsewhere it is off as shipped
+    /// (<https://mariadb.com/kb/en/information-schema-innodb_metrics-table/>).
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        if self.server.is_none() {
+            return Ok(None);
+        }
+        let sql =
+            "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'log_checkpoints'";
+        let rows: std::result::Result<Vec<[String; 1]>, _> = self.connection.rows(sql);
+        let rows = rows.map_err(|e| failed("count its checkpoints", &e))?;
+        Ok(rows.first().and_then(|[count]| count.parse().ok()))
+    }
+
+    fn join(&self) -> Join {
+        Join::At(format!("{} {}", self.database, self.elsewhere))
+    }
+
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        let at = format!("{} {}", self.database, self.elsewhere);
+        Ok(ClientOpener::new(move || Self::join(&at)))
+    }
+
+    fn reconnect(&mut self) -> Option<Result<()>> {
+        Some(self.renew())
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        Err(server::no_log(NAME))
+    }
+
+    fn close(mut self) -> Result<()> {
+        let (dropped, server) = (self.drop_database(), self.server.take());
+        drop(self);
+        server.map_or(Ok(()), Server::stop).and(dropped)
     }
 }
 

@@ -4,15 +4,20 @@ use std::ffi::c_uint;
 use std::rc::Rc;
 use std::{ptr, slice};
 
-use super::NAME;
 use super::api::{Bind, DATA_TRUNCATED, NO_DATA};
 use super::column::{Column, Row};
 use super::connection::Connection;
 use super::failure::Failure;
 use super::handle::Handle;
 use super::param::Slot;
-use crate::sql::{Param, ResultRow};
-use crate::{EngineError, Result};
+use super::{NAME, failed};
+use crate::EngineError;
+use crate::sql::{Param, Visit};
+use crate::sql_driver::Stopped;
+
+/// A deadlock, a lock that was waited for in vain, and a record that another transaction has
+/// changed meanwhile.
+const CONFLICTS: [u32; 3] = [1213, 1205, 1020];
 
 /// A prepared statement, with the memory of its parameters and of its result's columns, which is
 /// bound once, and again only when a value comes that it does not suit.
@@ -25,47 +30,25 @@ pub(super) struct Prepared {
     sql: Box<str>,
 }
 
-/// Why a statement, or its result, was not run to its end.
-pub(super) enum Stopped {
-    Server(Failure),
-    Caller(EngineError),
-}
-
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Self {
-        Self::Server(failure)
-    }
-}
-
 impl Prepared {
     /// Prepares the one statement of `sql`.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn new(connection: &Rc<Connection>, sql: &str) -> std::result::Result<Self, Failure> {
+    pub fn new(connection: &Rc<Connection>, sql: &str) -> Result<Self, Failure> {
         let handle = Handle::prepare(connection, sql)?;
         let slots = (0..handle.parameters()).map(|_| Slot::new()).collect();
         let columns = Vec::new();
         Ok(Self { handle, slots, slots_are_bound: false, columns, sql: sql.into() })
     }
 
-    /// Its text.
-    pub const fn sql(&self) -> &str {
-        &self.sql
-    }
-
     /// Runs it, visits its rows as they come, and gives the number of rows that it changed.
-    ///
-    /// # Errors
-    /// The server's, the visitor's, or that a parameter cannot be given.
     pub fn run(
         &mut self,
         params: &[Param<'_>],
-        mut visit: impl FnMut(&dyn ResultRow) -> Result<()>,
-    ) -> std::result::Result<u64, Stopped> {
-        self.put(params)?;
+        mut visit: Option<&mut Visit<'_>>,
+    ) -> Result<u64, Stopped> {
+        self.put(params).map_err(Stopped::Engine)?;
+        let stopped = |failure: Failure, seen| stopped(&self.sql, &failure, seen);
         // SAFETY: the slots that are bound are the statement's own.
-        unsafe { self.handle.execute() }?;
+        unsafe { self.handle.execute() }.map_err(|e| stopped(e, false))?;
         let (api, raw) = (self.handle.api(), self.handle.raw());
         // SAFETY: the statement is alive.
         let count = unsafe { (api.stmt_field_count)(raw) };
@@ -76,50 +59,57 @@ impl Prepared {
         if rest.are_several_results() {
             self.columns.clear();
             let why = "it returns several results, of which one would be read";
-            let doing = format!("run `{}`", self.sql);
-            return Err(Stopped::Caller(EngineError::failed(NAME, doing, why)));
+            let error = EngineError::failed(NAME, format!("run `{}`", self.sql), why);
+            return Err(Stopped::Engine(error));
         }
-        bind_columns(&self.handle, &mut self.columns, count)?;
+        let bound = bind_columns(&self.handle, &mut self.columns, count);
+        bound.map_err(|e| stopped(e, false))?;
+        let mut seen = false;
         loop {
             // SAFETY: the columns that are bound are the statement's own, and no row of theirs is
             // borrowed.
-            match unsafe { (api.stmt_fetch)(raw) } {
-                0 => {}
-                DATA_TRUNCATED => complete(&self.handle, &mut self.columns)?,
+            let fetched = match unsafe { (api.stmt_fetch)(raw) } {
+                0 => Ok(()),
+                DATA_TRUNCATED => complete(&self.handle, &mut self.columns),
                 NO_DATA => {
                     rest.is_read = true;
                     return Ok(0);
                 }
-                _ => return Err(self.handle.failure().into()),
+                _ => Err(self.handle.failure()),
+            };
+            fetched.map_err(|e| stopped(e, seen))?;
+            seen = true;
+            if let Some(visit) = &mut visit {
+                visit(&Row(&self.columns)).map_err(Stopped::Visitor)?;
             }
-            visit(&Row(&self.columns)).map_err(Stopped::Caller)?;
         }
     }
 
     /// Puts the parameters where the library finds them.
     #[inline]
-    fn put(&mut self, params: &[Param<'_>]) -> std::result::Result<(), Stopped> {
+    fn put(&mut self, params: &[Param<'_>]) -> Result<(), EngineError> {
         if params.len() != self.slots.len() {
-            return Err(Stopped::Caller(self.has_other_parameters(params.len())));
+            return Err(self.has_other_parameters(params.len()));
         }
         let mut suit = self.slots_are_bound;
         for (slot, param) in self.slots.iter().zip(params) {
-            suit &= slot.put(*param).map_err(Stopped::Caller)?;
+            suit &= slot.put(*param)?;
         }
         if suit { Ok(()) } else { self.bind(params) }
     }
 
     #[cold]
-    fn bind(&mut self, params: &[Param<'_>]) -> std::result::Result<(), Stopped> {
+    fn bind(&mut self, params: &[Param<'_>]) -> Result<(), EngineError> {
         self.slots_are_bound = false;
         for (slot, param) in self.slots.iter_mut().zip(params) {
             slot.suit(*param);
-            slot.put(*param).map_err(Stopped::Caller)?;
+            slot.put(*param)?;
         }
         let mut binds: Vec<Bind> = self.slots.iter().map(Slot::bind).collect();
         // SAFETY: there is a slot for each parameter. They are neither moved nor changed before
         // they are bound again, and are dropped with the statement.
-        unsafe { self.handle.bind(&mut binds) }?;
+        let bound = unsafe { self.handle.bind(&mut binds) };
+        bound.map_err(|e| failed(format!("run `{}`", self.sql), &e))?;
         self.slots_are_bound = true;
         Ok(())
     }
@@ -128,6 +118,17 @@ impl Prepared {
     fn has_other_parameters(&self, given: usize) -> EngineError {
         let why = format!("it has {} parameters, {given} are given", self.slots.len());
         EngineError::failed(NAME, format!("run `{}`", self.sql), why)
+    }
+}
+
+/// An error of the server; whether it asks to "try restarting transaction"
+/// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>).
+#[cold]
+fn stopped(sql: &str, failure: &Failure, seen: bool) -> Stopped {
+    let error = failed(format!("run `{sql}`"), failure);
+    match !seen && CONFLICTS.contains(&failure.code) {
+        true => Stopped::Conflict(error),
+        false => Stopped::Engine(error),
     }
 }
 
@@ -163,11 +164,7 @@ impl Drop for Rest<'_> {
 
 /// Makes columns for what was returned and binds them, unless they are there: the types of a result
 /// may change with those of parameters.
-fn bind_columns(
-    handle: &Handle,
-    columns: &mut Vec<Column>,
-    count: c_uint,
-) -> std::result::Result<(), Failure> {
+fn bind_columns(handle: &Handle, columns: &mut Vec<Column>, count: c_uint) -> Result<(), Failure> {
     // SAFETY: the library has so many fields of the result, and keeps them until the next call.
     let fields = unsafe {
         let fields = (handle.connection().library.own.stmt_fetch_fields)(handle.raw());
@@ -185,30 +182,24 @@ fn bind_columns(
 
 /// Fetches what did not fit into its column, for which that is made to.
 #[cold]
-fn complete(handle: &Handle, columns: &mut [Column]) -> std::result::Result<(), Failure> {
+fn complete(handle: &Handle, columns: &mut [Column]) -> Result<(), Failure> {
     for (place, column) in (0..).zip(columns.iter_mut()) {
         if column.is_cut() {
             column.grow();
             let mut bind = column.bind();
             // SAFETY: the column is there and not null, and its new memory as large as the bind
             // says. The old one, which was bound, is written to by a fetch of a row alone.
-            let code = unsafe {
+            handle.done(unsafe {
                 (handle.api().stmt_fetch_column)(handle.raw(), ptr::from_mut(&mut bind), place, 0)
-            };
-            if code != 0 {
-                return Err(handle.failure());
-            }
+            })?;
         }
     }
     bind(handle, columns)
 }
 
-fn bind(handle: &Handle, columns: &[Column]) -> std::result::Result<(), Failure> {
+fn bind(handle: &Handle, columns: &[Column]) -> Result<(), Failure> {
     let mut binds: Vec<Bind> = columns.iter().map(Column::bind).collect();
     // SAFETY: there is a column for each of the result, with memory of its own. They are neither
     // moved nor grown before they are bound again, and are dropped with the statement.
-    match unsafe { (handle.api().stmt_bind_result)(handle.raw(), binds.as_mut_ptr()) } {
-        0 => Ok(()),
-        _ => Err(handle.failure()),
-    }
+    handle.done(unsafe { (handle.api().stmt_bind_result)(handle.raw(), binds.as_mut_ptr()) })
 }

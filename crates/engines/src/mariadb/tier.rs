@@ -67,9 +67,6 @@ const BINARY_LOG: TierSetting<()> =
     TierSetting::of(Durability::Power, (), "", MANUAL).reads(&[("sync_binlog", &["1"])]);
 
 /// Checks that the settings read back keep the tier.
-///
-/// # Errors
-/// When one is weaker, which only happens on a server that is not ours.
 pub(super) fn check(durability: Durability, settings: &[(String, String)]) -> Result<()> {
     TIERS.of(durability).check(NAME, durability, settings)?;
     let binlog = settings.iter().any(|(name, value)| name == "log_bin" && value == "ON");

@@ -38,9 +38,6 @@ impl ServerError {
 
 impl Answer {
     /// Whether it is the last one of a statement, without an error.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn is_last(&self) -> Result<bool, ServerError> {
         match self.status() {
             status if DONE.contains(&status) => Ok(true),

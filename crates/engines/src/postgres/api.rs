@@ -75,6 +75,7 @@ functions! {
     setNoticeProcessor(
         connection: Handle, processor: NoticeProcessor, of: *mut c_void
     ) -> Option<NoticeProcessor>;
+    serverVersion(connection: Handle) -> c_int;
     finish(connection: Handle);
 
     sendQuery(connection: Handle, sql: *const c_char) -> c_int;

@@ -31,9 +31,7 @@ pub(super) enum Reading {
 impl Connection {
     /// Connects to `place`, a URL or a list of options as libpq takes them, within ten seconds
     /// unless it says something else.
-    ///
-    /// # Errors
-    /// Why not, for a person: without the password.
+    /// An error is for a person, without the password.
     pub fn open(library: &'static Libpq, place: &str) -> Result<Self, String> {
         let place = CString::new(place).map_err(|e| e.to_string())?;
         // The later ones win.
@@ -67,10 +65,13 @@ impl Connection {
         self.library
     }
 
+    /// The server's version as one number: 150018 is 15.18.
+    pub fn server_version(&self) -> c_int {
+        // SAFETY: the connection is alive.
+        unsafe { (self.library.api.serverVersion)(self.raw) }
+    }
+
     /// Runs statements without parameters; what the last one gave, as text.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn exec(&mut self, sql: &CStr) -> Result<Answer, ServerError> {
         let answer = self.send(sql)?.last()?;
         answer.is_last()?;
@@ -78,17 +79,11 @@ impl Connection {
     }
 
     /// Runs statements that are not in C's form yet.
-    ///
-    /// # Errors
-    /// The server's, and when there is a zero byte in them.
     pub fn run(&mut self, sql: &str) -> Result<Answer, ServerError> {
         self.exec(&terminated(sql)?)
     }
 
     /// Begins a COPY into a table.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, ServerError> {
         let answer = self.send(&terminated(sql)?)?.last()?;
         match answer.wants_rows() {
@@ -105,9 +100,6 @@ impl Connection {
     }
 
     /// Prepares a statement under a name; the types of its parameters.
-    ///
-    /// # Errors
-    /// The server's, and when there is a zero byte in it.
     pub fn prepare(&mut self, name: &CStr, sql: &str) -> Result<Vec<Oid>, ServerError> {
         let (api, sql) = (&self.library.api, terminated(sql)?);
         let (name, sql) = (name.as_ptr(), sql.as_ptr());
@@ -121,9 +113,6 @@ impl Connection {
     }
 
     /// Runs a prepared statement.
-    ///
-    /// # Errors
-    /// When it could not be sent.
     pub fn execute(
         &mut self,
         name: &CStr,
@@ -203,9 +192,7 @@ impl Results<'_> {
     }
 
     /// The last one, of statements that give no rows or few; a COPY that has begun is one.
-    ///
-    /// # Errors
-    /// The first of the server's: what follows a lost connection says less.
+    /// Of several errors the first: what follows a lost connection says less.
     fn last(mut self) -> Result<Answer, ServerError> {
         let mut last = None;
         while let Some(answer) = self.next() {
@@ -232,9 +219,6 @@ pub(super) struct CopyIn<'a> {
 
 impl CopyIn<'_> {
     /// Sends bytes.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), ServerError> {
         let Connection { library, raw } = *self.connection;
         for piece in bytes.chunks(c_int::MAX as usize) {
@@ -248,9 +232,7 @@ impl CopyIn<'_> {
     }
 
     /// Ends it, and gives how many rows the server stored.
-    ///
-    /// # Errors
-    /// The server's: then nothing is stored.
+    /// After an error nothing is stored.
     pub fn finish(mut self) -> Result<u64, ServerError> {
         self.end(None)
     }

@@ -3,8 +3,9 @@
 use super::NAME;
 use super::answer::ServerError;
 use super::connection::Connection;
+use crate::Result;
 use crate::sql::{Param, Rows, SqlType, TableDef};
-use crate::{EngineError, Result};
+use crate::sql_driver::misfit::{check_width, not_taken};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xFF\r\n\0";
 
@@ -37,9 +38,6 @@ impl<'a> Copy<'a> {
     }
 
     /// Encodes rows until there are `size` bytes, or none is left: then `true`.
-    ///
-    /// # Errors
-    /// When a value does not fit its column.
     pub fn fill(&mut self, size: usize) -> Result<bool> {
         while !self.ended && self.out.len() < size {
             match self.rows.next() {
@@ -54,9 +52,7 @@ impl<'a> Copy<'a> {
     }
 
     /// Sends them all, and gives how many the server stored.
-    ///
-    /// # Errors
-    /// When a value does not fit its column, or the server reports one: then nothing is stored.
+    /// After an error nothing is stored.
     pub fn send(mut self, connection: &mut Connection, options: &str) -> Result<u64> {
         let names: Vec<&str> = self.table.columns.iter().map(|(name, ..)| *name).collect();
         let (name, names) = (self.table.name, names.join(", "));
@@ -75,34 +71,27 @@ impl<'a> Copy<'a> {
     }
 }
 
-#[expect(clippy::cast_precision_loss)]
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
 fn encode(table: &TableDef, row: &[Param<'_>], out: &mut Vec<u8>) -> Result<()> {
-    let misfit =
-        |why: String| EngineError::failed(NAME, format!("copy a row into {}", table.name), why);
-    let count = table.columns.len();
-    if row.len() != count {
-        return Err(misfit(format!("it has {} values, the table {count} columns", row.len())));
-    }
-    let fields = i16::try_from(count).map_err(|e| misfit(e.to_string()))?;
-    out.extend_from_slice(&fields.to_be_bytes());
-    for ((name, of, _), value) in table.columns.iter().zip(row) {
+    check_width(NAME, table, row)?;
+    // A table has 1,600 columns at most.
+    out.extend_from_slice(&(row.len() as i16).to_be_bytes());
+    for (column, ((_, of, _), value)) in table.columns.iter().zip(row).enumerate() {
+        let misfit = || not_taken(NAME, table, column, *value);
         match (*value, of) {
             (Param::Null, _) => out.extend_from_slice(&NULL.to_be_bytes()),
             (Param::Int(value), SqlType::Big) => field(out, value.to_be_bytes()),
-            (Param::Int(value), SqlType::Int) => match i32::try_from(value) {
-                Ok(value) => field(out, value.to_be_bytes()),
-                Err(_) => return Err(misfit(format!("{value} does not fit column {name}"))),
-            },
+            (Param::Int(value), SqlType::Int) => {
+                field(out, i32::try_from(value).map_err(|_| misfit())?.to_be_bytes());
+            }
             (Param::Float(value), SqlType::Double) => field(out, value.to_be_bytes()),
             (Param::Int(value), SqlType::Double) => field(out, (value as f64).to_be_bytes()),
             (Param::Text(value), SqlType::Text) => {
-                let length = i32::try_from(value.len()).map_err(|e| misfit(e.to_string()))?;
+                let length = i32::try_from(value.len()).map_err(|_| misfit())?;
                 out.extend_from_slice(&length.to_be_bytes());
                 out.extend_from_slice(value.as_bytes());
             }
-            (value, of) => {
-                return Err(misfit(format!("{value:?} is no {of:?} as column {name} wants")));
-            }
+            _ => return Err(misfit()),
         }
     }
     Ok(())

@@ -7,14 +7,17 @@ use crate::sql::{BinaryJson, Dialect, TableDef};
 
 /// The dialect of a tier: tables that may vanish in a crash are created UNLOGGED.
 pub(super) fn of(durability: Durability) -> &'static dyn Dialect {
-    if TIERS.of(durability).set.unlogged { &Unlogged } else { &Logged }
+    match TIERS.of(durability).set.unlogged {
+        true => &PostgresSql { create: "CREATE UNLOGGED TABLE" },
+        false => &PostgresSql { create: "CREATE TABLE" },
+    }
 }
 
-struct Logged;
+struct PostgresSql {
+    create: &'static str,
+}
 
-struct Unlogged;
-
-impl Dialect for Logged {
+impl Dialect for PostgresSql {
     fn placeholder(&self, n: usize) -> String {
         format!("${n}")
     }
@@ -42,35 +45,8 @@ impl Dialect for Logged {
         let moment = format!("to_timestamp({milliseconds} / 1000) AT TIME ZONE 'UTC'");
         Some(format!("CAST(date_part('month', {moment}) AS integer)"))
     }
-}
 
-impl Dialect for Unlogged {
-    fn placeholder(&self, n: usize) -> String {
-        Logged.placeholder(n)
-    }
-
-    fn json(&self) -> Option<&'static str> {
-        Logged.json()
-    }
-
-    fn binary_json(&self) -> Option<BinaryJson> {
-        Logged.binary_json()
-    }
-
-    fn json_number(&self, column: &str, field: &str) -> Option<String> {
-        Logged.json_number(column, field)
-    }
-
-    fn json_text(&self, column: &str, field: &str) -> Option<String> {
-        Logged.json_text(column, field)
-    }
-
-    fn month(&self, milliseconds: &str) -> Option<String> {
-        Logged.month(milliseconds)
-    }
-
-    fn create_table_of(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
-        let create = Logged.create_table_of(table, types);
-        create.replacen("CREATE TABLE", "CREATE UNLOGGED TABLE", 1)
+    fn around_table(&self, _: &TableDef) -> (&'static str, &'static str) {
+        (self.create, "")
     }
 }

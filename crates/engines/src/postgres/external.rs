@@ -15,9 +15,6 @@ use crate::{EngineError, Result, server};
 
 /// Connects and makes a schema of our own the only one that is seen; nothing else of the server
 /// is touched. The tier's settings that a session may set are set.
-///
-/// # Errors
-/// When the URL is none, the server is not reached, or the user may create no schema.
 pub(super) fn connect(url: &str, durability: Durability) -> Result<Session> {
     let library = LIBRARY.get()?;
     let place = place(library, url).map_err(|why| {
@@ -30,7 +27,7 @@ pub(super) fn connect(url: &str, durability: Durability) -> Result<Session> {
     let sql = format!("CREATE SCHEMA {schema}");
     connection.run(&sql).map_err(|e| e.while_doing(format!("run `{sql}`")))?;
     // From here on, dropping the session drops the schema.
-    let mut session = Session::with_schema(connection, schema.clone(), url);
+    let mut session = Session::new(connection, Some(schema.clone()), url, durability);
     session.set(settings(&schema, durability))?;
     Ok(session)
 }
@@ -42,9 +39,6 @@ pub(super) fn settings(schema: &str, durability: Durability) -> String {
 }
 
 /// Where the server of a URL is, without the user's password.
-///
-/// # Errors
-/// When it is no URL, or part of a password could be taken for something else and be shown.
 fn place(library: &Libpq, url: &str) -> std::result::Result<String, String> {
     if let Some((_, rest)) = url.split_once("://")
         && let Some(end) = rest.rfind('@')

@@ -19,9 +19,6 @@ use crate::{Link, OpenOptions, Result};
 const USER: &str = "postgres";
 
 /// Creates a database cluster at `open`, starts a server on it and connects.
-///
-/// # Errors
-/// When PostgreSQL is not installed, or does not start: with the last lines of its log.
 pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let Installation { initdb, postgres, account, .. } =
@@ -53,7 +50,7 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     );
     let connect = |_: &Home| Connection::open(library, &place);
     let (server, connection) = Server::start(spec(&postgres, args), &home, connect)?;
-    Ok((server, Session::new(connection, &place)))
+    Ok((server, Session::new(connection, None, &place, open.durability)))
 }
 
 fn words(line: &str) -> Vec<OsString> {

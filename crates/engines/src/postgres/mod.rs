@@ -1,8 +1,5 @@
 //! `postgres`: PostgreSQL, a private server on a Unix socket, or a schema of one given by URL.
 //! Reached through its own client library, libpq, which is opened at run time.
-//!
-//! A statement that fails inside a transaction ends it: the transaction is rolled back, so that
-//! the connection can be used again.
 
 mod answer;
 mod api;
@@ -17,7 +14,6 @@ mod row;
 mod session;
 mod settings;
 mod statement;
-mod store;
 mod tier;
 mod types;
 mod value;
@@ -32,7 +28,6 @@ use crate::{
 };
 use library::LIBRARY;
 use session::Session;
-use store::PostgresStore;
 use tier::TIERS;
 
 /// Its name in errors.
@@ -70,16 +65,15 @@ impl Engine for Postgres {
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let given = |url: &str| external::connect(url, options.durability);
         let (mut session, server) = server::connect(options, given, managed::start)?;
-        let (version, settings) = settings::read_back(&mut session, options.durability)?;
-        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
         let pid = server.as_ref().map(Server::pid);
-        let store = PostgresStore::new(session, server, options.durability);
-        Ok(Opened { store: Store::Sql(Box::new(store)), version, settings, server: pid })
+        session.server = server;
+        let (version, settings) = settings::read_back(&mut session)?;
+        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
+        Ok(Opened { store: session.into_store(), version, settings, server: pid })
     }
 
     fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
-        let session = Session::join(LIBRARY.get()?, at, options.durability)?;
-        Ok(Store::Sql(Box::new(PostgresStore::new(session, None, options.durability))))
+        Session::join(LIBRARY.get()?, at, options.durability)
     }
 }
 

@@ -7,6 +7,7 @@ use super::answer::Answer;
 use super::api::Oid;
 use super::{NAME, types};
 use crate::sql::ResultRow;
+use crate::sql_driver::misfit::{no_column, not_wanted};
 use crate::{EngineError, Result};
 
 /// A row of an answer whose values are binary.
@@ -32,7 +33,9 @@ impl View<'_> {
         decode: impl FnOnce(Oid, &'a [u8]) -> Option<T>,
     ) -> Result<Option<T>> {
         let number = c_int::try_from(column).ok().filter(|number| *number < self.columns);
-        let Some(number) = number else { return Err(self.no_column(column)) };
+        let Some(number) = number else {
+            return Err(no_column(NAME, column, self.columns as usize));
+        };
         let Some(bytes) = self.answer.value(self.row, number) else { return Ok(None) };
         match decode(self.type_of(number), bytes) {
             Some(value) => Ok(Some(value)),
@@ -46,19 +49,11 @@ impl View<'_> {
     }
 
     #[cold]
-    fn no_column(&self, column: usize) -> EngineError {
-        let why = format!("it has {}", self.columns);
-        EngineError::failed(NAME, format!("read column {column} of a row"), why)
-    }
-
-    #[cold]
     fn misfit(&self, column: c_int, wanted: &str) -> EngineError {
         // SAFETY: the answer is alive and has the column: its name is a terminated text.
         let name = unsafe { CStr::from_ptr((self.answer.api.fname)(self.answer.raw, column)) };
         let of = types::name(self.type_of(column));
-        let doing = format!("read column {column} (`{}`)", name.to_string_lossy());
-        let why = format!("it is {of}, and this value of it no {wanted}: cast it in the statement");
-        EngineError::failed(NAME, doing, why)
+        not_wanted(NAME, column as usize, &name.to_string_lossy(), &of, wanted)
     }
 }
 

@@ -1,35 +1,16 @@
 //! What the server really runs with.
 
-use embermark_model::Durability;
-
-use super::dialect;
 use super::session::Session;
 use crate::Result;
 use crate::sql::{Nullable, SqlType, TableDef};
+use crate::sql_driver::Driver;
 
 /// The parameters that decide durability and speed.
-const NAMES: [&str; 20] = [
-    "fsync",
-    "synchronous_commit",
-    "full_page_writes",
-    "wal_sync_method",
-    "wal_level",
-    "max_wal_senders",
-    "max_wal_size",
-    "checkpoint_timeout",
-    "shared_buffers",
-    "work_mem",
-    "maintenance_work_mem",
-    "effective_cache_size",
-    "autovacuum",
-    "jit",
-    "max_parallel_workers_per_gather",
-    "max_connections",
-    "listen_addresses",
-    "data_checksums",
-    "server_encoding",
-    "lc_collate",
-];
+const NAMES: &str = "\
+    fsync synchronous_commit full_page_writes wal_sync_method wal_level max_wal_senders \
+    max_wal_size checkpoint_timeout checkpoint_completion_target shared_buffers work_mem \
+    maintenance_work_mem effective_cache_size autovacuum jit max_parallel_workers_per_gather \
+    max_connections listen_addresses data_checksums server_encoding lc_collate";
 
 /// A table made only to see how the tables of the tier are kept.
 const PROBE: TableDef = TableDef {
@@ -42,32 +23,27 @@ type Settings = Vec<(String, String)>;
 
 /// The version, and the settings by their own names; one that this version lacks is left out. Last
 /// the version of libpq.
-///
-/// # Errors
-/// When the server reports one.
-pub(super) fn read_back(
-    session: &mut Session,
-    durability: Durability,
-) -> Result<(String, Settings)> {
-    let list = NAMES.map(|name| format!("current_setting('{name}', true)")).join(", ");
-    let found = session.batch(&format!("SELECT {list}, current_setting('server_version')"))?;
+pub(super) fn read_back(session: &mut Session) -> Result<(String, Settings)> {
+    let names: Vec<&str> = NAMES.split(' ').collect();
+    let list: Vec<_> =
+        names.iter().map(|name| format!("current_setting('{name}', true)")).collect();
+    let list = list.join(", ");
+    let found = session.ask(&format!("SELECT {list}, current_setting('server_version')"))?;
     let mut values = found.texts().into_iter().flatten();
-    let mut settings: Settings = NAMES
-        .iter()
-        .zip(&mut values)
-        .filter_map(|(name, value)| Some(((*name).to_owned(), value?)))
-        .collect();
+    let named = names.iter().zip(&mut values);
+    let mut settings: Settings =
+        named.filter_map(|(name, value)| Some(((*name).to_owned(), value?))).collect();
     let version = values.next().flatten().unwrap_or_default();
-    settings.push(("relpersistence".to_owned(), persistence(session, durability)?));
+    settings.push(("relpersistence".to_owned(), persistence(session)?));
     settings.push(("libpq".to_owned(), session.connection.library().version.clone()));
     Ok((version, settings))
 }
 
 /// How a table is kept, found out by making one.
-fn persistence(session: &mut Session, durability: Durability) -> Result<String> {
-    session.batch(&format!("BEGIN; {}", dialect::of(durability).create_table(&PROBE)))?;
+fn persistence(session: &mut Session) -> Result<String> {
+    session.ask(&format!("BEGIN; {}", session.dialect().create_table(&PROBE)))?;
     let sql = "SELECT relpersistence FROM pg_class WHERE oid = 'embermark_probe'::regclass";
-    let kept = session.batch(sql)?.texts().into_iter().flatten().flatten().next();
+    let kept = session.ask(sql)?.texts().into_iter().flatten().flatten().next();
     session.exec(c"ROLLBACK")?;
     Ok(match kept.as_deref().unwrap_or_default() {
         "p" => "permanent".to_owned(),

@@ -67,9 +67,6 @@ impl Values {
     }
 
     /// Encodes them.
-    ///
-    /// # Errors
-    /// When there are more or fewer than the statement has, or one is none of its type.
     pub fn encode<'a>(&'a mut self, params: &'a [Param<'a>]) -> Result<Encoded<'a>, String> {
         let count = self.types.len();
         if params.len() != count {

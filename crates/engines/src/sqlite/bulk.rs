@@ -7,8 +7,9 @@ use rusqlite::Connection;
 
 use super::NAME;
 use super::statement::Prepared;
+use crate::Result;
 use crate::sql::{Param, Rows, TableDef};
-use crate::{EngineError, Result};
+use crate::sql_driver::misfit::check_width;
 
 /// Rows of one INSERT: per row, 64 cost half of what one costs, and more gain little.
 const ROWS: usize = 64;
@@ -61,15 +62,11 @@ pub(super) fn insert(
     table: &TableDef,
     rows: &mut dyn Rows,
 ) -> Result<u64> {
-    let width = table.columns.len();
-    let most = ROWS.min(PARAMETERS / width.max(1)).max(1);
+    let most = ROWS.min(PARAMETERS / table.columns.len().max(1)).max(1);
     let full = statement(connection, table, most)?;
     let (mut batch, mut held, mut count) = (Batch::default(), 0, 0);
     while let Some(row) = rows.next() {
-        if row.len() != width {
-            let what = format!("the table has {width} columns, the row {} values", row.len());
-            return Err(EngineError::failed(NAME, format!("load {}", table.name), what));
-        }
+        check_width(NAME, table, row)?;
         batch.push(row);
         (held, count) = (held + 1, count + 1);
         if held == most {

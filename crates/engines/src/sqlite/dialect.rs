@@ -5,34 +5,17 @@ use crate::sql::{BinaryJson, Dialect, SqlType, TableDef};
 /// The dialect.
 pub(super) struct SqliteDialect;
 
-/// The same with tables as standard SQL creates them.
-struct Plain;
-
-fn type_name(of: SqlType) -> &'static str {
-    match of {
-        SqlType::Int | SqlType::Big => "INTEGER",
-        SqlType::Double => "REAL",
-        SqlType::Text => "TEXT",
-    }
-}
-
-impl Dialect for Plain {
+impl Dialect for SqliteDialect {
     fn type_name(&self, of: SqlType) -> &'static str {
-        type_name(of)
+        match of {
+            SqlType::Int | SqlType::Big => "INTEGER",
+            SqlType::Double => "REAL",
+            SqlType::Text => "TEXT",
+        }
     }
 
     fn placeholder(&self, n: usize) -> String {
         format!("?{n}")
-    }
-}
-
-impl Dialect for SqliteDialect {
-    fn type_name(&self, of: SqlType) -> &'static str {
-        type_name(of)
-    }
-
-    fn placeholder(&self, n: usize) -> String {
-        Plain.placeholder(n)
     }
 
     /// "SQLite stores JSON as ordinary text": <https://www.sqlite.org/json1.html>. A column declared
@@ -63,14 +46,13 @@ impl Dialect for SqliteDialect {
     /// A key of one INTEGER column is the row's own number, by which a table is stored. With any
     /// other key the manual advises WITHOUT ROWID, which stores the table by that key and saves a
     /// second tree and a second search: <https://www.sqlite.org/withoutrowid.html>.
-    fn create_table_of(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
+    fn around_table(&self, table: &TableDef) -> (&'static str, &'static str) {
         let is_integer = |key: &str| {
             let mut columns = table.columns.iter();
-            columns.any(|(name, of, _)| *name == key && type_name(*of) == "INTEGER")
+            columns.any(|(name, of, _)| *name == key && self.type_name(*of) == "INTEGER")
         };
         let stored_by_number = matches!(table.key, [key] if is_integer(key));
-        let storage = if stored_by_number { "" } else { " WITHOUT ROWID" };
-        Plain.create_table_of(table, types) + storage
+        ("CREATE TABLE", if stored_by_number { "" } else { " WITHOUT ROWID" })
     }
 
     fn sample_deviation(&self, _: &str) -> Option<String> {

@@ -21,7 +21,7 @@ use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
     Tier,
 };
-use store::SqliteStore;
+use store::Session;
 use tier::{Pragmas, TIERS};
 
 /// Its name in errors.
@@ -57,18 +57,37 @@ impl Engine for Sqlite {
         let settings = read_all(&connection)
             .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
         TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
-        let store = Store::Sql(Box::new(SqliteStore::new(connection, options)?));
+        let locking = ("locking_mode".to_owned(), locking_mode(options).to_lowercase());
+        if !settings.contains(&locking) {
+            let why = format!("it did not take locking_mode={}", locking.1);
+            return Err(EngineError::failed(NAME, "set its pragmas", why));
+        }
+        let store = Session::store(connection, options)?;
         let version = rusqlite::version().to_owned();
         Ok(Opened { store, version, settings, server: None })
     }
 
     fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
-        if let Some(why) = TIERS.of(options.durability).set.exclusive {
-            return Err(EngineError::unsupported(NAME, format!("a second process: {why}")));
+        if TIERS.of(options.durability).set.exclusive {
+            return Err(EngineError::unsupported(NAME, format!("a second process: {LOCKED}")));
         }
-        let connection = connect(options, Client::Further)?;
-        Ok(Store::Sql(Box::new(SqliteStore::new(connection, options)?)))
+        let options = OpenOptions { shared: true, ..options.clone() };
+        Session::store(connect(&options, Client::Further)?, &options)
     }
+}
+
+/// Why nobody else may open a database that [is locked](is_locked).
+const LOCKED: &str = "with locking_mode=EXCLUSIVE, set in the tier `none` and wherever one client has the database \
+     alone, no other connection can access it (https://www.sqlite.org/pragma.html#pragma_locking_mode)";
+
+/// Whether the file stays locked as long as it is open, which saves the locking of every transaction,
+/// and in write-ahead mode the shared memory (<https://www.sqlite.org/wal.html#noshm>).
+fn is_locked(options: &OpenOptions) -> bool {
+    options.is_alone() || TIERS.of(options.durability).set.exclusive
+}
+
+fn locking_mode(options: &OpenOptions) -> &'static str {
+    if is_locked(options) { "EXCLUSIVE" } else { "NORMAL" }
 }
 
 /// Whose the database is.
@@ -115,10 +134,12 @@ fn configure(
     // https://www.sqlite.org/c3ref/prepare.html. A planner that does not look at parameters is
     // the documented way out: https://www.sqlite.org/queryplanner-ng.html#qpsg.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    let Pragmas { journal_mode, synchronous, locking_mode, .. } = TIERS.of(options.durability).set;
+    let locking_mode = locking_mode(options);
+    let Pragmas { journal_mode, synchronous, .. } = TIERS.of(options.durability).set;
     // A negative cache size counts in KiB. Memory-mapped I/O stays off, its default: the manual
     // promises no gain and warns of what it costs (https://www.sqlite.org/mmap.html).
     let cache = options.memory / 1024;
+    // The lock before the journal: the index of a log that is opened unlocked lies in shared memory.
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {synchronous}; PRAGMA locking_mode = {locking_mode}; \
          PRAGMA cache_size = -{cache};"

@@ -10,6 +10,7 @@ use rusqlite::{Connection, ffi};
 
 use super::NAME;
 use crate::sql::{Param, ResultRow, Visit};
+use crate::sql_driver::Stopped;
 use crate::{EngineError, Result};
 
 /// A prepared statement.
@@ -68,10 +69,14 @@ impl Prepared {
     }
 
     /// Runs it and visits its rows.
-    pub(super) fn query(&self, params: &[Param<'_>], visit: &mut Visit<'_>) -> Result<()> {
-        let running = self.bind(params.iter().copied())?;
-        while running.step()? {
-            visit(&Row(self))?;
+    pub(super) fn query(
+        &self,
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> std::result::Result<(), Stopped> {
+        let running = self.bind(params.iter().copied()).map_err(Stopped::Engine)?;
+        while running.step().map_err(Stopped::Engine)? {
+            visit(&Row(self)).map_err(Stopped::Visitor)?;
         }
         Ok(())
     }

@@ -11,16 +11,51 @@ fn options(durability: Durability) -> (tempfile::TempDir, OpenOptions) {
 
 #[test]
 fn the_pragmas_of_each_tier_are_in_force() {
+    let [alone, shared, clients] = [(1, false), (1, true), (2, false)];
     let expected = [
-        (Durability::None, ["memory", "0", "-8192", "4096", "exclusive", "1000", "0"]),
-        (Durability::Process, ["wal", "0", "-8192", "4096", "normal", "1000", "0"]),
-        (Durability::Power, ["wal", "2", "-8192", "4096", "normal", "1000", "0"]),
+        (Durability::None, alone, ["memory", "0", "-8192", "4096", "exclusive", "1000", "0"]),
+        (Durability::None, shared, ["memory", "0", "-8192", "4096", "exclusive", "1000", "0"]),
+        (Durability::Process, alone, ["wal", "0", "-8192", "4096", "exclusive", "1000", "0"]),
+        (Durability::Process, shared, ["wal", "0", "-8192", "4096", "normal", "1000", "0"]),
+        (Durability::Process, clients, ["wal", "0", "-8192", "4096", "normal", "1000", "0"]),
+        (Durability::Power, alone, ["wal", "2", "-8192", "4096", "exclusive", "1000", "0"]),
+        (Durability::Power, shared, ["wal", "2", "-8192", "4096", "normal", "1000", "0"]),
     ];
-    for (durability, values) in expected {
+    for (durability, (clients, shared), values) in expected {
         let (_folder, options) = options(durability);
+        let options = OpenOptions { clients, shared, ..options };
         let settings = Sqlite.open(&options).unwrap().settings;
         let wanted = PRAGMAS.into_iter().zip(values).map(|(n, v)| (n.to_owned(), v.to_owned()));
         assert_eq!(settings, wanted.collect::<Vec<_>>(), "{durability}");
+    }
+}
+
+#[test]
+fn who_has_a_database_alone_shares_nothing_and_keeps_it_to_itself() {
+    for durability in [Durability::Process, Durability::Power] {
+        let (_folder, options) = options(durability);
+        let write = |options: &OpenOptions| {
+            let mut store = Sqlite.open(options).unwrap().store;
+            let Store::Sql(sql) = &mut store else { panic!("no store of SQL") };
+            sql.batch("CREATE TABLE IF NOT EXISTS t (a INTEGER); INSERT INTO t VALUES (1)")
+                .unwrap();
+            store
+        };
+        let shared_memory = options.dir.join(format!("{FILE}-shm"));
+        let mut store = write(&options);
+        assert!(!shared_memory.exists(), "{durability}");
+        let other = Connection::open(options.dir.join(FILE)).unwrap();
+        other.busy_timeout(std::time::Duration::ZERO).unwrap();
+        let error = other.query_row("SELECT COUNT(*) FROM t", [], |_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("locked"), "{error}");
+        let error = store.lifecycle().open_client().err().unwrap();
+        assert!(error.is_unsupported() && error.to_string().contains("EXCLUSIVE"), "{error}");
+        store.close().unwrap();
+        let store = write(&OpenOptions { shared: true, ..options });
+        assert!(shared_memory.exists(), "{durability}");
+        let count = other.query_row("SELECT COUNT(*) FROM t", [], |row| row.get::<_, i64>(0));
+        assert_eq!(count, Ok(2), "{durability}");
+        store.close().unwrap();
     }
 }
 

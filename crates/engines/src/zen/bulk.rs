@@ -13,43 +13,46 @@ const OVERHEAD: usize = 8;
 
 const DOING: &str = "create records in bulk";
 
-/// Records on their way into a file.
-pub(super) struct Batch<'a> {
-    file: &'a File,
+/// Records on their way into a file, the same in every call.
+#[derive(Default)]
+pub(super) struct Batch {
     /// None until there is a record. The interface cannot empty one.
     payload: Option<Owned>,
     records: u64,
     bytes: usize,
 }
 
-impl<'a> Batch<'a> {
-    pub(super) fn new(file: &'a File) -> Self {
-        Self { file, payload: None, records: 0, bytes: 0 }
-    }
-
+impl Batch {
     /// Adds a record, creating those before it when there is no more room.
-    pub(super) fn add(&mut self, record: &mut [u8]) -> Result<()> {
+    pub(super) fn add(&mut self, file: &File, record: &mut [u8]) -> Result<()> {
         let needed = record.len() + OVERHEAD;
         if self.bytes + needed > PAYLOAD {
-            self.flush()?;
+            self.flush(file)?;
         }
         if needed > PAYLOAD {
-            return match self.file.create(record)? {
+            return match file.create(record)? {
                 true => Ok(()),
                 false => Err(EngineError::failed(NAME, DOING, "a key is there already")),
             };
         }
-        let (api, _) = self.file.parts();
+        let (api, _) = file.parts();
         let payload = match &self.payload {
             Some(payload) => payload,
             None => {
-                let made = Owned::new(api, api.payload_allocate, api.payload_free, DOING)?;
+                let made = Owned::new(
+                    api,
+                    api.BulkCreatePayloadAllocate,
+                    api.BulkCreatePayloadFree,
+                    DOING,
+                )?;
                 self.payload.insert(made)
             }
         };
         let length = int(record.len());
         // SAFETY: the handle is open; the record lives through the call.
-        let code = unsafe { (api.payload_add)(payload.raw(), record.as_ptr().cast(), length) };
+        let code = unsafe {
+            (api.BulkCreatePayloadAddRecord)(payload.raw(), record.as_ptr().cast(), length)
+        };
         check(api, code, DOING)?;
         self.records += 1;
         self.bytes += needed;
@@ -57,15 +60,16 @@ impl<'a> Batch<'a> {
     }
 
     /// Creates the records that were added.
-    pub(super) fn flush(&mut self) -> Result<()> {
+    pub(super) fn flush(&mut self, file: &File) -> Result<()> {
         let Some(payload) = self.payload.take() else { return Ok(()) };
-        let (api, file) = self.file.parts();
-        let result = Owned::new(api, api.created_allocate, api.created_free, DOING)?;
+        let (api, file) = file.parts();
+        let result =
+            Owned::new(api, api.BulkCreateResultAllocate, api.BulkCreateResultFree, DOING)?;
         // SAFETY: all handles are open.
-        let code = unsafe { (api.bulk_create)(file, payload.raw(), result.raw()) };
+        let code = unsafe { (api.FileBulkCreate)(file, payload.raw(), result.raw()) };
         check(api, code, DOING)?;
         // SAFETY: the handle is open and was filled.
-        let created = unsafe { (api.created_count)(result.raw()) };
+        let created = unsafe { (api.BulkCreateResultGetRecordCount)(result.raw()) };
         if u64::try_from(created) != Ok(self.records) {
             let message = format!("it created {created} of {} records", self.records);
             return Err(EngineError::failed(NAME, DOING, message));

@@ -1,11 +1,14 @@
 //! A client of the engine: its session, its transaction, its version; and its errors.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::NAME;
-use super::ffi::{Allocate, Api, Free, Handle, LOCK_NONE, Status, TRANSACTION_EXCLUSIVE, status};
+use super::ffi::{
+    Allocate, Api, Free, Handle, LOCK_NONE, Set, Status, TRANSACTION_EXCLUSIVE, status,
+};
 use crate::{EngineError, Result};
 
 /// The two letters that name us to the engine, `EM`.
@@ -21,7 +24,7 @@ pub(super) fn check(api: &Api, code: Status, doing: &str) -> Result<()> {
 #[cold]
 pub(super) fn error(api: &Api, code: Status, doing: &str) -> EngineError {
     // SAFETY: the function takes any number.
-    let words = text(unsafe { (api.status_to_string)(code) });
+    let words = text(unsafe { (api.StatusCodeToString)(code) });
     EngineError::failed(NAME, doing, format_args!("{words} (status {code})"))
 }
 
@@ -42,19 +45,54 @@ pub(super) const fn int(length: usize) -> c_int {
     length as c_int
 }
 
-/// A thing of the library's, freed when dropped.
+/// A thing of the library's that is needed to do something; freed when dropped.
 pub(super) struct Owned {
+    api: &'static Api,
     raw: Handle,
     free: Free,
+    doing: &'static str,
 }
 
 impl Owned {
     /// Makes one. `allocate` and `free` belong together.
-    pub(super) fn new(api: &Api, allocate: Allocate, free: Free, doing: &str) -> Result<Self> {
+    pub(super) fn new(
+        api: &'static Api,
+        allocate: Allocate,
+        free: Free,
+        doing: &'static str,
+    ) -> Result<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: the function stores a handle where it is told to.
         check(api, unsafe { allocate(&mut raw) }, doing)?;
-        Ok(Self { raw, free })
+        Ok(Self { api, raw, free, doing })
+    }
+
+    /// Sets a property, by the function of its kind.
+    pub(super) fn set(&self, set: Set, to: c_int) -> Result<()> {
+        // SAFETY: the handle is open.
+        check(self.api, unsafe { set(self.raw, to) }, self.doing)
+    }
+
+    /// A number that it tells by the function of its kind, which is -1 in case of an error.
+    pub(super) fn number<T: TryInto<u64>>(
+        &self,
+        get: unsafe extern "C" fn(Handle) -> T,
+        last_status: unsafe extern "C" fn(Handle) -> Status,
+    ) -> Result<u64> {
+        // SAFETY: the handle is open.
+        self.number_by(|raw| unsafe { get(raw) }, last_status)
+    }
+
+    /// As [`number`](Self::number), by a call of more arguments.
+    #[inline]
+    pub(super) fn number_by<T: TryInto<u64>>(
+        &self,
+        get: impl FnOnce(Handle) -> T,
+        last_status: unsafe extern "C" fn(Handle) -> Status,
+    ) -> Result<u64> {
+        // SAFETY: the handle is open.
+        let failed = |_| error(self.api, unsafe { last_status(self.raw) }, self.doing);
+        get(self.raw).try_into().map_err(failed)
     }
 
     /// Its handle, good as long as this lives.
@@ -84,7 +122,7 @@ pub(super) struct Versions {
 pub(super) struct Client {
     pub(super) api: &'static Api,
     /// Null once it is closed.
-    raw: Handle,
+    raw: Cell<Handle>,
 }
 
 impl Client {
@@ -95,50 +133,49 @@ impl Client {
         let number = c_int::from(NUMBERS.fetch_add(1, Ordering::Relaxed));
         let mut raw = ptr::null_mut();
         // SAFETY: the function stores a handle where it is told to.
-        let code = unsafe { (api.client_allocate)(&mut raw, SERVICE_AGENT, number) };
+        let code = unsafe { (api.ClientAllocate)(&mut raw, SERVICE_AGENT, number) };
         check(api, code, "begin a session")?;
-        Ok(Self { api, raw })
+        Ok(Self { api, raw: Cell::new(raw) })
     }
 
-    /// Its handle, good as long as this lives.
+    /// Its handle, null once it is closed.
     #[inline]
     pub(super) fn raw(&self) -> Handle {
-        self.raw
+        self.raw.get()
     }
 
     /// The versions; the engine has to answer for that.
     pub(super) fn versions(&self) -> Result<Versions> {
         const DOING: &str = "ask for its version";
         let api = self.api;
-        let version = Owned::new(api, api.version_allocate, api.version_free, DOING)?;
-        let raw = version.raw();
+        let version = Owned::new(api, api.VersionAllocate, api.VersionFree, DOING)?;
         // SAFETY: both handles are open; without a file the call concerns no remote engine.
-        check(api, unsafe { (api.client_get_version)(self.raw, raw, ptr::null_mut()) }, DOING)?;
-        let number = |get: unsafe extern "C" fn(Handle) -> c_int| {
-            // SAFETY: the version's handle is open.
-            match unsafe { get(raw) } {
-                // SAFETY: as above.
-                -1 => Err(error(api, unsafe { (api.version_last_status)(raw) }, DOING)),
-                number => Ok(number),
-            }
-        };
-        let client = (number(api.version_client)?, number(api.version_client_revision)?);
-        let engine = (number(api.version_local)?, number(api.version_local_revision)?);
-        let words = |(version, revision): (c_int, c_int)| format!("{version}.{revision:02}");
-        Ok(Versions { client: words(client), engine: (engine.0 > 0).then(|| words(engine)) })
+        let code = unsafe { (api.ClientGetVersion)(self.raw(), version.raw(), ptr::null_mut()) };
+        check(api, code, DOING)?;
+        let number = |get| version.number(get, api.VersionGetLastStatusCode);
+        let words = |version: u64, revision: u64| format!("{version}.{revision:02}");
+        let local = number(api.VersionGetLocalVersionNumber)?;
+        let engine = words(local, number(api.VersionGetLocalRevisionNumber)?);
+        let client = words(
+            number(api.VersionGetClientVersionNumber)?,
+            number(api.VersionGetClientRevisionNumber)?,
+        );
+        Ok(Versions { client, engine: (local > 0).then_some(engine) })
     }
 
     /// Begins a transaction: an exclusive one, since nobody else uses the files.
     pub(super) fn begin(&self) -> Result<()> {
         // SAFETY: the session is open.
-        let code = unsafe { (self.api.client_begin)(self.raw, TRANSACTION_EXCLUSIVE, LOCK_NONE) };
+        let code = unsafe {
+            (self.api.ClientTransactionBegin)(self.raw(), TRANSACTION_EXCLUSIVE, LOCK_NONE)
+        };
         check(self.api, code, "begin a transaction")
     }
 
     /// Ends the transaction: it is committed, or else aborted.
     pub(super) fn end(&self) -> Result<()> {
         // SAFETY: the session is open.
-        let code = unsafe { (self.api.client_end)(self.raw) };
+        let code = unsafe { (self.api.ClientTransactionEnd)(self.raw()) };
         check(self.api, code, "commit").inspect_err(|_| {
             // What the engine left of it must not hold files; the first error is the one to tell.
             let _ = self.abort();
@@ -148,17 +185,21 @@ impl Client {
     /// Undoes the transaction.
     pub(super) fn abort(&self) -> Result<()> {
         // SAFETY: the session is open.
-        check(self.api, unsafe { (self.api.client_abort)(self.raw) }, "abort a transaction")
+        check(
+            self.api,
+            unsafe { (self.api.ClientTransactionAbort)(self.raw()) },
+            "abort a transaction",
+        )
     }
 
     /// Ends the session; the engine lets go of all that belongs to it.
-    pub(super) fn close(&mut self) -> Result<()> {
-        if self.raw.is_null() {
+    pub(super) fn close(&self) -> Result<()> {
+        let raw = self.raw.replace(ptr::null_mut());
+        if raw.is_null() {
             return Ok(());
         }
-        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
         // SAFETY: open until here, and forgotten whatever this returns.
-        let (reset, freed) = unsafe { ((self.api.client_reset)(raw), (self.api.client_free)(raw)) };
+        let (reset, freed) = unsafe { ((self.api.ClientReset)(raw), (self.api.ClientFree)(raw)) };
         check(self.api, reset, "end a session").and(check(self.api, freed, "free a session"))
     }
 }

@@ -5,7 +5,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use libloading::Library;
+use crate::library::functions;
 
 /// A `btrieve_client_t`, `btrieve_file_t` and so on: pointers to things of the library's own.
 pub(super) type Handle = *mut c_void;
@@ -17,6 +17,8 @@ pub(super) type Status = c_int;
 pub(super) type Allocate = unsafe extern "C" fn(*mut Handle) -> Status;
 /// Frees a thing.
 pub(super) type Free = unsafe extern "C" fn(Handle) -> Status;
+/// Sets a property of a thing.
+pub(super) type Set = unsafe extern "C" fn(Handle, c_int) -> Status;
 
 /// The status codes that mean something here; the library has words for all of them.
 pub(super) mod status {
@@ -76,162 +78,105 @@ pub(super) enum Comparison {
     LessThanOrEqual = 6,
 }
 
-macro_rules! api {
-    ($($name:ident = $symbol:literal ($($argument:ident: $of:ty),*) -> $result:ty;)*) => {
-        /// The functions. Those that return a number return -1 in case of an error, whose status
-        /// the `…_last_status` of their thing then tells.
-        pub(super) struct Api {
-            $(pub(super) $name: unsafe extern "C" fn($($argument: $of),*) -> $result,)*
-        }
+functions! {
+    /// The functions, each without the `Btrieve` of its name. Those that return a number return -1 in
+    /// case of an error, whose status the `…GetLastStatusCode` of their thing then tells.
+    pub(super) struct Api of "Btrieve";
 
-        impl Api {
-            /// Looks all of them up.
-            ///
-            /// # Safety
-            /// The library must be Zen's and must never be unloaded.
-            pub(super) unsafe fn load(library: &Library) -> Result<Self, libloading::Error> {
-                // SAFETY: the types are those of the header.
-                unsafe { Ok(Self { $($name: *library.get($symbol)?,)* }) }
-            }
-        }
-    };
-}
+    StatusCodeToString(status: Status) -> *const c_char;
 
-api! {
-    status_to_string = "BtrieveStatusCodeToString" (status: Status) -> *const c_char;
-
-    client_allocate = "BtrieveClientAllocate" (
-        client: *mut Handle, service_agent: c_int, client_id: c_int
-    ) -> Status;
-    client_free = "BtrieveClientFree" (client: Handle) -> Status;
-    client_reset = "BtrieveClientReset" (client: Handle) -> Status;
-    client_get_version = "BtrieveClientGetVersion" (
-        client: Handle, version: Handle, file: Handle
-    ) -> Status;
-    client_begin = "BtrieveClientTransactionBegin" (
-        client: Handle, mode: c_int, lock: c_int
-    ) -> Status;
-    client_end = "BtrieveClientTransactionEnd" (client: Handle) -> Status;
-    client_abort = "BtrieveClientTransactionAbort" (client: Handle) -> Status;
-    file_create = "BtrieveClientFileCreate" (
+    ClientAllocate(client: *mut Handle, service_agent: c_int, client_id: c_int) -> Status;
+    ClientFree(client: Handle) -> Status;
+    ClientReset(client: Handle) -> Status;
+    ClientGetVersion(client: Handle, version: Handle, file: Handle) -> Status;
+    ClientTransactionBegin(client: Handle, mode: c_int, lock: c_int) -> Status;
+    ClientTransactionEnd(client: Handle) -> Status;
+    ClientTransactionAbort(client: Handle) -> Status;
+    ClientFileCreate(
         client: Handle, file: Handle, index: Handle, path: *const c_char, create: c_int,
         location: c_int
     ) -> Status;
-    file_delete = "BtrieveClientFileDelete" (client: Handle, path: *const c_char) -> Status;
-    file_open = "BtrieveClientFileOpen" (
+    ClientFileDelete(client: Handle, path: *const c_char) -> Status;
+    ClientFileOpen(
         client: Handle, file: *mut Handle, path: *const c_char, owner: *const c_char,
         mode: c_int, location: c_int
     ) -> Status;
-    file_close = "BtrieveClientFileClose" (client: Handle, file: Handle) -> Status;
+    ClientFileClose(client: Handle, file: Handle) -> Status;
 
-    version_allocate = "BtrieveVersionAllocate" (version: *mut Handle) -> Status;
-    version_free = "BtrieveVersionFree" (version: Handle) -> Status;
-    version_last_status = "BtrieveVersionGetLastStatusCode" (version: Handle) -> Status;
-    version_client = "BtrieveVersionGetClientVersionNumber" (version: Handle) -> c_int;
-    version_client_revision = "BtrieveVersionGetClientRevisionNumber" (version: Handle) -> c_int;
-    version_local = "BtrieveVersionGetLocalVersionNumber" (version: Handle) -> c_int;
-    version_local_revision = "BtrieveVersionGetLocalRevisionNumber" (version: Handle) -> c_int;
+    VersionAllocate(version: *mut Handle) -> Status;
+    VersionFree(version: Handle) -> Status;
+    VersionGetLastStatusCode(version: Handle) -> Status;
+    VersionGetClientVersionNumber(version: Handle) -> c_int;
+    VersionGetClientRevisionNumber(version: Handle) -> c_int;
+    VersionGetLocalVersionNumber(version: Handle) -> c_int;
+    VersionGetLocalRevisionNumber(version: Handle) -> c_int;
 
-    attributes_allocate = "BtrieveFileAttributesAllocate" (attributes: *mut Handle) -> Status;
-    attributes_free = "BtrieveFileAttributesFree" (attributes: Handle) -> Status;
-    attributes_fixed_length = "BtrieveFileAttributesSetFixedRecordLength" (
-        attributes: Handle, length: c_int
-    ) -> Status;
-    attributes_variable_length = "BtrieveFileAttributesSetVariableLengthRecordsMode" (
-        attributes: Handle, mode: c_int
-    ) -> Status;
+    FileAttributesAllocate(attributes: *mut Handle) -> Status;
+    FileAttributesFree(attributes: Handle) -> Status;
+    FileAttributesSetFixedRecordLength(attributes: Handle, length: c_int) -> Status;
+    FileAttributesSetVariableLengthRecordsMode(attributes: Handle, mode: c_int) -> Status;
 
-    index_allocate = "BtrieveIndexAttributesAllocate" (index: *mut Handle) -> Status;
-    index_free = "BtrieveIndexAttributesFree" (index: Handle) -> Status;
-    index_number = "BtrieveIndexAttributesSetIndex" (index: Handle, number: c_int) -> Status;
-    index_duplicates = "BtrieveIndexAttributesSetDuplicateMode" (
-        index: Handle, mode: c_int
-    ) -> Status;
-    index_segment = "BtrieveIndexAttributesAddKeySegment" (
-        index: Handle, segment: Handle
-    ) -> Status;
+    IndexAttributesAllocate(index: *mut Handle) -> Status;
+    IndexAttributesFree(index: Handle) -> Status;
+    IndexAttributesSetIndex(index: Handle, number: c_int) -> Status;
+    IndexAttributesSetDuplicateMode(index: Handle, mode: c_int) -> Status;
+    IndexAttributesAddKeySegment(index: Handle, segment: Handle) -> Status;
 
-    segment_allocate = "BtrieveKeySegmentAllocate" (segment: *mut Handle) -> Status;
-    segment_free = "BtrieveKeySegmentFree" (segment: Handle) -> Status;
-    segment_field = "BtrieveKeySegmentSetField" (
-        segment: Handle, at: c_int, length: c_int, data_type: c_int
-    ) -> Status;
+    KeySegmentAllocate(segment: *mut Handle) -> Status;
+    KeySegmentFree(segment: Handle) -> Status;
+    KeySegmentSetField(segment: Handle, at: c_int, length: c_int, data_type: c_int) -> Status;
 
-    information_allocate = "BtrieveFileInformationAllocate" (information: *mut Handle) -> Status;
-    information_free = "BtrieveFileInformationFree" (information: Handle) -> Status;
-    information_last_status = "BtrieveFileInformationGetLastStatusCode" (
-        information: Handle
-    ) -> Status;
-    information_loggable = "BtrieveFileInformationGetLoggable" (information: Handle) -> c_int;
-    information_page_size = "BtrieveFileInformationGetPageSize" (information: Handle) -> c_int;
-    information_file_version = "BtrieveFileInformationGetFileVersion" (
-        information: Handle
-    ) -> c_int;
-    information_records = "BtrieveFileInformationGetRecordCount" (information: Handle) -> i64;
-    page_size_to_string = "BtrievePageSizeToString" (page_size: c_int) -> *const c_char;
-    file_version_to_string = "BtrieveFileVersionToString" (file_version: c_int) -> *const c_char;
+    FileInformationAllocate(information: *mut Handle) -> Status;
+    FileInformationFree(information: Handle) -> Status;
+    FileInformationGetLastStatusCode(information: Handle) -> Status;
+    FileInformationGetLoggable(information: Handle) -> c_int;
+    FileInformationGetPageSize(information: Handle) -> c_int;
+    FileInformationGetFileVersion(information: Handle) -> c_int;
+    FileInformationGetRecordCount(information: Handle) -> i64;
+    PageSizeToString(page_size: c_int) -> *const c_char;
+    FileVersionToString(file_version: c_int) -> *const c_char;
 
-    file_last_status = "BtrieveFileGetLastStatusCode" (file: Handle) -> Status;
-    file_information = "BtrieveFileGetInformation" (file: Handle, information: Handle) -> Status;
-    file_index_create = "BtrieveFileIndexCreate" (file: Handle, index: Handle) -> Status;
-    record_create = "BtrieveFileRecordCreate" (
-        file: Handle, record: *mut c_char, length: c_int
-    ) -> Status;
-    record_update = "BtrieveFileRecordUpdate" (
-        file: Handle, record: *const c_char, length: c_int
-    ) -> Status;
-    record_delete = "BtrieveFileRecordDelete" (file: Handle) -> Status;
-    record_retrieve = "BtrieveFileRecordRetrieve" (
+    FileGetLastStatusCode(file: Handle) -> Status;
+    FileGetInformation(file: Handle, information: Handle) -> Status;
+    FileIndexCreate(file: Handle, index: Handle) -> Status;
+    FileRecordCreate(file: Handle, record: *mut c_char, length: c_int) -> Status;
+    FileRecordUpdate(file: Handle, record: *const c_char, length: c_int) -> Status;
+    FileRecordDelete(file: Handle) -> Status;
+    FileRecordRetrieve(
         file: Handle, comparison: c_int, index: c_int, key: *const c_char, key_length: c_int,
         record: *mut c_char, size: c_int, lock: c_int
     ) -> c_int;
-    record_first = "BtrieveFileRecordRetrieveFirst" (
+    FileRecordRetrieveFirst(
         file: Handle, index: c_int, record: *mut c_char, size: c_int, lock: c_int
     ) -> c_int;
-    record_last = "BtrieveFileRecordRetrieveLast" (
+    FileRecordRetrieveLast(
         file: Handle, index: c_int, record: *mut c_char, size: c_int, lock: c_int
     ) -> c_int;
-    record_next = "BtrieveFileRecordRetrieveNext" (
-        file: Handle, record: *mut c_char, size: c_int, lock: c_int
-    ) -> c_int;
-    record_previous = "BtrieveFileRecordRetrievePrevious" (
+    FileRecordRetrieveNext(file: Handle, record: *mut c_char, size: c_int, lock: c_int) -> c_int;
+    FileRecordRetrievePrevious(
         file: Handle, record: *mut c_char, size: c_int, lock: c_int
     ) -> c_int;
 
-    payload_allocate = "BtrieveBulkCreatePayloadAllocate" (payload: *mut Handle) -> Status;
-    payload_free = "BtrieveBulkCreatePayloadFree" (payload: Handle) -> Status;
-    payload_add = "BtrieveBulkCreatePayloadAddRecord" (
-        payload: Handle, record: *const c_char, length: c_int
-    ) -> Status;
-    created_allocate = "BtrieveBulkCreateResultAllocate" (result: *mut Handle) -> Status;
-    created_free = "BtrieveBulkCreateResultFree" (result: Handle) -> Status;
-    created_count = "BtrieveBulkCreateResultGetRecordCount" (result: Handle) -> c_int;
-    bulk_create = "BtrieveFileBulkCreate" (
-        file: Handle, payload: Handle, result: Handle
-    ) -> Status;
+    BulkCreatePayloadAllocate(payload: *mut Handle) -> Status;
+    BulkCreatePayloadFree(payload: Handle) -> Status;
+    BulkCreatePayloadAddRecord(payload: Handle, record: *const c_char, length: c_int) -> Status;
+    BulkCreateResultAllocate(result: *mut Handle) -> Status;
+    BulkCreateResultFree(result: Handle) -> Status;
+    BulkCreateResultGetRecordCount(result: Handle) -> c_int;
+    FileBulkCreate(file: Handle, payload: Handle, result: Handle) -> Status;
 
-    wanted_allocate = "BtrieveBulkRetrieveAttributesAllocate" (wanted: *mut Handle) -> Status;
-    wanted_free = "BtrieveBulkRetrieveAttributesFree" (wanted: Handle) -> Status;
-    wanted_field = "BtrieveBulkRetrieveAttributesAddField" (
-        wanted: Handle, at: c_int, length: c_int
-    ) -> Status;
-    wanted_count = "BtrieveBulkRetrieveAttributesSetMaximumRecordCount" (
-        wanted: Handle, records: c_int
-    ) -> Status;
-    wanted_skip = "BtrieveBulkRetrieveAttributesSetSkipCurrentRecord" (
-        wanted: Handle, skip: c_int
-    ) -> Status;
-    found_allocate = "BtrieveBulkRetrieveResultAllocate" (result: *mut Handle) -> Status;
-    found_free = "BtrieveBulkRetrieveResultFree" (result: Handle) -> Status;
-    found_last_status = "BtrieveBulkRetrieveResultGetLastStatusCode" (result: Handle) -> Status;
-    found_count = "BtrieveBulkRetrieveResultGetRecordCount" (result: Handle) -> c_int;
-    found_record = "BtrieveBulkRetrieveResultGetRecord" (
+    BulkRetrieveAttributesAllocate(wanted: *mut Handle) -> Status;
+    BulkRetrieveAttributesFree(wanted: Handle) -> Status;
+    BulkRetrieveAttributesAddField(wanted: Handle, at: c_int, length: c_int) -> Status;
+    BulkRetrieveAttributesSetMaximumRecordCount(wanted: Handle, records: c_int) -> Status;
+    BulkRetrieveAttributesSetSkipCurrentRecord(wanted: Handle, skip: c_int) -> Status;
+    BulkRetrieveResultAllocate(result: *mut Handle) -> Status;
+    BulkRetrieveResultFree(result: Handle) -> Status;
+    BulkRetrieveResultGetLastStatusCode(result: Handle) -> Status;
+    BulkRetrieveResultGetRecordCount(result: Handle) -> c_int;
+    BulkRetrieveResultGetRecord(
         result: Handle, number: c_int, record: *mut c_char, size: c_int
     ) -> c_int;
-    bulk_next = "BtrieveFileBulkRetrieveNext" (
-        file: Handle, wanted: Handle, result: Handle, lock: c_int
-    ) -> Status;
-    bulk_previous = "BtrieveFileBulkRetrievePrevious" (
-        file: Handle, wanted: Handle, result: Handle, lock: c_int
-    ) -> Status;
+    FileBulkRetrieveNext(file: Handle, wanted: Handle, result: Handle, lock: c_int) -> Status;
+    FileBulkRetrievePrevious(file: Handle, wanted: Handle, result: Handle, lock: c_int) -> Status;
 }

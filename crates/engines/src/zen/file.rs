@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_int};
 use std::ptr;
+use std::rc::Rc;
 
 use super::client::{Client, Owned, check, error, int, text};
 use super::ffi::{
@@ -32,15 +33,13 @@ impl Field {
 pub(super) fn create(client: &Client, path: &CStr, fixed: usize, key: Field) -> Result<()> {
     const DOING: &str = "describe a file";
     let api = client.api;
-    let file = Owned::new(api, api.attributes_allocate, api.attributes_free, DOING)?;
-    // SAFETY: the handle is open.
-    check(api, unsafe { (api.attributes_fixed_length)(file.raw(), int(fixed)) }, DOING)?;
-    // SAFETY: as above.
-    check(api, unsafe { (api.attributes_variable_length)(file.raw(), VARIABLE_LENGTH) }, DOING)?;
+    let file = Owned::new(api, api.FileAttributesAllocate, api.FileAttributesFree, DOING)?;
+    file.set(api.FileAttributesSetFixedRecordLength, int(fixed))?;
+    file.set(api.FileAttributesSetVariableLengthRecordsMode, VARIABLE_LENGTH)?;
     let index = Index::new(api, PRIMARY, key)?;
     // SAFETY: all handles are open, the path lives through the call.
     let code = unsafe {
-        (api.file_create)(
+        (api.ClientFileCreate)(
             client.raw(),
             file.raw(),
             index.index.raw(),
@@ -55,7 +54,7 @@ pub(super) fn create(client: &Client, path: &CStr, fixed: usize, key: Field) -> 
 /// Removes a file that nobody has open.
 pub(super) fn delete(client: &Client, path: &CStr) -> Result<()> {
     // SAFETY: the session is open, the path lives through the call.
-    let code = unsafe { (client.api.file_delete)(client.raw(), path.as_ptr()) };
+    let code = unsafe { (client.api.ClientFileDelete)(client.raw(), path.as_ptr()) };
     check(client.api, code, "delete a file")
 }
 
@@ -68,22 +67,24 @@ struct Index {
 
 impl Index {
     /// Describes an index over a field; any but the primary one may hold a value many times.
-    fn new(api: &Api, number: c_int, field: Field) -> Result<Self> {
+    fn new(api: &'static Api, number: c_int, field: Field) -> Result<Self> {
         const DOING: &str = "describe an index";
-        let segment = Owned::new(api, api.segment_allocate, api.segment_free, DOING)?;
+        let segment = Owned::new(api, api.KeySegmentAllocate, api.KeySegmentFree, DOING)?;
         let (at, length) = (int(field.at), int(field.length));
         // SAFETY: the handle is open.
-        let code = unsafe { (api.segment_field)(segment.raw(), at, length, DATA_TYPE_CHAR) };
+        let code = unsafe { (api.KeySegmentSetField)(segment.raw(), at, length, DATA_TYPE_CHAR) };
         check(api, code, DOING)?;
-        let index = Owned::new(api, api.index_allocate, api.index_free, DOING)?;
-        // SAFETY: as above.
-        check(api, unsafe { (api.index_number)(index.raw(), number) }, DOING)?;
+        let index = Owned::new(api, api.IndexAttributesAllocate, api.IndexAttributesFree, DOING)?;
+        index.set(api.IndexAttributesSetIndex, number)?;
         if number != PRIMARY {
-            // SAFETY: as above.
-            check(api, unsafe { (api.index_duplicates)(index.raw(), DUPLICATES_LINKED) }, DOING)?;
+            index.set(api.IndexAttributesSetDuplicateMode, DUPLICATES_LINKED)?;
         }
         // SAFETY: both handles are open.
-        check(api, unsafe { (api.index_segment)(index.raw(), segment.raw()) }, DOING)?;
+        check(
+            api,
+            unsafe { (api.IndexAttributesAddKeySegment)(index.raw(), segment.raw()) },
+            DOING,
+        )?;
         Ok(Self { index, _segment: segment })
     }
 }
@@ -100,27 +101,20 @@ pub(super) struct Facts {
 /// An open file. It has one cursor, which every retrieval moves.
 pub(super) struct File {
     api: &'static Api,
-    /// The session it was opened in, which outlives it.
-    client: Handle,
+    /// The session it was opened in.
+    client: Rc<Client>,
     /// Null once it is closed.
     raw: Handle,
 }
 
 impl File {
     /// Opens a file; `None` when there is none of that name.
-    ///
-    /// # Safety
-    /// The client must outlive the file.
-    pub(super) unsafe fn open(
-        client: &Client,
-        path: &CStr,
-        mode: OpenMode,
-    ) -> Result<Option<Self>> {
+    pub(super) fn open(client: &Rc<Client>, path: &CStr, mode: OpenMode) -> Result<Option<Self>> {
         let (api, mut raw) = (client.api, ptr::null_mut());
         // SAFETY: the session is open, the path lives through the call; the file has no owner
         // name.
         let code = unsafe {
-            (api.file_open)(
+            (api.ClientFileOpen)(
                 client.raw(),
                 &mut raw,
                 path.as_ptr(),
@@ -133,14 +127,14 @@ impl File {
             return Ok(None);
         }
         check(api, code, &format!("open {}", path.to_string_lossy()))?;
-        Ok(Some(Self { api, client: client.raw(), raw }))
+        Ok(Some(Self { api, client: Rc::clone(client), raw }))
     }
 
     /// Adds an index over a field. Not inside a transaction.
     pub(super) fn add_index(&self, number: usize, field: Field) -> Result<()> {
         let index = Index::new(self.api, int(number), field)?;
         // SAFETY: both handles are open.
-        let code = unsafe { (self.api.file_index_create)(self.raw, index.index.raw()) };
+        let code = unsafe { (self.api.FileIndexCreate)(self.raw, index.index.raw()) };
         check(self.api, code, "create an index")
     }
 
@@ -148,25 +142,18 @@ impl File {
     pub(super) fn facts(&self) -> Result<Facts> {
         const DOING: &str = "read a file's description";
         let api = self.api;
-        let facts = Owned::new(api, api.information_allocate, api.information_free, DOING)?;
+        let facts = Owned::new(api, api.FileInformationAllocate, api.FileInformationFree, DOING)?;
         let raw = facts.raw();
         // SAFETY: both handles are open.
-        check(api, unsafe { (api.file_information)(self.raw, raw) }, DOING)?;
-        // SAFETY: as above.
-        let failed = || error(api, unsafe { (api.information_last_status)(raw) }, DOING);
-        // SAFETY: the handle is open and was filled.
-        let loggable = match unsafe { (api.information_loggable)(raw) } {
-            ..0 => return Err(failed()),
-            answer => answer > 0,
-        };
-        // SAFETY: as above.
-        let records =
-            u64::try_from(unsafe { (api.information_records)(raw) }).map_err(|_| failed())?;
-        // SAFETY: as above; the texts are for any number.
+        check(api, unsafe { (api.FileGetInformation)(self.raw, raw) }, DOING)?;
+        let last_status = api.FileInformationGetLastStatusCode;
+        let loggable = facts.number(api.FileInformationGetLoggable, last_status)? > 0;
+        let records = facts.number(api.FileInformationGetRecordCount, last_status)?;
+        // SAFETY: the handle is open; the texts are for any number.
         let (page_size, file_version) = unsafe {
             (
-                text((api.page_size_to_string)((api.information_page_size)(raw))),
-                text((api.file_version_to_string)((api.information_file_version)(raw))),
+                text((api.PageSizeToString)((api.FileInformationGetPageSize)(raw))),
+                text((api.FileVersionToString)((api.FileInformationGetFileVersion)(raw))),
             )
         };
         Ok(Facts { loggable, page_size, file_version, records })
@@ -177,7 +164,7 @@ impl File {
     pub(super) fn create(&self, record: &mut [u8]) -> Result<bool> {
         let length = int(record.len());
         // SAFETY: open; the record lives through the call, which may write into it.
-        match unsafe { (self.api.record_create)(self.raw, record.as_mut_ptr().cast(), length) } {
+        match unsafe { (self.api.FileRecordCreate)(self.raw, record.as_mut_ptr().cast(), length) } {
             status::DUPLICATE_KEY_VALUE => Ok(false),
             code => check(self.api, code, "create a record").map(|()| true),
         }
@@ -188,7 +175,7 @@ impl File {
     pub(super) fn update(&self, record: &[u8]) -> Result<()> {
         let length = int(record.len());
         // SAFETY: open; the record lives through the call.
-        let code = unsafe { (self.api.record_update)(self.raw, record.as_ptr().cast(), length) };
+        let code = unsafe { (self.api.FileRecordUpdate)(self.raw, record.as_ptr().cast(), length) };
         check(self.api, code, "update a record")
     }
 
@@ -196,7 +183,7 @@ impl File {
     #[inline]
     pub(super) fn delete(&self) -> Result<()> {
         // SAFETY: open.
-        check(self.api, unsafe { (self.api.record_delete)(self.raw) }, "delete a record")
+        check(self.api, unsafe { (self.api.FileRecordDelete)(self.raw) }, "delete a record")
     }
 
     /// Moves the cursor to the first record in that relation to `key`, read into `into`; its
@@ -212,7 +199,7 @@ impl File {
         // SAFETY: open; key and buffer live through the call, which writes as much as it is told
         // there is room for.
         let read = unsafe {
-            (self.api.record_retrieve)(
+            (self.api.FileRecordRetrieve)(
                 self.raw,
                 comparison as c_int,
                 index,
@@ -234,8 +221,8 @@ impl File {
         into: &mut [u8],
     ) -> Result<Option<usize>> {
         let first = match direction {
-            Direction::Forward => self.api.record_first,
-            Direction::Backward => self.api.record_last,
+            Direction::Forward => self.api.FileRecordRetrieveFirst,
+            Direction::Backward => self.api.FileRecordRetrieveLast,
         };
         // SAFETY: as for `retrieve`.
         let read =
@@ -247,8 +234,8 @@ impl File {
     #[inline]
     pub(super) fn step(&self, direction: Direction, into: &mut [u8]) -> Result<Option<usize>> {
         let step = match direction {
-            Direction::Forward => self.api.record_next,
-            Direction::Backward => self.api.record_previous,
+            Direction::Forward => self.api.FileRecordRetrieveNext,
+            Direction::Backward => self.api.FileRecordRetrievePrevious,
         };
         // SAFETY: as for `retrieve`.
         let read = unsafe { step(self.raw, into.as_mut_ptr().cast(), int(into.len()), LOCK_NONE) };
@@ -262,7 +249,7 @@ impl File {
             return Ok(Some(length));
         }
         // SAFETY: open.
-        match unsafe { (self.api.file_last_status)(self.raw) } {
+        match unsafe { (self.api.FileGetLastStatusCode)(self.raw) } {
             status::KEY_VALUE_NOT_FOUND | status::END_OF_FILE => Ok(None),
             code => Err(error(self.api, code, doing)),
         }
@@ -280,13 +267,17 @@ impl File {
     }
 
     fn release(&mut self) -> Result<()> {
-        if self.raw.is_null() {
+        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
+        // A session that ended has closed it.
+        if raw.is_null() || self.client.raw().is_null() {
             return Ok(());
         }
-        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
-        // SAFETY: open until here, in a session that is open still, and forgotten whatever this
-        // returns.
-        check(self.api, unsafe { (self.api.file_close)(self.client, raw) }, "close a file")
+        // SAFETY: open until here, in a session that is open, and forgotten whatever this returns.
+        check(
+            self.api,
+            unsafe { (self.api.ClientFileClose)(self.client.raw(), raw) },
+            "close a file",
+        )
     }
 }
 

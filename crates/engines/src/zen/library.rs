@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::ffi::Api;
-use crate::library::{self, Loaded, Search};
+use crate::library::{Loaded, Search};
 
 /// Where Zen, and PSQL before it, are installed.
 const FOLDERS: [&str; 2] = ["/usr/local/actianzen/lib64", "/usr/local/psql/lib64"];
@@ -20,5 +20,5 @@ fn load() -> Result<Api, String> {
     let folders = FOLDERS.map(PathBuf::from);
     let search = Search { variable: "ZEN_LIB_DIR", file: "libbtrieveC.so", folders: &folders };
     // SAFETY: it is Zen's, by its name, and never unloaded.
-    unsafe { Api::load(search.open()?) }.map_err(|error| library::lacks(&error))
+    unsafe { Api::load(search.open()?) }
 }

@@ -88,22 +88,27 @@ impl Walk<'_> {
     fn bulk(&mut self, length: usize, see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
         const DOING: &str = "retrieve records in bulk";
         let (api, file) = self.file.parts();
-        let wanted = Owned::new(api, api.wanted_allocate, api.wanted_free, DOING)?;
+        let wanted = Owned::new(
+            api,
+            api.BulkRetrieveAttributesAllocate,
+            api.BulkRetrieveAttributesFree,
+            DOING,
+        )?;
         // SAFETY: the handle is open.
-        check(api, unsafe { (api.wanted_field)(wanted.raw(), 0, int(length)) }, DOING)?;
-        // SAFETY: as above.
-        check(api, unsafe { (api.wanted_skip)(wanted.raw(), 1) }, DOING)?;
+        let code = unsafe { (api.BulkRetrieveAttributesAddField)(wanted.raw(), 0, int(length)) };
+        check(api, code, DOING)?;
+        wanted.set(api.BulkRetrieveAttributesSetSkipCurrentRecord, 1)?;
         let retrieve = match self.direction {
-            Direction::Forward => api.bulk_next,
-            Direction::Backward => api.bulk_previous,
+            Direction::Forward => api.FileBulkRetrieveNext,
+            Direction::Backward => api.FileBulkRetrievePrevious,
         };
         let mut bytes = BATCH.0;
         loop {
             let most = int((bytes / length).max(1));
-            // SAFETY: as above.
-            check(api, unsafe { (api.wanted_count)(wanted.raw(), most) }, DOING)?;
+            wanted.set(api.BulkRetrieveAttributesSetMaximumRecordCount, most)?;
             // A fresh one, so that what an earlier call left in it is never taken for an answer.
-            let found = Owned::new(api, api.found_allocate, api.found_free, DOING)?;
+            let found =
+                Owned::new(api, api.BulkRetrieveResultAllocate, api.BulkRetrieveResultFree, DOING)?;
             // SAFETY: all handles are open.
             let code = unsafe { retrieve(file, wanted.raw(), found.raw(), LOCK_NONE) };
             // The manual: a status other than 0 may come with records
@@ -113,39 +118,30 @@ impl Walk<'_> {
                 status::END_OF_FILE | status::OPTIMIZE_LIMIT_REACHED => true,
                 code => return Err(error(api, code, DOING)),
             };
-            // SAFETY: the handle is open.
-            let records = unsafe { (api.found_count)(found.raw()) };
-            if records < 0 && !last {
-                // SAFETY: as above.
-                return Err(error(api, unsafe { (api.found_last_status)(found.raw()) }, DOING));
-            }
-            for number in 0..records.max(0) {
+            let count = api.BulkRetrieveResultGetRecordCount;
+            let last_status = api.BulkRetrieveResultGetLastStatusCode;
+            let records = match found.number(count, last_status) {
+                Err(_) if last => 0,
+                counted => c_int::try_from(counted?).unwrap_or(c_int::MAX),
+            };
+            for number in 0..records {
                 let (into, size) = (self.record.as_mut_ptr().cast(), int(self.record.len()));
-                // SAFETY: as above; the buffer is as large as told.
-                let read = unsafe { (api.found_record)(found.raw(), number, into, size) };
-                match usize::try_from(read) {
-                    Ok(read) if read == length => {}
-                    Ok(read) => return Err(odd_length(read, length)),
-                    Err(_) => {
-                        // SAFETY: as above.
-                        let code = unsafe { (api.found_last_status)(found.raw()) };
-                        return Err(error(api, code, DOING));
-                    }
+                // SAFETY: the handle is open, the buffer as large as told.
+                let get =
+                    |raw| unsafe { (api.BulkRetrieveResultGetRecord)(raw, number, into, size) };
+                let read = found.number_by(get, last_status)? as usize;
+                if read != length {
+                    let message = format!("a record of {read} bytes among those of {length}");
+                    return Err(EngineError::failed(NAME, DOING, message));
                 }
                 if see(&self.record[..length]).is_break() {
                     return Ok(());
                 }
             }
-            if last || records <= 0 {
+            if last || records == 0 {
                 return Ok(());
             }
             bytes = BATCH.1.min(bytes * 4);
         }
     }
-}
-
-#[cold]
-fn odd_length(read: usize, length: usize) -> EngineError {
-    let message = format!("a record of {read} bytes among those of {length}");
-    EngineError::failed(NAME, "retrieve records in bulk", message)
 }

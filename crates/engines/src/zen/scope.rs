@@ -10,24 +10,42 @@ use super::scan::{Start, Walk};
 use super::store::Isam;
 use super::table::IsamTable;
 use crate::kv::{Change, Direction, Operations, Range, Table, Visit};
-use crate::{EngineError, Result};
+use crate::{EngineError, Result, Scope};
 
-impl Isam {
+/// The operations of a scope. Of those by themselves each is in a transaction of its own, where the
+/// tier wants one.
+pub(super) struct Scoped<'a>(pub &'a mut Isam, pub Scope);
+
+impl Scoped<'_> {
+    #[inline]
+    fn change<T>(&mut self, change: impl FnOnce(&mut Isam) -> Result<T>) -> Result<T> {
+        match self.1 {
+            Scope::Batch => change(self.0),
+            Scope::PerOperation => self.0.within(change),
+            Scope::Snapshot => {
+                let why = "this scope is a snapshot, which only reads";
+                Err(EngineError::failed(NAME, "change a record", why))
+            }
+        }
+    }
+}
+
+impl Operations for Scoped<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let length = self.fetch(table, key)?;
-        Ok(length.map(|length| &self.record[key.len()..length]))
+        let length = self.0.fetch(table, key)?;
+        Ok(length.map(|length| &self.0.record[key.len()..length]))
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        let table = &self.tables[table.0];
+        let table = &self.0.tables[table.0];
         let (key_length, direction) = (table.key_length, range.direction);
-        self.key.resize(key_length, 0);
-        let start = Start::of(range, &mut self.key);
+        self.0.key.resize(key_length, 0);
+        let start = Start::of(range, &mut self.0.key);
         let mut walk = Walk {
             file: table.file()?,
             index: PRIMARY,
             direction,
-            record: &mut self.record[..table.room()],
+            record: &mut self.0.record[..table.room()],
             uniform: table.uniform(),
         };
         walk.go(start, &mut |record| {
@@ -47,7 +65,7 @@ impl Isam {
         range: Range<'_>,
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let table = &self.tables[table.0];
+        let table = &self.0.tables[table.0];
         let from = range.from.unwrap_or_default();
         let field = table.indexes.get(index).copied().filter(|f| f.length >= from.len());
         let Some(field) = field else { return Err(no_index(table, index, from.len())) };
@@ -59,7 +77,7 @@ impl Isam {
             file: table.file()?,
             index: int(index + 1),
             direction: Direction::Forward,
-            record: &mut self.record[..table.room()],
+            record: &mut self.0.record[..table.room()],
             uniform: table.uniform(),
         };
         walk.go(Start::At(Comparison::GreaterThanOrEqual, &lowest), &mut |record| {
@@ -69,60 +87,6 @@ impl Isam {
             let (key, value) = record.split_at(key_length);
             visit(key, value)
         })
-    }
-}
-
-/// The operations of a snapshot.
-pub(super) struct Snapshot<'a>(pub &'a mut Isam);
-
-impl Operations for Snapshot<'_> {
-    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.0.get(table, key)
-    }
-
-    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        self.0.scan(table, range, visit)
-    }
-
-    fn find(
-        &mut self,
-        table: Table,
-        index: usize,
-        range: Range<'_>,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        self.0.find(table, index, range, visit)
-    }
-}
-
-/// The operations of a batch or, each in a transaction of its own where the tier wants one, those
-/// that are `ALONE`.
-pub(super) struct Changes<'a, const ALONE: bool>(pub &'a mut Isam);
-
-impl<const ALONE: bool> Changes<'_, ALONE> {
-    #[inline]
-    fn change<T>(&mut self, change: impl FnOnce(&mut Isam) -> Result<T>) -> Result<T> {
-        if ALONE { self.0.within(change) } else { change(self.0) }
-    }
-}
-
-impl<const ALONE: bool> Operations for Changes<'_, ALONE> {
-    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.0.get(table, key)
-    }
-
-    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        self.0.scan(table, range, visit)
-    }
-
-    fn find(
-        &mut self,
-        table: Table,
-        index: usize,
-        range: Range<'_>,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        self.0.find(table, index, range, visit)
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {

@@ -1,5 +1,7 @@
 //! The settings of a database, as a file of it tells them.
 
+use std::rc::Rc;
+
 use super::client::Client;
 use super::file::{self, Field, File};
 use super::tier::Mode;
@@ -8,15 +10,14 @@ use crate::{EngineError, OpenOptions, Result, as_set};
 
 /// What decides speed and durability, as a file tells it that is made and removed for that.
 pub(super) fn read(
-    client: &Client,
+    client: &Rc<Client>,
     mode: Mode,
     options: &OpenOptions,
     library: &str,
 ) -> Result<[(&'static str, String); 7]> {
     let path = table::path(&options.dir, "embermark")?;
     file::create(client, &path, 8, Field { at: 0, length: 8 })?;
-    // SAFETY: the file is closed below, before the client.
-    let probe = unsafe { File::open(client, &path, mode.open_mode()) }?
+    let probe = File::open(client, &path, mode.open_mode())?
         .ok_or_else(|| EngineError::failed(NAME, "open a file it has just made", "none there"))?;
     let facts = probe.facts()?;
     probe.close()?;

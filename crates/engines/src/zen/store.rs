@@ -1,13 +1,14 @@
 //! The store over the engine's files.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use super::NAME;
 use super::bulk::Batch;
 use super::client::Client;
 use super::ffi::{Api, Comparison, MAXIMUM_RECORD_LENGTH};
 use super::file::PRIMARY;
-use super::scope::{Changes, Snapshot};
+use super::scope::Scoped;
 use super::settings;
 use super::table::IsamTable;
 use super::tier::{Mode, TIERS};
@@ -16,9 +17,8 @@ use crate::{ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Res
 
 /// A session, and the files it has open.
 pub(super) struct Isam {
-    /// Dropped before the client they were opened with.
     pub tables: Vec<IsamTable>,
-    client: Client,
+    client: Rc<Client>,
     dir: PathBuf,
     mode: Mode,
     /// Whether the engine has a transaction under way.
@@ -34,7 +34,7 @@ pub(super) struct Isam {
 /// Opens a database.
 pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
     let row = TIERS.of(options.durability);
-    let client = Client::new(api)?;
+    let client = Rc::new(Client::new(api)?);
     let versions = client.versions()?;
     let settings = settings::read(&client, row.set, options, &versions.client)?;
     let version = versions.engine.unwrap_or(versions.client);
@@ -100,21 +100,13 @@ impl Isam {
 
     fn load(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let table = &mut self.tables[table.0];
-        // The batch holds the file, the table goes on laying records out.
-        let file = table.take_file()?;
-        let mut rows = 0;
-        let mut loaded = || -> Result<()> {
-            let mut batch = Batch::new(&file);
-            while let Some((key, value)) = pairs.next() {
-                let length = table.compose(key, value, &mut self.record)?;
-                batch.add(&mut self.record[..length])?;
-                rows += 1;
-            }
-            batch.flush()
-        };
-        let loaded = loaded();
-        table.put_back(file);
-        loaded.map(|()| rows)
+        let (mut batch, mut rows) = (Batch::default(), 0);
+        while let Some((key, value)) = pairs.next() {
+            let length = table.compose(key, value, &mut self.record)?;
+            batch.add(table.file()?, &mut self.record[..length])?;
+            rows += 1;
+        }
+        batch.flush(table.file()?).map(|()| rows)
     }
 
     /// Closes everything: transaction, files, session. All of it is tried; the first error is
@@ -169,9 +161,7 @@ impl KvStore for Isam {
         if let Some(known) = self.tables.iter().position(|table| table.name == def.name) {
             return Ok(Table(known));
         }
-        // SAFETY: the client is closed and dropped after the tables.
-        let table =
-            unsafe { IsamTable::open(&self.client, &self.dir, self.mode.open_mode(), def) }?;
+        let table = IsamTable::open(&self.client, &self.dir, self.mode.open_mode(), def)?;
         self.tables.push(table);
         Ok(Table(self.tables.len() - 1))
     }
@@ -181,8 +171,7 @@ impl KvStore for Isam {
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
-        // SAFETY: as in `table`.
-        unsafe { self.tables[table.0].clear(&self.client, self.mode.open_mode()) }
+        self.tables[table.0].clear(&self.client, self.mode.open_mode())
     }
 
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
@@ -193,9 +182,8 @@ impl KvStore for Isam {
     /// accelerated mode there is none, and a batch that fails leaves what it did until then.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         match scope {
-            Scope::Snapshot => work(&mut Snapshot(self)),
-            Scope::Batch => self.within(|isam| work(&mut Changes::<false>(isam))),
-            Scope::PerOperation => work(&mut Changes::<true>(self)),
+            Scope::Batch => self.within(|isam| work(&mut Scoped(isam, scope))),
+            Scope::Snapshot | Scope::PerOperation => work(&mut Scoped(self, scope)),
         }
     }
 }

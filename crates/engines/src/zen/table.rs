@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::rc::Rc;
 
 use super::NAME;
 use super::client::Client;
@@ -38,11 +39,8 @@ impl Lengths {
 
 impl IsamTable {
     /// Opens a table, creating its file if need be.
-    ///
-    /// # Safety
-    /// The client must outlive the table.
-    pub(super) unsafe fn open(
-        client: &Client,
+    pub(super) fn open(
+        client: &Rc<Client>,
         dir: &Path,
         mode: OpenMode,
         def: &TableDef<'_>,
@@ -59,21 +57,15 @@ impl IsamTable {
             fixed,
             lengths: Lengths::OF_NONE,
         };
-        // SAFETY: the caller's promise.
-        if !unsafe { table.attach(client, mode) }? {
-            // SAFETY: as above.
-            unsafe { table.make(client, mode) }?;
+        if !table.attach(client, mode)? {
+            table.make(client, mode)?;
         }
         Ok(table)
     }
 
     /// Opens the file if it is there; of the records in it nothing is known.
-    ///
-    /// # Safety
-    /// The client must outlive the table.
-    unsafe fn attach(&mut self, client: &Client, mode: OpenMode) -> Result<bool> {
-        // SAFETY: the caller's promise.
-        let Some(file) = unsafe { File::open(client, &self.path, mode) }? else {
+    fn attach(&mut self, client: &Rc<Client>, mode: OpenMode) -> Result<bool> {
+        let Some(file) = File::open(client, &self.path, mode)? else {
             return Ok(false);
         };
         self.lengths = match file.facts()?.records {
@@ -85,14 +77,10 @@ impl IsamTable {
     }
 
     /// Makes the file, over the one before, and opens it.
-    ///
-    /// # Safety
-    /// The client must outlive the table.
-    unsafe fn make(&mut self, client: &Client, mode: OpenMode) -> Result<()> {
+    fn make(&mut self, client: &Rc<Client>, mode: OpenMode) -> Result<()> {
         let key = Field { at: 0, length: self.key_length };
         file::create(client, &self.path, self.fixed, key)?;
-        // SAFETY: the caller's promise.
-        let file = unsafe { File::open(client, &self.path, mode) }?.ok_or_else(|| {
+        let file = File::open(client, &self.path, mode)?.ok_or_else(|| {
             EngineError::failed(NAME, "open a file it has just made", "it is not there")
         })?;
         for (number, &field) in self.indexes.iter().enumerate() {
@@ -104,13 +92,9 @@ impl IsamTable {
     }
 
     /// Makes the file anew, which gives its space back.
-    ///
-    /// # Safety
-    /// The client must outlive the table.
-    pub(super) unsafe fn clear(&mut self, client: &Client, mode: OpenMode) -> Result<()> {
+    pub(super) fn clear(&mut self, client: &Rc<Client>, mode: OpenMode) -> Result<()> {
         self.close()?;
-        // SAFETY: the caller's promise.
-        unsafe { self.make(client, mode) }
+        self.make(client, mode)
     }
 
     /// Closes the file.
@@ -121,17 +105,9 @@ impl IsamTable {
     /// The open file.
     #[inline]
     pub(super) fn file(&self) -> Result<&File> {
-        self.file.as_ref().ok_or_else(lost)
-    }
-
-    /// The open file, for a while without the table.
-    pub(super) fn take_file(&mut self) -> Result<File> {
-        self.file.take().ok_or_else(lost)
-    }
-
-    /// Gives the file back.
-    pub(super) fn put_back(&mut self, file: File) {
-        self.file = Some(file);
+        self.file.as_ref().ok_or_else(|| {
+            EngineError::failed(NAME, "use a table", "clearing it failed, so it has no file")
+        })
     }
 
     /// Bytes that every record fits into.
@@ -220,9 +196,4 @@ pub(super) fn path(dir: &Path, name: &str) -> Result<CString> {
     let path = dir.join(format!("{name}.btr"));
     CString::new(path.as_os_str().as_bytes())
         .map_err(|error| EngineError::failed(NAME, "name a file", error))
-}
-
-#[cold]
-fn lost() -> EngineError {
-    EngineError::failed(NAME, "use a table", "clearing it failed, so it has no file")
 }

@@ -35,7 +35,15 @@ pub fn engines() -> impl Iterator<Item = &'static dyn Engine> {
 pub fn options(dir: &Path, durability: Durability, link: Link) -> OpenOptions {
     // A private server may run as another user.
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
-    OpenOptions { dir: dir.to_owned(), durability, memory: 64 << 20, url: None, link, clients: 1 }
+    OpenOptions {
+        dir: dir.to_owned(),
+        durability,
+        memory: 64 << 20,
+        url: None,
+        link,
+        clients: 1,
+        shared: true,
+    }
 }
 
 /// Makes what is written to.

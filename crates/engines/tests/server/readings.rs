@@ -1,5 +1,7 @@
 //! Readings in an SQL table.
 
+use std::time::{Duration, Instant};
+
 use embermark_engines::Result;
 use embermark_engines::sql::{Nullable, Param, Rows, SqlStore, SqlType, TableDef};
 use embermark_model::Durability;
@@ -63,5 +65,17 @@ impl Rows for Made {
             self.row = [Param::Int(n / 1000), Param::Int(n), value, Param::Text("grün")];
             &self.row[..]
         })
+    }
+}
+
+/// Has a checkpoint written after a change, and waits until the server has counted it: that may report
+/// it a moment after its end.
+pub fn counts_checkpoints(store: &mut dyn SqlStore, checkpoint: &str) {
+    let before = store.checkpoints().unwrap().unwrap();
+    store.bulk_insert(&TABLE, &mut made(0..100)).unwrap();
+    store.batch(checkpoint).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while store.checkpoints().unwrap() <= Some(before) {
+        assert!(Instant::now() < deadline, "the checkpoint was never counted");
     }
 }

@@ -113,7 +113,14 @@ static FACTS: [Facts; 5] = [
         socket: "run/.s.PGSQL.5432",
         socket_mode: Some(0o700),
         loopback: &[],
-        settings: &[("shared_buffers", "32MB"), ("wal_level", "minimal"), ("listen_addresses", "")],
+        settings: &[
+            ("work_mem", "8MB"),
+            ("max_wal_size", "2GB"),
+            ("checkpoint_timeout", "15min"),
+            ("shared_buffers", "32MB"),
+            ("wal_level", "minimal"),
+            ("listen_addresses", ""),
+        ],
         tiers: [
             &[
                 ("fsync", "off"),
@@ -169,6 +176,8 @@ static FACTS: [Facts; 5] = [
         settings: &[
             ("innodb_buffer_pool_size", "33554432"),
             ("innodb_log_file_size", "100663296"),
+            ("tmp_table_size", "16777216"),
+            ("max_heap_table_size", "16777216"),
             ("log_bin", "OFF"),
             ("skip_networking", "ON"),
         ],

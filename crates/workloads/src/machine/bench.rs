@@ -9,6 +9,7 @@ use embermark_model::answer::{Answer, Difference};
 use embermark_model::plan::Rate;
 use embermark_model::result::Execution;
 
+use super::checkpoints::Window;
 use super::companions::{ReaderProcess, Sensor};
 use super::cycles::Reader;
 use super::port::{Layout, MachineLog};
@@ -91,7 +92,8 @@ impl MachineBench {
         let (sensor, queue) = Sensor::start(self.companions()?, task)?;
         observer.process("sensor", sensor.pid());
         let (log, layout, tally) = (self.log.as_mut(), self.cell.layout, Tally::new(task));
-        Writer { log, layout, sensor, observer, aside, tally }.run(queue)
+        let window = Window::new(observer);
+        Writer { log, layout, sensor, window, aside, tally }.run(queue)
     }
 
     fn write(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
@@ -143,7 +145,10 @@ impl MachineBench {
                     Ok(())
                 })?
             }
-            Join::At(at) => self.reader(&task, at, observer)?.reads(observer)?,
+            Join::At(at) => {
+                let reader = self.reader(&task, at, observer)?;
+                reader.reads(self.log.as_mut(), Window::new(observer))?
+            }
         };
         reads.tell(observer);
         let elapsed_ns = self.cell.spec.window.as_nanos() as u64;
@@ -172,7 +177,8 @@ impl MachineBench {
                 let reader = self.reader(&reading, &at, observer)?;
                 let written = self.writing(task, observer, &mut Nothing)?;
                 // Their window is the writer's.
-                (written, reader.reads(&mut NoopObserver)?)
+                let reads = reader.reads(self.log.as_mut(), Window::new(&mut NoopObserver))?;
+                (written, reads)
             }
         };
         written.tell(observer);

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use embermark_contract::{EngineError, Result};
 
+use super::checkpoints::Window;
+use super::port::MachineLog;
 use super::queue;
 use super::reader::{self, Reads, Word};
 use super::sensor::{self, Account};
-use crate::{Companions, PhaseObserver};
+use crate::Companions;
 
 /// How long a sensor may take to say its last word.
 const LAST_WORD: Duration = Duration::from_secs(15);
@@ -110,14 +112,18 @@ impl ReaderProcess {
         self.child.id()
     }
 
-    /// Waits for what came of it; the observer hears when its window opens and closes.
-    pub(super) fn reads(mut self, observer: &mut dyn PhaseObserver) -> Result<Reads> {
+    /// Waits for what came of it; `window` opens and closes with its own.
+    pub(super) fn reads(
+        mut self,
+        log: &mut dyn MachineLog,
+        mut window: Window<'_>,
+    ) -> Result<Reads> {
         let failed = |why: String| EngineError::failed("the reader's process", "read cycles", why);
         loop {
             match self.words.recv() {
-                Ok(Ok(Word::Open)) => observer.open(),
+                Ok(Ok(Word::Open)) => window.open(log)?,
                 Ok(Ok(Word::Close)) => {
-                    observer.close();
+                    window.close(log)?;
                     // One that has died is told of by its silence.
                     let _ = self.child.stdin.as_mut().map(|stdin| stdin.write_all(b"\n"));
                 }

@@ -3,6 +3,7 @@
 //! speed but what it costs.
 
 mod bench;
+mod checkpoints;
 mod clock;
 mod companions;
 mod cycles;

@@ -157,6 +157,11 @@ pub(super) trait MachineLog {
         sums(self, from, to)
     }
 
+    /// Checkpoints that the engine has begun, where it counts them.
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// Runs the engine's maintenance: its checkpoint or compaction.
     fn maintain(&mut self) -> Result<()>;
 

@@ -271,6 +271,10 @@ impl MachineLog for SqlLog {
         Ok(sums)
     }
 
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        self.store.checkpoints()
+    }
+
     fn maintain(&mut self) -> Result<()> {
         self.store.maintain()
     }

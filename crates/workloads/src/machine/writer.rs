@@ -8,13 +8,13 @@ use std::time::Instant;
 use embermark_contract::{EngineError, Result};
 use embermark_data::machine::{Sample, Values};
 
+use super::checkpoints::Window;
 use super::clock::{Stamper, monotonic_ns};
 use super::companions::Sensor;
 use super::port::{Layout, MachineLog};
 use super::queue::{self, Received};
 use super::sensor::{Account, Task};
 use super::written::{Tally, Written};
-use crate::PhaseObserver;
 
 /// What happens beside the writing, in its process.
 pub(super) trait Aside {
@@ -65,7 +65,7 @@ pub(super) struct Writer<'a> {
     pub log: &'a mut dyn MachineLog,
     pub layout: Layout,
     pub sensor: Sensor,
-    pub observer: &'a mut dyn PhaseObserver,
+    pub window: Window<'a>,
     pub aside: &'a mut dyn Aside,
     pub tally: Tally,
 }
@@ -78,8 +78,7 @@ impl Writer<'_> {
             Layout::Samples => self.singly(queue, tell),
             Layout::Seconds => self.by_seconds(queue, tell),
         };
-        self.tally.close(self.observer);
-        let flushed = written.and_then(|()| self.log.flush());
+        let flushed = written.and(self.close()).and_then(|()| self.log.flush());
         match flushed.and_then(|()| self.sensor.account(&told)) {
             Ok(account) => Ok(Written { tally: self.tally, account }),
             Err(error) => Err(self.given_up(error, &told)),
@@ -103,16 +102,26 @@ impl Writer<'_> {
     }
 
     fn commit(&mut self, record: &Record) -> Result<()> {
-        let Self { log, tally, observer, .. } = self;
+        let Self { log, tally, .. } = self;
         tally.service.time(|| log.write(&record.samples))?;
         let now = monotonic_ns().map_err(|error| {
             EngineError::failed("the writer", "read the monotonic clock", error)
         })?;
-        let response = now.saturating_sub(record.due_ns);
-        if tally.take(&record.numbers, &record.samples, response, *observer) {
+        tally.take(&record.numbers, &record.samples, now.saturating_sub(record.due_ns));
+        if tally.opens() {
+            self.window.open(*log)?;
+            tally.open();
+        }
+        if self.tally.is_over() {
+            self.close()?;
             self.sensor.stop();
         }
         Ok(())
+    }
+
+    /// Closes the window where it is open.
+    fn close(&mut self) -> Result<()> {
+        if self.tally.close() { self.window.close(self.log) } else { Ok(()) }
     }
 
     fn aside(&mut self, stamper: &Stamper) -> Result<()> {

@@ -54,15 +54,8 @@ impl Tally {
         }
     }
 
-    /// Counts the samples of a commit that ended `response` ns after it was due, and opens and
-    /// closes the window by their numbers; whether it is over.
-    pub(super) fn take(
-        &mut self,
-        numbers: &[u64],
-        samples: &[Sample],
-        response: u64,
-        observer: &mut dyn PhaseObserver,
-    ) -> bool {
+    /// Counts the samples of a commit that ended `response` ns after it was due.
+    pub(super) fn take(&mut self, numbers: &[u64], samples: &[Sample], response: u64) {
         self.response.record(response);
         for (number, sample) in numbers.iter().zip(samples) {
             self.fingerprint = with(self.fingerprint, sample);
@@ -74,12 +67,6 @@ impl Tally {
             }
             self.next = number + 1;
         }
-        if self.opened.is_none() && self.next > self.task.first {
-            self.service.reset();
-            self.response.reset();
-            observer.open();
-            self.opened = Some(Instant::now());
-        }
         if self.opened.is_some() && self.closed.is_none() {
             let (Task { first, end, .. }, tenth) = (self.task, self.task.samples() / 10);
             let least = |wait: Option<u64>| wait.map(|wait| wait.min(response)).or(Some(response));
@@ -90,21 +77,34 @@ impl Tally {
                 self.waits[1] = least(self.waits[1]);
             }
         }
-        let over = self.next >= self.task.end;
-        if over {
-            self.close(observer);
-        }
-        over
     }
 
-    /// Closes the window where it is open.
-    pub(super) fn close(&mut self, observer: &mut dyn PhaseObserver) {
-        if let (Some(opened), None) = (self.opened, self.closed) {
+    /// Whether the window is to be opened: its first sample came.
+    pub(super) const fn opens(&self) -> bool {
+        self.opened.is_none() && self.next > self.task.first
+    }
+
+    /// Opens it: what came before is forgotten.
+    pub(super) fn open(&mut self) {
+        self.service.reset();
+        self.response.reset();
+        self.opened = Some(Instant::now());
+    }
+
+    /// Whether the window's last sample came, or one after it.
+    pub(super) const fn is_over(&self) -> bool {
+        self.next >= self.task.end
+    }
+
+    /// Closes the window; whether it was open.
+    pub(super) fn close(&mut self) -> bool {
+        let open = self.opened.filter(|_| self.closed.is_none());
+        if let Some(opened) = open {
             self.closed = Some(opened.elapsed());
-            observer.close();
             self.service.stop();
             self.response.stop();
         }
+        open.is_some()
     }
 }
 

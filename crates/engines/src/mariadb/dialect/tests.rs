@@ -1,4 +1,5 @@
 use super::*;
+use crate::sql::Nullable;
 
 #[test]
 fn a_string_in_the_key_has_a_length_and_elsewhere_none() {

@@ -4,8 +4,8 @@ use embermark_data::machine::Sample;
 
 use super::super::sensor::{Account, Task};
 use super::super::written::Tally;
+use super::super::written::tests::taken;
 use super::*;
-use crate::NoopObserver;
 
 /// A search from the beginning of a writer that keeps up to `most`.
 fn found(most: u64) -> (Highest, Vec<u64>) {
@@ -68,8 +68,7 @@ fn a_rate_that_does_not_hold_for_a_window_is_gone_down_from() {
 fn written(response_ms: fn(u64) -> u64, sensor_late_ms: u64) -> Written {
     let mut tally = Tally::new(Task { rate: 1_000, seed: 1, first: 0, end: 1_000 });
     for number in 0..1_000 {
-        let (sample, response) = ([Sample::default()], response_ms(number) * 1_000_000);
-        tally.take(&[number], &sample, response, &mut NoopObserver);
+        taken(&mut tally, number, Sample::default(), response_ms(number) * 1_000_000);
     }
     let latest_ns = sensor_late_ms * 1_000_000;
     Written { tally, account: Account { made: 1_000, latest_ns, ..Account::default() } }

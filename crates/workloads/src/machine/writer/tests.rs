@@ -81,12 +81,12 @@ fn a_stall_is_in_the_response_time_of_every_sample_that_was_due_meanwhile() {
     let account = Account { made: SAMPLES, ..Account::default() };
     assert!(sender.end(&account).unwrap());
     let (sensor, _) = Sensor::start(&Idle, task).unwrap();
-    let mut log = Stalling(Held(Vec::new()));
+    let (mut log, mut observer) = (Stalling(Held(Vec::new())), NoopObserver);
     let writer = Writer {
         log: &mut log,
         layout: Layout::Samples,
         sensor,
-        observer: &mut NoopObserver,
+        window: Window::new(&mut observer),
         aside: &mut Nothing,
         tally: Tally::new(task),
     };

@@ -1,0 +1,267 @@
+//! What every adapter of an SQL engine does alike: statements by their numbers, and transactions.
+//!
+//! A statement that fails inside a transaction ends it: the transaction is rolled back, so that no half
+//! of one is ever kept and the connection can be used again.
+
+#[allow(dead_code, reason = "each engine needs its part of it")]
+pub(crate) mod misfit;
+
+use crate::clients::again_if;
+use crate::sql::{Access, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
+use crate::{ClientOpener, EngineError, Join, Lifecycle, Result};
+
+/// Why a statement was not run to its end.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// The engine's error.
+    Engine(EngineError),
+    /// The engine's error that asks to try again, for the sake of another client's change. No row was
+    /// visited.
+    #[allow(dead_code, reason = "used by engines that refuse; a build may have none")]
+    Conflict(EngineError),
+    /// The visitor's error. The engine did nothing wrong: a transaction goes on.
+    Visitor(EngineError),
+}
+
+impl Stopped {
+    /// The error. No `From`: with one, `?` in other crates could no longer infer its error's type.
+    pub(crate) fn error(self) -> EngineError {
+        match self {
+            Self::Engine(error) | Self::Conflict(error) | Self::Visitor(error) => error,
+        }
+    }
+}
+
+/// A connection, by its engine's own client library.
+pub(crate) trait Driver: Sized + 'static {
+    /// The engine, for errors.
+    const NAME: &'static str;
+
+    /// [`SqlStore::bulk_sorted`].
+    const BULK_SORTED: bool = false;
+
+    /// A prepared statement. Dropped before the connection.
+    type Prepared;
+
+    fn dialect(&self) -> &'static dyn Dialect;
+
+    /// Runs statements without parameters or results.
+    fn batch(&mut self, sql: &str) -> Result<()>;
+
+    fn prepare(&mut self, sql: &str) -> Result<Self::Prepared>;
+
+    /// Runs a statement: with a visitor for its rows, else for the number of rows it changes.
+    fn run(
+        &mut self,
+        statement: &mut Self::Prepared,
+        params: &[Param<'_>],
+        visit: Option<&mut Visit<'_>>,
+    ) -> std::result::Result<u64, Stopped>;
+
+    fn begin(&mut self, access: Access) -> Result<()>;
+
+    fn commit(&mut self) -> Result<()>;
+
+    fn roll_back(&mut self) -> Result<()>;
+
+    /// Loads rows in bulk, inside the transaction that is open.
+    fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64>;
+
+    /// Loads rows in bulk, outside of a transaction.
+    fn load_alone(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        self.begin(Access::Write)?;
+        let count = self.load(table, rows)?;
+        self.commit().map(|()| count)
+    }
+
+    /// [`SqlStore::expect`].
+    fn expect(&mut self, _: QueryKind) -> Result<()> {
+        Ok(())
+    }
+
+    /// [`Lifecycle::maintain`].
+    fn maintain(&mut self) -> Result<()>;
+
+    /// [`SqlStore::checkpoints`].
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// [`Lifecycle::join`].
+    fn join(&self) -> Join;
+
+    /// [`Lifecycle::open_client`].
+    fn open_client(&mut self) -> Result<ClientOpener>;
+
+    /// [`Lifecycle::reconnect`].
+    fn reconnect(&mut self) -> Option<Result<()>> {
+        None
+    }
+
+    /// [`Lifecycle::crash_on_close`].
+    fn crash_on_close(&mut self) -> Result<()>;
+
+    /// [`Lifecycle::close`].
+    fn close(self) -> Result<()>;
+}
+
+/// The store over a driver. Fields are dropped in order.
+pub(crate) struct Connected<D: Driver> {
+    prepared: Vec<D::Prepared>,
+    driver: D,
+    in_transaction: bool,
+}
+
+impl<D: Driver> Connected<D> {
+    /// A store without statements yet.
+    pub fn new(driver: D) -> Box<Self> {
+        Box::new(Self { prepared: Vec::new(), driver, in_transaction: false })
+    }
+
+    /// Passes a result on; an error ends the transaction it came in.
+    #[inline]
+    fn ending<T>(&mut self, done: Result<T>) -> Result<T> {
+        if done.is_err() && self.in_transaction {
+            self.undo();
+        }
+        done
+    }
+
+    #[cold]
+    fn undo(&mut self) {
+        self.in_transaction = false;
+        // The first error is the one to tell; a lost connection shows in the next call too.
+        let _ = self.driver.roll_back();
+    }
+
+    #[inline]
+    fn execute(
+        &mut self,
+        Statement(number): Statement,
+        params: &[Param<'_>],
+        mut visit: Option<&mut Visit<'_>>,
+    ) -> Result<u64> {
+        let Self { prepared, driver, in_transaction } = self;
+        let alone = !*in_transaction;
+        let Some(prepared) = prepared.get_mut(number) else {
+            let doing = format!("run statement {number}");
+            return Err(EngineError::failed(D::NAME, doing, "it was never prepared"));
+        };
+        let refused = |stopped: &Stopped| alone && matches!(stopped, Stopped::Conflict(_));
+        let run = || driver.run(prepared, params, visit.as_deref_mut());
+        match again_if(refused, run) {
+            Ok(count) => Ok(count),
+            Err(Stopped::Visitor(error)) => Err(error),
+            Err(stopped) => self.ending(Err(stopped.error())),
+        }
+    }
+}
+
+impl<D: Driver> Lifecycle for Connected<D> {
+    fn maintain(&mut self) -> Result<()> {
+        if self.in_transaction {
+            let why = "a transaction is open; end it first";
+            return Err(EngineError::failed(D::NAME, "do its maintenance", why));
+        }
+        self.driver.maintain()
+    }
+
+    fn join(&self) -> Join {
+        self.driver.join()
+    }
+
+    fn open_client(&mut self) -> Result<ClientOpener> {
+        self.driver.open_client()
+    }
+
+    fn reconnect(&mut self) -> Option<Result<()>> {
+        let connected = self.driver.reconnect()?;
+        self.prepared.clear();
+        self.in_transaction = false;
+        Some(connected)
+    }
+
+    fn crash_on_close(&mut self) -> Result<()> {
+        self.driver.crash_on_close()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        let Self { prepared, driver, .. } = *self;
+        drop(prepared);
+        driver.close()
+    }
+}
+
+impl<D: Driver> SqlStore for Connected<D> {
+    fn dialect(&self) -> &'static dyn Dialect {
+        self.driver.dialect()
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        let done = self.driver.batch(sql);
+        self.ending(done)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let prepared = self.driver.prepare(sql);
+        let prepared = self.ending(prepared)?;
+        self.prepared.push(prepared);
+        Ok(Statement(self.prepared.len() - 1))
+    }
+
+    fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
+        self.execute(statement, params, None)
+    }
+
+    fn query(
+        &mut self,
+        statement: Statement,
+        params: &[Param<'_>],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        self.execute(statement, params, Some(visit)).map(drop)
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        self.driver.begin(access)?;
+        self.in_transaction = true;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let done = self.driver.commit();
+        self.ending(done)?;
+        self.in_transaction = false;
+        Ok(())
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.in_transaction) {
+            true => self.driver.roll_back(),
+            false => Ok(()),
+        }
+    }
+
+    fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        let done = match self.in_transaction {
+            true => self.driver.load(table, rows),
+            false => self.driver.load_alone(table, rows),
+        };
+        if done.is_err() {
+            self.undo();
+        }
+        done
+    }
+
+    fn bulk_sorted(&self) -> bool {
+        D::BULK_SORTED
+    }
+
+    fn expect(&mut self, step: QueryKind) -> Result<()> {
+        self.driver.expect(step)
+    }
+
+    fn checkpoints(&mut self) -> Result<Option<u64>> {
+        self.driver.checkpoints()
+    }
+}

@@ -1,0 +1,50 @@
+//! Errors about values that do not fit: of rows that are loaded, and of rows that are read.
+
+use crate::sql::{Param, SqlType, TableDef};
+use crate::{EngineError, Result};
+
+/// Checks that a row to load has a value for each column of its table.
+#[inline]
+pub(crate) fn check_width(engine: &'static str, to: &TableDef, row: &[Param<'_>]) -> Result<()> {
+    if row.len() == to.columns.len() {
+        return Ok(());
+    }
+    let why = format!("it has {} values, the table {} columns", row.len(), to.columns.len());
+    Err(EngineError::failed(engine, format!("load a row into {}", to.name), why))
+}
+
+/// A value to load that its column does not take.
+#[cold]
+pub(crate) fn not_taken(
+    engine: &'static str,
+    to: &TableDef,
+    column: usize,
+    value: Param<'_>,
+) -> EngineError {
+    let (name, of, _) = to.columns[column];
+    let why = match (value, of) {
+        (Param::Int(value), SqlType::Int) => format!("{value} does not fit column {name}"),
+        _ => format!("{value:?} is no {of:?} as column {name} wants"),
+    };
+    EngineError::failed(engine, format!("load a row into {}", to.name), why)
+}
+
+/// A column that is asked for and that a result of so many columns has not.
+#[cold]
+pub(crate) fn no_column(engine: &'static str, column: usize, count: usize) -> EngineError {
+    let why = format!("the result has {count} columns");
+    EngineError::failed(engine, format!("read column {column} of a row"), why)
+}
+
+/// A value of a result, in a column of that name and type, that is not `wanted`.
+#[cold]
+pub(crate) fn not_wanted(
+    engine: &'static str,
+    column: usize,
+    name: &str,
+    of: &str,
+    wanted: &str,
+) -> EngineError {
+    let why = format!("it is {of}, and this value of it no {wanted}: cast it in the statement");
+    EngineError::failed(engine, format!("read column {column} (`{name}`)"), why)
+}
