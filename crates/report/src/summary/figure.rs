@@ -132,7 +132,7 @@ fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
 /// was not measured.
 ///
 /// Of a phase that keeps up with a machine, whose time is the machine's: the mean time of what it
-/// had to do, a commit from when it was due or, where nothing was written, the reading of a cycle; of
+/// had to do, a commit by itself or, where nothing was written, the reading of a cycle; of
 /// a search for the highest rate its share of a second. Of operations that were started at a target
 /// rate, whose time is the schedule's: the mean from scheduled start to end.
 pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
@@ -142,10 +142,8 @@ pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
             if let Some(rate) = of.counts.get("sustained-rate") {
                 return Some(1e9 / *rate as f64);
             }
-            let first = ["response", "commit", "read"]
-                .iter()
-                .find_map(|of_what| of.latencies.get(*of_what));
-            Some(first?.mean)
+            let latency = of.latencies.get("commit").or_else(|| of.latencies.get("read"))?;
+            Some(latency.mean)
         };
         let means: Vec<f64> = observed.iter().filter_map(operation).collect();
         return median(&means).filter(|time| is_measure(*time));
