@@ -136,6 +136,7 @@ fn statistics() -> Vec<Column> {
             let of = line.statistic?;
             of.ratio.map(|_| of.not_significant)
         }),
+        word("shortfall", |line| line.statistic?.shortfall.clone()),
     ]
 }
 
