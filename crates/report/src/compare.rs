@@ -163,8 +163,8 @@ pub struct Turn {
 }
 
 impl Changes {
-    /// Whether anything became worse: slower beyond the threshold, no longer keeping up, or no longer
-    /// right.
+    /// Whether anything became worse: slower beyond the threshold, no longer keeping up, or no
+    /// longer right.
     pub fn regressed(&self) -> bool {
         self.phases.iter().any(|change| change.regression)
             || self.turned.iter().any(|turn| turn.regression)

@@ -116,8 +116,8 @@ fn floored(values: Vec<f64>, of: Resource) -> Vec<f64> {
     values.into_iter().map(|value| if sizes { value.max(PAGE) } else { value }).collect()
 }
 
-/// The engines that compete in a group and have any figure in it, if only one of a cell that did not
-/// do all that it was to do.
+/// The engines that compete in a group and have any figure in it, if only one of a cell that did
+/// not do all that it was to do.
 fn present<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let taking_part = group.measured().filter(|(_, engine, measured)| {
         let is_figure = measured.ratio.is_some() || measured.shortfall.is_some();

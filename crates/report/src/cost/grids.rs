@@ -156,8 +156,8 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
     tables
 }
 
-/// Scores of lines; those that are no candidates, did not end well or fell short have none. What was
-/// measured for no line of the table weighs nothing.
+/// Scores of lines; those that are no candidates, did not end well or fell short have none. What
+/// was measured for no line of the table weighs nothing.
 fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec<Option<f64>> {
     let measured = |of: &Resource| lines.iter().any(|line| line.of(*of).is_some());
     let resources: Vec<Resource> = resources.iter().copied().filter(measured).collect();
