@@ -51,6 +51,10 @@ fn each_process_is_measured_apart_and_nothing_is_lost_at_a_kilohertz() {
     assert!(samples + lost == 1_000 && lost < 200, "{samples} and {lost}");
     assert!(write.window_ns.abs_diff(1_000_000_000) < 500_000_000, "{}", write.window_ns);
     assert!(write.latencies["commit"].samples >= 800);
+    // From when a sample was due: the commit itself, and what was waited before it.
+    let [response, commit] = ["response", "commit"].map(|of| &write.latencies[of]);
+    assert!(response.samples == commit.samples && response.mean > commit.mean, "{write:?}");
+    assert_eq!(write.counts["target-rate"], 1_000);
     assert_eq!(write.network_bytes, None, "an embedded engine has no network");
     for name in ["read_individual", "read_bulk", "read_bulk1"] {
         let read = observed(cell, name);
@@ -112,7 +116,13 @@ fn the_highest_rate_is_found_and_is_kept() {
     let cell = only(&result);
     assert_eq!(cell.trials[0].phases.len(), 1, "nothing else runs");
     let found = observed(cell, "sustained");
-    assert!(found.counts["sustained-rate"] >= 1_000, "{found:?}");
+    let rate = found.counts["sustained-rate"];
+    assert!(rate >= 1_000, "{found:?}");
+    // It was confirmed by a window, of two seconds at least, on a store that held as many samples.
+    assert_eq!((found.counts["samples"], found.counts["filled"]), (2 * rate, 2 * rate));
+    assert_eq!((found.counts["lost"], found.counts["lost-ever"]), (0, 0));
+    assert_eq!(found.counts["target-rate"], rate);
+    assert!(found.latencies["response"].max < 60_000_000, "{found:?}");
     assert_eq!(found.remarks.len(), 1, "what stopped it: {:?}", found.remarks);
 }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use embermark_model::CellId;
-use embermark_model::plan::Plan;
+use embermark_model::plan::{Plan, Rate};
+use embermark_workloads::machine;
 
 use crate::cgroup::Cgroup;
 use crate::isolation::{Disk, Isolation};
@@ -91,7 +92,11 @@ impl Run<'_> {
         let workload = self.options.catalog.workload(&cell.workload)?.info();
         let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);
         // What lasts as long as it was asked to is not late.
-        let windows = if workload.lasts { phases.len() as u64 } else { 0 };
+        let windows = match (workload.lasts, self.plan.rate) {
+            (false, _) => 0,
+            (true, Rate::PerSecond(_)) => phases.len() as u64,
+            (true, Rate::Max) => machine::CONFIRMATIONS,
+        };
         let lasting_ms = (window_ms + warm_up_ms).saturating_mul(windows);
         let supervisor = Supervisor {
             worker: &self.options.worker,

@@ -21,7 +21,7 @@ pub use facts::LicenceClass;
 pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise};
 pub use render::{json, markdown, table as words};
 
-use crate::summary::{self, Comparison, Protocol};
+use crate::summary::{self, Comparison, Protocol, Shortfall};
 use crate::text;
 
 /// What every engine is and how it compares, by criterion: all that a ranking is made of.
@@ -71,6 +71,8 @@ pub struct EngineAdvice {
     pub ratios: BTreeMap<&'static str, f64>,
     /// By criterion: the interval of that ratio; absent where there were fewer than three trials.
     pub intervals: BTreeMap<&'static str, [f64; 2]>,
+    /// What its cells did not do: those have no place in any criterion.
+    pub shortfalls: Vec<String>,
 }
 
 /// What an engine is.
@@ -117,6 +119,7 @@ pub fn table(files: &[&ResultFile]) -> AdviceTable {
                     facts: facts::of(file, &comparison, engine, tier),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),
+                    shortfalls: shortfalls(file, engine.id, tier),
                 });
             }
         }
@@ -149,4 +152,16 @@ fn rests_on(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<RestsOn> {
         Some(RestsOn { tier, says })
     };
     all.into_iter().filter_map(of).collect()
+}
+
+/// `machine 60k individual: write lost 24,261 of 40,000`, for each cell of an engine in a tier.
+fn shortfalls(file: &ResultFile, engine: &str, tier: Durability) -> Vec<String> {
+    let own =
+        file.cells.iter().filter(|cell| (&*cell.id.engine, cell.id.durability) == (engine, tier));
+    let short = own.filter_map(|cell| {
+        let (id, shortfall) = (&cell.id, Shortfall::of(cell, None)?);
+        let place = format!("{} {} {}", id.workload, id.scale, id.variant);
+        Some(format!("{}: {}", text::plain(&place), shortfall.beside(None)))
+    });
+    short.collect()
 }

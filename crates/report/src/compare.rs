@@ -12,7 +12,7 @@ pub use manifests::{Differences, conditions, differences, unpoolable};
 pub use render::{csv, json, markdown, table};
 
 use crate::statistics::{includes_one, ratio_interval};
-use crate::summary::{Figure, Protocol};
+use crate::summary::{Figure, Protocol, Shortfall};
 use crate::text;
 
 /// What changed from one result to another.
@@ -92,10 +92,28 @@ pub struct Change {
     pub ratio: f64,
     /// The 95 % interval of the ratio; absent with fewer than three trials in either.
     pub interval: Option<[f64; 2]>,
+    /// What its cell did not do in the old file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_shortfall: Option<String>,
+    /// In the new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_shortfall: Option<String>,
     /// What that says.
     pub verdict: Verdict,
-    /// Slower, by more than the threshold, and not a reference engine.
+    /// Slower, by more than the threshold, or it kept up and does not any more; and not a reference
+    /// engine.
     pub regression: bool,
+}
+
+impl Change {
+    /// `old lost 3 of 40,000, new lost 24,261 of 40,000`.
+    fn shortfalls(&self) -> Option<String> {
+        let of = [("old", &self.old_shortfall), ("new", &self.new_shortfall)];
+        let known =
+            of.iter().filter_map(|(which, of)| Some(format!("{which} {}", (*of).as_ref()?)));
+        let known = text::joined(known, ", ");
+        (!known.is_empty()).then_some(known)
+    }
 }
 
 /// What a ratio and its interval say.
@@ -110,6 +128,8 @@ pub enum Verdict {
     NoDifference,
     /// There is none: fewer than three trials in one of the files.
     TooFewTrials,
+    /// Its cell did not do all that it was to do in one of the files: times do not tell.
+    DidNotKeepUp,
 }
 
 impl Verdict {
@@ -120,6 +140,7 @@ impl Verdict {
             Self::Slower => "slower",
             Self::NoDifference => "no difference shown",
             Self::TooFewTrials => "too few trials",
+            Self::DidNotKeepUp => "did not keep up",
         }
     }
 }
@@ -142,7 +163,8 @@ pub struct Turn {
 }
 
 impl Changes {
-    /// Whether anything became worse: slower beyond the threshold, or no longer right.
+    /// Whether anything became worse: slower beyond the threshold, no longer keeping up, or no
+    /// longer right.
     pub fn regressed(&self) -> bool {
         self.phases.iter().any(|change| change.regression)
             || self.turned.iter().any(|turn| turn.regression)
@@ -185,7 +207,7 @@ fn pair(changes: &mut Changes, before: &Cell, after: &Cell) {
     for name in names {
         match (outcome(before, name), outcome(after, name)) {
             ((was, Some(old)), (is, Some(new))) if was.has_figures() && is.has_figures() => {
-                changes.phases.push(change(before, name, &old, &new, changes.threshold));
+                changes.phases.push(change([before, after], name, [&old, &new], changes.threshold));
             }
             ((was, _), (is, _)) => changes.turned.extend(turn(before, after, Some(name), was, is)),
         }
@@ -206,26 +228,34 @@ fn outcome<'a>(cell: &'a Cell, phase: &str) -> (Status, Option<Figure<'a>>) {
     (status, Figure::of(&parts).filter(|_| status.has_figures()))
 }
 
-fn change(cell: &Cell, phase: &str, old: &Figure<'_>, new: &Figure<'_>, threshold: f64) -> Change {
+fn change(cells: [&Cell; 2], phase: &str, figures: [&Figure<'_>; 2], threshold: f64) -> Change {
+    let [old, new] = figures;
     let ratio = new.per_op_ns / old.per_op_ns;
     let interval = ratio_interval(&new.per_trial_ns, &old.per_trial_ns);
+    let shortfalls = cells.map(|cell| Shortfall::of(cell, Some(phase)));
     let verdict = match interval {
+        _ if shortfalls.iter().any(Option::is_some) => Verdict::DidNotKeepUp,
         None => Verdict::TooFewTrials,
         Some(ends) if includes_one(ends) => Verdict::NoDifference,
         Some([low, _]) if low > 1.0 => Verdict::Slower,
         Some(_) => Verdict::Faster,
     };
-    // A reference that slows down tells of the machine.
-    let regression = verdict == Verdict::Slower && ratio > 1.0 + threshold && !cell.reference;
+    let slower = verdict == Verdict::Slower && ratio > 1.0 + threshold;
+    let [fell_short, falls_short] = shortfalls.map(|of| of.is_some_and(|of| of.phase == phase));
+    let [old_shortfall, new_shortfall] =
+        shortfalls.map(|shortfall| Some(shortfall?.beside(Some(phase))));
     Change {
-        cell: cell.id.clone(),
+        cell: cells[0].id.clone(),
         phase: phase.to_owned(),
         old_ns: old.per_op_ns,
         new_ns: new.per_op_ns,
         ratio,
         interval,
+        old_shortfall,
+        new_shortfall,
         verdict,
-        regression,
+        // A reference that slows down tells of the machine.
+        regression: (slower || (falls_short && !fell_short)) && !cells[0].reference,
     }
 }
 

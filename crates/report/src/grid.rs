@@ -20,7 +20,7 @@ pub(crate) const NOT_SIGNIFICANT: &str = "≈";
 pub(crate) const OUTLIER: &str = "°";
 /// Not everything was done: stopped at the cap or, for resources, phases missing.
 pub(crate) const STOPPED: &str = "^";
-/// Did not keep up with its schedule.
+/// Did not keep up: lost samples, missed reads, or did not achieve its rate.
 pub(crate) const BEHIND: &str = "<";
 /// Done by code in the client.
 pub(crate) const CLIENT_SIDE: &str = "~";

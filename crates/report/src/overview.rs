@@ -157,7 +157,7 @@ fn engines<'a>(lines: &[&Line<'a>]) -> Vec<(&'a str, String)> {
     engines
 }
 
-fn box_text(standing: &Standing, reference: bool) -> Text {
+fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
     let mean = match standing {
         Standing::Mean(mean) => mean,
         Standing::Ended(status) if status.is_failure() => {
@@ -166,22 +166,21 @@ fn box_text(standing: &Standing, reference: bool) -> Text {
         Standing::Ended(status) => return Text::toned(status.name(), Tone::Dim),
         Standing::Weaker => return Text::toned("weaker", Tone::Dim),
         Standing::ByUrl => return Text::toned("by URL", Tone::Dim),
+        Standing::Behind(shortfall) => {
+            let tone = if reference { Tone::Dim } else { Tone::Warning };
+            return Text::toned(shortfall.what.short() + grid::BEHIND, tone);
+        }
         Standing::Nothing => return Text::of(format::NOT_MEASURED),
     };
-    let Mean { ratio, answered, of, behind, best, not_significant } = *mean;
+    let Mean { ratio, answered, of, best, not_significant } = *mean;
     let lacks = answered < of;
     Text {
         value: format::ratio(ratio),
-        marks: format!(
-            "{}{}",
-            grid::lead(best, not_significant),
-            if behind { grid::BEHIND } else { "" }
-        ),
+        marks: grid::lead(best, not_significant).to_owned(),
         second: if lacks { format::part(answered as u64, of as u64) } else { String::new() },
-        tone: match (reference || lacks, behind, best || not_significant) {
-            (true, ..) => Tone::Dim,
-            (_, true, _) => Tone::Warning,
-            (.., true) => Tone::Best,
+        tone: match (reference || lacks, best || not_significant) {
+            (true, _) => Tone::Dim,
+            (_, true) => Tone::Best,
             _ => Tone::Plain,
         },
         ..Text::default()

@@ -8,6 +8,7 @@ mod loading;
 mod order;
 mod protocol;
 mod sharing;
+mod shortfall;
 mod usage;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub(crate) use figure::{counted, parts, per_operation, versions};
 pub use loading::{load_columns, loading};
 pub use protocol::Protocol;
 pub use sharing::{Schedule, Sharing};
+pub use shortfall::{Lacking, Shortfall};
 pub use usage::{Resource, Usage};
 
 use crate::text;
@@ -129,6 +131,15 @@ pub struct Measured<'a> {
     /// Each row was a commit of its own, for want of transactions, in a row of the table whose
     /// others put many in one.
     pub commits_each: bool,
+    /// Its cell did not do all that it was to do: shown, not ranked.
+    pub shortfall: Option<Shortfall<'a>>,
+}
+
+impl Measured<'_> {
+    /// Whether its cell ended well and did all that it was to do.
+    pub const fn competes(&self) -> bool {
+        !self.tainted && self.shortfall.is_none()
+    }
 }
 
 impl<'a> Entry<'a> {

@@ -92,6 +92,8 @@ export interface Entry {
   status: Status | null;
   reason: string | null;
   tainted: boolean;
+  /** What its cell did not do: shown, not ranked. */
+  shortfall?: string;
   client_side: boolean;
   /** One commit a row, where other engines put many in one. */
   commits_each?: boolean;
@@ -221,6 +223,8 @@ export interface AdviceEngine {
   ratios: Record<string, number>;
   /** Absent where there were fewer than three trials. */
   intervals: Record<string, [number, number]>;
+  /** What its cells did not do: those have no place in any criterion. */
+  shortfalls: string[];
 }
 
 export type LicenceClass = "permissive" | "copyleft" | "other";

@@ -150,7 +150,7 @@ function ranked(phase: string | null, variant: string | null, boxes: (Box | null
   const best = new Map<number, Box>();
   const group = (box: Box) => (against === "own" ? box.cell.result : 0);
   const time = (box: Box) => box.entry.figure?.per_op_ns ?? Infinity;
-  const competing = boxes.filter((box) => box?.cell.ranked && !box.entry.tainted && box.entry.figure) as Box[];
+  const competing = boxes.filter((box) => box?.cell.ranked && !box.entry.tainted && !box.entry.shortfall && box.entry.figure) as Box[];
   for (const box of competing) {
     const known = best.get(group(box));
     if (!known || time(box) < time(known)) best.set(group(box), box);

@@ -105,9 +105,9 @@ function buttonOf(page: Page, row: MapRow, box: Box, place: number): HTMLButtonE
   if (box.ratio === null) {
     // A cell that failed later on keeps the times it had, and says how it ended.
     const ended = entry.tainted ? word(cell.status) : "";
-    const label = [`${name}: ${duration(time)}`, ...state, ended && `its cell ${ended}`, "not ranked"].filter(Boolean).join(", ");
+    const label = [`${name}: ${duration(time)}`, ...state, ended && `its cell ${ended}`, entry.shortfall ?? "", "not ranked"].filter(Boolean).join(", ");
     const tone = entry.tainted ? `bad s-${cell.status}` : "unranked";
-    return h("button", { ...properties, class: `box ${tone}`, "aria-label": label }, h("b", {}, ended || "·"), h("small", {}, shown));
+    return h("button", { ...properties, class: `box ${tone}`, "aria-label": label }, h("b", {}, ended || entry.shortfall || "·"), h("small", {}, shown));
   }
   const label = [`${name}: ${ratio(box.ratio)}, ${duration(time)}`, ...state, box.notSignificant && "no difference to the best is shown"]
     .filter(Boolean).join(", ");

@@ -31,7 +31,7 @@ export function engineMarks(cell: Cell): string {
 export function marks(entry: Entry): string {
   const apart = (entry.figure?.outliers.length ?? 0) > 0;
   return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.commits_each ? COMMITS_EACH : "") + (entry.tainted ? "!" : "") + (apart ? OUTLIER : "") +
-    (entry.figure?.sharing?.schedule?.kept_up === false ? BEHIND : "");
+    (entry.shortfall ? BEHIND : "");
 }
 
 /** After the name of a server that was given by its URL. */
@@ -40,7 +40,7 @@ export const BY_URL = " (by URL)";
 /** After a time of rows that were committed one by one, beside rows in one transaction. */
 const COMMITS_EACH = "¹";
 
-/** After a time of what did not keep up with its schedule. */
+/** After a time of a cell that did not keep up. */
 const BEHIND = "<";
 
 /** After a ratio whose interval includes 1. */
@@ -57,7 +57,7 @@ export const MARKS: [string, string][] = [
   ["~", "done by client code over scans and point operations, for want of a query"],
   ["¹", "one commit a row, for want of transactions, beside rows in one transaction"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],
-  ["<", "did not keep up with the target rate: its time says how long it ran"],
+  ["<", "did not keep up: lost samples, missed reads, or was below the target rate: not ranked"],
   ["+", "effective durability above the tier asked for"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
   ["(by URL)", "a server with its own settings and machine, never ranked"],

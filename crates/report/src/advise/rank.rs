@@ -126,7 +126,8 @@ pub fn advise(
             _ => unmeasured(entry, weights),
         };
         if !missing.is_empty() {
-            let why = vec![format!("not measured for {}", missing.join(", "))];
+            let lacks = format!("not measured for {}", missing.join(", "));
+            let why = [lacks].into_iter().chain(entry.shortfalls.iter().cloned()).collect();
             advice.unmeasured.push(Left { engine: entry.engine.clone(), why });
         } else if let Some(place) = place(entry, weights) {
             advice.ranked.push(place);

@@ -5,7 +5,7 @@ use embermark_model::result::ResultFile;
 
 use super::criteria::{CRITERIA, Phases, Source};
 use crate::statistics::{FEWEST_TRIALS, geometric_mean, is_measure, median, ratio_interval};
-use crate::summary::{Comparison, Figure, Group, Resource, Row};
+use crate::summary::{Comparison, Figure, Group, Resource, Row, Shortfall};
 use crate::text;
 
 /// Sizes below one page of 4,096 bytes are not told apart: memory and storage come in pages, and
@@ -100,7 +100,8 @@ fn by_group<'a>(file: &'a ResultFile, groups: &[&Group<'a>], of: Resource) -> Ve
             .filter(|(engine, usage)| engine.ranked(group.durability) && !usage.incomplete)
             .filter_map(|(engine, _)| {
                 Some((engine.id, group.cell(file, group.variant, engine.id)?))
-            });
+            })
+            .filter(|(_, cell)| Shortfall::of(cell, None).is_none());
         // What is counted has no error: its interval is the ratio itself.
         let times = if of.is_counted() { FEWEST_TRIALS } else { 1 };
         let values =
@@ -115,10 +116,14 @@ fn floored(values: Vec<f64>, of: Resource) -> Vec<f64> {
     values.into_iter().map(|value| if sizes { value.max(PAGE) } else { value }).collect()
 }
 
-/// The engines that compete in a group and have any figure in it.
+/// The engines that compete in a group and have any figure in it, if only one of a cell that did
+/// not do all that it was to do.
 fn present<'a>(group: &Group<'a>) -> Vec<&'a str> {
-    let ranked = group.measured().filter(|(.., measured)| measured.ratio.is_some());
-    text::unique(ranked.map(|(_, engine, _)| engine.id))
+    let taking_part = group.measured().filter(|(_, engine, measured)| {
+        let is_figure = measured.ratio.is_some() || measured.shortfall.is_some();
+        engine.ranked(group.durability) && is_figure
+    });
+    text::unique(taking_part.map(|(_, engine, _)| engine.id))
 }
 
 /// The ratios to the smallest median; `None` where nobody has one.

@@ -59,11 +59,13 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
         rest
     };
     let phases = changes.phases.iter().map(|change| {
-        let Change { cell, phase, old_ns, new_ns, ratio, interval, verdict, regression } = change;
+        let Change { cell, phase, old_ns, new_ns, ratio, interval, verdict, regression, .. } =
+            change;
         let end = |end: usize| interval.map(|ends| ends[end].to_string()).unwrap_or_default();
         let times = [old_ns, new_ns, ratio].map(ToString::to_string);
         let [old, new, ratio] = times;
-        let rest = [old, new, ratio, end(0), end(1), regression.to_string(), String::new()];
+        let reason = change.shortfalls().unwrap_or_default();
+        let rest = [old, new, ratio, end(0), end(1), regression.to_string(), reason];
         line(cell, Some(phase), verdict.name().replace(' ', "-"), rest)
     });
     let turned = changes.turned.iter().map(|turn| {
@@ -112,6 +114,10 @@ fn summary(changes: &Changes) -> String {
     }
     let _ = write!(out, ", {} faster", count(Verdict::Faster));
     let _ = write!(out, ", {} with no difference shown", count(Verdict::NoDifference));
+    let behind = count(Verdict::DidNotKeepUp);
+    if behind > 0 {
+        let _ = write!(out, ", {behind} of cells that did not keep up");
+    }
     let few = count(Verdict::TooFewTrials);
     if few > 0 {
         let _ = write!(out, ", {few} with too few trials to tell");
@@ -145,7 +151,9 @@ fn texts(change: &Change) -> Vec<Text> {
         (Verdict::Faster, _) => Tone::Best,
         _ => Tone::Plain,
     };
-    let verdict = change.verdict.name().to_owned() + if change.regression { " !" } else { "" };
+    let lacking = change.shortfalls().map(|lacking| format!(": {lacking}")).unwrap_or_default();
+    let mark = if change.regression { " !" } else { "" };
+    let verdict = format!("{}{lacking}{mark}", change.verdict.name());
     let interval = format::or_dash(change.interval, |ends| format::between(ends, format::ratio));
     [
         format::duration(change.old_ns),
@@ -182,7 +190,7 @@ fn sections(changes: &Changes) -> Vec<Section> {
     let says = format!(
         "new/old is the ratio of the times per operation, medians over the trials; faster and slower \
          where its 95 % bootstrap interval leaves out 1; ! is a regression: slower by more than \
-         {percent}, or no longer right"
+         {percent}, no longer keeping up, or no longer right"
     );
     notes::filled([
         ("NOT COMPARABLE, looked at all the same", plain(&changes.differences.incomparable)),

@@ -4,7 +4,7 @@ use embermark_model::result::{Latency, ResultFile};
 
 use super::published;
 use super::score::{Resource, Weights, scores};
-use super::{Cost, Costs, of};
+use super::{Cost, Costs, RESPONSE, of};
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::notes::{Note, note};
 use crate::{Beside, format, text};
@@ -59,10 +59,21 @@ const USAGE: [Column; 8] = [
     ("effort", |cost| cost.of(Resource::Effort).map(|grade| format::count(grade as u64))),
 ];
 
-const WRITES: [Column; 3] = [
+/// The time of a commit, from when it was due where that is known.
+fn commit(cost: &Cost<'_>, of: fn(&Latency) -> Option<u64>) -> Option<String> {
+    duration(cost.latency(if cost.is_timed_from_due() { RESPONSE } else { "commit" }, of))
+}
+
+/// The time of a commit by itself.
+fn service(cost: &Cost<'_>) -> Option<String> {
+    duration(cost.latency("commit", p50)).filter(|_| cost.is_timed_from_due())
+}
+
+const WRITES: [Column; 4] = [
     ("lost", |cost| counted(cost.count("lost"))),
-    ("commit", |cost| duration(cost.latency("commit", p50))),
-    ("p99", |cost| duration(cost.latency("commit", p99))),
+    ("commit", |cost| commit(cost, p50)),
+    ("p99", |cost| commit(cost, p99)),
+    ("service", service),
 ];
 
 const READS: [Column; 3] = [
@@ -73,17 +84,19 @@ const READS: [Column; 3] = [
 
 const LIVE: [Column; 6] = [
     ("lost", |cost| counted(cost.count("lost"))),
-    ("commit", |cost| duration(cost.latency("commit", p50))),
+    ("commit", |cost| commit(cost, p50)),
     ("missed", |cost| counted(cost.count("missed-slots"))),
     ("read", |cost| duration(cost.latency("read", p50))),
     ("age", |cost| duration(cost.latency("staleness", p50))),
     ("oldest", |cost| duration(cost.latency("staleness", |latency| Some(latency.max)))),
 ];
 
-const SUSTAINED: [Column; 3] = [
-    ("samples/s", |cost| counted(cost.count("sustained-rate"))),
-    ("commit", |cost| duration(cost.latency("commit", p50))),
-    ("p99", |cost| duration(cost.latency("commit", p99))),
+const SUSTAINED: [Column; 5] = [
+    ("samples/s", |cost| counted(cost.median("sustained-rate").map(|rate| rate as u64))),
+    ("commit", |cost| commit(cost, p50)),
+    ("p99", |cost| commit(cost, p99)),
+    ("service", service),
+    ("filled", |cost| counted(cost.median("filled").map(|filled| filled as u64))),
 ];
 
 fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
@@ -143,9 +156,14 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
     tables
 }
 
-/// Scores of lines; those that are no candidates, or did not end well, have none.
+/// Scores of lines; those that are no candidates, did not end well or fell short have none. What
+/// was measured for no line of the table weighs nothing.
 fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec<Option<f64>> {
-    let competes = |line: &Cost<'_>| !line.reference && !line.by_url && line.status.has_figures();
+    let measured = |of: &Resource| lines.iter().any(|line| line.of(*of).is_some());
+    let resources: Vec<Resource> = resources.iter().copied().filter(measured).collect();
+    let competes = |line: &Cost<'_>| {
+        !line.reference && !line.by_url && line.status.has_figures() && line.shortfall.is_none()
+    };
     let rows: Vec<Vec<Option<f64>>> = (lines.iter())
         .filter(|line| competes(line))
         .map(|line| resources.iter().map(|resource| line.of(*resource)).collect())
@@ -153,7 +171,7 @@ fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec
     // Alone, anybody uses the most of everything.
     let mut scores = match rows.len() {
         0 | 1 => vec![None; rows.len()],
-        _ => scores(&rows, resources, weights),
+        _ => scores(&rows, &resources, weights),
     }
     .into_iter();
     lines.iter().map(|line| if competes(line) { scores.next().flatten() } else { None }).collect()
@@ -185,8 +203,13 @@ fn table(
                 Text { value: format::or_dash(show(line), |shown| shown), tone, ..Text::default() }
             })
             .collect();
-        texts.extend(scores.iter().zip(&best).map(|((_, scores), best)| {
+        texts.extend(scores.iter().zip(&best).map(|((name, scores), best)| {
             let score = scores[place];
+            if let Some(shortfall) = line.shortfall.filter(|_| *name == "score") {
+                let lacking = shortfall.beside(Some(line.phase));
+                let value = format!("{} {lacking}", format::NOT_MEASURED);
+                return Text { value, tone: Tone::Bad, ..Text::default() };
+            }
             let is_best = score.is_some_and(|score| score == *best);
             Text {
                 value: format::or_dash(score, |score| format!("{:.0} %", score * 100.0)),
@@ -203,10 +226,23 @@ fn table(
         (label, texts)
     });
     let header = columns.iter().map(|(name, _)| *name).chain(scores.iter().map(|(name, _)| *name));
+    let has_scores = scores.iter().flat_map(|(_, scores)| scores).any(Option::is_some);
     Annotated {
         grid: Grid { title, header: header.map(str::to_owned).collect(), rows: rows.collect() },
-        notes: Vec::new(),
+        notes: if has_scores { weightless(lines, columns) } else { Vec::new() },
     }
+}
+
+/// Which resources take part in no score of a table, as they were counted for no line of it. (Of
+/// effort the legend says it.)
+fn weightless(lines: &[&Cost<'_>], columns: &[Column]) -> Vec<Note> {
+    let weighs = |name: &str| USAGE.iter().any(|(usage, _)| *usage == name) && name != "effort";
+    let uncounted = columns
+        .iter()
+        .filter(|(name, show)| weighs(name) && lines.iter().all(|line| show(line).is_none()));
+    let says =
+        |(name, _): &Column| note("score", format!("{name} was not counted: it weighs nothing"));
+    uncounted.map(says).collect()
 }
 
 fn line_has(line: &Cost<'_>, column: &str) -> bool {
@@ -232,6 +268,16 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
         note("effort", "from 1 (easy) to 5, as the source graded its engines; of others it weighs nothing"),
         note("p99", "of fewer than 100 the largest".to_owned()),
     ];
+    if costs.lines.iter().any(Cost::is_timed_from_due) {
+        let says = "from when a sample was due, or its second was over, until it was committed; service: \
+                    the commit by itself";
+        notes.push(note("commit", says));
+    }
+    if costs.lines.iter().any(|line| line.count("filled").is_some()) {
+        let says = "the highest rate, kept for a whole window on a store that was filled with so many \
+                    samples before; the median over the trials";
+        notes.push(note("samples/s", says));
+    }
     let remarks = costs.lines.iter().flat_map(|line| {
         let who = match line.phase {
             "sustained" => format!("{} {}", line.engine, line.variant),

@@ -11,7 +11,10 @@ use embermark_model::{Durability, Scale, Status};
 pub(crate) use grids::grids;
 use score::Resource;
 
-use crate::summary::parts;
+use crate::summary::{Shortfall, parts};
+
+/// The time of a commit from when it was due to its end.
+const RESPONSE: &str = "response";
 
 /// What one engine used in one phase that lasts by the clock: medians over the trials.
 #[derive(Clone, Debug)]
@@ -28,6 +31,8 @@ pub struct Cost<'a> {
     pub by_url: bool,
     /// How the phase ended.
     pub status: Status,
+    /// What its cell did not do: it has no score.
+    pub shortfall: Option<Shortfall<'a>>,
     /// In the order of [`Resource::WRITING`]; absent was not measured.
     pub usage: [Option<f64>; 8],
     /// Windows that were observed.
@@ -44,6 +49,18 @@ impl Cost<'_> {
     /// A count, of the trial with most.
     pub fn count(&self, name: &str) -> Option<u64> {
         self.observed.iter().filter_map(|observed| observed.counts.get(name).copied()).max()
+    }
+
+    /// A count's median over the trials.
+    pub fn median(&self, name: &str) -> Option<f64> {
+        let counts = self.observed.iter().map(|observed| observed.counts.get(name).copied());
+        let counts: Option<Vec<f64>> = counts.map(|count| Some(count? as f64)).collect();
+        crate::statistics::median(&counts?)
+    }
+
+    /// Whether commits were timed from when they were due: results of older versions do not tell.
+    fn is_timed_from_due(&self) -> bool {
+        self.observed.iter().any(|observed| observed.latencies.contains_key(RESPONSE))
     }
 
     /// A percentile in ns, of the trial in which it is largest.
@@ -129,6 +146,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 reference: cell.reference,
                 by_url: file.plan.urls.contains_key(&cell.id.engine),
                 status: status.unwrap_or(cell.status),
+                shortfall: Shortfall::of(cell, Some(phase)),
                 usage: usage(
                     &observed,
                     cell.counted(phase),

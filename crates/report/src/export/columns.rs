@@ -30,7 +30,7 @@ type Figure<T> = fn(&T) -> Option<u64>;
 
 const ROLES: [&str; 4] = ["server", "writer", "reader", "sensor"];
 
-const COUNTS: [&str; 8] = [
+const COUNTS: [&str; 11] = [
     "samples",
     "lost",
     "lost-ever",
@@ -38,10 +38,13 @@ const COUNTS: [&str; 8] = [
     "latest-ns",
     "reads",
     "missed-slots",
+    "target-rate",
+    "achieved-rate",
     "sustained-rate",
+    "filled",
 ];
 
-const LATENCIES: [&str; 3] = ["commit", "read", "staleness"];
+const LATENCIES: [&str; 4] = ["response", "commit", "read", "staleness"];
 
 const PROCESS: [(&str, Figure<Resources>); 5] = [
     ("cpu_ns", |used| used.cpu_ns),
@@ -136,6 +139,7 @@ fn statistics() -> Vec<Column> {
             let of = line.statistic?;
             of.ratio.map(|_| of.not_significant)
         }),
+        word("shortfall", |line| line.statistic?.shortfall.clone()),
     ]
 }
 

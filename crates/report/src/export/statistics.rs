@@ -30,6 +30,9 @@ pub(super) struct Statistic<'a> {
     pub ratio_interval: Option<[f64; 2]>,
     /// The difference to the best is not significant.
     pub not_significant: bool,
+    /// What its cell did not do, in place of a ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortfall: Option<String>,
 }
 
 impl Statistic<'_> {
@@ -62,6 +65,7 @@ pub(super) fn of<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
                 ratio: measured.ratio,
                 ratio_interval: measured.ratio_interval,
                 not_significant: measured.not_significant,
+                shortfall: measured.shortfall.map(|shortfall| shortfall.beside(Some(phase))),
             });
         }
     }

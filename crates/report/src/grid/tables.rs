@@ -8,7 +8,7 @@ use super::{
 };
 use crate::format::{self, NOT_MEASURED};
 use crate::summary::{
-    Amounts, Column, Entry, Group, Measured, Resource, Row, Sharing, Unit, Usage, load_columns,
+    Amounts, Column, Entry, Group, Measured, Resource, Row, Unit, Usage, load_columns,
 };
 use crate::{Options, text};
 
@@ -195,22 +195,24 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
         }
         Entry::Absent => return dash(),
     };
-    let Measured { figure, ratio, best, not_significant, tainted, commits_each, .. } = measured;
+    let Measured { figure, ratio, best, not_significant, commits_each, shortfall, .. } = measured;
+    let lacking = shortfall.filter(|shortfall| Some(shortfall.phase) == row.phase);
+    let lacking = lacking.map(|shortfall| shortfall.what.short());
     let marks = [
         (figure.stop.is_some(), STOPPED),
-        (figure.sharing.as_ref().is_some_and(Sharing::is_behind), BEHIND),
+        (shortfall.is_some(), BEHIND),
         (figure.client_side, CLIENT_SIDE),
         (*commits_each, COMMITS_EACH),
         (!figure.outliers.is_empty(), OUTLIER),
-        (*tainted, TAINTED),
+        (measured.tainted, TAINTED),
     ];
     Text {
         value: format::duration(row.time_ns(measured)),
         marks: marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect(),
-        second: ratio.map(format::ratio).unwrap_or_default(),
+        second: ratio.map(format::ratio).or(lacking).unwrap_or_default(),
         ratio: *ratio,
         best: lead(*best, *not_significant),
-        tone: match (*best || *not_significant, figure.stop.is_some() || *tainted) {
+        tone: match (*best || *not_significant, figure.stop.is_some() || !measured.competes()) {
             (_, true) => Tone::Warning,
             (true, _) => Tone::Best,
             _ => Tone::Plain,

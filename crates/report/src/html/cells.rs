@@ -112,6 +112,7 @@ fn entry_data<'a>(place: usize, cell: &Cell, row: &Row<'a>, entry: &Entry<'a>) -
         status,
         reason: reason(why),
         tainted: measured.is_some_and(|measured| measured.tainted),
+        shortfall: measured.and_then(|measured| Some(measured.shortfall?.beside(row.phase))),
         client_side: known().any(|part| part.execution == Execution::ClientSide),
         commits_each: measured.is_some_and(|measured| measured.commits_each),
         figure: figure.cloned(),

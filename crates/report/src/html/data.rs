@@ -189,6 +189,9 @@ pub struct EntryData<'a> {
     pub reason: Option<String>,
     /// This phase ended well and its cell did not: shown, not ranked.
     pub tainted: bool,
+    /// What its cell did not do: shown, not ranked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortfall: Option<String>,
     /// Done by code in the client.
     pub client_side: bool,
     /// One commit a row, where other engines put many in one.

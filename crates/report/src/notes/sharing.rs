@@ -28,20 +28,18 @@ pub(super) fn schedule(measured: &[Seen<'_>]) -> Vec<Note> {
     let mut behind: Vec<String> = Vec::new();
     let mut late: Option<u64> = None;
     for seen in measured {
-        let sharing = seen.3.figure.sharing.as_ref();
-        let Some(schedule) = sharing.and_then(|sharing| sharing.schedule) else { continue };
-        late = late.max(schedule.late_p99_ns);
-        if !schedule.kept_up {
-            let [achieved, target] =
-                [schedule.achieved_rate, schedule.target_rate as f64].map(format::rate);
-            behind.push(format!("{}: {achieved} of {target}", where_of(seen)));
+        let (_, row, _, measured) = seen;
+        if let Some(shortfall) = measured.shortfall.filter(|of| Some(of.phase) == row.phase) {
+            behind.push(format!("{}: {}", where_of(seen), shortfall.what));
         }
+        let sharing = measured.figure.sharing.as_ref();
+        late = late.max(sharing.and_then(|sharing| sharing.schedule?.late_p99_ns));
     }
     let enough = format::percent(OpenLoopSchedule::ENOUGH);
     let behind = (!behind.is_empty()).then(|| {
         let says = format!(
-            "did not keep up: in a counted run the achieved rate was less than {enough} of the target \
-             rate, and its response times grow with its length: {}",
+            "did not keep up: samples were lost, reads missed, or less than {enough} of the target rate \
+             achieved, where times grow with the length of a run. Nothing of such a cell is ranked: {}",
             behind.join("; ")
         );
         note(BEHIND, says)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use embermark_model::Durability;
 use embermark_model::result::ResultFile;
 
-use super::means::{Line, Mean, SUSTAINED, Standing};
+use super::means::{Line, Mean, Standing};
 use crate::grid;
 use crate::summary::Engine;
 use crate::{Options, cost, format, table, text};
@@ -24,6 +24,7 @@ pub(super) fn lines(
         let mut groups = lines.iter().map(|line| line.group);
         groups.any(|group| group.engines.iter().any(|engine| of(engine, group.durability)))
     };
+    let behind = boxes().any(|one| matches!(one, Standing::Behind(_)));
     let weaker = boxes().any(|one| *one == Standing::Weaker);
     let stronger = engine(&|engine, tier| !engine.reference && engine.stronger(tier).is_some());
     let short = boxes().find_map(|one| match one {
@@ -44,7 +45,7 @@ pub(super) fn lines(
             format!("{} no difference to the best is shown", grid::NOT_SIGNIFICANT),
         ),
         (part.is_some(), part.unwrap_or_default()),
-        (any(&|mean| mean.behind), format!("{} did not keep up, not ranked", grid::BEHIND)),
+        (behind, format!("{} did not keep up, not ranked", grid::BEHIND)),
         (
             engine(&|engine, _| engine.reference),
             format!("{} for orientation, not ranked", grid::REFERENCE),
@@ -60,7 +61,7 @@ pub(super) fn lines(
     let machines: BTreeSet<String> = cost::of(file)
         .iter()
         .flat_map(|costs| costs.lines.iter().map(|line| (costs.workload, line.phase)))
-        .map(|(workload, phase)| match phase == SUSTAINED {
+        .map(|(workload, phase)| match phase == "sustained" {
             true => format!("{phase}: the highest rate of all over the engine's own"),
             false => {
                 let workload = text::plain(workload);

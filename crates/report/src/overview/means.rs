@@ -4,12 +4,8 @@
 use embermark_model::Status;
 use embermark_model::result::ResultFile;
 
-use crate::cost::{self, Cost, Costs};
-use crate::statistics::{geometric_mean, includes_one, is_measure, mean_ratio_interval};
-use crate::summary::{Entry, Group, Row, Sharing};
-
-/// The phase of `machine` whose figure is a rate and not a time.
-pub(super) const SUSTAINED: &str = "sustained";
+use crate::statistics::{geometric_mean, includes_one, mean_ratio_interval};
+use crate::summary::{Entry, Group, Row, Shortfall};
 
 /// One workload at one scale in one tier.
 pub(super) struct Line<'a> {
@@ -18,7 +14,7 @@ pub(super) struct Line<'a> {
     /// The rows of its table that the means are over.
     pub steps: Vec<Step<'a>>,
     /// In the order of the group's engines.
-    pub boxes: Vec<Standing>,
+    pub boxes: Vec<Standing<'a>>,
 }
 
 /// One phase in one variant.
@@ -31,9 +27,11 @@ pub(super) struct Step<'a> {
 
 /// How one engine stands in one workload.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Standing {
+pub(super) enum Standing<'a> {
     /// It has a mean.
     Mean(Mean),
+    /// It lost samples or missed reads of the machine, or did not achieve its rate.
+    Behind(Shortfall<'a>),
     /// It failed somewhere in the workload, or could do none of it.
     Ended(Status),
     /// Its effective durability is below the tier: its times compare with no other.
@@ -52,9 +50,7 @@ pub(super) struct Mean {
     pub answered: usize,
     /// Phases there are.
     pub of: usize,
-    /// It lost samples or missed reads of the machine, or did not achieve the target rate.
-    pub behind: bool,
-    /// The smallest among those that answered every phase and kept up.
+    /// The smallest among those that answered every phase.
     pub best: bool,
     /// The difference to the best is not significant; the best has this too where another shares
     /// its place.
@@ -63,25 +59,18 @@ pub(super) struct Mean {
 
 /// Every workload's line, in the order of `groups`.
 pub(super) fn lines<'a>(file: &ResultFile, groups: &'a [Group<'a>]) -> Vec<Line<'a>> {
-    let costs = cost::of(file);
-    groups.iter().map(|group| line(file, &costs, group)).collect()
+    groups.iter().map(|group| line(file, group)).collect()
 }
 
-fn line<'a>(file: &ResultFile, costs: &[Costs<'_>], group: &'a Group<'a>) -> Line<'a> {
-    let of_group = |costs: &&Costs<'_>| {
-        (costs.workload, costs.scale, costs.durability)
-            == (group.workload, group.scale, group.durability)
-    };
-    let costs: Vec<&Cost<'_>> =
-        costs.iter().filter(of_group).flat_map(|costs| &costs.lines).collect();
+fn line<'a>(file: &ResultFile, group: &'a Group<'a>) -> Line<'a> {
     let steps: Vec<Step<'_>> = group
         .rows
         .iter()
         .filter(|row| was_tried(group, row))
-        .map(|row| Step { row, ratios: ratios(group, row, &costs) })
+        .map(|row| Step { row, ratios: ratios(group, row) })
         .collect();
-    let boxes = (0..group.engines.len()).map(|place| standing(file, group, &steps, place, &costs));
-    let mut boxes: Vec<Standing> = boxes.collect();
+    let boxes = (0..group.engines.len()).map(|place| standing(file, group, &steps, place));
+    let mut boxes: Vec<Standing<'_>> = boxes.collect();
     rank(group, &steps, &mut boxes);
     Line { group, steps, boxes }
 }
@@ -101,14 +90,11 @@ fn was_tried(group: &Group<'_>, row: &Row<'_>) -> bool {
 
 /// The ratios of a row. Those of engines that compete are the table's; a reference is held against
 /// the same time.
-fn ratios(group: &Group<'_>, row: &Row<'_>, costs: &[&Cost<'_>]) -> Vec<Option<f64>> {
-    if row.phase == Some(SUSTAINED) {
-        return rates(group, row, costs);
-    }
+fn ratios(group: &Group<'_>, row: &Row<'_>) -> Vec<Option<f64>> {
     let mut measured = row.entries.iter().filter_map(Entry::measured);
     let best = measured.find(|measured| measured.best).map(|best| best.figure.per_op_ns);
     let ratio = |(engine, entry): (&crate::summary::Engine<'_>, &Entry<'_>)| match entry {
-        Entry::Measured(measured) if engine.reference && !measured.tainted => {
+        Entry::Measured(measured) if engine.reference && measured.competes() => {
             Some(measured.figure.per_op_ns / best?)
         }
         Entry::Measured(measured) => measured.ratio,
@@ -117,31 +103,12 @@ fn ratios(group: &Group<'_>, row: &Row<'_>, costs: &[&Cost<'_>]) -> Vec<Option<f
     group.engines.iter().zip(&row.entries).map(ratio).collect()
 }
 
-/// Of the highest rate without a loss: the best one over the engine's own.
-fn rates(group: &Group<'_>, row: &Row<'_>, costs: &[&Cost<'_>]) -> Vec<Option<f64>> {
-    let variant = row.variant.unwrap_or(group.variant);
-    let rate = |(engine, entry): (&crate::summary::Engine<'_>, &Entry<'_>)| {
-        let answered = matches!(entry, Entry::Measured(measured) if !measured.tainted);
-        let cost = costs.iter().find(|cost| {
-            (cost.engine, cost.variant, cost.phase) == (engine.id, variant, SUSTAINED)
-        });
-        let rate = cost.filter(|_| answered)?.count("sustained-rate")? as f64;
-        Some(rate).filter(|rate| is_measure(*rate))
-    };
-    let rates: Vec<Option<f64>> = group.engines.iter().zip(&row.entries).map(rate).collect();
-    let competing = group.engines.iter().zip(&rates);
-    let best = competing.filter(|(engine, _)| engine.ranked(group.durability));
-    let best = best.filter_map(|(_, rate)| *rate).reduce(f64::max);
-    rates.into_iter().map(|rate| Some(best? / rate?)).collect()
-}
-
-fn standing(
+fn standing<'a>(
     file: &ResultFile,
-    group: &Group<'_>,
-    steps: &[Step<'_>],
+    group: &'a Group<'a>,
+    steps: &[Step<'a>],
     place: usize,
-    costs: &[&Cost<'_>],
-) -> Standing {
+) -> Standing<'a> {
     let engine = &group.engines[place];
     let cells = file.cells.iter().filter(|c| group.holds(&c.id) && c.id.engine == engine.id);
     let worst = cells.map(|cell| cell.status).reduce(Status::worst);
@@ -154,13 +121,19 @@ fn standing(
     if engine.weaker(group.durability).is_some() && !engine.reference {
         return Standing::Weaker;
     }
+    let short = |step: &Step<'a>| match &step.row.entries[place] {
+        Entry::Measured(measured) => measured.shortfall,
+        _ => None,
+    };
+    if let Some(shortfall) = steps.iter().find_map(short) {
+        return Standing::Behind(shortfall);
+    }
     let ratios: Vec<f64> = steps.iter().filter_map(|step| step.ratios[place]).collect();
     match geometric_mean(ratios.iter().copied()) {
         Some(ratio) => Standing::Mean(Mean {
             ratio,
             answered: ratios.len(),
             of: steps.len(),
-            behind: is_behind(steps, place, engine.id, costs),
             best: false,
             not_significant: false,
         }),
@@ -168,22 +141,9 @@ fn standing(
     }
 }
 
-fn is_behind(steps: &[Step<'_>], place: usize, engine: &str, costs: &[&Cost<'_>]) -> bool {
-    let late = |step: &Step<'_>| {
-        let measured = step.row.entries[place].measured();
-        let sharing = measured.and_then(|measured| measured.figure.sharing.as_ref());
-        sharing.is_some_and(Sharing::is_behind)
-    };
-    let lost = |cost: &&&Cost<'_>| {
-        let some = |name: &str| cost.count(name).is_some_and(|count| count > 0);
-        cost.engine == engine && cost.phase != SUSTAINED && (some("lost") || some("missed-slots"))
-    };
-    steps.iter().any(late) || costs.iter().find(lost).is_some()
-}
-
 /// Finds the best mean, and those that no difference to it is shown for. Where fewer than two
 /// engines compete there is none.
-fn rank(group: &Group<'_>, steps: &[Step<'_>], boxes: &mut [Standing]) {
+fn rank(group: &Group<'_>, steps: &[Step<'_>], boxes: &mut [Standing<'_>]) {
     let competes = |place: &usize| group.engines[*place].ranked(group.durability);
     let places = || (0..boxes.len()).filter(competes);
     let with_mean = places().filter(|place| matches!(boxes[*place], Standing::Mean(_)));
@@ -192,9 +152,7 @@ fn rank(group: &Group<'_>, steps: &[Step<'_>], boxes: &mut [Standing]) {
     }
     let whole: Vec<(usize, f64)> = places()
         .filter_map(|place| match &boxes[place] {
-            Standing::Mean(mean) if mean.answered == mean.of && !mean.behind => {
-                Some((place, mean.ratio))
-            }
+            Standing::Mean(mean) if mean.answered == mean.of => Some((place, mean.ratio)),
             _ => None,
         })
         .collect();
@@ -226,9 +184,6 @@ fn trials<'a>(steps: &[Step<'a>], place: usize) -> Option<Vec<Vec<&'a [f64]>>> {
     let mut cells: Vec<OfVariant<'_>> = Vec::new();
     for Step { row, .. } in steps {
         let measured = row.entries[place].measured()?;
-        if row.phase == Some(SUSTAINED) {
-            return None;
-        }
         let (figure, own) = (&measured.figure, measured.figure.per_trial_ns.as_slice());
         match cells.iter_mut().find(|(variant, ..)| *variant == row.variant) {
             Some((_, trials, phases)) if *trials == figure.trials => phases.push(own),

@@ -27,12 +27,8 @@ pub(super) fn notes(
         let places = places(one, file, comparison);
         note(text::plain(one.engine), format!("{places}: {}: {}", one.status, one.text))
     });
-    let what = match file.plan.target_rate {
-        Some(_) => "the target rate was not achieved",
-        None => "samples were lost or reads missed",
-    };
-    let late = lines.iter().filter_map(|line| behind(comparison, line));
-    notes.extend(limited(late, |who| note("behind", format!("{who}: {what}"))));
+    let late = lines.iter().flat_map(|line| behind(comparison, line));
+    notes.extend(limited(late, |who| note("behind", who)));
     let unavailable = all.iter().filter(|one| one.status == Status::Unavailable);
     let absent = notes::names(unavailable.map(|one| text::plain(one.engine)));
     if !absent.is_empty() {
@@ -63,15 +59,17 @@ fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Not
     notes
 }
 
-/// Who did not keep up in a workload.
-fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Option<String> {
-    let engines = line.group.engines.iter().zip(&line.boxes);
-    let engines = engines
-        .filter(|(_, standing)| matches!(standing, Standing::Mean(mean) if mean.behind))
-        .map(|(engine, _)| text::plain(engine.id));
-    let engines = text::joined(engines, ", ");
+/// Who did not keep up in a workload, and what they did not do.
+fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Vec<String> {
     let workload = naming::workload(comparison, line.group.workload, line.group.scale);
-    (!engines.is_empty()).then(|| format!("{workload}: {engines}"))
+    let engines = line.group.engines.iter().zip(&line.boxes);
+    let who = engines.filter_map(|(engine, standing)| match standing {
+        Standing::Behind(shortfall) => {
+            Some(format!("{workload}: {}: {}", text::plain(engine.id), shortfall.beside(None)))
+        }
+        _ => None,
+    });
+    who.collect()
 }
 
 /// What cannot be done, and the engines that cannot: engines that lack the same stand together.

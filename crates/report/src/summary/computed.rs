@@ -6,8 +6,8 @@ use embermark_model::result::{Cell, EngineFacts, ResultFile};
 use embermark_model::{CellId, Durability, Scale, Status};
 
 use super::{
-    Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Unit, Usage, loading, order,
-    parts,
+    Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Unit, Usage,
+    loading, order, parts,
 };
 use crate::statistics::{includes_one, is_measure, ratio_interval};
 use crate::text;
@@ -100,6 +100,7 @@ fn entry<'a>(file: &ResultFile, cell: Option<&'a Cell>, phase: Option<&str>) -> 
             not_significant: false,
             tainted,
             commits_each,
+            shortfall: Shortfall::of(cell, phase),
         })
     })
 }
@@ -153,7 +154,9 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
         .iter_mut()
         .zip(engines)
         .filter_map(|(entry, engine)| match entry {
-            Entry::Measured(measured) if engine.ranked(tier) && !measured.tainted => Some(measured),
+            Entry::Measured(measured) if engine.ranked(tier) && measured.competes() => {
+                Some(measured)
+            }
             _ => None,
         })
         .collect();

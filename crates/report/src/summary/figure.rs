@@ -149,12 +149,16 @@ fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
 /// was not measured.
 ///
 /// Of a phase that keeps up with a machine, whose time is the machine's: the mean time of what it
-/// had to do, a commit or, where nothing was written, the reading of a cycle. Of operations that were
-/// started at a target rate, whose time is the schedule's: the mean from scheduled start to end.
+/// had to do, a commit by itself or, where nothing was written, the reading of a cycle; of
+/// a search for the highest rate its share of a second. Of operations that were started at a target
+/// rate, whose time is the schedule's: the mean from scheduled start to end.
 pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
     let observed: Vec<&Observed> = runs.iter().filter_map(|run| run.observed.as_ref()).collect();
     if !observed.is_empty() {
         let operation = |of: &&Observed| {
+            if let Some(rate) = of.counts.get("sustained-rate") {
+                return Some(1e9 / *rate as f64);
+            }
             let latency = of.latencies.get("commit").or_else(|| of.latencies.get("read"))?;
             Some(latency.mean)
         };

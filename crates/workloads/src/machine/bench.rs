@@ -1,29 +1,25 @@
 //! The machine on one database.
 
-use std::io::{self, BufRead, BufReader, Write};
-use std::process::Child;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Join, Result};
 use embermark_data::machine::{History, Sample, Signal};
-use embermark_meter::{Measured, Meter, Stopwatch};
+use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::plan::Rate;
 use embermark_model::result::Execution;
 
-use super::checkpoints::Checkpoints;
+use super::checkpoints::Window;
+use super::companions::{ReaderProcess, Sensor};
 use super::cycles::Reader;
 use super::port::{Layout, MachineLog};
 use super::reader::{self, Reads, Slots, Word};
 use super::sensor::Task;
-use super::sustained;
-use super::writer::{Aside, Nothing, Sensor, Writer, Written};
+use super::sustained::{self, Failure, Highest, Trial};
+use super::writer::{Aside, Nothing, Writer};
+use super::written::{Tally, Written};
 use super::{LIVE, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
 use crate::{Bench, CheckError, Companions, NoopObserver, OpenedPhase, PhaseObserver};
-
-/// Samples a second where the highest rate is looked for, of the history that readers have.
-const USUAL_RATE: u64 = 1_000;
 
 /// A history covers at least so many seconds: one of few samples has been taken more slowly.
 const LEAST_SECONDS: u64 = 4;
@@ -41,18 +37,19 @@ pub(super) struct MachineBench {
 
 impl MachineBench {
     pub(super) fn new(cell: PreparedCell, log: Box<dyn MachineLog>, join: Join) -> Self {
-        let phase = |name: &'static str| {
-            let execution = if name == READ { log.finds() } else { Execution::Native };
+        let finds = log.finds().unwrap_or(Execution::ClientSide);
+        let phases = [WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED].map(|name| {
+            let execution = if name == READ { finds } else { Execution::Native };
             OpenedPhase { name, ops: 0, execution }
-        };
-        let phases = [WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED].map(phase).to_vec();
+        });
+        let phases = phases.to_vec();
         Self { phases, cell, log, join, written: None, reads: None, holds_history: false }
     }
 
     fn rate(&self) -> u64 {
         match self.cell.spec.rate {
             Rate::PerSecond(rate) => rate,
-            Rate::Max => USUAL_RATE,
+            Rate::Max => sustained::FIRST,
         }
     }
 
@@ -80,29 +77,29 @@ impl MachineBench {
         Task { rate, seed: self.cell.seed, first, end: first + samples(window).max(1) }
     }
 
+    /// At a rate for the cell's window, after its warm-up.
+    fn whole_task(&self, rate: u64) -> Task {
+        self.task(rate, self.cell.spec.warm_up, self.cell.spec.window)
+    }
+
     fn writing(
         &mut self,
         task: Task,
         observer: &mut dyn PhaseObserver,
         aside: &mut dyn Aside,
-    ) -> Result<(Written, Stopwatch)> {
+    ) -> Result<Written> {
         self.holds_history = false;
         let (sensor, queue) = Sensor::start(self.companions()?, task)?;
         observer.process("sensor", sensor.pid());
-        let mut commits = Stopwatch::new();
-        let log = self.log.as_mut();
-        let layout = self.cell.layout;
-        let writer = Writer { log, layout, sensor, task, commits: &mut commits, observer, aside };
-        let written = writer.run(queue)?;
-        Ok((written, commits))
+        let (log, layout, tally) = (self.log.as_mut(), self.cell.layout, Tally::new(task));
+        let window = Window::new(observer);
+        Writer { log, layout, sensor, window, aside, tally }.run(queue)
     }
 
     fn write(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
-        let (warm_up, window) = (self.cell.spec.warm_up, self.cell.spec.window);
-        let task = self.task(self.rate(), warm_up, window);
-        let (written, commits) = self.writing(task, observer, &mut Nothing)?;
-        tell(&written, &commits, observer);
-        let measured = measured(&written);
+        let written = self.writing(self.whole_task(self.rate()), observer, &mut Nothing)?;
+        written.tell(observer);
+        let measured = written.measured();
         self.written = Some(written);
         Ok(measured)
     }
@@ -110,8 +107,8 @@ impl MachineBench {
     fn reading(&self, reader: Reader, live: bool) -> reader::Task {
         let nanoseconds = |time: Duration| time.as_nanos() as u64;
         reader::Task {
-            reader: reader.number(),
-            seconds: self.cell.layout == Layout::Seconds,
+            reader,
+            layout: self.cell.layout,
             history: self.cell.samples,
             rate: self.history_rate(),
             seed: self.cell.seed,
@@ -121,55 +118,41 @@ impl MachineBench {
         }
     }
 
-    fn slots(&self, task: reader::Task) -> Result<Slots> {
-        Slots::new(task).map_err(|rate| reader::too_slow(task.rate, rate))
+    /// Starts a reader in a process of its own.
+    fn reader(
+        &self,
+        task: &reader::Task,
+        at: &str,
+        observer: &mut dyn PhaseObserver,
+    ) -> Result<ReaderProcess> {
+        let process = ReaderProcess::start(self.companions()?, task, at)?;
+        observer.process("reader", process.pid());
+        Ok(process)
     }
 
     fn read(&mut self, reader: Reader, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let task = self.reading(reader, false);
-        let slots = self.slots(task)?;
+        let slots = Slots::new(task)?;
         let reads = match &self.join {
             Join::Exclusive(why) => {
                 observer.remark(&in_this_process(why));
-                let watched = |word: Word| {
+                reader::run(self.log.as_mut(), slots, |word| {
                     match word {
                         Word::Open => observer.open(),
                         Word::Close => observer.close(),
                         _ => {}
                     }
                     Ok(())
-                };
-                reader::run(self.log.as_mut(), slots, watched)?
+                })?
             }
             Join::At(at) => {
-                let mut process = ReaderProcess::start(self.companions()?, &task, at)?;
-                observer.process("reader", process.child.id());
-                let mut checkpoints = None;
-                loop {
-                    match process.word()? {
-                        Word::Open => {
-                            checkpoints = Some(Checkpoints::before(self.log.as_mut())?);
-                            observer.open();
-                        }
-                        Word::Close => {
-                            observer.close();
-                            process.go_on();
-                            if let Some(checkpoints) = checkpoints.take() {
-                                checkpoints.tell(self.log.as_mut(), observer)?;
-                            }
-                        }
-                        Word::Done(reads) => break *reads,
-                        Word::Failed(unsupported, why) => return Err(refused(unsupported, why)),
-                    }
-                }
+                let reader = self.reader(&task, at, observer)?;
+                reader.reads(self.log.as_mut(), Window::new(observer))?
             }
         };
-        told(&reads, observer);
-        let measured = Measured {
-            elapsed_ns: self.cell.spec.window.as_nanos() as u64,
-            ops: reads.reads,
-            capped: false,
-        };
+        reads.tell(observer);
+        let elapsed_ns = self.cell.spec.window.as_nanos() as u64;
+        let measured = Measured { elapsed_ns, ops: reads.reads, capped: false };
         self.reads = Some(reads);
         Ok(measured)
     }
@@ -181,164 +164,87 @@ impl MachineBench {
             Layout::Seconds => Reader::Bulk,
         };
         let reading = self.reading(reader, true);
-        let mut slots = self.slots(reading)?;
-        let task = self.task(self.rate(), self.cell.spec.warm_up, self.cell.spec.window);
-        let (written, commits, reads) = match self.join.clone() {
+        let mut slots = Slots::new(reading)?;
+        let task = self.whole_task(self.rate());
+        let (written, reads) = match self.join.clone() {
             Join::Exclusive(why) => {
                 observer.remark(&in_this_process(why));
                 slots.begin();
-                let (written, commits) = self.writing(task, observer, &mut slots)?;
-                (written, commits, slots.reads())
+                let written = self.writing(task, observer, &mut slots)?;
+                (written, slots.reads())
             }
             Join::At(at) => {
-                let mut process = ReaderProcess::start(self.companions()?, &reading, &at)?;
-                observer.process("reader", process.child.id());
-                let (written, commits) = self.writing(task, observer, &mut Nothing)?;
-                let reads = loop {
-                    match process.word()? {
-                        Word::Open => {}
-                        Word::Close => process.go_on(),
-                        Word::Done(reads) => break *reads,
-                        Word::Failed(unsupported, why) => return Err(refused(unsupported, why)),
-                    }
-                };
-                (written, commits, reads)
+                let reader = self.reader(&reading, &at, observer)?;
+                let written = self.writing(task, observer, &mut Nothing)?;
+                // Their window is the writer's.
+                let reads = reader.reads(self.log.as_mut(), Window::new(&mut NoopObserver))?;
+                (written, reads)
             }
         };
-        tell(&written, &commits, observer);
-        told(&reads, observer);
-        let measured = measured(&written);
+        written.tell(observer);
+        reads.tell(observer);
         self.reads = Some(reads);
-        Ok(measured)
+        Ok(written.measured())
     }
 
-    /// Looks for the highest rate.
+    /// Looks for the highest rate on an empty store, a part of the window for each, and goes down
+    /// from there to one that is kept for a whole window on a store that holds as many samples
+    /// before.
     fn sustained(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
-        let limit = self.cell.spec.p99_limit;
         let (warm_up, window) = sustained::times(self.cell.spec.window);
-        let mut last = None;
-        let found = sustained::search(|rate| {
+        let mut found = sustained::search(sustained::FIRST, None, u64::MAX, |rate| {
             self.log.clear()?;
             let task = self.task(rate, warm_up, window);
-            let (written, commits) = match self.writing(task, &mut NoopObserver, &mut Nothing) {
-                Ok(done) => done,
-                // A second of so many samples may be more than an engine takes in one commit. One
-                // that is broken does not get past the next clear.
-                Err(error) if !error.is_unsupported() => {
-                    return Ok(Err(sustained::Failure::Refused(error.to_string())));
-                }
-                Err(error) => return Err(error),
-            };
-            let trial = sustained::judge(&written, commits.latency().as_ref(), limit, rate);
-            if trial.is_ok() {
-                last = Some((written, commits));
-            }
-            Ok(trial)
+            self.attempt(|bench| bench.writing(task, &mut NoopObserver, &mut Nothing), |_| ())
         })?;
-        for remark in &found.remarks {
-            observer.remark(remark);
+        let mut last = None;
+        if found.rate > 0 {
+            let Highest { rate, failed } = found;
+            found = sustained::search(rate, failed, sustained::CONFIRMATIONS, |rate| {
+                self.log.clear()?;
+                let task = self.whole_task(rate);
+                let filled = task.samples().min(sustained::MOST_FILLED);
+                let history = History::new(self.cell.seed, rate, filled);
+                let confirm = |bench: &mut Self| {
+                    bench.log.load(&history)?;
+                    bench.log.maintain()?;
+                    bench.writing(task, &mut NoopObserver, &mut Nothing)
+                };
+                self.attempt(confirm, |written| last = Some((written, filled)))
+            })?;
         }
+        observer.remark(&found.remark());
         observer.count("sustained-rate", found.rate);
-        let Some((written, commits)) = last else { return Ok(Measured::default()) };
-        tell(&written, &commits, observer);
-        Ok(measured(&written))
+        let Some((written, filled)) = last else { return Ok(Measured::default()) };
+        observer.count("filled", filled);
+        written.tell(observer);
+        Ok(written.measured())
+    }
+
+    /// Tries a rate, and keeps what was written where it was kept.
+    fn attempt(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<Written>,
+        keep: impl FnOnce(Written),
+    ) -> Result<Trial> {
+        match write(self) {
+            Ok(written) => {
+                let trial = sustained::judge(&written, self.cell.spec.p99_limit);
+                if trial.is_ok() {
+                    keep(written);
+                }
+                Ok(trial)
+            }
+            Err(error) if error.is_unsupported() => Err(error),
+            // A second of so many samples may be more than an engine takes in one commit. One that
+            // is broken does not get past the next clear.
+            Err(error) => Ok(Err(Failure::Refused(error.to_string()))),
+        }
     }
 }
 
 fn in_this_process(why: &str) -> String {
     format!("cycles were read in the process that has the database open: {why}")
-}
-
-fn refused(unsupported: bool, why: String) -> EngineError {
-    match unsupported {
-        true => EngineError::unsupported("the reader's process", why),
-        false => EngineError::failed("the reader's process", "read cycles", why),
-    }
-}
-
-const fn measured(written: &Written) -> Measured {
-    Measured { elapsed_ns: written.window.as_nanos() as u64, ops: written.samples, capped: false }
-}
-
-fn tell(written: &Written, commits: &Stopwatch, observer: &mut dyn PhaseObserver) {
-    observer.count("samples", written.samples);
-    observer.count("lost", written.lost);
-    observer.count("lost-ever", written.lost_ever);
-    observer.count("deadline-misses", written.account.missed);
-    observer.count("latest-ns", written.account.latest_ns);
-    if let Some(latency) = commits.latency() {
-        observer.latency("commit", latency);
-    }
-}
-
-fn told(reads: &Reads, observer: &mut dyn PhaseObserver) {
-    observer.count("reads", reads.reads);
-    observer.count("missed-slots", reads.missed);
-    for (name, latency) in [("read", &reads.latency), ("staleness", &reads.staleness)] {
-        if let Some(latency) = latency {
-            observer.latency(name, latency.clone());
-        }
-    }
-}
-
-/// A reader in a process of its own.
-struct ReaderProcess {
-    child: Child,
-    words: Receiver<io::Result<Word>>,
-}
-
-impl ReaderProcess {
-    fn start(companions: &dyn Companions, task: &reader::Task, at: &str) -> Result<Self> {
-        let failed = |error| EngineError::failed("the reader's process", "start", error);
-        let text = serde_json::to_string(task).map_err(|error| failed(error.to_string()))?;
-        let mut child = companions
-            .start("reader", &text, Some(at))
-            .map_err(|error| failed(error.to_string()))?;
-        let (tell, words) = channel();
-        if let Some(out) = child.stdout.take() {
-            std::thread::spawn(move || {
-                for line in BufReader::new(out).lines() {
-                    let word = line.and_then(|line| Ok(serde_json::from_str(&line)?));
-                    if tell.send(word).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        Ok(Self { child, words })
-    }
-
-    fn word(&mut self) -> Result<Word> {
-        let ended = |why: String| EngineError::failed("the reader's process", "read cycles", why);
-        match self.words.recv() {
-            Ok(word) => word.map_err(|error| ended(error.to_string())),
-            Err(_) => Err(ended(match self.child.wait() {
-                Ok(status) => format!("it ended with {status}"),
-                Err(error) => error.to_string(),
-            })),
-        }
-    }
-
-    fn go_on(&mut self) {
-        // One that has died is told of by its silence.
-        let _ = self.child.stdin.as_mut().map(|stdin| stdin.write_all(b"\n"));
-    }
-}
-
-impl Drop for ReaderProcess {
-    fn drop(&mut self) {
-        // It ends by itself when all went well.
-        self.child.stdin = None;
-        let began = std::time::Instant::now();
-        while matches!(self.child.try_wait(), Ok(None)) {
-            if began.elapsed() > Duration::from_secs(2) {
-                let _ = self.child.kill();
-                let _ = self.child.wait();
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
 }
 
 impl Bench for MachineBench {

@@ -1,9 +1,32 @@
-//! Whether the engine wrote a checkpoint while a window was open.
+//! The window of a phase as its observer sees it, and whether the engine wrote a checkpoint in it.
 
 use embermark_contract::Result;
 
 use super::port::MachineLog;
 use crate::PhaseObserver;
+
+/// What happens at the ends of a window.
+pub(super) struct Window<'a> {
+    pub observer: &'a mut dyn PhaseObserver,
+    checkpoints: Option<Checkpoints>,
+}
+
+impl<'a> Window<'a> {
+    pub(super) fn new(observer: &'a mut dyn PhaseObserver) -> Self {
+        Self { observer, checkpoints: None }
+    }
+
+    pub(super) fn open(&mut self, log: &mut dyn MachineLog) -> Result<()> {
+        self.checkpoints = Some(Checkpoints::before(log)?);
+        self.observer.open();
+        Ok(())
+    }
+
+    pub(super) fn close(&mut self, log: &mut dyn MachineLog) -> Result<()> {
+        self.observer.close();
+        self.checkpoints.take().map_or(Ok(()), |checkpoints| checkpoints.tell(log, self.observer))
+    }
+}
 
 /// How many checkpoints the engine had begun when a window was opened, where it counts them.
 pub(super) struct Checkpoints(Option<u64>);

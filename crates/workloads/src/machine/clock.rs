@@ -1,8 +1,16 @@
-//! The writer's clock.
+//! The clocks: the writer's, which stamps, and the one that sensor and writer share.
 
+use std::io;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use embermark_data::machine::Stamp;
+use nix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds of the monotonic clock, which is the same one for every process of the machine.
+pub(super) fn monotonic_ns() -> io::Result<u64> {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
+    Ok(now.tv_sec().cast_unsigned() * 1_000_000_000 + now.tv_nsec().cast_unsigned())
+}
 
 /// Gives stamps that only ever rise. The wall clock is read once: what it is set to later, by a user
 /// or by a time server, moves no sample before another one.

@@ -7,10 +7,12 @@ use embermark_data::draw::Draw;
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp, cycle};
 use embermark_model::fingerprint::Fingerprint;
 
-use super::port::{MachineLog, Seek, Sums, add};
+use serde::{Deserialize, Serialize};
+
+use super::port::{Channels, MachineLog, Seek, Span, Sums, add, one_value};
 
 /// How a cycle is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Reader {
     /// Questions find its ends, its samples and its sums.
     Individual,
@@ -19,15 +21,6 @@ pub(super) enum Reader {
     /// Of two seconds the angles are fetched and searched in memory, then the other channels of the
     /// cycle.
     BulkAngles,
-}
-
-impl Reader {
-    pub(super) const ALL: [Self; 3] = [Self::Individual, Self::Bulk, Self::BulkAngles];
-
-    /// Its place among all.
-    pub(super) const fn number(self) -> usize {
-        self as usize
-    }
 }
 
 /// What is kept of a cycle that was read, to be compared when the clock has stopped.
@@ -129,26 +122,31 @@ pub(super) fn read(
     at: Stamp,
     buffer: &mut Vec<Sample>,
 ) -> Result<Option<QueryResults>> {
+    if reader != Reader::Bulk && log.finds().is_none() {
+        return Err(one_value());
+    }
     buffer.clear();
     let (first, last) = window(at);
+    let seconds = Span::Seconds(first, last);
     match reader {
         Reader::Individual => {
             let Some([begin, end]) = ends(log, at)? else { return Ok(None) };
-            log.samples(begin, end, buffer)?;
+            log.visit(Span::Between(begin, end), Channels::All, &mut |one| buffer.push(one))?;
             let sums = log.sums(begin, end)?;
             Ok(QueryResults::of(buffer, sums))
         }
         Reader::Bulk => {
-            log.seconds(first, last, buffer)?;
+            log.visit(seconds, Channels::All, &mut |one| buffer.push(one))?;
             let Some((samples, _)) = search(buffer, at) else { return Ok(None) };
             Ok(QueryResults::of(samples, sums_of(samples)))
         }
         Reader::BulkAngles => {
-            log.angles(first, last, buffer)?;
+            log.visit(seconds, Channels::Angle, &mut |one| buffer.push(one))?;
             let Some((_, range)) = search(buffer, at) else { return Ok(None) };
             let (begin, end) = (buffer[range.start].at, buffer[range.end].at);
             let fetched = buffer.len();
-            log.others(begin, end, buffer)?;
+            let others = Span::Between(begin, end);
+            log.visit(others, Channels::Others, &mut |one| buffer.push(one))?;
             let (angles, others) = buffer.split_at_mut(fetched);
             let angles = &mut angles[range];
             let same = angles.len() == others.len()

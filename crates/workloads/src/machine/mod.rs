@@ -5,6 +5,7 @@
 mod bench;
 mod checkpoints;
 mod clock;
+mod companions;
 mod cycles;
 mod document;
 mod kv;
@@ -18,6 +19,7 @@ mod series;
 mod sql;
 mod sustained;
 mod writer;
+mod written;
 
 use std::error::Error;
 use std::fs::File;
@@ -65,8 +67,7 @@ static VARIANTS: [VariantInfo; 2] = [
     },
 ];
 
-/// The fastest machine that a sensor may be told of, in samples a second.
-pub const FASTEST: u64 = sustained::FASTEST;
+pub use sustained::{CONFIRMATIONS, FASTEST};
 
 impl Workload for Machine {
     fn info(&self) -> Info {
@@ -121,8 +122,7 @@ impl Workload for Machine {
             ("sensor", None) => sensor::run(serde_json::from_str(task)?, out),
             ("reader", Some(store)) => {
                 let task: reader::Task = serde_json::from_str(task)?;
-                let layout = if task.seconds { Layout::Seconds } else { Layout::Samples };
-                reader::serve(task, log(store, layout), &mut out)
+                reader::serve(task, log(store, task.layout), &mut out)
             }
             _ => Err(format!("the machine has no process in the role of '{role}'").into()),
         }
@@ -156,9 +156,9 @@ fn join(store: &Store) -> Join {
 
 fn log(store: Store, layout: Layout) -> Result<Box<dyn MachineLog>, EngineError> {
     Ok(match store {
-        Store::Sql(store) => Box::new(sql::SqlLog::new(store, layout)?),
+        Store::Sql(store) => Box::new(sql::SqlLog::new(store, layout)),
         Store::Kv(store) => Box::new(kv::KvLog::new(store, layout)?),
         Store::Document(store) => Box::new(document::DocumentLog::new(store, layout)),
-        Store::Series(store) => Box::new(series::SeriesLog::new(store)),
+        Store::Series(store) => Box::new(series::SeriesLog(store)),
     })
 }

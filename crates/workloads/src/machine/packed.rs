@@ -5,6 +5,8 @@ use embermark_data::machine::{CHANNELS, Sample, Stamp, Values};
 
 use super::port::broken;
 
+/// Bytes of a second.
+pub(super) const SECOND: usize = 8;
 /// Bytes of a stamp.
 pub(super) const STAMP: usize = 12;
 /// Bytes of the values of a sample.
@@ -13,7 +15,7 @@ pub(super) const VALUES: usize = 2 * CHANNELS;
 pub(super) const PART: usize = 4 + VALUES;
 
 /// A second in the order of its bytes.
-pub(super) const fn second_key(s: i64) -> [u8; 8] {
+pub(super) const fn second_key(s: i64) -> [u8; SECOND] {
     (s ^ i64::MIN).to_be_bytes()
 }
 

@@ -1,13 +1,12 @@
 //! What the workload needs of a store, in its own words.
 
-use std::ops::ControlFlow;
-
 use embermark_contract::{EngineError, Result};
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
 use embermark_model::result::Execution;
+use serde::{Deserialize, Serialize};
 
 /// How samples lie in a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Layout {
     /// One by one, each committed.
     Samples,
@@ -29,6 +28,9 @@ pub(super) enum Seek {
 }
 
 impl Seek {
+    pub const ALL: [Self; 4] =
+        [Self::FirstAbove, Self::FirstBelow, Self::LastAbove, Self::LastBelow];
+
     /// Whether it looks at later samples.
     pub const fn forward(self) -> bool {
         matches!(self, Self::FirstAbove | Self::FirstBelow)
@@ -46,29 +48,86 @@ impl Seek {
     }
 }
 
+/// Names of the channels where they have some.
+pub(super) const FIELDS: [&str; CHANNELS] = ["v0", "v1", "v2", "v3", "v4"];
+
 /// Sums of the channels over a cycle.
 pub(super) type Sums = [u64; CHANNELS];
 
-/// Receives samples in the order of their times; `Break` ends it.
-pub(super) type Visit<'a> = dyn FnMut(Sample) -> ControlFlow<()> + 'a;
+/// Receives samples in the order of their times.
+pub(super) type Visit<'a> = dyn FnMut(Sample) + 'a;
 
-/// A machine's log in a store. Moments given as a range are from the first up to but without the
-/// second; seconds given as a range are both meant.
+/// Which samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Span {
+    /// From the first moment up to but without the second.
+    Between(Stamp, Stamp),
+    /// Of whole seconds, both meant.
+    Seconds(i64, i64),
+    /// Every one.
+    All,
+}
+
+impl Span {
+    /// From which moment on, and up to but without which.
+    pub const fn bounds(self) -> Option<[Stamp; 2]> {
+        match self {
+            Self::Between(from, to) => Some([from, to]),
+            Self::Seconds(first, last) => {
+                Some([Stamp { s: first, ns: 0 }, Stamp { s: last + 1, ns: 0 }])
+            }
+            Self::All => None,
+        }
+    }
+}
+
+/// Which channels of a sample; the others are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Channels {
+    All,
+    Angle,
+    /// All but the angle.
+    Others,
+}
+
+impl Channels {
+    /// Their numbers.
+    pub const fn numbers(self) -> std::ops::Range<usize> {
+        match self {
+            Self::All => 0..CHANNELS,
+            Self::Angle => 0..1,
+            Self::Others => 1..CHANNELS,
+        }
+    }
+
+    /// These of a sample.
+    pub const fn of(self, mut sample: Sample) -> Sample {
+        match self {
+            Self::All => {}
+            Self::Angle => sample.values = [sample.values[0], 0, 0, 0, 0],
+            Self::Others => sample.values[0] = 0,
+        }
+        sample
+    }
+}
+
+/// A machine's log in a store. Where a second is one value it is asked for seconds and for all
+/// channels alone.
 pub(super) trait MachineLog {
-    /// Who finds a cycle by single questions: the engine, or code of ours over its records.
-    fn finds(&self) -> Execution;
+    /// Who finds a cycle by single questions: the engine, or code of ours over its records; `None`
+    /// where a second is one value.
+    fn finds(&self) -> Option<Execution>;
 
     /// Makes the log anew, empty.
     fn clear(&mut self) -> Result<()>;
 
     /// Opens the log that another process made.
-    fn open(&mut self) -> Result<()>;
+    fn open(&mut self) -> Result<()> {
+        Ok(())
+    }
 
-    /// Stores one sample, committed when it returns.
-    fn write(&mut self, sample: &Sample) -> Result<()>;
-
-    /// Stores the samples of one second, which are not none, committed when it returns.
-    fn write_second(&mut self, samples: &[Sample]) -> Result<()>;
+    /// Stores a record, committed when it returns: a sample, or those of one second.
+    fn write(&mut self, record: &[Sample]) -> Result<()>;
 
     /// Stores a history in the empty log by the engine's fastest path.
     fn load(&mut self, history: &History) -> Result<()>;
@@ -78,33 +137,25 @@ pub(super) trait MachineLog {
         Ok(())
     }
 
+    /// Visits the samples of a span in the order of their times.
+    fn visit(&mut self, span: Span, channels: Channels, visit: &mut Visit<'_>) -> Result<()>;
+
+    /// The time of the newest sample.
+    fn newest(&mut self) -> Result<Option<Stamp>>;
+
     /// The time of the sample looked for.
     fn seek(&mut self, seek: Seek, at: Stamp) -> Result<Option<Stamp>>;
 
     /// The time of the smallest angle between two samples, both not meant; of equal ones the
     /// earliest.
-    fn lowest(&mut self, after: Stamp, before: Stamp) -> Result<Option<Stamp>>;
+    fn lowest(&mut self, after: Stamp, before: Stamp) -> Result<Option<Stamp>> {
+        lowest(self, after, before)
+    }
 
-    /// The samples of a range.
-    fn samples(&mut self, from: Stamp, to: Stamp, into: &mut Vec<Sample>) -> Result<()>;
-
-    /// The sums of a range.
-    fn sums(&mut self, from: Stamp, to: Stamp) -> Result<Sums>;
-
-    /// The samples of some seconds.
-    fn seconds(&mut self, first: i64, last: i64, into: &mut Vec<Sample>) -> Result<()>;
-
-    /// The angles alone of some seconds; the other channels are 0.
-    fn angles(&mut self, first: i64, last: i64, into: &mut Vec<Sample>) -> Result<()>;
-
-    /// The channels but the angle of a range; the angles are 0.
-    fn others(&mut self, from: Stamp, to: Stamp, into: &mut Vec<Sample>) -> Result<()>;
-
-    /// The time of the newest sample.
-    fn newest(&mut self) -> Result<Option<Stamp>>;
-
-    /// Visits every sample in the order of its time.
-    fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()>;
+    /// The sums of the channels from one moment up to but without another.
+    fn sums(&mut self, from: Stamp, to: Stamp) -> Result<Sums> {
+        sums(self, from, to)
+    }
 
     /// Checkpoints that the engine has begun, where it counts them.
     fn checkpoints(&mut self) -> Result<Option<u64>> {
@@ -118,12 +169,27 @@ pub(super) trait MachineLog {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// A visitor that keeps what it sees.
-pub(super) fn keep(into: &mut Vec<Sample>) -> impl FnMut(Sample) -> ControlFlow<()> {
-    |sample| {
-        into.push(sample);
-        ControlFlow::Continue(())
-    }
+/// The smallest angle, found in the samples.
+pub(super) fn lowest<L: MachineLog + ?Sized>(
+    log: &mut L,
+    after: Stamp,
+    before: Stamp,
+) -> Result<Option<Stamp>> {
+    let mut lowest: Option<(u16, Stamp)> = None;
+    log.visit(Span::Between(after.next(), before), Channels::Angle, &mut |sample| {
+        let angle = sample.values[0];
+        if lowest.is_none_or(|(least, _)| angle < least) {
+            lowest = Some((angle, sample.at));
+        }
+    })?;
+    Ok(lowest.map(|(_, at)| at))
+}
+
+/// The sums, made of the samples.
+pub(super) fn sums<L: MachineLog + ?Sized>(log: &mut L, from: Stamp, to: Stamp) -> Result<Sums> {
+    let mut sums = [0; CHANNELS];
+    log.visit(Span::Between(from, to), Channels::All, &mut |sample| add(&mut sums, &sample))?;
+    Ok(sums)
 }
 
 /// Adds the channels of a sample to their sums.

@@ -35,111 +35,72 @@ pub(super) enum Question {
     NewestJson,
 }
 
-impl Question {
-    /// How many there are.
-    pub const COUNT: usize = 15;
-
-    const ALL: [Self; Self::COUNT] = [
-        Self::Insert,
-        Self::InsertSecond,
-        Self::Seek(Seek::FirstAbove),
-        Self::Seek(Seek::FirstBelow),
-        Self::Seek(Seek::LastAbove),
-        Self::Seek(Seek::LastBelow),
-        Self::Lowest,
-        Self::Samples,
-        Self::Sums,
-        Self::Others,
-        Self::Seconds,
-        Self::Angles,
-        Self::Newest,
-        Self::SecondsJson,
-        Self::NewestJson,
-    ];
-
-    /// Its place among all.
-    pub fn number(self) -> usize {
-        Self::ALL.iter().position(|other| *other == self).unwrap_or_default()
-    }
-
-    /// Whether it asks a table of seconds.
-    pub const fn of_seconds(self) -> bool {
-        matches!(self, Self::InsertSecond | Self::SecondsJson | Self::NewestJson)
-    }
-
-    /// Those of a layout.
-    pub fn of(layout: Layout) -> impl Iterator<Item = Self> {
-        let seconds = layout == Layout::Seconds;
-        Self::ALL.into_iter().filter(move |question| question.of_seconds() == seconds)
-    }
-}
-
 /// After the first and before the last: s, s, s, ns, s, ns of both.
 const RANGE: &str = "s BETWEEN @ AND @ AND (s > @ OR ns >= @) AND (s < @ OR ns < @)";
 
-/// The text of a statement, with the dialect's parameters.
-pub(super) fn text(question: Question, dialect: &dyn Dialect) -> String {
-    let template = match question {
-        Question::Insert => {
-            let row = "(@, @, @, @)";
-            format!(
-                "INSERT INTO sample (s, ns, number, value) VALUES {}",
-                [row; CHANNELS].join(", ")
-            )
-        }
-        Question::InsertSecond => "INSERT INTO second (s, data) VALUES (@, @)".to_owned(),
-        Question::Seek(seek) => {
-            let wanted = match seek.above() {
-                true => format!("value > {HALF}"),
-                false => format!("value < {EIGHTH}"),
-            };
-            // s, s, ns
-            let (of, order) = match seek.forward() {
-                true => ("s >= @ AND (s > @ OR ns > @)", "s, ns"),
-                false => ("s <= @ AND (s < @ OR ns < @)", "s DESC, ns DESC"),
-            };
-            format!(
-                "SELECT s, ns FROM sample WHERE {of} AND number = 0 AND {wanted} \
-                 ORDER BY {order} LIMIT 1"
-            )
-        }
-        Question::Lowest => {
-            let range = RANGE.replace("ns >=", "ns >");
-            format!(
-                "SELECT s, ns FROM sample WHERE {range} AND number = 0 \
-                 ORDER BY value, s, ns LIMIT 1"
-            )
-        }
-        Question::Samples => {
-            format!("SELECT s, ns, number, value FROM sample WHERE {RANGE} ORDER BY s, ns, number")
-        }
-        Question::Sums => {
-            format!("SELECT SUM(value) FROM sample WHERE {RANGE} GROUP BY number ORDER BY number")
-        }
-        Question::Others => format!(
-            "SELECT s, ns, number, value FROM sample WHERE {RANGE} AND number > 0 \
-             ORDER BY s, ns, number"
-        ),
-        Question::Seconds => "SELECT s, ns, number, value FROM sample WHERE s BETWEEN @ AND @ \
-             ORDER BY s, ns, number"
-            .to_owned(),
-        Question::Angles => "SELECT s, ns, number, value FROM sample WHERE s BETWEEN @ AND @ \
-             AND number = 0 ORDER BY s, ns"
-            .to_owned(),
-        Question::Newest => "SELECT s, ns FROM sample ORDER BY s DESC, ns DESC LIMIT 1".to_owned(),
-        Question::SecondsJson => {
-            "SELECT s, data FROM second WHERE s BETWEEN @ AND @ ORDER BY s".to_owned()
-        }
-        Question::NewestJson => "SELECT s, data FROM second ORDER BY s DESC LIMIT 1".to_owned(),
+/// Every statement of a layout with its text, which has the dialect's parameters.
+pub(super) fn all(layout: Layout, dialect: &dyn Dialect) -> Vec<(Question, String)> {
+    let mut all = match layout {
+        Layout::Samples => of_samples(),
+        Layout::Seconds => vec![
+            (Question::InsertSecond, "INSERT INTO second (s, data) VALUES (@, @)".to_owned()),
+            (
+                Question::SecondsJson,
+                "SELECT s, data FROM second WHERE s BETWEEN @ AND @ ORDER BY s".to_owned(),
+            ),
+            (Question::NewestJson, "SELECT s, data FROM second ORDER BY s DESC LIMIT 1".to_owned()),
+        ],
     };
-    let mut text = String::with_capacity(template.len() + 16);
-    for (place, part) in template.split('@').enumerate() {
-        if place > 0 {
-            text.push_str(&dialect.placeholder(place));
-        }
-        text.push_str(part);
+    for (_, text) in &mut all {
+        let parts = text.split('@').enumerate().map(|(place, part)| match place {
+            0 => part.to_owned(),
+            _ => dialect.placeholder(place) + part,
+        });
+        *text = parts.collect();
     }
-    text
+    all
+}
+
+fn of_samples() -> Vec<(Question, String)> {
+    let rows = |condition: &str| {
+        format!("SELECT s, ns, number, value FROM sample WHERE {condition} ORDER BY s, ns, number")
+    };
+    let seconds = "s BETWEEN @ AND @";
+    let row = ["(@, @, @, @)"; CHANNELS].join(", ");
+    let within = RANGE.replace("ns >=", "ns >");
+    let mut all = vec![
+        (Question::Insert, format!("INSERT INTO sample (s, ns, number, value) VALUES {row}")),
+        (
+            Question::Lowest,
+            format!(
+                "SELECT s, ns FROM sample WHERE {within} AND number = 0 \
+                 ORDER BY value, s, ns LIMIT 1"
+            ),
+        ),
+        (
+            Question::Sums,
+            format!("SELECT SUM(value) FROM sample WHERE {RANGE} GROUP BY number ORDER BY number"),
+        ),
+        (Question::Samples, rows(RANGE)),
+        (Question::Others, rows(&format!("{RANGE} AND number > 0"))),
+        (Question::Seconds, rows(seconds)),
+        (Question::Angles, rows(&format!("{seconds} AND number = 0"))),
+        (Question::Newest, "SELECT s, ns FROM sample ORDER BY s DESC, ns DESC LIMIT 1".to_owned()),
+    ];
+    all.extend(Seek::ALL.map(|seek| {
+        // s, s, ns
+        let (of, order) = match seek.forward() {
+            true => ("s >= @ AND (s > @ OR ns > @)", "s, ns"),
+            false => ("s <= @ AND (s < @ OR ns < @)", "s DESC, ns DESC"),
+        };
+        let (than, angle) = if seek.above() { (">", HALF) } else { ("<", EIGHTH) };
+        let text = format!(
+            "SELECT s, ns FROM sample WHERE {of} AND number = 0 AND value {than} {angle} \
+             ORDER BY {order} LIMIT 1"
+        );
+        (Question::Seek(seek), text)
+    }));
+    all
 }
 
 #[cfg(test)]

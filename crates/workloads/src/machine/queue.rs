@@ -31,6 +31,9 @@ const ACCOUNT: usize = 4 * 8;
 /// In place of a sample's number: the last message.
 const END: u64 = u64::MAX;
 
+/// In place of a sample's number: the first message, which has the time that samples are due from.
+const BEGIN: u64 = u64::MAX - 1;
+
 /// The sensor's end.
 pub(super) struct Sender {
     pipe: PipeWriter,
@@ -53,6 +56,14 @@ impl Sender {
         })?;
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         Ok(Self { pipe, free: 0 })
+    }
+
+    /// Says when the sensor begins, in ns of the monotonic clock, while the queue is empty.
+    pub(super) fn begin(&mut self, began_ns: u64) -> io::Result<()> {
+        let mut message = [0; LENGTH];
+        message[..8].copy_from_slice(&BEGIN.to_le_bytes());
+        message[8..16].copy_from_slice(&began_ns.to_le_bytes());
+        self.send(&message).map(drop)
     }
 
     /// Puts a sample in if there is room; whether there was.
@@ -111,12 +122,14 @@ pub(super) enum Received {
 pub(super) struct Receiver {
     pipe: PipeReader,
     ended: Option<Account>,
+    /// When the sensor began, in ns of the monotonic clock; 0 before its first message.
+    pub(super) began_ns: u64,
 }
 
 impl Receiver {
     /// Of the pipe that the sender has made the queue.
     pub(super) const fn of(pipe: PipeReader) -> Self {
-        Self { pipe, ended: None }
+        Self { pipe, ended: None, began_ns: 0 }
     }
 
     /// Waits for what comes next; after the end for nothing. A sender that is gone without having
@@ -129,6 +142,10 @@ impl Receiver {
         self.pipe.read_exact(&mut message)?;
         let (number, places) = message.split_first_chunk().unwrap_or((&[0; 8], &[]));
         let number = u64::from_le_bytes(*number);
+        if number == BEGIN {
+            self.began_ns = places.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            return self.receive();
+        }
         if number == END {
             let account = self.account()?;
             self.ended = Some(account);

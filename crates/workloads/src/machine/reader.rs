@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Stamper;
 use super::cycles::{Moments, QueryResults, Reader, read};
-use super::port::MachineLog;
+use super::port::{Layout, MachineLog};
 use super::writer::Aside;
+use crate::PhaseObserver;
 
 /// Cycles read a second.
 const SLOTS_PER_SECOND: u32 = 3;
@@ -22,10 +23,10 @@ const SLOTS_PER_SECOND: u32 = 3;
 /// What a reader is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// Which of the ways, by its number.
-    pub reader: usize,
-    /// Whether a second is one value.
-    pub seconds: bool,
+    /// Which of the ways.
+    pub reader: Reader,
+    /// How samples lie in the store.
+    pub layout: Layout,
     /// Samples stored before, from the history of this seed and rate.
     pub history: u64,
     /// Samples a second of the history.
@@ -68,10 +69,22 @@ pub(super) struct Reads {
     pub wrong: Option<String>,
 }
 
+impl Reads {
+    /// Tells all of it that stands in a result.
+    pub(super) fn tell(&self, observer: &mut dyn PhaseObserver) {
+        observer.count("reads", self.reads);
+        observer.count("missed-slots", self.missed);
+        for (name, latency) in [("read", &self.latency), ("staleness", &self.staleness)] {
+            if let Some(latency) = latency {
+                observer.latency(name, latency.clone());
+            }
+        }
+    }
+}
+
 /// Reads slot by slot.
 pub(super) struct Slots {
     task: Task,
-    reader: Reader,
     moments: Moments,
     began: Instant,
     slot: u32,
@@ -84,13 +97,16 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Reads of a task; the samples a second that the history needs when it has fewer.
-    pub(super) fn new(task: Task) -> std::result::Result<Self, u64> {
+    /// Reads of a task.
+    ///
+    /// # Errors
+    /// When cycles of the history cannot be told from each other.
+    pub(super) fn new(task: Task) -> Result<Self> {
         let history = History::new(task.seed, task.rate, task.history);
         Ok(Self {
             task,
-            reader: Reader::ALL[task.reader.min(Reader::ALL.len() - 1)],
-            moments: Moments::new(history, task.rate, task.seed)?,
+            moments: Moments::new(history, task.rate, task.seed)
+                .map_err(|least| too_slow(task.rate, least))?,
             began: Instant::now(),
             slot: 0,
             opened: false,
@@ -151,8 +167,8 @@ impl Slots {
             }
         }
         let at = self.moments.next();
-        let Self { watch, reader, buffer, .. } = self;
-        let found = watch.time(|| read(log, *reader, at, buffer))?;
+        let Self { watch, task, buffer, .. } = self;
+        let found = watch.time(|| read(log, task.reader, at, buffer))?;
         self.answers.push((at, found));
         self.slot += 1;
         let now = self.began.elapsed();
@@ -220,8 +236,7 @@ pub(super) fn serve(
     };
     let done = log.and_then(|mut log| {
         log.open()?;
-        let slots = Slots::new(task).map_err(|least| too_slow(task.rate, least))?;
-        let reads = run(log.as_mut(), slots, |word| {
+        let reads = run(log.as_mut(), Slots::new(task)?, |word| {
             tell(&word)?;
             if matches!(word, Word::Close) {
                 // The parent takes its readings, and then says so.
@@ -240,7 +255,7 @@ pub(super) fn serve(
 }
 
 /// A history whose cycles cannot be told from each other.
-pub(super) fn too_slow(rate: u64, least: u64) -> EngineError {
+fn too_slow(rate: u64, least: u64) -> EngineError {
     EngineError::unsupported(
         "a history of so few samples",
         format!(

@@ -9,8 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use embermark_data::machine::Signal as MachineSignal;
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use serde::{Deserialize, Serialize};
 
+use super::clock::monotonic_ns;
 use super::queue::Sender;
 
 /// Samples above this rate are not slept for one by one: each wake-up brings those that are due.
@@ -30,6 +33,26 @@ pub(super) struct Task {
     pub first: u64,
     /// The first one after the last that counts.
     pub end: u64,
+}
+
+impl Task {
+    /// How long after the sensor began a sample was taken, in ns.
+    const fn taken_ns(&self, number: u64) -> u64 {
+        let (s, part) = (number / self.rate, number % self.rate);
+        s * SECOND + part * SECOND / self.rate
+    }
+
+    /// How long after the sensor began a sample is due in the queue, in ns: when it was taken, or of
+    /// those that come in bursts with its burst.
+    pub const fn due_ns(&self, number: u64) -> u64 {
+        let taken = self.taken_ns(number);
+        if self.rate <= SLEEPS { taken } else { taken.next_multiple_of(SECOND / SLEEPS) }
+    }
+
+    /// Samples that count.
+    pub const fn samples(&self) -> u64 {
+        self.end - self.first
+    }
 }
 
 /// What a sensor has to tell at its end.
@@ -58,10 +81,11 @@ pub(super) fn run(task: Task, out: File) -> Result<(), Box<dyn Error>> {
     });
     // A millisecond is to be a millisecond: not as late as the kernel likes, which is 50 µs.
     let _ = nix::sys::prctl::set_timerslack(1);
-    let mut sensor = Sensor::new(task, now()?);
+    let mut sensor = Sensor::new(task, monotonic_ns()?);
+    queue.begin(sensor.began)?;
     while !stop.load(Ordering::Acquire) {
         sleep_until(sensor.due())?;
-        sensor.emit(now()?, |number, values| queue.offer(number, values))?;
+        sensor.emit(monotonic_ns()?, |number, values| queue.offer(number, values))?;
     }
     // The last message has to get through; the writer makes room.
     while !queue.end(&sensor.account)? {
@@ -85,20 +109,9 @@ impl Sensor {
         Self { task, signal, began, account }
     }
 
-    /// When a sample is due.
-    const fn due_of(&self, number: u64) -> u64 {
-        let (s, part) = (number / self.task.rate, number % self.task.rate);
-        self.began + s * SECOND + part * SECOND / self.task.rate
-    }
-
     /// When to wake up next.
     const fn due(&self) -> u64 {
-        let due = self.due_of(self.account.made);
-        if self.task.rate <= SLEEPS {
-            return due;
-        }
-        // Those of one millisecond at once.
-        (due - self.began).div_ceil(SECOND / SLEEPS) * (SECOND / SLEEPS) + self.began
+        self.began + self.task.due_ns(self.account.made)
     }
 
     /// Makes every sample that is due.
@@ -111,15 +124,15 @@ impl Sensor {
             if self.task.rate <= SLEEPS { SECOND / self.task.rate } else { SECOND / SLEEPS };
         loop {
             let number = self.account.made;
-            let due = self.due_of(number);
-            if due > now {
+            let taken = self.began + self.task.taken_ns(number);
+            if taken > now {
                 return Ok(());
             }
             let fits = offer(number, &self.signal.values(number))?;
             self.account.made += 1;
             self.account.lost += u64::from(!fits);
             if (self.task.first..self.task.end).contains(&number) {
-                let late = now - due;
+                let late = now - taken;
                 self.account.missed += u64::from(late > allowed);
                 self.account.latest_ns = self.account.latest_ns.max(late);
             }
@@ -127,17 +140,9 @@ impl Sensor {
     }
 }
 
-fn now() -> io::Result<u64> {
-    use nix::time::{ClockId, clock_gettime};
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
-    Ok(now.tv_sec().cast_unsigned() * SECOND + now.tv_nsec().cast_unsigned())
-}
-
 /// Sleeps until a time of the monotonic clock: no error of one sleep is in the next, and a step of
 /// the wall clock is none here (`clock_nanosleep(2)`).
 fn sleep_until(time: u64) -> io::Result<()> {
-    use nix::sys::time::TimeSpec;
-    use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
     let until = TimeSpec::new((time / SECOND) as i64, (time % SECOND) as i64);
     let flags = ClockNanosleepFlags::TIMER_ABSTIME;
     match clock_nanosleep(ClockId::CLOCK_MONOTONIC, flags, &until) {

@@ -1,8 +1,6 @@
 //! A machine's log in an SQL database: five rows a sample (time, number of the channel, value), as
 //! the source has it, or a row a second with all its samples as JSON.
 
-use std::ops::ControlFlow;
-
 use embermark_contract::Result;
 use embermark_contract::sql::{
     Nullable, Param, QueryKind, ResultRow, Rows, SqlStore, SqlType, Statement, TableDef,
@@ -11,7 +9,9 @@ use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
 use embermark_model::result::Execution;
 
 use super::packed;
-use super::port::{Layout, MachineLog, Seek, Sums, Visit, broken, channel, keep, one_value, stamp};
+use super::port::{
+    Channels, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, one_value, stamp,
+};
 use super::questions::{self, Question};
 
 static SAMPLE: TableDef = TableDef {
@@ -34,33 +34,26 @@ static SECOND: TableDef = TableDef {
 pub(super) struct SqlLog {
     store: Box<dyn SqlStore>,
     layout: Layout,
-    /// Prepared since the table was made, by the numbers of the questions.
-    prepared: [Option<Statement>; Question::COUNT],
+    /// Prepared since the table was made.
+    prepared: Vec<(Question, Statement)>,
     json: String,
 }
 
 impl SqlLog {
-    pub(super) fn new(store: Box<dyn SqlStore>, layout: Layout) -> Result<Self> {
-        Ok(Self { store, layout, prepared: [None; Question::COUNT], json: String::new() })
+    pub(super) const fn new(store: Box<dyn SqlStore>, layout: Layout) -> Self {
+        Self { store, layout, prepared: Vec::new(), json: String::new() }
     }
 
-    fn prepared(&mut self, question: Question) -> Result<Statement> {
-        if let Some(statement) = self.prepared[question.number()] {
-            return Ok(statement);
+    const fn table(&self) -> &'static TableDef {
+        match self.layout {
+            Layout::Samples => &SAMPLE,
+            Layout::Seconds => &SECOND,
         }
-        let text = questions::text(question, self.store.dialect());
-        let statement = self.store.prepare(&text)?;
-        self.prepared[question.number()] = Some(statement);
-        Ok(statement)
     }
 
-    /// Every statement of the layout, prepared before a clock starts.
-    fn prepare(&mut self) -> Result<()> {
-        self.store.expect(QueryKind::Point)?;
-        for question in Question::of(self.layout) {
-            self.prepared(question)?;
-        }
-        Ok(())
+    fn prepared(&self, question: Question) -> Result<Statement> {
+        let known = self.prepared.iter().find(|(known, _)| *known == question);
+        known.map(|(_, statement)| *statement).ok_or_else(one_value)
     }
 
     fn query(
@@ -69,11 +62,7 @@ impl SqlLog {
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&dyn ResultRow) -> Result<()>,
     ) -> Result<()> {
-        if self.layout == Layout::Seconds && !question.of_seconds() {
-            return Err(one_value());
-        }
-        let statement = self.prepared(question)?;
-        self.store.query(statement, params, visit)
+        self.store.query(self.prepared(question)?, params, visit)
     }
 
     fn time(&mut self, question: Question, params: &[Param<'_>]) -> Result<Option<Stamp>> {
@@ -92,54 +81,38 @@ impl SqlLog {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let (mut open, mut enough) = (None::<Sample>, false);
+        let mut open = None::<Sample>;
         self.query(question, params, &mut |row| {
-            if enough {
-                return Ok(());
-            }
             let at = stamp(row.int(0)?, row.int(1)?)?;
-            let number = row.int(2)?.and_then(|number| usize::try_from(number).ok());
-            let number = number.filter(|number| *number < CHANNELS);
-            let number = number.ok_or_else(|| broken("there is no such channel"))?;
-            let value = channel(row.int(3)?)?;
-            match &mut open {
-                Some(sample) if sample.at == at => sample.values[number] = value,
-                _ => {
-                    let mut values = [0; CHANNELS];
-                    values[number] = value;
-                    if let Some(whole) = open.replace(Sample { at, values }) {
-                        enough = visit(whole).is_break();
-                    }
-                }
+            if let Some(whole) = open.take_if(|sample| sample.at != at) {
+                visit(whole);
             }
+            let values = &mut open.get_or_insert(Sample { at, values: [0; CHANNELS] }).values;
+            let number = row.int(2)?.and_then(|number| usize::try_from(number).ok());
+            let place = number.and_then(|number| values.get_mut(number));
+            *place.ok_or_else(|| broken("there is no such channel"))? = channel(row.int(3)?)?;
             Ok(())
         })?;
-        if let Some(last) = open.filter(|_| !enough) {
-            let _ = visit(last);
-        }
+        open.into_iter().for_each(visit);
         Ok(())
     }
 
+    /// Rows of seconds, taken apart to samples.
     fn json(
         &mut self,
         question: Question,
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let mut enough = false;
         self.query(question, params, &mut |row| {
             let s = row.int(0)?.ok_or_else(|| broken("a second has no time"))?;
             let text = row.text(1)?.ok_or_else(|| broken("a second is NULL"))?;
-            packed::read_json(s, text, |sample| {
-                if !enough {
-                    enough = visit(sample).is_break();
-                }
-            })
+            packed::read_json(s, text, &mut *visit)
         })
     }
 }
 
-const fn params(sample: &Sample) -> [Param<'_>; 4 * CHANNELS] {
+const fn params(sample: &Sample) -> [Param<'static>; 4 * CHANNELS] {
     let mut params = [Param::Null; 4 * CHANNELS];
     let mut number = 0;
     while number < CHANNELS {
@@ -163,45 +136,25 @@ const fn range(from: Stamp, to: Stamp) -> [Param<'static>; 6] {
     [from, to, from, from_ns, to, to_ns]
 }
 
-struct HistoryRows {
-    history: History,
-    /// The next sample, and the next channel of it.
-    next: (u64, usize),
-    current: Sample,
-    row: [Param<'static>; 4],
+/// Five rows a sample.
+struct SampleRows<I> {
+    samples: I,
+    params: [Param<'static>; 4 * CHANNELS],
+    /// The next channel of the sample under way.
+    channel: usize,
 }
 
-impl Rows for HistoryRows {
+impl<I: Iterator<Item = Sample>> Rows for SampleRows<I> {
     fn next(&mut self) -> Option<&[Param<'_>]> {
-        let (number, channel) = self.next;
-        if number >= self.history.len {
-            return None;
+        if self.channel == CHANNELS {
+            (self.params, self.channel) = (params(&self.samples.next()?), 0);
         }
-        if channel == 0 {
-            self.current = self.history.sample(number);
-        }
-        self.next = if channel + 1 < CHANNELS { (number, channel + 1) } else { (number + 1, 0) };
-        let Sample { at, values } = self.current;
-        self.row = [
-            Param::Int(at.s),
-            Param::Int(i64::from(at.ns)),
-            Param::Int(channel as i64),
-            Param::Int(i64::from(values[channel])),
-        ];
-        Some(&self.row)
+        self.channel += 1;
+        self.params.chunks_exact(4).nth(self.channel - 1)
     }
 }
 
-/// The seconds of a history as JSON.
-fn seconds_of(history: &History) -> Vec<(i64, String)> {
-    let json = |samples: Vec<Sample>| {
-        let mut text = String::new();
-        packed::write_json(&samples, &mut text);
-        (samples[0].at.s, text)
-    };
-    history.seconds().map(json).collect()
-}
-
+/// A row a second, made before the load.
 struct SecondRows<'a> {
     seconds: std::slice::Iter<'a, (i64, String)>,
     row: [Param<'a>; 2],
@@ -216,66 +169,86 @@ impl Rows for SecondRows<'_> {
 }
 
 impl MachineLog for SqlLog {
-    fn finds(&self) -> Execution {
-        match self.layout {
-            Layout::Samples => Execution::Native,
-            Layout::Seconds => Execution::ClientSide,
-        }
+    fn finds(&self) -> Option<Execution> {
+        (self.layout == Layout::Samples).then_some(Execution::Native)
     }
 
     fn clear(&mut self) -> Result<()> {
-        self.prepared = [None; Question::COUNT];
-        let dialect = self.store.dialect();
+        let (table, dialect) = (self.table(), self.store.dialect());
+        let json = dialect.json().map(|json| ("data", json));
         let create = match self.layout {
-            Layout::Samples => dialect.create_table(&SAMPLE),
-            Layout::Seconds => {
-                let json = dialect.json().map(|json| ("data", json));
-                dialect.create_table_of(&SECOND, json.as_slice())
-            }
+            Layout::Samples => dialect.create_table(table),
+            Layout::Seconds => dialect.create_table_of(table, json.as_slice()),
         };
-        let table = match self.layout {
-            Layout::Samples => SAMPLE.name,
-            Layout::Seconds => SECOND.name,
-        };
-        self.store.batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+        self.store.batch(&format!("DROP TABLE IF EXISTS {}", table.name))?;
         self.store.batch(&create)?;
-        self.prepare()
+        self.open()
     }
 
+    /// Every statement of the layout is prepared here, before a clock starts.
     fn open(&mut self) -> Result<()> {
-        self.prepare()
+        self.prepared.clear();
+        self.store.expect(QueryKind::Point)?;
+        for (question, text) in questions::all(self.layout, self.store.dialect()) {
+            self.prepared.push((question, self.store.prepare(&text)?));
+        }
+        Ok(())
     }
 
-    /// The five rows by one statement: a transaction of its own.
-    fn write(&mut self, sample: &Sample) -> Result<()> {
-        let insert = self.prepared(Question::Insert)?;
-        self.store.run(insert, &params(sample)).map(drop)
-    }
-
-    fn write_second(&mut self, samples: &[Sample]) -> Result<()> {
-        let insert = self.prepared(Question::InsertSecond)?;
+    /// By one statement: a transaction of its own.
+    fn write(&mut self, samples: &[Sample]) -> Result<()> {
+        if self.layout == Layout::Samples {
+            let insert = self.prepared(Question::Insert)?;
+            return self.store.run(insert, &params(&samples[0])).map(drop);
+        }
         packed::write_json(samples, &mut self.json);
         let row = [Param::Int(samples[0].at.s), Param::Text(&self.json)];
-        self.store.run(insert, &row).map(drop)
+        self.store.run(self.prepared(Question::InsertSecond)?, &row).map(drop)
     }
 
     fn load(&mut self, history: &History) -> Result<()> {
-        match self.layout {
-            Layout::Samples => {
-                let mut rows = HistoryRows {
-                    history: *history,
-                    next: (0, 0),
-                    current: Sample::default(),
-                    row: [Param::Null; 4],
-                };
-                self.store.bulk_insert(&SAMPLE, &mut rows).map(drop)
-            }
-            Layout::Seconds => {
-                let seconds = seconds_of(history);
-                let mut rows = SecondRows { seconds: seconds.iter(), row: [Param::Null; 2] };
-                self.store.bulk_insert(&SECOND, &mut rows).map(drop)
-            }
+        if self.layout == Layout::Samples {
+            let (params, channel) = (params(&Sample::default()), CHANNELS);
+            let mut rows = SampleRows { samples: history.samples(), params, channel };
+            return self.store.bulk_insert(&SAMPLE, &mut rows).map(drop);
         }
+        let json = |samples: Vec<Sample>| {
+            let mut text = String::new();
+            packed::write_json(&samples, &mut text);
+            (samples[0].at.s, text)
+        };
+        let seconds: Vec<(i64, String)> = history.seconds().map(json).collect();
+        let mut rows = SecondRows { seconds: seconds.iter(), row: [Param::Null; 2] };
+        self.store.bulk_insert(&SECOND, &mut rows).map(drop)
+    }
+
+    fn visit(&mut self, span: Span, channels: Channels, visit: &mut Visit<'_>) -> Result<()> {
+        let seconds = |first, last| vec![Param::Int(first), Param::Int(last)];
+        let (question, params) = match (span, channels) {
+            (Span::Between(from, to), Channels::Others) => {
+                (Question::Others, range(from, to).to_vec())
+            }
+            (Span::Between(from, to), _) => (Question::Samples, range(from, to).to_vec()),
+            (Span::Seconds(first, last), Channels::Angle) => {
+                (Question::Angles, seconds(first, last))
+            }
+            (Span::Seconds(first, last), _) => (Question::Seconds, seconds(first, last)),
+            (Span::All, _) => (Question::Seconds, seconds(i64::MIN, i64::MAX)),
+        };
+        let visit = &mut |sample| visit(channels.of(sample));
+        match self.layout {
+            Layout::Samples => self.rows(question, &params, visit),
+            Layout::Seconds => self.json(Question::SecondsJson, &params, visit),
+        }
+    }
+
+    fn newest(&mut self) -> Result<Option<Stamp>> {
+        if self.layout == Layout::Samples {
+            return self.time(Question::Newest, &[]);
+        }
+        let mut newest = None;
+        self.json(Question::NewestJson, &[], &mut |sample| newest = Some(sample.at))?;
+        Ok(newest)
     }
 
     fn seek(&mut self, seek: Seek, at: Stamp) -> Result<Option<Stamp>> {
@@ -287,10 +260,6 @@ impl MachineLog for SqlLog {
         self.time(Question::Lowest, &range(after, before))
     }
 
-    fn samples(&mut self, from: Stamp, to: Stamp, into: &mut Vec<Sample>) -> Result<()> {
-        self.rows(Question::Samples, &range(from, to), &mut keep(into))
-    }
-
     fn sums(&mut self, from: Stamp, to: Stamp) -> Result<Sums> {
         let (mut sums, mut number) = ([0; CHANNELS], 0);
         self.query(Question::Sums, &range(from, to), &mut |row| {
@@ -300,43 +269,6 @@ impl MachineLog for SqlLog {
             Ok(())
         })?;
         Ok(sums)
-    }
-
-    fn seconds(&mut self, first: i64, last: i64, into: &mut Vec<Sample>) -> Result<()> {
-        let params = [Param::Int(first), Param::Int(last)];
-        match self.layout {
-            Layout::Samples => self.rows(Question::Seconds, &params, &mut keep(into)),
-            Layout::Seconds => self.json(Question::SecondsJson, &params, &mut keep(into)),
-        }
-    }
-
-    fn angles(&mut self, first: i64, last: i64, into: &mut Vec<Sample>) -> Result<()> {
-        let params = [Param::Int(first), Param::Int(last)];
-        self.rows(Question::Angles, &params, &mut keep(into))
-    }
-
-    fn others(&mut self, from: Stamp, to: Stamp, into: &mut Vec<Sample>) -> Result<()> {
-        self.rows(Question::Others, &range(from, to), &mut keep(into))
-    }
-
-    fn newest(&mut self) -> Result<Option<Stamp>> {
-        if self.layout == Layout::Samples {
-            return self.time(Question::Newest, &[]);
-        }
-        let mut newest = None;
-        self.json(Question::NewestJson, &[], &mut |sample| {
-            newest = Some(sample.at);
-            ControlFlow::Continue(())
-        })?;
-        Ok(newest)
-    }
-
-    fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        let params = [Param::Int(i64::MIN), Param::Int(i64::MAX)];
-        match self.layout {
-            Layout::Samples => self.rows(Question::Seconds, &params, visit),
-            Layout::Seconds => self.json(Question::SecondsJson, &params, visit),
-        }
     }
 
     fn checkpoints(&mut self) -> Result<Option<u64>> {

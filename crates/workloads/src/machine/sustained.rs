@@ -3,26 +3,34 @@
 use std::time::Duration;
 
 use embermark_contract::Result;
-use embermark_model::result::Latency;
+use embermark_model::result::OpenLoopSchedule;
 
-use super::writer::Written;
+use super::written::Written;
 
 /// Where the search begins, in samples a second.
-const FIRST: u64 = 1_000;
+pub(super) const FIRST: u64 = 1_000;
 
 /// No slower machine is looked for.
 const SLOWEST: u64 = 1;
 
-/// No faster one.
-pub(super) const FASTEST: u64 = 1_000_000;
+/// The fastest machine that a sensor may be told of, in samples a second.
+pub const FASTEST: u64 = 1_000_000;
+
+/// The most whole windows that a search for the highest rate takes to confirm it.
+pub const CONFIRMATIONS: u64 = 8;
+
+/// The most samples that a store is filled with before a window.
+pub(super) const MOST_FILLED: u64 = 5_000_000;
 
 /// How near the rate that was kept and the one that was not are at the end.
 const WITHIN: f64 = 1.05;
 
-/// Of the samples due, how many a sensor may be behind before it is the bottleneck itself.
-const BEHIND: f64 = 0.98;
+/// The share of the rate that a writer has to achieve, and of the window by which a sensor may be late
+/// before it is the bottleneck itself.
+const KEPT: f64 = OpenLoopSchedule::ENOUGH;
 
-/// How long each rate is tried: a share of the window, enough for a few commits of a second each.
+/// How long each rate is tried at first: a share of the window, enough for a few commits of a second
+/// each.
 pub(super) fn times(window: Duration) -> (Duration, Duration) {
     let tried = (window / 8).clamp(Duration::from_secs(2), Duration::from_secs(10));
     (tried / 4, tried.min(window.max(Duration::from_millis(500))))
@@ -33,7 +41,7 @@ pub(super) fn times(window: Duration) -> (Duration, Duration) {
 pub(super) enum Failure {
     /// Samples were lost.
     Lost(u64),
-    /// A commit in a hundred took longer than the bound.
+    /// A commit in a hundred ended later than the bound after it was due.
     Late(u64),
     /// The writer came to so many a second, and the queue was filling.
     Behind(u64),
@@ -43,94 +51,93 @@ pub(super) enum Failure {
     Refused(String),
 }
 
-/// Whether a trial kept its rate.
-pub(super) fn judge(
-    written: &Written,
-    commits: Option<&Latency>,
-    bound: Duration,
-    rate: u64,
-) -> std::result::Result<(), Failure> {
-    if written.lost_ever > 0 {
-        return Err(Failure::Lost(written.lost_ever));
+/// What came of a rate that was tried.
+pub(super) type Trial = std::result::Result<(), Failure>;
+
+/// Whether a writer kept its rate.
+pub(super) fn judge(written: &Written, bound: Duration) -> Trial {
+    if written.lost_ever() > 0 {
+        return Err(Failure::Lost(written.lost_ever()));
     }
     // Of fewer than a hundred commits none may be late.
-    let p99 = commits.map_or(0, |commits| commits.p99.unwrap_or(commits.max));
-    if u128::from(p99) > bound.as_nanos() {
-        return Err(Failure::Late(p99));
+    let p99 = written.tally.response.latency().map_or(0, |all| all.p99.unwrap_or(all.max));
+    let late = u128::from(p99) > bound.as_nanos();
+    let (reached, task) = (written.achieved_rate(), written.tally.task);
+    let rate = task.rate as f64;
+    let window_ns = task.samples() as f64 / rate * 1e9;
+    // What is as late as its sensor is late by it.
+    if (late || reached < KEPT * rate)
+        && written.account.latest_ns as f64 > (1.0 - KEPT) * window_ns
+    {
+        return Err(Failure::Sensor(reached as u64));
     }
-    let seconds = written.window.as_secs_f64();
-    let reached = written.samples as f64 / seconds.max(f64::MIN_POSITIVE);
-    if seconds > 0.0 && reached < BEHIND * rate as f64 {
-        // As slow as its sensor, or with what it did not take yet still in the queue.
-        let late = written.account.latest_ns as f64 / 1e9;
-        let sensor_is_late = late > (1.0 - BEHIND) * seconds;
-        return Err(match sensor_is_late {
-            true => Failure::Sensor(reached as u64),
-            false => Failure::Behind(reached as u64),
-        });
+    match (late, reached < KEPT * rate) {
+        (true, _) => Err(Failure::Late(p99)),
+        (_, true) => Err(Failure::Behind(reached as u64)),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-/// What the search found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Highest {
     /// The highest rate that was kept, in samples a second; 0 when none was.
     pub rate: u64,
-    /// What has to be known of it.
-    pub remarks: Vec<String>,
+    /// The lowest that was not, and why; `None` where the fastest was kept.
+    pub failed: Option<(u64, Failure)>,
 }
 
-/// Doubles the rate until one is not kept, and then halves the distance.
+/// Tries rates from `first` on: doubles until one is not kept, which `failed` is when it is known,
+/// and then halves the distance. Ends after `most` trials.
 pub(super) fn search(
-    mut trial: impl FnMut(u64) -> Result<std::result::Result<(), Failure>>,
+    first: u64,
+    mut failed: Option<(u64, Failure)>,
+    most: u64,
+    mut trial: impl FnMut(u64) -> Result<Trial>,
 ) -> Result<Highest> {
-    let (mut kept, mut failed) = (0, None);
-    let mut rate = FIRST;
-    loop {
+    let (mut kept, mut rate) = (0, first);
+    for _ in 0..most {
         match trial(rate)? {
             Ok(()) => kept = rate,
             Err(failure) => failed = Some((rate, failure)),
         }
-        let Some((limit, _)) = &failed else {
-            if rate >= FASTEST {
-                break;
-            }
-            rate = (rate * 2).min(FASTEST);
-            continue;
+        rate = match failed.as_ref().map(|(limit, _)| *limit) {
+            None if kept >= FASTEST => break,
+            None => (kept * 2).min(FASTEST),
+            Some(SLOWEST) => break,
+            Some(limit) if kept == 0 => limit / 2,
+            Some(limit) if limit as f64 <= kept as f64 * WITHIN || limit - kept <= 1 => break,
+            Some(limit) => u64::midpoint(kept, limit),
         };
-        if kept == 0 {
-            if *limit <= SLOWEST {
-                break;
-            }
-            rate = limit / 2;
-            continue;
-        }
-        if *limit as f64 <= kept as f64 * WITHIN || limit - kept <= 1 {
-            break;
-        }
-        rate = u64::midpoint(kept, *limit);
     }
-    let remarks = match failed {
-        None => vec![format!("no rate up to {FASTEST} samples a second was too high")],
-        Some((rate, Failure::Lost(lost))) => {
-            vec![format!("at {rate} samples a second {lost} were lost")]
-        }
-        Some((rate, Failure::Late(p99))) => vec![format!(
-            "at {rate} samples a second a commit in a hundred took {:.0} ms and more",
-            p99 as f64 / 1e6
-        )],
-        Some((rate, Failure::Behind(reached))) => vec![format!(
-            "at {rate} samples a second the writer came to {reached}, and the queue was filling"
-        )],
-        Some((rate, Failure::Refused(why))) => {
-            vec![format!("at {rate} samples a second the engine gave up: {why}")]
-        }
-        Some((rate, Failure::Sensor(reached))) => vec![format!(
-            "the sensor itself is the bottleneck: at {rate} samples a second it came to {reached}"
-        )],
-    };
-    Ok(Highest { rate: kept, remarks })
+    Ok(Highest { rate: kept, failed })
+}
+
+impl Highest {
+    /// What stopped it.
+    pub(super) fn remark(&self) -> String {
+        let Some((rate, failure)) = &self.failed else {
+            return format!("no rate up to {FASTEST} samples a second was too high");
+        };
+        let what = match failure {
+            Failure::Lost(lost) => format!("{lost} were lost"),
+            Failure::Late(p99) => format!(
+                "a commit in a hundred ended {:.0} ms and more after it was due",
+                *p99 as f64 / 1e6
+            ),
+            Failure::Behind(reached) => {
+                format!("the writer came to {reached}, and the queue was filling")
+            }
+            Failure::Refused(why) => format!("the engine gave up: {why}"),
+            Failure::Sensor(reached) => {
+                return format!(
+                    "the sensor itself is the bottleneck: at {rate} samples a second it came to \
+                     {reached}"
+                );
+            }
+        };
+        format!("at {rate} samples a second {what}")
+    }
 }
 
 #[cfg(test)]

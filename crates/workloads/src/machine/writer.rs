@@ -1,104 +1,20 @@
 //! The writer: takes samples from the queue, stamps them and stores them, in the process that has the
 //! database open.
 
-use std::io::{self, PipeReader};
-use std::os::fd::OwnedFd;
-use std::process::Child;
+use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use embermark_contract::{EngineError, Result};
-use embermark_data::machine::{Sample, Signal};
-use embermark_meter::Stopwatch;
-use embermark_model::fingerprint::Fingerprint;
+use embermark_data::machine::{Sample, Values};
 
-use super::checkpoints::Checkpoints;
-use super::clock::Stamper;
-use super::cycles::with;
+use super::checkpoints::Window;
+use super::clock::{Stamper, monotonic_ns};
+use super::companions::Sensor;
 use super::port::{Layout, MachineLog};
 use super::queue::{self, Received};
 use super::sensor::{Account, Task};
-use crate::{Companions, PhaseObserver};
-
-/// How long a sensor may take to say its last word.
-const LAST_WORD: Duration = Duration::from_secs(15);
-
-/// A sensor process. It is over when this is dropped.
-pub(super) struct Sensor(Child);
-
-fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
-    move |error| EngineError::failed("the sensor", doing, error)
-}
-
-impl Sensor {
-    /// Starts one, and gives the queue that it fills: its standard output.
-    pub(super) fn start(
-        companions: &dyn Companions,
-        task: Task,
-    ) -> Result<(Self, queue::Receiver)> {
-        let mut child = serde_json::to_string(&task)
-            .map_err(io::Error::other)
-            .and_then(|task| companions.start("sensor", &task, None))
-            .map_err(failed("start"))?;
-        let out = child.stdout.take();
-        let sensor = Self(child);
-        let out = out.ok_or_else(|| failed("start")(io::Error::other("it has no output")))?;
-        Ok((sensor, queue::Receiver::of(PipeReader::from(OwnedFd::from(out)))))
-    }
-
-    pub(super) fn pid(&self) -> u32 {
-        self.0.id()
-    }
-
-    /// Has it stop; what it sent is still in the queue, and its end behind it.
-    pub(super) fn stop(&mut self) {
-        self.0.stdin = None;
-    }
-
-    /// What it tells of itself at the queue's end, or why it tells nothing.
-    fn account(&mut self, told: &Receiver<io::Result<Account>>) -> Result<Account> {
-        let died = failed("run to its end");
-        match told.recv_timeout(LAST_WORD) {
-            Ok(Ok(account)) => Ok(account),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(died(match self.0.wait() {
-                    Ok(status) => io::Error::other(format!("it ended with {status}")),
-                    Err(error) => error,
-                }))
-            }
-            Ok(Err(error)) => Err(failed("receive a sample")(error)),
-            Err(_) => Err(died(io::Error::other("it does not end"))),
-        }
-    }
-}
-
-impl Drop for Sensor {
-    fn drop(&mut self) {
-        // It has said all that it will be asked; one that has ended is not hit.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// What a writer has done.
-pub(super) struct Written {
-    /// Samples stored, from the first to the last.
-    pub stored: u64,
-    /// Samples of the window that were taken from the queue.
-    pub samples: u64,
-    /// Samples of the window that never came.
-    pub lost: u64,
-    /// Samples that never came, of all that the sensor made.
-    pub lost_ever: u64,
-    /// How long the window was, from its first sample to its last.
-    pub window: Duration,
-    /// Of everything stored, in its order.
-    pub fingerprint: Fingerprint,
-    /// Numbers of the samples that came: the first and how many, gap by gap.
-    pub runs: Vec<(u64, u64)>,
-    /// What the sensor tells.
-    pub account: Account,
-}
+use super::written::{Tally, Written};
 
 /// What happens beside the writing, in its process.
 pub(super) trait Aside {
@@ -122,111 +38,60 @@ impl Aside for Nothing {
     }
 }
 
+/// What is stored by one commit.
+#[derive(Default)]
+struct Record {
+    samples: Vec<Sample>,
+    /// Their numbers.
+    numbers: Vec<u64>,
+    /// When it was due, in ns of the monotonic clock: with its sample, or when its second was over.
+    due_ns: u64,
+}
+
+impl Record {
+    fn push(&mut self, number: u64, sample: Sample) {
+        self.samples.push(sample);
+        self.numbers.push(number);
+    }
+
+    fn clear(&mut self) {
+        self.samples.clear();
+        self.numbers.clear();
+    }
+}
+
 /// A writer at work.
 pub(super) struct Writer<'a> {
     pub log: &'a mut dyn MachineLog,
     pub layout: Layout,
     pub sensor: Sensor,
-    pub task: Task,
-    /// Times the commits of the window.
-    pub commits: &'a mut Stopwatch,
-    pub observer: &'a mut dyn PhaseObserver,
+    pub window: Window<'a>,
     pub aside: &'a mut dyn Aside,
-}
-
-/// Counts samples and gaps, and knows where the window is.
-struct Tally {
-    first: u64,
-    end: u64,
-    samples: u64,
-    stored: u64,
-    next: u64,
-    fingerprint: Fingerprint,
-    runs: Vec<(u64, u64)>,
-    checkpoints: Option<Checkpoints>,
-    opened: Option<Instant>,
-    closed: Option<Duration>,
-}
-
-impl Tally {
-    fn take(&mut self, number: u64, sample: &Sample) {
-        self.fingerprint = with(self.fingerprint, sample);
-        self.stored += 1;
-        self.samples += u64::from((self.first..self.end).contains(&number));
-        match self.runs.last_mut() {
-            Some((_, run)) if number == self.next => *run += 1,
-            _ => self.runs.push((number, 1)),
-        }
-        self.next = number + 1;
-    }
+    pub tally: Tally,
 }
 
 impl Writer<'_> {
     /// Writes until the window is over, then what is still in the queue.
     pub(super) fn run(mut self, queue: queue::Receiver) -> Result<Written> {
-        let mut tally = Tally {
-            first: self.task.first,
-            end: self.task.end,
-            samples: 0,
-            stored: 0,
-            next: 0,
-            fingerprint: Fingerprint::default(),
-            runs: Vec::new(),
-            checkpoints: None,
-            opened: None,
-            closed: None,
-        };
         let (tell, told) = sync_channel(1);
         let written = match self.layout {
-            Layout::Samples => self.singly(queue, tell, &mut tally),
-            Layout::Seconds => self.by_seconds(queue, tell, &mut tally),
+            Layout::Samples => self.singly(queue, tell),
+            Layout::Seconds => self.by_seconds(queue, tell),
         };
-        let written = written.and(self.close(&mut tally));
-        let flushed = written.and_then(|()| self.log.flush());
-        let account = match flushed.and_then(|()| self.sensor.account(&told)) {
-            Ok(account) => account,
-            Err(error) => return Err(self.given_up(error, &told, &tally)),
-        };
-        let Tally { first, end, samples, stored, fingerprint, runs, closed, .. } = tally;
-        Ok(Written {
-            stored,
-            samples,
-            lost: end.min(account.made).saturating_sub(first).saturating_sub(samples),
-            lost_ever: account.made.saturating_sub(stored),
-            window: closed.unwrap_or_default(),
-            fingerprint,
-            runs,
-            account,
-        })
-    }
-
-    /// Opens and closes the window by the number of the sample that came last.
-    fn look(&mut self, number: u64, tally: &mut Tally) -> Result<()> {
-        if tally.opened.is_none() && number >= tally.first {
-            tally.checkpoints = Some(Checkpoints::before(self.log)?);
-            self.commits.reset();
-            self.observer.open();
-            tally.opened = Some(Instant::now());
+        let flushed = written.and(self.close()).and_then(|()| self.log.flush());
+        match flushed.and_then(|()| self.sensor.account(&told)) {
+            Ok(account) => Ok(Written { tally: self.tally, account }),
+            Err(error) => Err(self.given_up(error, &told)),
         }
-        if number + 1 >= tally.end {
-            self.close(tally)?;
-            self.sensor.stop();
-        }
-        Ok(())
     }
 
     /// An error that ended the writing, with what is lost by it: the sensor goes on, and nobody
     /// stores what it makes.
-    fn given_up(
-        mut self,
-        error: EngineError,
-        told: &Receiver<io::Result<Account>>,
-        tally: &Tally,
-    ) -> EngineError {
+    fn given_up(mut self, error: EngineError, told: &Receiver<io::Result<Account>>) -> EngineError {
         if error.is_unsupported() {
             return error;
         }
-        let stored = tally.stored;
+        let stored = self.tally.stored;
         self.sensor.stop();
         let lost = match self.sensor.account(told) {
             Ok(account) => format!("{} more were made and are lost", account.made - stored),
@@ -236,16 +101,27 @@ impl Writer<'_> {
         EngineError::failed("the writer", "go on", what)
     }
 
-    fn close(&mut self, tally: &mut Tally) -> Result<()> {
-        if let (Some(opened), None) = (tally.opened, tally.closed) {
-            tally.closed = Some(opened.elapsed());
-            self.observer.close();
-            self.commits.stop();
-            if let Some(checkpoints) = tally.checkpoints.take() {
-                checkpoints.tell(self.log, self.observer)?;
-            }
+    fn commit(&mut self, record: &Record) -> Result<()> {
+        let Self { log, tally, .. } = self;
+        tally.service.time(|| log.write(&record.samples))?;
+        let now = monotonic_ns().map_err(|error| {
+            EngineError::failed("the writer", "read the monotonic clock", error)
+        })?;
+        tally.take(&record.numbers, &record.samples, now.saturating_sub(record.due_ns));
+        if tally.opens() {
+            self.window.open(*log)?;
+            tally.open();
+        }
+        if self.tally.is_over() {
+            self.close()?;
+            self.sensor.stop();
         }
         Ok(())
+    }
+
+    /// Closes the window where it is open.
+    fn close(&mut self) -> Result<()> {
+        if self.tally.close() { self.window.close(self.log) } else { Ok(()) }
     }
 
     fn aside(&mut self, stamper: &Stamper) -> Result<()> {
@@ -260,25 +136,20 @@ impl Writer<'_> {
         &mut self,
         mut queue: queue::Receiver,
         tell: SyncSender<io::Result<Account>>,
-        tally: &mut Tally,
     ) -> Result<()> {
-        let written = self.each(&mut queue, tally);
+        let (mut stamper, mut record) = (Stamper::new(), Record::default());
+        let mut written = Ok(());
+        while written.is_ok()
+            && let Ok(Received::Sample(number, values)) = queue.receive()
+        {
+            record.clear();
+            record.push(number, Sample { at: stamper.stamp(), values });
+            record.due_ns = queue.began_ns + self.tally.task.due_ns(number);
+            written = self.commit(&record).and_then(|()| self.aside(&stamper));
+        }
         // What is left of the queue after an error is in nobody's way then.
         std::thread::spawn(move || tell.send(queue.rest()));
         written
-    }
-
-    fn each(&mut self, queue: &mut queue::Receiver, tally: &mut Tally) -> Result<()> {
-        let mut stamper = Stamper::new();
-        while let Ok(Received::Sample(number, values)) = queue.receive() {
-            let sample = Sample { at: stamper.stamp(), values };
-            let Self { log, commits, .. } = self;
-            commits.time(|| log.write(&sample))?;
-            tally.take(number, &sample);
-            self.look(number, tally)?;
-            self.aside(&stamper)?;
-        }
-        Ok(())
     }
 
     /// One commit a second. Another thread collects the samples of the next one meanwhile; when it
@@ -287,12 +158,12 @@ impl Writer<'_> {
         &mut self,
         mut queue: queue::Receiver,
         tell: SyncSender<io::Result<Account>>,
-        tally: &mut Tally,
     ) -> Result<()> {
-        let (give, take) = sync_channel::<Second>(1);
-        let (give_back, empty) = sync_channel::<Second>(4);
+        let (give, take) = sync_channel::<Record>(1);
+        let (give_back, empty) = sync_channel::<Record>(4);
+        let task = self.tally.task;
         std::thread::spawn(move || {
-            collect(&mut queue, give, &empty);
+            Collector { task, give, empty, second: Record::default() }.run(&mut queue);
             tell.send(queue.rest())
         });
         let stamper = Stamper::new();
@@ -304,14 +175,7 @@ impl Writer<'_> {
             };
             match second {
                 Ok(second) => {
-                    let Self { log, commits, .. } = self;
-                    commits.time(|| log.write_second(&second.samples))?;
-                    for (number, sample) in second.numbers.iter().zip(&second.samples) {
-                        tally.take(*number, sample);
-                    }
-                    if let Some(last) = second.numbers.last() {
-                        self.look(*last, tally)?;
-                    }
+                    self.commit(&second)?;
                     let _ = give_back.try_send(second);
                 }
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -322,69 +186,46 @@ impl Writer<'_> {
     }
 }
 
-/// The samples of one second, and their numbers.
-#[derive(Default)]
-struct Second {
-    samples: Vec<Sample>,
-    numbers: Vec<u64>,
+/// Gives second after second, until the queue has ended or nobody takes them.
+struct Collector {
+    task: Task,
+    give: SyncSender<Record>,
+    empty: Receiver<Record>,
+    /// The one under way.
+    second: Record,
 }
 
-/// Gives second after second, until the queue has ended or nobody takes them.
-fn collect(queue: &mut queue::Receiver, give: SyncSender<Second>, empty: &Receiver<Second>) {
-    let mut stamper = Stamper::new();
-    let mut second = Second::default();
-    while let Ok(received) = queue.receive() {
-        let Received::Sample(number, values) = received else {
-            if !second.samples.is_empty() {
-                let _ = give.send(second);
-            }
-            return;
-        };
-        let at = stamper.stamp();
-        if second.samples.first().is_some_and(|first| first.at.s != at.s) {
-            let mut next = empty.try_recv().unwrap_or_default();
-            next.samples.clear();
-            next.numbers.clear();
-            if give.send(std::mem::replace(&mut second, next)).is_err() {
+impl Collector {
+    fn run(mut self, queue: &mut queue::Receiver) {
+        let mut stamper = Stamper::new();
+        while let Ok(received) = queue.receive() {
+            let Received::Sample(number, values) = received else {
+                if !self.second.samples.is_empty() {
+                    let _ = self.give.send(self.second);
+                }
+                return;
+            };
+            let due_ns = queue.began_ns + self.task.due_ns(number);
+            if !self.add(number, &mut stamper, values, due_ns) {
                 return;
             }
         }
-        second.samples.push(Sample { at, values });
-        second.numbers.push(number);
     }
-}
 
-impl Written {
-    /// Whether everything stored is what the sensor made and the writer stamped: visits the store
-    /// in the order of time.
-    pub(super) fn check(
-        &self,
-        log: &mut dyn MachineLog,
-        signal: &Signal,
-    ) -> Result<Option<String>> {
-        let mut runs = self.runs.iter().flat_map(|(first, run)| *first..*first + *run);
-        let (mut seen, mut fingerprint, mut wrong) = (0_u64, Fingerprint::default(), None);
-        log.contents(&mut |sample| {
-            seen += 1;
-            fingerprint = with(fingerprint, &sample);
-            let expected = runs.next().map(|number| (number, signal.values(number)));
-            if wrong.is_none() && expected.map(|(_, values)| values) != Some(sample.values) {
-                wrong = Some(format!(
-                    "sample {seen} of the store is {sample:?}, expected number and values {expected:?}"
-                ));
-            }
-            std::ops::ControlFlow::Continue(())
-        })?;
-        Ok(match wrong {
-            Some(wrong) => Some(wrong),
-            None if seen != self.stored => {
-                Some(format!("{seen} samples in the store, expected {}", self.stored))
-            }
-            None if fingerprint != self.fingerprint => Some(
-                "the times of the samples in the store are not those they were given".to_owned(),
-            ),
-            None => None,
-        })
+    /// Adds a sample, and gives the second before it where it begins one; whether that was taken.
+    fn add(&mut self, number: u64, stamper: &mut Stamper, values: Values, due_ns: u64) -> bool {
+        let at = stamper.stamp();
+        // Over with the first sample of the next, or, the last of all, with its own last.
+        self.second.due_ns = due_ns;
+        let mut taken = true;
+        if self.second.samples.first().is_some_and(|first| first.at.s != at.s) {
+            let mut next = self.empty.try_recv().unwrap_or_default();
+            next.clear();
+            next.due_ns = due_ns;
+            taken = self.give.send(std::mem::replace(&mut self.second, next)).is_ok();
+        }
+        self.second.push(number, Sample { at, values });
+        taken
     }
 }
 

@@ -49,7 +49,7 @@ fn a_checkpoint_that_postgresql_was_made_to_write_in_the_window_is_told_and_one_
         }
     };
     store.batch("CREATE TABLE t (a INTEGER)").unwrap();
-    let mut log = SqlLog::new(store, Layout::Samples).unwrap();
+    let mut log = SqlLog::new(store, Layout::Samples);
     checkpoint(&mut log);
     for (count, words) in [(0, None), (1, Some("a checkpoint")), (2, Some("2 checkpoints"))] {
         let mut observer = Told::default();

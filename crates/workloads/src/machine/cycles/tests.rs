@@ -9,6 +9,8 @@ use super::*;
 
 const RATE: u64 = 1_000;
 
+const READERS: [Reader; 3] = [Reader::Individual, Reader::Bulk, Reader::BulkAngles];
+
 fn history() -> History {
     History::new(42, RATE, 6 * RATE)
 }
@@ -22,10 +24,10 @@ fn log(layout: Layout, change: impl Fn(&mut Vec<Sample>)) -> Box<dyn MachineLog>
     let mut samples: Vec<Sample> = history().samples().collect();
     change(&mut samples);
     match layout {
-        Layout::Samples => samples.iter().for_each(|sample| log.write(sample).unwrap()),
-        Layout::Seconds => samples
-            .chunk_by(|a, b| a.at.s == b.at.s)
-            .for_each(|second| log.write_second(second).unwrap()),
+        Layout::Samples => samples.chunks(1).for_each(|sample| log.write(sample).unwrap()),
+        Layout::Seconds => {
+            samples.chunk_by(|a, b| a.at.s == b.at.s).for_each(|second| log.write(second).unwrap())
+        }
     }
     log
 }
@@ -46,7 +48,7 @@ fn right(log: &mut dyn MachineLog, reader: Reader) -> usize {
 
 #[test]
 fn every_way_of_reading_finds_the_cycle_of_every_moment() {
-    for reader in Reader::ALL {
+    for reader in READERS {
         assert_eq!(right(log(Layout::Samples, |_| ()).as_mut(), reader), 60, "{reader:?}");
     }
     assert_eq!(right(log(Layout::Seconds, |_| ()).as_mut(), Reader::Bulk), 60);
@@ -64,7 +66,7 @@ fn what_a_store_loses_or_changes_is_noticed_by_every_reader() {
         |samples| samples.truncate(3_000),
     ];
     for (number, lie) in lies.into_iter().enumerate() {
-        for reader in Reader::ALL {
+        for reader in READERS {
             let right = right(log(Layout::Samples, lie).as_mut(), reader);
             assert!(right < 60, "lie {number}, {reader:?}");
         }

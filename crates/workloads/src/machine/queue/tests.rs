@@ -46,6 +46,15 @@ fn it_holds_sixteen_kibibytes_in_order_and_refuses_what_does_not_fit() {
 }
 
 #[test]
+fn the_time_that_samples_are_due_from_comes_before_them() {
+    let (mut sender, mut receiver) = queue();
+    sender.begin(u64::MAX - 7).unwrap();
+    assert!(sender.offer(0, &values(0)).unwrap());
+    assert_eq!(receiver.receive().unwrap(), sample(0));
+    assert_eq!(receiver.began_ns, u64::MAX - 7);
+}
+
+#[test]
 fn its_bound_is_exact_wherever_in_their_pages_messages_begin_and_end() {
     let (mut sender, mut receiver) = queue();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);

@@ -47,3 +47,13 @@ fn fast_samples_come_in_bursts_of_a_millisecond() {
     assert!((199_700..=200_001).contains(&made), "{made}");
     assert_eq!(sensor.account.missed, 0);
 }
+
+#[test]
+fn a_sample_is_due_when_it_was_taken_and_in_a_burst_with_the_burst() {
+    let due = |rate, number| sensor(rate).task.due_ns(number);
+    assert_eq!([0, 1, 2_500].map(|number| due(1_000, number)), [0, 1_000_000, 2_500_000_000]);
+    assert_eq!(
+        [0, 1, 20, 21].map(|number| due(20_000, number)),
+        [0, 1_000_000, 1_000_000, 2_000_000]
+    );
+}

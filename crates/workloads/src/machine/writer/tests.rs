@@ -1,86 +1,65 @@
-use std::ops::ControlFlow;
+use std::io;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use embermark_data::machine::{History, Stamp};
 use embermark_model::result::Execution;
 
-use super::super::port::{Seek, Sums, Visit};
+use super::super::port::{Channels, Seek, Span, Visit};
+use super::super::queue::Sender;
+use super::super::written::tests::Held;
 use super::*;
+use crate::{Companions, NoopObserver};
 
-const RATE: u64 = 1_000;
+/// Whose process does nothing.
+struct Idle;
 
-/// A store that holds what it is given.
-struct Held(Vec<Sample>);
+impl Companions for Idle {
+    fn start(&self, _: &str, _: &str, _: Option<&str>) -> io::Result<Child> {
+        Command::new("sleep").arg("60").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
+    }
+}
 
-impl MachineLog for Held {
-    fn finds(&self) -> Execution {
-        Execution::ClientSide
+/// A store whose tenth commit takes 50 ms.
+struct Stalling(Held);
+
+const STALLS: usize = 10;
+const STALL: Duration = Duration::from_millis(50);
+
+impl MachineLog for Stalling {
+    fn finds(&self) -> Option<Execution> {
+        self.0.finds()
     }
 
     fn clear(&mut self) -> Result<()> {
-        Ok(())
+        self.0.clear()
     }
 
-    fn open(&mut self) -> Result<()> {
-        Ok(())
+    fn write(&mut self, samples: &[Sample]) -> Result<()> {
+        if self.0.0.len() == STALLS {
+            std::thread::sleep(STALL);
+        }
+        self.0.write(samples)
     }
 
-    fn write(&mut self, sample: &Sample) -> Result<()> {
-        self.0.push(*sample);
-        Ok(())
+    fn load(&mut self, history: &History) -> Result<()> {
+        self.0.load(history)
     }
 
-    fn write_second(&mut self, samples: &[Sample]) -> Result<()> {
-        self.0.extend_from_slice(samples);
-        Ok(())
-    }
-
-    fn load(&mut self, _: &History) -> Result<()> {
-        Ok(())
-    }
-
-    fn seek(&mut self, _: Seek, _: Stamp) -> Result<Option<Stamp>> {
-        Ok(None)
-    }
-
-    fn lowest(&mut self, _: Stamp, _: Stamp) -> Result<Option<Stamp>> {
-        Ok(None)
-    }
-
-    fn samples(&mut self, _: Stamp, _: Stamp, _: &mut Vec<Sample>) -> Result<()> {
-        Ok(())
-    }
-
-    fn sums(&mut self, _: Stamp, _: Stamp) -> Result<Sums> {
-        Ok(Sums::default())
-    }
-
-    fn seconds(&mut self, _: i64, _: i64, _: &mut Vec<Sample>) -> Result<()> {
-        Ok(())
-    }
-
-    fn angles(&mut self, _: i64, _: i64, _: &mut Vec<Sample>) -> Result<()> {
-        Ok(())
-    }
-
-    fn others(&mut self, _: Stamp, _: Stamp, _: &mut Vec<Sample>) -> Result<()> {
-        Ok(())
+    fn visit(&mut self, span: Span, channels: Channels, visit: &mut Visit<'_>) -> Result<()> {
+        self.0.visit(span, channels, visit)
     }
 
     fn newest(&mut self) -> Result<Option<Stamp>> {
-        Ok(None)
+        self.0.newest()
     }
 
-    fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()> {
-        for sample in &self.0 {
-            if let ControlFlow::Break(()) = visit(*sample) {
-                break;
-            }
-        }
-        Ok(())
+    fn seek(&mut self, seek: Seek, at: Stamp) -> Result<Option<Stamp>> {
+        self.0.seek(seek, at)
     }
 
     fn maintain(&mut self) -> Result<()> {
-        Ok(())
+        self.0.maintain()
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -88,46 +67,36 @@ impl MachineLog for Held {
     }
 }
 
-/// Samples 0 to 99 and 120 to 199, as a writer took them that lost twenty.
-fn written() -> (Written, Vec<Sample>) {
-    let history = History::new(3, RATE, 200);
-    let numbers: Vec<u64> = (0..100).chain(120..200).collect();
-    let samples: Vec<Sample> = numbers.iter().map(|number| history.sample(*number)).collect();
-    let fingerprint = samples.iter().fold(Fingerprint::default(), with);
-    let written = Written {
-        stored: 180,
-        samples: 180,
-        lost: 20,
-        lost_ever: 20,
-        window: Duration::from_millis(200),
-        fingerprint,
-        runs: vec![(0, 100), (120, 80)],
-        account: Account::default(),
-    };
-    (written, samples)
-}
-
+/// Samples of 1 kHz of which the eleventh is due about now, all in the queue.
 #[test]
-fn what_is_stored_is_compared_with_what_the_sensor_made_and_the_writer_stamped() {
-    let (written, samples) = written();
-    let signal = Signal::new(3, RATE);
-    let verdict = |change: fn(&mut Vec<Sample>)| {
-        let mut held = Held(samples.clone());
-        change(&mut held.0);
-        written.check(&mut held, &signal).unwrap()
-    };
-    assert_eq!(verdict(|_| ()), None);
-    type Lie = fn(&mut Vec<Sample>);
-    let lies: [(Lie, &str); 6] = [
-        (|samples| samples.truncate(179), "179 samples in the store, expected 180"),
-        (|samples| samples.push(samples[179]), "sample 181"),
-        (|samples| samples[150].values[2] ^= 1, "sample 151"),
-        (|samples| samples.swap(7, 8), "sample 8"),
-        (|samples| samples[9].at.ns += 1, "the times of the samples"),
-        (Vec::clear, "0 samples in the store"),
-    ];
-    for (lie, says) in lies {
-        let wrong = verdict(lie).unwrap();
-        assert!(wrong.contains(says), "{wrong}");
+fn a_stall_is_in_the_response_time_of_every_sample_that_was_due_meanwhile() {
+    const SAMPLES: u64 = 201;
+    let task = Task { rate: 1_000, seed: 1, first: 0, end: SAMPLES };
+    let (reader, writer) = io::pipe().unwrap();
+    let mut sender = Sender::over(writer).unwrap();
+    sender.begin(monotonic_ns().unwrap() - STALLS as u64 * 1_000_000).unwrap();
+    for number in 0..SAMPLES {
+        assert!(sender.offer(number, &Values::default()).unwrap());
     }
+    let account = Account { made: SAMPLES, ..Account::default() };
+    assert!(sender.end(&account).unwrap());
+    let (sensor, _) = Sensor::start(&Idle, task).unwrap();
+    let (mut log, mut observer) = (Stalling(Held(Vec::new())), NoopObserver);
+    let writer = Writer {
+        log: &mut log,
+        layout: Layout::Samples,
+        sensor,
+        window: Window::new(&mut observer),
+        aside: &mut Nothing,
+        tally: Tally::new(task),
+    };
+    let written = writer.run(queue::Receiver::of(reader)).unwrap();
+    let Tally { service, response, .. } = &written.tally;
+    let (service, response) = (service.latency().unwrap(), response.latency().unwrap());
+    assert_eq!((written.measured().ops, service.samples, response.samples), (SAMPLES, 200, 200));
+    // One commit took 50 ms; of fifty samples due meanwhile the first was 50 ms late, the next 49.
+    assert!(service.max >= 50_000_000);
+    assert!(response.p99 >= Some(47_900_000), "{response:?}");
+    assert!(response.p95 >= Some(39_900_000), "{response:?}");
+    assert!(response.mean >= 50.0 * 51.0 / 2.0 / 200.0 * 1e6, "{response:?}");
 }

@@ -1,0 +1,116 @@
+//! What a cell did not do that others of its kind did: it lost samples, missed reads, or did not
+//! achieve its rate. Such a cell uses less and is done sooner for it, so it is not compared.
+
+use std::fmt;
+
+use embermark_model::result::{Cell, Observed, OpenLoopSchedule, Run};
+
+use super::figure::{counted, parts};
+use crate::format;
+
+/// What one phase did not do, in the trial in which it did least.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shortfall<'a> {
+    /// The phase.
+    pub phase: &'a str,
+    /// What it did not do.
+    pub what: Lacking,
+}
+
+/// What was not done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lacking {
+    /// Samples that were never stored, and those that were made.
+    Samples(u64, u64),
+    /// Reads whose time passed while another went on, and those that were to be.
+    Reads(u64, u64),
+    /// Operations a second, and the target rate.
+    Rate(f64, f64),
+    /// No rate was kept.
+    AnyRate,
+}
+
+impl<'a> Shortfall<'a> {
+    /// Of a cell: of the phase that is asked for or else of the first that has any.
+    pub fn of(cell: &'a Cell, phase: Option<&str>) -> Option<Self> {
+        let phases = cell.trials.iter().flat_map(|trial| &trial.phases);
+        let all: Vec<Self> = phases
+            .filter_map(|part| {
+                let parts = parts(cell, &part.phase);
+                let runs = parts.iter().flat_map(|(_, part)| counted(part));
+                let worst =
+                    runs.filter_map(Lacking::of).max_by(|a, b| a.share().total_cmp(&b.share()));
+                Some(Self { phase: &part.phase, what: worst? })
+            })
+            .collect();
+        let own = all.iter().find(|shortfall| Some(shortfall.phase) == phase);
+        own.or(all.first()).copied()
+    }
+
+    /// Its words beside a figure of a phase: another one is named.
+    pub fn beside(&self, phase: Option<&str>) -> String {
+        match Some(self.phase) == phase {
+            true => self.what.to_string(),
+            false => format!("{} {}", crate::text::plain(self.phase), self.what),
+        }
+    }
+}
+
+impl Lacking {
+    fn of(run: &Run) -> Option<Self> {
+        if let Some(schedule) = run.schedule.filter(|schedule| !schedule.kept_up()) {
+            return Some(Self::Rate(schedule.achieved_rate, schedule.target_rate as f64));
+        }
+        let seen: &Observed = run.observed.as_ref()?;
+        let count = |name: &str| seen.counts.get(name).copied();
+        // A search goes on until samples are lost: what counts is that some rate was kept.
+        if let Some(rate) = count("sustained-rate") {
+            return (rate == 0).then_some(Self::AnyRate);
+        }
+        let of = |lacking: &str, done: &str| {
+            let lacking = count(lacking).filter(|lacking| *lacking > 0)?;
+            Some((lacking, lacking + count(done).unwrap_or(0)))
+        };
+        if let Some((lost, of)) = of("lost", "samples") {
+            return Some(Self::Samples(lost, of));
+        }
+        if let Some((missed, of)) = of("missed-slots", "reads") {
+            return Some(Self::Reads(missed, of));
+        }
+        let (achieved, target) = (count("achieved-rate")? as f64, count("target-rate")? as f64);
+        (achieved < OpenLoopSchedule::ENOUGH * target).then_some(Self::Rate(achieved, target))
+    }
+
+    /// What was not done, in few words.
+    pub(crate) fn short(self) -> String {
+        match self {
+            Self::Samples(lost, _) => format!("lost {}", format::count(lost)),
+            Self::Reads(missed, _) => format!("missed {}", format::count(missed)),
+            Self::Rate(achieved, _) => format::rate(achieved),
+            Self::AnyRate => "no rate".to_owned(),
+        }
+    }
+
+    /// Which part of all was not done.
+    fn share(self) -> f64 {
+        match self {
+            Self::Samples(lacking, of) | Self::Reads(lacking, of) => lacking as f64 / of as f64,
+            Self::Rate(achieved, target) => 1.0 - achieved / target,
+            Self::AnyRate => 1.0,
+        }
+    }
+}
+
+impl fmt::Display for Lacking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |part: u64, of: u64| format!("{} of {}", format::count(part), format::count(of));
+        match *self {
+            Self::Samples(lost, of) => write!(f, "lost {}", part(lost, of)),
+            Self::Reads(missed, of) => write!(f, "missed {} reads", part(missed, of)),
+            Self::Rate(achieved, target) => {
+                write!(f, "achieved {} of {}", format::rate(achieved), format::rate(target))
+            }
+            Self::AnyRate => f.write_str("kept no rate"),
+        }
+    }
+}
