@@ -184,12 +184,17 @@ pub(crate) fn times(plan: &Plan, workload: &WorkloadInfo) -> (u64, u64) {
     )
 }
 
-/// Trials of a workload's cells.
-pub(crate) fn trials(plan: &Plan, workload: &WorkloadInfo) -> u32 {
-    match protocol(plan, workload).trials {
-        Some(own) if plan.own_trials => own,
-        _ => plan.trials,
-    }
+/// How many trials each of the cells has.
+pub(crate) fn trials(
+    plan: &Plan,
+    cells: &[PlannedCell],
+    catalog: &Catalog,
+) -> Result<Vec<u32>, HarnessError> {
+    let trials = cells.iter().map(|cell| {
+        let workload = catalog.workload(&cell.id.workload)?.info();
+        Ok(protocol(plan, &workload).trials.filter(|_| plan.own_trials).unwrap_or(plan.trials))
+    });
+    trials.collect()
 }
 
 fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {

@@ -25,7 +25,8 @@ pub(crate) struct Cgroup {
     dirs: Vec<PathBuf>,
     /// Where this process stays meanwhile, if it had to leave its own group, and that group.
     parked: Option<(PathBuf, PathBuf)>,
-    emulated: Emulated,
+    /// The device with the limits as they were read back.
+    pub emulated: Emulated,
 }
 
 impl Cgroup {
@@ -119,11 +120,6 @@ impl Cgroup {
             Err(_) if optional => Ok(()),
             refused => refused,
         }
-    }
-
-    /// The device with the limits as they were read back.
-    pub const fn emulated(&self) -> &Emulated {
-        &self.emulated
     }
 
     /// Puts a process into the group; what it starts later begins there.

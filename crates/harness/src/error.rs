@@ -1,7 +1,7 @@
 //! What stops a run as a whole. What goes wrong in one cell is that cell's status instead.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use embermark_data::DataError;
 use embermark_model::Scale;
@@ -138,6 +138,21 @@ impl HarnessError {
             }
             _ => false,
         }
+    }
+
+    /// A folder that cannot be used as it is: why, and what to do.
+    pub(crate) fn directory(path: &Path, problem: impl Into<String>) -> Self {
+        Self::Directory { path: path.to_owned(), problem: problem.into() }
+    }
+
+    /// A run that cannot be gone on with: why, and what to do.
+    pub(crate) fn resume(journal: &Path, problem: impl Into<String>) -> Self {
+        Self::Resume { path: journal.to_owned(), problem: problem.into() }
+    }
+
+    /// What the system refused when it was asked for something: `doing` is a verb and its object.
+    pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { doing, source }
     }
 
     /// The error of a file operation: `doing` is a verb and its object.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
-use embermark_model::plan::Dataset;
 use embermark_model::result::{EngineFacts, Machine, Manifest, Tool};
 use jiff::{Timestamp, Unit};
 
@@ -48,15 +47,9 @@ pub(crate) fn begin(run_id: &str, data: &Path) -> Manifest {
     Manifest {
         run_id: run_id.to_owned(),
         started: now(),
-        finished: None,
         tool: tool(),
         machine: System::here().machine(data),
-        datasets: BTreeMap::<String, Dataset>::new(),
-        floor: None,
-        not_counted: None,
-        warnings: Vec::new(),
-        engines: BTreeMap::new(),
-        drift: None,
+        ..Manifest::default()
     }
 }
 

@@ -38,8 +38,8 @@ impl RunOptions {
     /// # Errors
     /// When the system does not tell where this program is.
     pub fn new(out: impl Into<PathBuf>) -> Result<Self, HarnessError> {
-        let program = std::env::current_exe()
-            .map_err(|source| HarnessError::System { doing: "find this program's file", source })?;
+        let program =
+            std::env::current_exe().map_err(HarnessError::system("find this program's file"))?;
         Ok(Self {
             out: out.into(),
             data: None,

@@ -1,7 +1,5 @@
 //! A trial as its events tell of it.
 
-use std::collections::BTreeMap;
-
 use embermark_model::Status;
 use embermark_model::result::{PhaseResult, Trial};
 
@@ -9,7 +7,8 @@ use super::memory::Samples;
 use crate::progress::Progress;
 use crate::protocol::{Event, Job};
 
-/// The trial as far as events have told of it.
+/// The trial as far as events have told of it: at first nothing.
+#[derive(Default)]
 pub(super) struct Record {
     trial: Trial,
     open_phase: Option<PhaseResult>,
@@ -24,36 +23,6 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// A trial of which nothing is known yet.
-    pub fn new() -> Self {
-        let trial = Trial {
-            index: 0,
-            order: 0,
-            status: Status::Ok,
-            reason: None,
-            version: None,
-            settings: BTreeMap::new(),
-            baseline_bytes: None,
-            open_ns: None,
-            phases: Vec::new(),
-            disk: None,
-            device_io: None,
-            background_cpu: None,
-            wall_ns: 0,
-            log: None,
-        };
-        Self {
-            trial,
-            open_phase: None,
-            run: 0,
-            ready: false,
-            server: None,
-            memory: Samples::default(),
-            finished: false,
-            failure: None,
-        }
-    }
-
     /// Takes an event in, and tells the watcher when a run begins.
     pub fn take(&mut self, event: Event, job: &Job, progress: &mut dyn Progress) {
         let trial = &mut self.trial;
@@ -67,16 +36,8 @@ impl Record {
                 self.ready = true;
             }
             Event::OpenedPhase { name, execution, ops } => {
-                self.open_phase = Some(PhaseResult {
-                    phase: name,
-                    execution,
-                    status: Status::Ok,
-                    reason: None,
-                    ops,
-                    runs: Vec::new(),
-                    latency: None,
-                    response: None,
-                });
+                self.open_phase =
+                    Some(PhaseResult { phase: name, execution, ops, ..PhaseResult::default() });
             }
             Event::Running { run } => {
                 self.run = run + 1;
