@@ -123,9 +123,6 @@ impl Cgroup {
     }
 
     /// Puts a process into the group; what it starts later begins there.
-    ///
-    /// # Errors
-    /// When the kernel refuses.
     pub fn add(&self, pid: u32) -> io::Result<()> {
         self.dirs.iter().try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
     }

@@ -24,9 +24,6 @@ const ROWS: u64 = 100_000;
 /// Runs one trial of the `null` engine on every workload of the plan whose phases do not last by the
 /// clock: on the largest scale of the plan that is no larger than [`ROWS`], for point reads on as many
 /// synthetic rows where there is none. What could not be measured comes with its reason.
-///
-/// # Errors
-/// When the rows cannot be staged or the worker cannot be started.
 pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>), HarnessError> {
     let (catalog, plan) = (&run.options.catalog, run.plan);
     let (mut floor, mut problems) = (Floor::default(), Vec::new());

@@ -205,9 +205,6 @@ impl Run<'_> {
     }
 
     /// Checks that the engine of a trial is of the version of the trials before.
-    ///
-    /// # Errors
-    /// [`HarnessError::Resume`], when it was exchanged since.
     fn check_version(&self, cell: &CellId, trial: &Trial) -> Result<(), HarnessError> {
         let known = self.journal.trials.iter().filter(|ended| ended.cell.engine == cell.engine);
         let before = known.filter_map(|ended| ended.trial.version.as_deref()).next();

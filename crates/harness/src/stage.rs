@@ -39,9 +39,6 @@ impl Stages {
 
     /// Writes the rows of a workload at each scale below `dir`. Where they lie already, they are
     /// left.
-    ///
-    /// # Errors
-    /// When the data cannot be used or the files not written.
     pub fn add(
         &mut self,
         workload: &dyn Workload,
@@ -77,9 +74,6 @@ impl Stages {
     }
 
     /// The file of a workload's rows at a scale.
-    ///
-    /// # Errors
-    /// When they have not been written.
     pub fn file(&self, workload: &str, scale: Scale) -> Result<&Path, HarnessError> {
         let file = self.files.get(&(workload.to_owned(), scale)).map(PathBuf::as_path);
         file.ok_or_else(|| {

@@ -41,7 +41,7 @@ const SERVER_STOP_TAKES: Duration = Duration::from_secs(3);
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// How the worker is started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The program, which must call [`serve`](crate::serve) or [`worker_main`](crate::worker_main).
     pub program: PathBuf,
@@ -69,9 +69,6 @@ pub(crate) struct Outcome {
 impl Supervisor<'_> {
     /// Runs one job to its end, however that comes. No process that it started is left. `log`
     /// takes the worker's standard error.
-    ///
-    /// # Errors
-    /// When the worker cannot be started, or its processes cannot be ended.
     pub fn run(
         &self,
         job: &Job,

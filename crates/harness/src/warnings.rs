@@ -46,8 +46,8 @@ pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
             data.display()
         ));
     }
-    warnings
-        .extend(conditions.background_cpu.map(background_cpu::at_the_start).unwrap_or_default());
+    let background = conditions.background_cpu.into_iter();
+    warnings.extend(background.flat_map(|cpu| background_cpu::warnings(cpu, "at the start")));
     if let Some(governor) = machine.governor.as_deref().filter(|name| *name != "performance") {
         warnings.push(format!(
             "the CPU frequency governor is '{governor}', so the clock speed may depend on the \

@@ -25,20 +25,11 @@ pub(super) struct Record {
 impl Record {
     /// Takes an event in, and tells the watcher when a run begins.
     pub fn take(&mut self, event: Event, job: &Job, progress: &mut dyn Progress) {
-        let trial = &mut self.trial;
         match event {
-            Event::Ready { version, settings, baseline_bytes, open_ns, server } => {
-                self.server = server;
-                trial.version = Some(version);
-                trial.settings = settings;
-                trial.baseline_bytes = baseline_bytes;
-                trial.open_ns = Some(open_ns);
-                self.ready = true;
+            Event::Ready { trial, server } => {
+                (self.trial, self.server, self.ready) = (*trial, server, true);
             }
-            Event::OpenedPhase { name, execution, ops } => {
-                self.open_phase =
-                    Some(PhaseResult { phase: name, execution, ops, ..PhaseResult::default() });
-            }
+            Event::OpenedPhase(phase) => self.open_phase = Some(*phase),
             Event::Running { run } => {
                 self.run = run + 1;
                 if let Some(phase) = &self.open_phase {
@@ -52,10 +43,9 @@ impl Record {
                     phase.runs.push(*run);
                 }
             }
-            Event::PhaseEnded { status, reason, latency, response } => {
-                if let Some(phase) = self.open_phase.take() {
-                    trial.phases.push(PhaseResult { status, reason, latency, response, ..phase });
-                }
+            Event::PhaseEnded(ended) => {
+                let runs = self.open_phase.take().map(|phase| phase.runs).unwrap_or_default();
+                self.trial.phases.push(PhaseResult { runs, ..*ended });
             }
             Event::Finished => self.finished = true,
             Event::Failed { status, reason } => self.failure = Some((status, reason)),
