@@ -83,12 +83,9 @@ pub enum HarnessError {
         /// Why, and what to do.
         why: String,
     },
-    /// Trials cannot have disks of their own.
-    #[error("a block device for a trial that counts bytes: {why}")]
-    Isolation {
-        /// Why, and what to do.
-        why: String,
-    },
+    /// Trials cannot have disks of their own: why, and what to do.
+    #[error("a block device for a trial that counts bytes: {0}")]
+    Isolation(String),
     /// The worker program cannot be started at all.
     #[error("{program}: the worker process could not be started: {source}", program = .program.display())]
     Worker {
@@ -132,7 +129,7 @@ impl HarnessError {
             | Self::Directory { .. }
             | Self::Resume { .. }
             | Self::Device { .. }
-            | Self::Isolation { .. } => true,
+            | Self::Isolation(_) => true,
             Self::Rows { source, .. } => {
                 !matches!(**source, WorkloadError::Data(DataError::Unwritable { .. }))
             }

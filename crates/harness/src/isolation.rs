@@ -58,7 +58,7 @@ impl Isolation {
 
     /// A disk for a trial, its image and mount point beside `site`.
     pub fn disk(&self, site: &Path) -> Result<Disk, HarnessError> {
-        Disk::create(site, self.bytes).map_err(|why| HarnessError::Isolation { why })
+        Disk::create(site, self.bytes).map_err(HarnessError::Isolation)
     }
 }
 

@@ -147,7 +147,7 @@ impl Run<'_> {
             // Its absence says as much.
             let _ = std::fs::remove_file(&log);
         }
-        disk.map_or(Ok(()), Disk::remove).map_err(|why| HarnessError::Isolation { why })?;
+        disk.map_or(Ok(()), Disk::remove).map_err(HarnessError::Isolation)?;
         self.dirs.remove_site(&folder)?;
         if let Ok(Some(trial)) = &mut trial {
             trial.device_io = device_io.flatten();

@@ -6,7 +6,7 @@ use embermark_model::result::{BackgroundCpu, Machine};
 
 use crate::{background_cpu, device};
 
-/// What warnings are drawn from.
+/// What warnings are drawn from; sizes in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions<'a> {
     pub machine: &'a Machine,
@@ -14,17 +14,15 @@ pub(crate) struct Conditions<'a> {
     pub data: &'a Path,
     /// Whether the program was built without optimisation.
     pub debug: bool,
-    /// What others take of the CPUs.
     pub background_cpu: Option<BackgroundCpu>,
     /// What slows the CPU down, each in a few words.
     pub slowed: &'a [String],
     /// Whether a battery is being drained.
     pub discharging: bool,
-    /// Bytes of swap in use.
     pub swap_used: Option<u64>,
-    /// Bytes free where databases live.
+    /// Free where databases live.
     pub free: Option<u64>,
-    /// Bytes the largest database may take.
+    /// What the largest database may take.
     pub needed: u64,
 }
 
