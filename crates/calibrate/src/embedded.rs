@@ -14,9 +14,6 @@ const LOOP: &str = "bare C loop";
 
 /// Compares an engine with its bare loop in `count` pairs; RocksDB's reads with `db_bench`
 /// too, where that is.
-///
-/// # Errors
-/// Those of either side.
 pub fn compare(
     engine: &'static str,
     version: &str,

@@ -92,9 +92,6 @@ pub struct Bare {
 
 impl Bare {
     /// Opens a new database in an empty directory.
-    ///
-    /// # Errors
-    /// When the library reports one, which it has printed.
     pub fn open(
         engine: &str,
         directory: &Path,
@@ -121,9 +118,6 @@ impl Bare {
     }
 
     /// Empties the table, then loads every row; the time of that alone in ns.
-    ///
-    /// # Errors
-    /// Those of the library.
     pub fn load(&mut self) -> Result<u64, Failure> {
         // SAFETY: open.
         done(unsafe { (self.functions.clear)(self.db) }, "clear")?;
@@ -135,18 +129,12 @@ impl Bare {
     }
 
     /// Runs its maintenance.
-    ///
-    /// # Errors
-    /// Those of the library.
     pub fn maintain(&mut self) -> Result<(), Failure> {
         // SAFETY: open.
         done(unsafe { (self.functions.settle)(self.db) }, "settle")
     }
 
     /// Reads every key; the time in ns, and what was found.
-    ///
-    /// # Errors
-    /// Those of the library.
     pub fn read(&mut self) -> Result<(u64, Found), Failure> {
         let mut found = Found::default();
         let (keys, count) = (self.wanted.as_ptr(), self.wanted.len());
@@ -158,9 +146,6 @@ impl Bare {
     }
 
     /// Closes it.
-    ///
-    /// # Errors
-    /// Those of the library.
     pub fn close(self) -> Result<(), Failure> {
         // SAFETY: open, and not used again.
         done(unsafe { (self.functions.close)(self.db) }, "close")

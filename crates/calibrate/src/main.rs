@@ -152,11 +152,7 @@ fn ready(engine: &dyn Engine) -> Result<String, String> {
             "its header was not there when this was built; run make deps, then make calibrate";
         return if linked { Ok(version) } else { Err(why.to_owned()) };
     }
-    let id = engine.info().id;
-    match servers::tools_of(id).into_iter().find(|tool| tools::program(id, tool).is_none()) {
-        None => Ok(version),
-        Some(tool) => Err(absent(tool)),
-    }
+    servers::missing_tool(engine.info().id).map_or(Ok(version), |tool| Err(absent(tool)))
 }
 
 fn absent(tool: &str) -> String {

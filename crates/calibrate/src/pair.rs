@@ -36,18 +36,12 @@ pub fn options(dir: PathBuf) -> OpenOptions {
 }
 
 /// The place of a phase of that name.
-///
-/// # Errors
-/// When there is none.
 pub fn phase(bench: &dyn Bench, name: &str) -> Result<usize, Failure> {
     let place = bench.phases().iter().position(|phase| phase.name == name);
     place.ok_or_else(|| format!("sensors has no phase {name}").into())
 }
 
 /// Runs a phase once, as a worker does; ns an operation.
-///
-/// # Errors
-/// Those of the engine, and a wrong answer.
 pub fn timed(
     bench: &mut dyn Bench,
     phase: usize,
@@ -62,9 +56,6 @@ pub fn timed(
 
 /// Both sides on the same staged rows, each on a database of its own below an empty directory, a run
 /// of one and a run of the other: whatever slows the machine down slows both.
-///
-/// # Errors
-/// Those of the engine, and a wrong answer.
 pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     let [ours, theirs] = ["ours", "theirs"].map(|side| dir.join(side));
     fs::create_dir(&ours)?;
@@ -82,52 +73,64 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     let mut bare = Bare::open(engine, &theirs, MEMORY, &staged, keys)?;
 
     let (place, mut meter) = (phase(&*bench, "load")?, Meter::new(None));
-    let load = turns(
-        || timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
-        || Ok(bare.load()? as f64 / staged.len() as f64),
-    )?;
+    let load = turns(RUNS, |side| match side {
+        Side::Ours => timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
+        Side::Theirs => Ok(bare.load()? as f64 / staged.len() as f64),
+    })?;
     bare.maintain()?;
     let (place, mut meter) = (phase(&*bench, "read")?, Meter::new(None));
     // Each run follows another of its own side at once, unmeasured: what the other side, and the
     // check of an answer, left in the CPU's caches is in neither. The bare loop reads what is drawn
     // here; the workload must have drawn the same.
     let answer = Answer::Checksum(rows::checksum(&staged, &drawn));
-    let read = turns(
-        || {
+    let read = turns(RUNS, |side| match side {
+        Side::Ours => {
             bench.ready(place)?;
             bench.run(place, &mut meter)?;
             match timed(&mut *bench, place, &mut meter)? {
                 (ns, found) if found == answer => Ok(ns),
                 _ => Err("the workload sensors reads other keys than the bare loops do".into()),
             }
-        },
-        || match bare.read().and_then(|_| bare.read())? {
+        }
+        Side::Theirs => match bare.read().and_then(|_| bare.read())? {
             (ns, found) if found == expected => Ok(ns as f64 / drawn.len() as f64),
             (_, found) => Err(format!("the loop found {found:?}, and not {expected:?}").into()),
         },
-    )?;
+    })?;
     bare.close()?;
     bench.finish()?;
-    Ok(Pair { load, read })
+    Ok(Pair { load: medians(&load), read: medians(&read) })
 }
 
-/// Runs both in turns, each first every other time, and gives the medians of all but the first.
-fn turns(
-    mut ours: impl FnMut() -> Result<f64, Failure>,
-    mut theirs: impl FnMut() -> Result<f64, Failure>,
-) -> Result<[f64; 2], Failure> {
-    let mut figures = [Vec::new(), Vec::new()];
-    for run in 0..RUNS {
+/// Both in turns, each first every other time: the figures of all but the first turn.
+pub fn turns(
+    turns: usize,
+    mut run: impl FnMut(Side) -> Result<f64, Failure>,
+) -> Result<Vec<[f64; 2]>, Failure> {
+    let mut figures = Vec::new();
+    for turn in 0..turns {
         let mut both = [0.0; 2];
-        for turn in 0..2 {
-            let side = (run + turn) % 2;
-            both[side] = if side == 0 { ours()? } else { theirs()? };
+        for place in 0..2 {
+            let side = [Side::Ours, Side::Theirs][(turn + place) % 2];
+            both[side as usize] = run(side)?;
         }
-        if run > 0 {
-            figures.iter_mut().zip(both).for_each(|(figures, ns)| figures.push(ns));
-        }
+        figures.push(both);
     }
-    Ok(figures.map(|figures| median(&figures).unwrap_or(f64::NAN)))
+    Ok(figures.split_off(1))
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy)]
+pub enum Side {
+    Ours,
+    Theirs,
+}
+
+fn medians(figures: &[[f64; 2]]) -> [f64; 2] {
+    [0, 1].map(|side| {
+        let figures: Vec<f64> = figures.iter().map(|both| both[side]).collect();
+        median(&figures).unwrap_or(f64::NAN)
+    })
 }
 
 /// An adapter opens RocksDB at run time, the bare loop is linked with it: it must be the same file.

@@ -19,9 +19,6 @@ pub const ABSENT_EVERY: usize = 64;
 
 /// Rows of the workload `sensors` with their keys set to an even grid of `times` times by
 /// [`SENSORS`] sensors, in order of time: pgbench can compute a key that is there, not look one up.
-///
-/// # Errors
-/// Where there is no memory for them.
 pub fn grid(times: u16) -> Result<Vec<Reading>, DataError> {
     let rows = u64::from(times) * u64::from(SENSORS);
     let mut readings = synthetic::generate(rows, SEED)?.readings;

@@ -13,7 +13,7 @@ use embermark_model::{Key, Reading};
 use embermark_workloads::{Bench, Spec, find};
 
 use crate::line::Line;
-use crate::pair::{options, phase, timed};
+use crate::pair::{Side, options, phase, timed, turns};
 use crate::tools::{self, Place};
 use crate::{Failure, rows};
 
@@ -28,30 +28,20 @@ struct Way {
     phase: bool,
 }
 
-/// What is compared on an engine.
-const fn ways(postgres: bool) -> &'static [Way] {
-    const ALONE: &str = "read, a transaction each";
-    const ONE: &str = "read, one transaction";
-    if postgres {
-        &[
-            Way { work: ALONE, tool: "pgbench", phase: false },
-            Way { work: ALONE, tool: "sysbench", phase: false },
-            Way { work: ONE, tool: "sysbench", phase: true },
-        ]
-    } else {
-        &[
-            Way { work: ALONE, tool: "sysbench", phase: false },
-            Way { work: ONE, tool: "sysbench", phase: true },
-        ]
-    }
+/// What is compared; pgbench is PostgreSQL's alone.
+const WAYS: [Way; 3] = [
+    Way { work: "read, a transaction each", tool: "pgbench", phase: false },
+    Way { work: "read, a transaction each", tool: "sysbench", phase: false },
+    Way { work: "read, one transaction", tool: "sysbench", phase: true },
+];
+
+fn ways(engine: &str) -> impl Iterator<Item = &'static Way> {
+    WAYS.iter().filter(move |way| engine == "postgres" || way.tool != "pgbench")
 }
 
-/// The tools that an engine is compared with.
-pub fn tools_of(engine: &str) -> Vec<&'static str> {
-    let mut tools: Vec<_> = ways(engine == "postgres").iter().map(|way| way.tool).collect();
-    tools.sort_unstable();
-    tools.dedup();
-    tools
+/// The first tool that an engine would be compared with and that is not here.
+pub fn missing_tool(engine: &str) -> Option<&'static str> {
+    ways(engine).map(|way| way.tool).find(|tool| tools::program(engine, tool).is_none())
 }
 
 /// A server with the rows in it, and the two ways of ours to read them.
@@ -74,9 +64,6 @@ struct Alone {
 }
 
 /// Compares an engine with its tools, `count` times in turns.
-///
-/// # Errors
-/// Those of the engine and of the tools, and a wrong answer.
 pub fn compare(
     engine: &'static dyn Engine,
     version: &str,
@@ -86,19 +73,14 @@ pub fn compare(
     let id = engine.info().id;
     let mut server = Server::start(engine, folder)?;
     let mut lines = Vec::new();
-    for way in ways(id == "postgres") {
+    for way in ways(id) {
         let mut line = Line::new(id, version, way.work, way.tool);
         // The first turn warms both up.
-        for turn in 0..=count {
-            let mut both = [0.0; 2];
-            for place in 0..2 {
-                let side = (turn + place) % 2;
-                both[side] = if side == 0 { server.ours(way)? } else { server.theirs(id, way)? };
-            }
-            if turn > 0 {
-                line.push(both);
-            }
-        }
+        let figures = turns(count + 1, |side| match side {
+            Side::Ours => server.ours(way),
+            Side::Theirs => server.theirs(id, way),
+        })?;
+        figures.into_iter().for_each(|both| line.push(both));
         lines.push(line);
     }
     server.stop()?;

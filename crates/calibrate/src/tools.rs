@@ -19,9 +19,6 @@ pub enum Place {
 
 impl Place {
     /// Reads what the adapter tells a second process of its server.
-    ///
-    /// # Errors
-    /// When it is in no form that is known.
     pub fn of(engine: &str, at: &str) -> Result<Self, Failure> {
         let place = match engine {
             "postgres" => at
@@ -126,9 +123,6 @@ fn script(name: &str) -> PathBuf {
 }
 
 /// Runs a tool to its end, and gives what it said.
-///
-/// # Errors
-/// When it does not run, or fails: with what it said.
 pub fn said_by(mut command: Command) -> Result<String, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("start {name}: {error}"))?;

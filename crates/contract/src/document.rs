@@ -122,18 +122,15 @@ pub enum Language {
 
 /// A store of documents. Every change is committed at the tier's durability before the call
 /// returns: this family has no transactions over several documents. One connection.
+///
+/// # Errors
+/// Of every call the engine's message, and of one that visits rows the first error of `visit`.
 pub trait DocumentStore: Lifecycle {
     /// Creates a collection and its indexes anew, empty: what had its name before is gone.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn create(&mut self, def: &'static CollectionDef) -> Result<Collection>;
 
     /// Opens a collection that [`create`](Self::create) has made, here or in another process, and
     /// leaves it as it is.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn collection(&mut self, def: &'static CollectionDef) -> Result<Collection>;
 
     /// Inserts one document.
@@ -143,15 +140,9 @@ pub trait DocumentStore: Lifecycle {
     fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()>;
 
     /// Loads documents by the engine's fastest documented path, and returns how many.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn bulk(&mut self, collection: Collection, documents: &mut dyn Documents) -> Result<u64>;
 
     /// Visits the documents found, as rows of the columns asked for. An absent field is NULL.
-    ///
-    /// # Errors
-    /// The engine's message, or the first error of `visit`.
     fn find(
         &mut self,
         collection: Collection,
@@ -160,9 +151,6 @@ pub trait DocumentStore: Lifecycle {
     ) -> Result<()>;
 
     /// Sets fields of the documents of a filter; the number of documents there were.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn update(
         &mut self,
         collection: Collection,
@@ -171,9 +159,6 @@ pub trait DocumentStore: Lifecycle {
     ) -> Result<u64>;
 
     /// Deletes the documents of a filter; the number of documents there were.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn delete(&mut self, collection: Collection, filter: &Filter<'_>) -> Result<u64>;
 
     /// The language of [`query`](Self::query).
@@ -181,9 +166,6 @@ pub trait DocumentStore: Lifecycle {
 
     /// Asks a question in the engine's language and visits the result as rows of the columns
     /// asked for, by their names; `a.b` is field `b` of the document `a`.
-    ///
-    /// # Errors
-    /// The engine's message, or the first error of `visit`.
     fn query(
         &mut self,
         collection: Collection,

@@ -5,6 +5,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
 use embermark_model::Durability;
+use embermark_model::result::EngineFacts;
+use serde::{Deserialize, Serialize};
 
 use crate::kv::KvStore;
 use crate::{EngineError, Result, Store, Tier};
@@ -83,6 +85,18 @@ pub struct Info {
     pub licence: &'static str,
 }
 
+impl Info {
+    /// The same as a result file says it.
+    pub fn facts(&self) -> EngineFacts {
+        EngineFacts {
+            name: self.name.to_owned(),
+            kind: self.kind.to_string(),
+            data_model: self.family.to_string(),
+            licence: self.licence.to_owned(),
+        }
+    }
+}
+
 /// Where an engine runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -146,7 +160,7 @@ pub enum Availability {
 }
 
 /// Where and how a database is to be opened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenOptions {
     /// An empty directory for the engine's files alone, an absolute path.
     pub dir: PathBuf,
@@ -186,7 +200,7 @@ impl OpenOptions {
 }
 
 /// How a client of ours reaches a private server. An embedded engine has none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Link {
     /// A Unix socket in the server's own directory, where the engine has one; nothing else listens.
     #[default]

@@ -114,12 +114,12 @@ pub trait Pairs {
 /// An ordered key-value store. Keys compare as bytes. What reads and changes single keys happens in
 /// a [scope](Self::transact); the rest is a commit of its own, outside of any. One thread, one scope
 /// at a time.
+///
+/// # Errors
+/// Every call fails when the engine reports an error.
 pub trait KvStore: Lifecycle {
     /// Opens the table of that name, creating it if need be. A store that does not
     /// [keep indexes](Self::keeps_indexes) ignores those of the definition.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table>;
 
     /// Whether the engine itself keeps secondary indexes up to date and answers
@@ -129,16 +129,10 @@ pub trait KvStore: Lifecycle {
     }
 
     /// Removes every pair of a table, giving its space back.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn clear(&mut self, table: Table) -> Result<()>;
 
     /// Loads pairs by the engine's fastest documented path into an empty table, as one commit, and
     /// returns how many. When [`bulk_sorted`](Self::bulk_sorted) says so they come in key order.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64>;
 
     /// Whether the bulk path wants its pairs in ascending key order.
@@ -195,23 +189,17 @@ fn copy_value(
 }
 
 /// What can be done in a scope of a [`KvStore`]. A scope that only reads refuses changes.
+///
+/// # Errors
+/// Every call fails when the engine reports an error. That a key is not there is none.
 pub trait Operations {
     /// The value of a key, valid until the next call, without a copy where the engine allows it.
-    ///
-    /// # Errors
-    /// When the engine reports one; a missing key is `None`.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>>;
 
     /// Visits the pairs of a range in key order.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()>;
 
     /// The exact number of keys, where the engine keeps it: not by a scan.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn count(&mut self, _table: Table) -> Result<Option<u64>> {
         Ok(None)
     }
@@ -232,25 +220,16 @@ pub trait Operations {
     }
 
     /// Sets the value of a key, new or not.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn put(&mut self, _table: Table, _key: &[u8], _value: &[u8]) -> Result<()> {
         Err(EngineError::read_only("a store"))
     }
 
     /// Changes the value of a key in place, keeping its length; whether the key was there.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn modify(&mut self, _table: Table, _key: &[u8], _change: &mut Change<'_>) -> Result<bool> {
         Err(EngineError::read_only("a store"))
     }
 
     /// Removes a key; whether it was there.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn delete(&mut self, _table: Table, _key: &[u8]) -> Result<bool> {
         Err(EngineError::read_only("a store"))
     }

@@ -51,9 +51,6 @@ impl Store {
     }
 
     /// Closes it: [`Lifecycle::close`].
-    ///
-    /// # Errors
-    /// When the engine reports one.
     pub fn close(self) -> Result<()> {
         match self {
             Self::Sql(store) => store.close(),
@@ -66,11 +63,11 @@ impl Store {
 
 /// What a workload needs of any open database, whatever its family. All of it happens outside
 /// the clock unless a workload says otherwise.
+///
+/// # Errors
+/// Every call fails when the engine reports an error.
 pub trait Lifecycle {
     /// Maintenance after many changes: the engine's own checkpoint or compaction, and fresh statistics for its planner, as its manual advises after a bulk load.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn maintain(&mut self) -> Result<()>;
 
     /// How another process may use the same database while this one has it open.
@@ -100,9 +97,6 @@ pub trait Lifecycle {
     }
 
     /// Closes the database as its manual asks, so that nothing is left running.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn close(self: Box<Self>) -> Result<()>;
 
     /// Has [`close`](Self::close) leave the database as its process does that dies: no checkpoint,

@@ -3,23 +3,17 @@
 use crate::{EngineError, Result};
 
 /// One row of a result, valid while it is visited. Columns count from 0.
+///
+/// # Errors
+/// Of every call, when the column holds something of another kind.
 pub trait ResultRow {
     /// An integer column; `None` is NULL.
-    ///
-    /// # Errors
-    /// When the column holds something that is no integer.
     fn int(&self, column: usize) -> Result<Option<i64>>;
 
     /// A float column; an integer or decimal is converted. `None` is NULL.
-    ///
-    /// # Errors
-    /// When the column holds something that is no number.
     fn float(&self, column: usize) -> Result<Option<f64>>;
 
     /// A text column; `None` is NULL.
-    ///
-    /// # Errors
-    /// When the column holds something that is no text.
     fn text(&self, column: usize) -> Result<Option<&str>>;
 
     /// A list column: visits its elements in order. The items of an element that is itself a list
@@ -27,8 +21,7 @@ pub trait ResultRow {
     /// `false` is NULL.
     ///
     /// # Errors
-    /// When the column holds something that is no list, or the engine's results have no lists; the
-    /// first error of `visit`.
+    /// When the engine's results have no lists, too; the first error of `visit`.
     fn list(&self, _column: usize, _visit: &mut Visit<'_>) -> Result<bool> {
         Err(EngineError::unsupported("this engine's adapter", "lists in its results"))
     }

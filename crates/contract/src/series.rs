@@ -43,24 +43,18 @@ pub trait Points {
 }
 
 /// A store of series, asked in InfluxQL. One client.
+///
+/// # Errors
+/// Of every call the engine's message, and of one that visits rows the first error of `visit`.
 pub trait SeriesStore: Lifecycle {
     /// Removes a measurement with all of its points.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn clear(&mut self, measurement: &str) -> Result<()>;
 
     /// Writes one point, kept as the tier promises when this returns.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn write(&mut self, measurement: &str, point: &Point<'_>) -> Result<()>;
 
     /// Writes points in batches of the size that the engine's manual advises, and returns how
     /// many.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn bulk(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64>;
 
     /// Waits until every point written can be read.
@@ -72,14 +66,8 @@ pub trait SeriesStore: Lifecycle {
     /// Asks a question in InfluxQL and visits the result as rows of the columns asked for: `time`
     /// (an integer, nanoseconds), tags of the group and names of the select list, by their names.
     /// Tags are text.
-    ///
-    /// # Errors
-    /// The engine's message, or the first error of `visit`.
     fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()>;
 
     /// Runs a statement without a result: a deletion.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn execute(&mut self, influxql: &str) -> Result<()>;
 }

@@ -81,32 +81,24 @@ pub enum Access {
 /// A database that answers SQL. A statement outside of a transaction is one of its own, committed at
 /// the tier's durability before it returns. Workloads enter a [scope](#method.within). One
 /// connection.
+///
+/// # Errors
+/// Of every call the engine's message, where it was given SQL with the statement; of one that visits
+/// rows also the first error of `visit`.
 pub trait SqlStore: Lifecycle {
     /// How this engine writes what SQL leaves open.
     fn dialect(&self) -> &'static dyn Dialect;
 
     /// Runs statements without parameters or results.
-    ///
-    /// # Errors
-    /// The engine's message, with the statement.
     fn batch(&mut self, sql: &str) -> Result<()>;
 
     /// Prepares a statement, once; the store keeps it.
-    ///
-    /// # Errors
-    /// The engine's message, with the statement.
     fn prepare(&mut self, sql: &str) -> Result<Statement>;
 
     /// Runs a prepared statement that returns no rows; the number of rows it changed.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64>;
 
     /// Runs a prepared statement and visits every row of its result.
-    ///
-    /// # Errors
-    /// The engine's message, or the first error of `visit`.
     fn query(
         &mut self,
         statement: Statement,
@@ -115,28 +107,16 @@ pub trait SqlStore: Lifecycle {
     ) -> Result<()>;
 
     /// Begins a transaction.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn begin(&mut self, access: Access) -> Result<()>;
 
     /// Commits it.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn commit(&mut self) -> Result<()>;
 
     /// Undoes it.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn roll_back(&mut self) -> Result<()>;
 
     /// Loads rows by the engine's fastest documented path (COPY, appender, …), as one commit, and
     /// returns how many. The table is empty, or holds no row of these keys.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64>;
 
     /// Whether the bulk path wants its rows in primary-key order.
@@ -146,17 +126,11 @@ pub trait SqlStore: Lifecycle {
 
     /// Checkpoints that the engine has begun on its own or was asked for, since it counts them, by its
     /// own statistics. `None`, the default, where it counts none. Outside the clock.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn checkpoints(&mut self) -> Result<Option<u64>> {
         Ok(None)
     }
 
     /// Says what the next statements will be. Outside the clock.
-    ///
-    /// # Errors
-    /// The engine's message.
     fn expect(&mut self, _step: QueryKind) -> Result<()> {
         Ok(())
     }

@@ -26,7 +26,7 @@ impl Draw {
 
     /// A number from 0 up to but without 1, in steps of 2^-53.
     pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+        unit(self.bits())
     }
 
     /// One of the items, which are not none.
@@ -45,6 +45,12 @@ impl Draw {
         all.truncate(k);
         all
     }
+}
+
+/// A number from 0 up to but without 1 of the high bits of `bits`, in steps of 2^-53.
+#[inline]
+pub(crate) fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// Deals out exactly `of` hits among `left` draws, every draw being as likely as any other

@@ -9,11 +9,8 @@ use embermark_model::Reading;
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// The file does not exist.
-    #[error("{path}: no such file: check the path, or leave it out to run on synthetic rows", path = .path.display())]
-    Missing {
-        /// The file asked for.
-        path: PathBuf,
-    },
+    #[error("{path}: no such file: check the path, or leave it out to run on synthetic rows", path = .0.display())]
+    Missing(PathBuf),
     /// The file exists but cannot be opened or read.
     #[error("{path}: cannot be read: {cause}: check its permissions and the disk", path = .path.display())]
     Unreadable {
@@ -23,23 +20,14 @@ pub enum DataError {
         cause: io::Error,
     },
     /// A directory was given in place of a file.
-    #[error("{path}: is a directory: name the file in it, such as data.txt or data.txt.gz", path = .path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-    },
+    #[error("{path}: is a directory: name the file in it, such as data.txt or data.txt.gz", path = .0.display())]
+    Directory(PathBuf),
     /// A pipe, socket or device was given in place of a file.
-    #[error("{path}: is not a regular file: save its contents to one first", path = .path.display())]
-    NotAFile {
-        /// What was asked for.
-        path: PathBuf,
-    },
+    #[error("{path}: is not a regular file: save its contents to one first", path = .0.display())]
+    NotAFile(PathBuf),
     /// The file has no bytes, or nothing but gzip around no bytes.
-    #[error("{path}: is empty: fetch the file again", path = .path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{path}: is empty: fetch the file again", path = .0.display())]
+    Empty(PathBuf),
     /// A gzip file that ends too early.
     #[error("{path}: the gzip data ends too early, after {bytes} bytes of text: fetch the file again", path = .path.display())]
     TruncatedGzip {
@@ -98,11 +86,8 @@ pub enum DataError {
         rows: u64,
     },
     /// More rows asked for than memory can be had for.
-    #[error("no memory for {rows} rows of {size} bytes: ask for a smaller scale", size = size_of::<Reading>())]
-    Memory {
-        /// Rows asked for.
-        rows: u64,
-    },
+    #[error("no memory for {0} rows of {size} bytes: ask for a smaller scale", size = size_of::<Reading>())]
+    Memory(u64),
     /// A file of staged rows that cannot be used.
     #[error("{path}: is not a complete file of rows staged by this build: {what}: stage the rows again", path = .path.display())]
     NotStaged {

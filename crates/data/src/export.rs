@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use embermark_model::Reading;
 use jiff::Timestamp;
-use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as PhysicalType};
+use parquet::basic::Compression;
 use parquet::data_type::{DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::Type;
+use parquet::schema::parser::parse_message_type;
 
 use crate::DataError;
 use crate::log::SECOND;
@@ -64,84 +64,50 @@ fn parquet<W: Write + Send>(readings: &[Reading], file: W) -> Result<(), Parquet
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("embermark ", env!("CARGO_PKG_VERSION")).to_owned())
         .build();
-    let mut writer =
-        SerializedFileWriter::new(file, Arc::new(parquet_schema()?), Arc::new(properties))?;
-    let mut columns = Columns::default();
+    let values = Reading::COLUMNS.map(|name| format!("optional double {name};")).concat();
+    let schema = format!(
+        "message readings {{ required int64 ts (timestamp(micros,true)); required int32 sensor; \
+         {values} }}"
+    );
+    let schema = Arc::new(parse_message_type(&schema)?);
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
     for rows in readings.chunks(ROW_GROUP) {
         let mut group = writer.next_row_group()?;
-        columns.write(&mut group, rows)?;
+        write_columns(&mut group, rows)?;
         group.close()?;
     }
     writer.close()?;
     Ok(())
 }
 
-fn parquet_schema() -> Result<Type, ParquetError> {
-    let micros = LogicalType::timestamp(true, TimeUnit::MICROS);
-    let mut fields = vec![
-        Type::primitive_type_builder("ts", PhysicalType::INT64)
-            .with_repetition(Repetition::REQUIRED)
-            .with_logical_type(Some(micros))
-            .build()?,
-        Type::primitive_type_builder("sensor", PhysicalType::INT32)
-            .with_repetition(Repetition::REQUIRED)
-            .build()?,
-    ];
-    for name in Reading::COLUMNS {
-        let value = Type::primitive_type_builder(name, PhysicalType::DOUBLE);
-        fields.push(value.with_repetition(Repetition::OPTIONAL).build()?);
+/// Writes one column of the schema after the other.
+fn write_columns<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    rows: &[Reading],
+) -> Result<(), ParquetError> {
+    for column in 0.. {
+        let Some(mut writer) = group.next_column()? else { break };
+        match column {
+            0 => {
+                let times: Vec<i64> = rows.iter().map(|row| row.ts).collect();
+                writer.typed::<Int64Type>().write_batch(&times, None, None)?
+            }
+            1 => {
+                let sensors: Vec<i32> = rows.iter().map(|row| i32::from(row.sensor)).collect();
+                writer.typed::<Int32Type>().write_batch(&sensors, None, None)?
+            }
+            _ => {
+                let column = rows.iter().map(|row| row.get(column - 2));
+                // 1 where the row has a value, 0 where it is NULL.
+                let present: Vec<i16> =
+                    column.clone().map(|value| i16::from(value.is_some())).collect();
+                let values: Vec<f64> = column.flatten().collect();
+                writer.typed::<DoubleType>().write_batch(&values, Some(&present), None)?
+            }
+        };
+        writer.close()?;
     }
-    Type::group_type_builder("readings")
-        .with_fields(fields.into_iter().map(Arc::new).collect())
-        .build()
-}
-
-/// The columns of one row group, kept so that the next one uses the same memory.
-#[derive(Default)]
-struct Columns {
-    times: Vec<i64>,
-    sensors: Vec<i32>,
-    values: Vec<f64>,
-    /// 1 where the row has a value, 0 where it is NULL.
-    present: Vec<i16>,
-}
-
-impl Columns {
-    fn write<W: Write + Send>(
-        &mut self,
-        group: &mut SerializedRowGroupWriter<'_, W>,
-        rows: &[Reading],
-    ) -> Result<(), ParquetError> {
-        self.times.clear();
-        self.times.extend(rows.iter().map(|row| row.ts));
-        self.sensors.clear();
-        self.sensors.extend(rows.iter().map(|row| i32::from(row.sensor)));
-        // One writer for each column of the schema, in its order.
-        for column in 0..2 + Reading::COLUMNS.len() {
-            let Some(mut writer) = group.next_column()? else { break };
-            match column {
-                0 => writer.typed::<Int64Type>().write_batch(&self.times, None, None)?,
-                1 => writer.typed::<Int32Type>().write_batch(&self.sensors, None, None)?,
-                _ => {
-                    self.take_values(rows, column - 2);
-                    writer.typed::<DoubleType>().write_batch(
-                        &self.values,
-                        Some(&self.present),
-                        None,
-                    )?
-                }
-            };
-            writer.close()?;
-        }
-        Ok(())
-    }
-
-    fn take_values(&mut self, rows: &[Reading], column: usize) {
-        self.values.clear();
-        self.values.extend(rows.iter().filter_map(|row| row.get(column)));
-        self.present.clear();
-        self.present.extend(rows.iter().map(|row| i16::from(row.get(column).is_some())));
-    }
+    Ok(())
 }
 
 /// Writes the lines that [`crate::lab::read`] reads, in the order given. Epochs, which readings

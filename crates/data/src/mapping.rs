@@ -24,16 +24,16 @@ pub(crate) enum Paging {
 /// [`DataError::Unreadable`].
 pub(crate) fn map(path: &Path, paging: Paging) -> Result<Mmap, DataError> {
     let unreadable = |cause: io::Error| match cause.kind() {
-        io::ErrorKind::NotFound => DataError::Missing { path: path.to_owned() },
+        io::ErrorKind::NotFound => DataError::Missing(path.to_owned()),
         _ => DataError::Unreadable { path: path.to_owned(), cause },
     };
     // Asked before opening: opening a pipe would wait for somebody to write to it.
     let kind = std::fs::metadata(path).map_err(unreadable)?;
     if kind.is_dir() {
-        return Err(DataError::Directory { path: path.to_owned() });
+        return Err(DataError::Directory(path.to_owned()));
     }
     if !kind.is_file() {
-        return Err(DataError::NotAFile { path: path.to_owned() });
+        return Err(DataError::NotAFile(path.to_owned()));
     }
     let file = File::open(path).map_err(unreadable)?;
     let mut options = MmapOptions::new();

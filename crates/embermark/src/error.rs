@@ -1,7 +1,10 @@
 //! How the program ends when it does not end well.
 
 use std::fmt;
+use std::path::Path;
 use std::process::ExitCode;
+
+use embermark_harness::HarnessError;
 
 /// A message for the user, and the exit status that goes with it.
 #[derive(Debug)]
@@ -21,9 +24,20 @@ impl Failure {
         Self { message: message.to_string(), status: 1 }
     }
 
+    /// A file that could not be written: exit status 1.
+    pub fn unwritable<E: fmt::Display>(path: &Path) -> impl Fn(E) -> Self {
+        move |error| Self::runtime(format!("cannot write {}: {error}", path.display()))
+    }
+
     /// Its exit status.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.status)
+    }
+}
+
+impl From<HarnessError> for Failure {
+    fn from(error: HarnessError) -> Self {
+        if error.is_usage() { Self::usage(error) } else { Self::runtime(error) }
     }
 }
 

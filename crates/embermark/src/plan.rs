@@ -11,12 +11,13 @@ use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::url::password_variable;
 use embermark_model::{Durability, Scale, ServerUrl};
 use embermark_workloads::{WORKLOADS, Workload, find};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::error::Failure;
 
 /// What to measure. The same names stand in a plan file; the command line wins over the file.
-#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlanArgs {
     /// Workloads to run [default: all]
@@ -134,50 +135,24 @@ impl PlanArgs {
     }
 
     /// These arguments where given, else those of `other`.
-    pub fn or(self, other: Self) -> Self {
-        fn first<T>(a: Vec<T>, b: Vec<T>) -> Vec<T> {
-            if a.is_empty() { b } else { a }
-        }
-        Self {
-            workloads: first(self.workloads, other.workloads),
-            engines: first(self.engines, other.engines),
-            scale: first(self.scale, other.scale),
-            durability: first(self.durability, other.durability),
-            variant: first(self.variant, other.variant),
-            phases: first(self.phases, other.phases),
-            data: self.data.or(other.data),
-            runs: self.runs.or(other.runs),
-            warmup_runs: self.warmup_runs.or(other.warmup_runs),
-            trials: self.trials.or(other.trials),
-            max_run_time: self.max_run_time.or(other.max_run_time),
-            window: self.window.or(other.window),
-            warm_up: self.warm_up.or(other.warm_up),
-            clients: self.clients.or(other.clients),
-            rate: self.rate.or(other.rate),
-            p99_limit: self.p99_limit.or(other.p99_limit),
-            timeout: self.timeout.or(other.timeout),
-            memory: self.memory.or(other.memory),
-            seed: self.seed.or(other.seed),
-            url: first(self.url, other.url),
-            accept_license: first(self.accept_license, other.accept_license),
-            as_published: self.as_published || other.as_published,
-        }
+    pub fn or(self, other: Self) -> Result<Self, Failure> {
+        let named = |args| serde_json::from_value(serde_json::to_value(args)?);
+        let merged = || {
+            let (given, mut all): (Map<_, _>, Map<_, _>) = (named(&self)?, named(&other)?);
+            let is_given = |value: &Value| ![json!(null), json!([]), json!(false)].contains(value);
+            all.extend(given.into_iter().filter(|(_, value)| is_given(value)));
+            serde_json::from_value(all.into())
+        };
+        merged().map_err(Failure::runtime)
     }
 
     /// The plan these arguments mean, every name checked.
     pub fn plan(self) -> Result<Plan, Failure> {
         let published = self.as_published;
-        let or_default = |given: Vec<String>, default: &[&str]| {
-            if given.is_empty() {
-                default.iter().map(|&word| word.to_owned()).collect()
-            } else {
-                given
-            }
-        };
         // A file is used whole; every workload has scales of its own for rows that are made.
         let whole = self.data.is_some() && !published;
-        let scales = or_default(self.scale, if whole { &["full"] } else { &[] });
-        let durabilities = or_default(self.durability, &["process"]);
+        let scales = or_else(self.scale, if whole { &["full"] } else { &[] });
+        let durabilities = or_else(self.durability, &["process"]);
         let mut workloads = workloads(&self.workloads)?;
         if self.data.is_some() && self.workloads.is_empty() {
             workloads.retain(|workload| workload.info().reads_files);
@@ -214,7 +189,7 @@ impl PlanArgs {
         };
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
-            engines: engines(&or_default(self.engines, &["embedded"]))?,
+            engines: engines(&or_else(self.engines, &["embedded"]))?,
             scales: unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?,
             durabilities: unique(
                 durabilities.iter().map(|d| d.parse::<Durability>().map_err(Failure::usage)),
@@ -257,6 +232,11 @@ impl PlanArgs {
     }
 }
 
+/// What was given, or the default where nothing was.
+pub fn or_else(given: Vec<String>, default: &[&str]) -> Vec<String> {
+    if given.is_empty() { default.iter().map(|&word| word.to_owned()).collect() } else { given }
+}
+
 /// Keeps the first of equal things, so that naming one twice measures it once.
 fn unique<T: PartialEq>(
     things: impl Iterator<Item = Result<T, Failure>>,
@@ -292,16 +272,9 @@ fn workloads(names: &[String]) -> Result<Vec<&'static dyn Workload>, Failure> {
 }
 
 fn engines(words: &[String]) -> Result<Vec<String>, Failure> {
-    let mut ids: Vec<String> = Vec::new();
-    for word in words {
-        for engine in registry::select(word).map_err(Failure::usage)? {
-            let id = engine.info().id.to_owned();
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
-    }
-    Ok(ids)
+    let chosen = words.iter().map(|word| registry::select(word));
+    let chosen = chosen.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
+    unique(chosen.into_iter().flatten().map(|engine| Ok(engine.info().id.to_owned())))
 }
 
 fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
@@ -315,14 +288,17 @@ fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
 }
 
 fn memory(text: &str) -> Result<u64, Failure> {
-    const LEAST: u64 = 1 << 20;
-    match text.parse::<ByteSize>() {
-        Ok(ByteSize(bytes)) if bytes >= LEAST => Ok(bytes),
-        Ok(_) => Err(Failure::usage(format!("--memory {text} is too little: give at least 1MiB"))),
-        Err(_) => Err(Failure::usage(format!(
-            "--memory '{text}' is not a size: write for example 64MiB or 1GB"
-        ))),
+    match bytes(text)? {
+        bytes if bytes >= 1 << 20 => Ok(bytes),
+        _ => Err(Failure::usage(format!("--memory {text} is too little: give at least 1MiB"))),
     }
+}
+
+/// A size given with --memory, in bytes.
+pub fn bytes(text: &str) -> Result<u64, Failure> {
+    text.parse::<ByteSize>().map(|ByteSize(bytes)| bytes).map_err(|_| {
+        Failure::usage(format!("--memory '{text}' is not a size: write for example 64MiB or 1GB"))
+    })
 }
 
 fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {

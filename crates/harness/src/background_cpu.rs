@@ -85,11 +85,6 @@ pub(crate) fn now(system: &System) -> Option<BackgroundCpu> {
     CpuSnapshot::now(system)?.since(&before)
 }
 
-/// Warnings about background CPU time at the start.
-pub(crate) fn at_the_start(background: BackgroundCpu) -> Vec<String> {
-    warnings(background, "at the start")
-}
-
 /// Warnings about background CPU time while trials ran, with the trial that had most of it.
 pub(crate) fn during<'a>(trials: impl Iterator<Item = (String, &'a Trial)>) -> Vec<String> {
     let mut sum = BackgroundCpu::default();
@@ -115,27 +110,25 @@ pub(crate) fn during<'a>(trials: impl Iterator<Item = (String, &'a Trial)>) -> V
     warnings(sum, &when)
 }
 
-fn warnings(background: BackgroundCpu, when: &str) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if let Some(busy) =
-        share(background.cpu_ns, background.total_cpu_ns).filter(|share| *share > BUSY)
-    {
-        warnings.push(format!(
-            "other programs took {:.0} % of the machine's CPUs {when}: the engines lack it; stop \
-             them and run again",
-            busy * 100.0
-        ));
-    }
-    if let Some(stolen) =
-        share(background.stolen_ns, background.total_cpu_ns).filter(|share| *share > STOLEN)
-    {
-        warnings.push(format!(
-            "the host of this virtual machine took {:.0} % of its CPUs {when}; run again when the \
-             host is idle, or on a machine of its own",
-            stolen * 100.0
-        ));
-    }
-    warnings
+/// Warnings about background CPU time of a period.
+pub(crate) fn warnings(background: BackgroundCpu, when: &str) -> Vec<String> {
+    let BackgroundCpu { cpu_ns, stolen_ns, total_cpu_ns } = background;
+    let percent = |ns, limit| {
+        share(ns, total_cpu_ns).filter(|share| *share > limit).map(|share| share * 100.0)
+    };
+    let busy = percent(cpu_ns, BUSY).map(|taken| {
+        format!(
+            "other programs took {taken:.0} % of the machine's CPUs {when}: the engines lack it; \
+             stop them and run again"
+        )
+    });
+    let stolen = percent(stolen_ns, STOLEN).map(|taken| {
+        format!(
+            "the host of this virtual machine took {taken:.0} % of its CPUs {when}; run again when \
+             the host is idle, or on a machine of its own"
+        )
+    });
+    busy.into_iter().chain(stolen).collect()
 }
 
 fn share(part_ns: u64, total_ns: u64) -> Option<f64> {

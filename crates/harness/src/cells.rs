@@ -5,14 +5,14 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use embermark_engines::{Availability, Engine, Kind, Tier};
-use embermark_model::choice;
-use embermark_model::plan::{DataSource, Plan, Rate};
+use embermark_model::plan::{Plan, Rate};
 use embermark_model::{CellId, Durability, Scale, Status};
-use embermark_workloads::{Info as WorkloadInfo, Protocol, machine};
+use embermark_workloads::{Info as WorkloadInfo, Protocol};
 use serde::{Deserialize, Serialize};
 
 use crate::{Catalog, HarnessError};
 
+mod check;
 mod sharing;
 
 /// A cell before it runs.
@@ -55,14 +55,14 @@ pub fn check(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError> {
 
 /// The engines and workloads of a plan that was checked, each once.
 fn named(plan: &Plan, catalog: &Catalog) -> Result<Named, HarnessError> {
-    check_numbers(plan)?;
+    check::numbers(plan)?;
     let engines = (distinct(&plan.engines).into_iter())
         .map(|id| Ok(catalog.engine(id)?))
         .collect::<Result<Vec<_>, HarnessError>>()?;
     let workloads = (distinct(&plan.workloads).into_iter())
         .map(|id| Ok(catalog.workload(id)?.info()))
         .collect::<Result<Vec<_>, HarnessError>>()?;
-    check_names(plan, catalog, &workloads)?;
+    check::names(plan, catalog, &workloads)?;
     Ok((engines, workloads))
 }
 
@@ -102,9 +102,6 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
 }
 
 /// Keeps of the tiers that an engine makes by one and the same setting the first.
-///
-/// # Errors
-/// When a cell names an engine that the catalog has not.
 pub(crate) fn once_per_setting(
     cells: &mut Vec<PlannedCell>,
     catalog: &Catalog,
@@ -184,12 +181,17 @@ pub(crate) fn times(plan: &Plan, workload: &WorkloadInfo) -> (u64, u64) {
     )
 }
 
-/// Trials of a workload's cells.
-pub(crate) fn trials(plan: &Plan, workload: &WorkloadInfo) -> u32 {
-    match protocol(plan, workload).trials {
-        Some(own) if plan.own_trials => own,
-        _ => plan.trials,
-    }
+/// How many trials each of the cells has.
+pub(crate) fn trials(
+    plan: &Plan,
+    cells: &[PlannedCell],
+    catalog: &Catalog,
+) -> Result<Vec<u32>, HarnessError> {
+    let trials = cells.iter().map(|cell| {
+        let workload = catalog.workload(&cell.id.workload)?.info();
+        Ok(protocol(plan, &workload).trials.filter(|_| plan.own_trials).unwrap_or(plan.trials))
+    });
+    trials.collect()
 }
 
 fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {
@@ -231,101 +233,6 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
 /// Whether a plan asks for the phase of that name.
 fn asked(plan: &Plan, name: &str) -> bool {
     plan.phases.as_ref().is_none_or(|phases| phases.iter().any(|phase| phase == name))
-}
-
-fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
-    let problem = if plan.workloads.is_empty() {
-        "no workload is asked for: name at least one"
-    } else if plan.engines.is_empty() {
-        "no engine is asked for: name at least one"
-    } else if plan.durabilities.is_empty() {
-        "no durability is asked for: give at least one, such as process"
-    } else if plan.trials == 0 {
-        "0 trials measure nothing: give at least 1"
-    } else if plan.warmup_runs >= plan.runs {
-        return Err(HarnessError::Plan(format!(
-            "{} runs of which the first {} warm up leave none to count: give at least {} runs",
-            plan.runs,
-            plan.warmup_runs,
-            plan.warmup_runs.saturating_add(1)
-        )));
-    } else if plan.p99_limit_ms == 0 {
-        "a 99th percentile of at most 0 admits no rate: give a time such as 100ms"
-    } else if matches!(plan.rate, Rate::PerSecond(0)) {
-        "a rate of 0 samples a second is no machine: give at least 1"
-    } else if matches!(plan.rate, Rate::PerSecond(rate) if rate > machine::FASTEST) {
-        return Err(HarnessError::Plan(format!(
-            "no sensor makes so many samples a second: give a rate up to {}, or max",
-            machine::FASTEST
-        )));
-    } else if plan.window_ms == Some(0) {
-        "a window of 0 leaves a closed loop no time: give a time such as 300ms"
-    } else if plan.max_run_time_ms == Some(0) {
-        "a longest run time of 0 leaves no time to measure: give a time, or none"
-    } else if plan.timeout_ms == Some(0) {
-        "a time-out of 0 leaves no time for a trial: give a longer one"
-    } else if plan.memory_bytes == 0 {
-        "0 bytes of cache memory: give at least 1 MiB"
-    } else {
-        return Ok(());
-    };
-    Err(HarnessError::Plan(problem.to_owned()))
-}
-
-/// Every variant, phase and URL must belong to something that the plan asks for.
-fn check_names(
-    plan: &Plan,
-    catalog: &Catalog,
-    workloads: &[WorkloadInfo],
-) -> Result<(), HarnessError> {
-    let check = |what, given: &str, valid: Vec<&'static str>| {
-        let known = valid.contains(&given);
-        let valid = distinct(&valid).into_iter().copied();
-        if known { Ok(()) } else { Err(choice::unknown(what, given, valid)) }
-    };
-    if let (DataSource::File(file), Some(other)) =
-        (&plan.data, workloads.iter().find(|workload| !workload.reads_files))
-    {
-        return Err(HarnessError::Plan(format!(
-            "workload '{}' makes its own rows: leave out --data {}, or run it apart",
-            other.id,
-            file.display()
-        )));
-    }
-    if plan.rate == Rate::Max && workloads.iter().all(|workload| workload.searches.is_empty()) {
-        let with: Vec<&str> = (catalog.workloads.iter().map(|w| w.info()))
-            .filter(|info| !info.searches.is_empty())
-            .map(|info| info.id)
-            .collect();
-        return Err(HarnessError::Plan(format!(
-            "none of the workloads has a highest rate to look for: leave out --rate max, or run {}",
-            with.join(", ")
-        )));
-    }
-    sharing::check(plan, catalog, workloads)?;
-    for variant in &plan.variants {
-        let valid = workloads.iter().flat_map(|w| w.variants).map(|v| v.name);
-        check("variant", variant, valid.collect())?;
-    }
-    for phase in plan.phases.iter().flatten() {
-        let valid = workloads.iter().flat_map(|w| w.phases).map(|p| p.name);
-        check("phase", phase, valid.collect())?;
-    }
-    for id in plan.urls.keys() {
-        if catalog.engine(id)?.info().kind != Kind::Server {
-            return Err(HarnessError::Plan(format!(
-                "a URL is given for '{id}', which is no server: leave it out"
-            )));
-        }
-    }
-    for id in &plan.accepted_licences {
-        if !catalog.engine(id)?.forbids_publishing() {
-            return Err(HarnessError::Plan(format!(
-                "the licence of '{id}' need not be accepted: leave it out of --accept-license"
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// The items without repetition, in the order of their first appearance.

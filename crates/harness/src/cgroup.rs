@@ -25,7 +25,8 @@ pub(crate) struct Cgroup {
     dirs: Vec<PathBuf>,
     /// Where this process stays meanwhile, if it had to leave its own group, and that group.
     parked: Option<(PathBuf, PathBuf)>,
-    emulated: Emulated,
+    /// The device with the limits as they were read back.
+    pub emulated: Emulated,
 }
 
 impl Cgroup {
@@ -121,15 +122,7 @@ impl Cgroup {
         }
     }
 
-    /// The device with the limits as they were read back.
-    pub const fn emulated(&self) -> &Emulated {
-        &self.emulated
-    }
-
     /// Puts a process into the group; what it starts later begins there.
-    ///
-    /// # Errors
-    /// When the kernel refuses.
     pub fn add(&self, pid: u32) -> io::Result<()> {
         self.dirs.iter().try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
     }

@@ -1,11 +1,24 @@
 //! What a process that this program starts of itself does first.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::process::ExitCode;
 
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
+
+/// How the process ends: with what went wrong on standard error, and a status that says so.
+pub(crate) fn exit<E: Display>(name: &str, done: Result<(), E>) -> ExitCode {
+    done.map_or_else(
+        |error| {
+            eprintln!("{name}: {error}");
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    )
+}
 
 /// Takes standard output for the events alone (closed in any process this one starts), and points
 /// descriptor 1 at standard error.

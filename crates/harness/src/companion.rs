@@ -7,14 +7,13 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 
-use embermark_engines::{Link, OpenOptions};
-use embermark_model::Durability;
+use embermark_engines::OpenOptions;
+use embermark_model::CellId;
 use embermark_workloads::Companions;
 use serde::{Deserialize, Serialize};
 
 use crate::Catalog;
-use crate::child::{die_with, private_stdout};
-use crate::protocol::Job;
+use crate::child::{die_with, exit, private_stdout};
 
 /// The argument that makes this program a companion.
 const COMMAND: &str = "companion";
@@ -34,12 +33,8 @@ struct Task {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Database {
     engine: String,
-    site: PathBuf,
-    durability: Durability,
-    memory: u64,
-    url: Option<String>,
-    /// Whether the server is reached over the loopback device.
-    loopback: bool,
+    /// As the worker opens it.
+    options: OpenOptions,
     /// What reaches it.
     at: String,
 }
@@ -52,22 +47,11 @@ pub(crate) struct Starter {
 }
 
 impl Starter {
-    /// For the worker of a job, whose private server is reached by `link`.
-    ///
-    /// # Errors
-    /// When the system does not tell where this program is.
-    pub fn of(job: &Job, link: Link) -> io::Result<Self> {
-        let database = Database {
-            engine: job.cell.engine.clone(),
-            site: job.site.clone(),
-            durability: job.cell.durability,
-            memory: job.plan.memory_bytes,
-            url: job.url.clone(),
-            loopback: link == Link::Loopback,
-            at: String::new(),
-        };
+    /// For the worker of a cell, which opens its engine with these options.
+    pub fn of(cell: &CellId, options: OpenOptions) -> io::Result<Self> {
+        let database = Database { engine: cell.engine.clone(), options, at: String::new() };
         let program = std::env::current_exe()?;
-        Ok(Self { program, workload: job.cell.workload.clone(), database })
+        Ok(Self { program, workload: cell.workload.clone(), database })
     }
 }
 
@@ -102,13 +86,7 @@ pub fn companion_main() -> ExitCode {
 
 /// Does what the first line of standard input says.
 pub fn serve_companion(catalog: &Catalog) -> ExitCode {
-    match serve(catalog) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("companion: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("companion", serve(catalog))
 }
 
 fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
@@ -118,12 +96,10 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
     let Task { parent, workload, role, task, database } = serde_json::from_str(&line)?;
     let workload = catalog.workload(&workload)?;
     die_with(parent)?;
-    let Some(Database { engine, site, durability, memory, url, loopback, at }) = database else {
+    let Some(Database { engine, options, at }) = database else {
         return workload.companion(&role, &task, None, out);
     };
-    let link = if loopback { Link::Loopback } else { Link::Socket };
-    let open = OpenOptions::new(site, durability, memory);
-    let site = OpenOptions { url, link, shared: true, ..open };
-    let store = catalog.engine(&engine)?.join(&site, &at)?;
+    let options = OpenOptions { clients: 1, shared: true, ..options };
+    let store = catalog.engine(&engine)?.join(&options, &at)?;
     workload.companion(&role, &task, Some(store), out)
 }

@@ -1,53 +1,44 @@
 //! The trials that count: what a cell's work brings to a block device, and how much room its rows
 //! take. They come after the timed ones, and their times are in no figure.
 
-use std::path::Path;
-use std::time::Duration;
-
 use embermark_model::plan::Rate;
 use embermark_model::result::{PhaseResult, Trial};
 
 use crate::HarnessError;
 use crate::cells::PlannedCell;
 use crate::isolation::Isolation;
-use crate::journal::{self, EndedTrial, Journal};
-use crate::progress::Progress;
+use crate::journal::{EndedTrial, Line};
 use crate::session::{Purpose, Run};
-use crate::trial::TrialOutcome;
 
 impl Run<'_> {
     /// The cells that are counted, of those that run: not of a reference engine, nor of a server that
     /// somebody else runs, nor the search for a highest rate, which ends when it ends.
-    pub(crate) fn counts(&self, cells: &[PlannedCell], journal: &Journal) -> Vec<PlannedCell> {
-        let counts = journal.head.counts && self.plan.rate != Rate::Max;
-        let private = |cell: &PlannedCell| !self.plan.urls.contains_key(&cell.id.engine);
-        (cells.iter().filter(|_| counts))
-            .filter(|cell| !cell.reference && private(cell) && !journal.has_counted(&cell.id))
-            .cloned()
-            .collect()
+    pub(crate) fn counts(&self, cells: &[PlannedCell]) -> Vec<PlannedCell> {
+        let counts = self.journal.head.counts && self.plan.rate != Rate::Max;
+        let is_due = |cell: &&PlannedCell| {
+            let private = !self.plan.urls.contains_key(&cell.id.engine);
+            let counted = self.journal.counted.iter().any(|counted| counted.cell == cell.id);
+            counts && private && !cell.reference && !counted
+        };
+        cells.iter().filter(is_due).cloned().collect()
     }
 
     /// Counts the cells that had a trial with figures, and journals what came of it; whether it came
     /// to the last. `before` trials of the run have gone before.
-    ///
-    /// # Errors
-    /// When a worker cannot be started, or the journal not be written.
     pub(crate) fn count(
-        &self,
+        &mut self,
         cells: &[PlannedCell],
         before: u32,
-        journal: &mut journal::Writer,
-        progress: &mut dyn Progress,
     ) -> Result<bool, HarnessError> {
         if cells.is_empty() {
             return Ok(true);
         }
         let needed = crate::run::needed_bytes(self.plan, cells);
-        let isolation = Isolation::begin(self.dirs.data(), needed);
+        let isolation = Isolation::begin(&self.dirs.data, needed);
         if let Err(why) = &isolation {
-            let why = format!("bytes that reach the disk were not counted: {why}");
-            progress.note(&why);
-            journal.not_counted(why)?;
+            let not_counted = format!("bytes that reach the disk were not counted: {why}");
+            self.progress.note(&not_counted);
+            self.journal.add(Line::NotCounted { not_counted })?;
         }
         let isolation = isolation.ok();
         for (number, cell) in (before + 1..).zip(cells) {
@@ -55,20 +46,15 @@ impl Run<'_> {
             let lasts = self.options.catalog.workload(&cell.id.workload)?.info().lasts;
             let figures =
                 |ended: &&EndedTrial| ended.cell == cell.id && ended.trial.status.has_figures();
-            let timed = journal.journal().trials.iter().find(figures).map(|ended| &ended.trial);
-            let rows = self.stages.file(&cell.id.workload, cell.id.scale);
-            let (Some(timed), Some(rows)) = (timed, rows) else { continue };
-            if lasts && isolation.is_none() {
-                continue;
-            }
-            progress.trial(number, &cell.id, 0);
-            let load = (!lasts).then(|| load_of(timed));
-            let counted =
-                self.count_cell(cell, load.as_deref(), rows, isolation.as_ref(), progress)?;
+            let timed = self.journal.trials.iter().find(figures).map(|ended| load_of(&ended.trial));
+            let Some(load) = timed.filter(|_| !lasts || isolation.is_some()) else { continue };
+            self.progress.trial(number, &cell.id, 0);
+            let load = (!lasts).then_some(&*load);
+            let counted = self.count_cell(cell, load, isolation.as_ref())?;
             let Some(trial) = counted else { return Ok(false) };
-            let wall = Duration::from_nanos(trial.wall_ns);
-            progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
-            journal.counted(cell.id.clone(), trial)?;
+            self.show_ending(&trial);
+            let cell = cell.id.clone();
+            self.journal.add(Line::Counted { counted: Box::new(EndedTrial { cell, trial }) })?;
         }
         Ok(true)
     }
@@ -77,17 +63,15 @@ impl Run<'_> {
     /// maintained and closed, then every phase once, on a disk of its own where there is one. `None`
     /// where it was interrupted.
     fn count_cell(
-        &self,
+        &mut self,
         PlannedCell { id, phases, .. }: &PlannedCell,
         load: Option<&[String]>,
-        rows: &Path,
         isolation: Option<&Isolation>,
-        progress: &mut dyn Progress,
     ) -> Result<Option<Trial>, HarnessError> {
+        let rows = self.stages.file(&id.workload, id.scale)?.to_owned();
         let mut once = |phases: &[String], name: &str| {
             let name = format!("{}-{name}", id.slug());
-            self.trial(id, phases, rows, &name, Purpose::Counting(isolation), progress)
-                .map(TrialOutcome::trial)
+            self.trial(id, phases, &rows, &name, Purpose::Counting(isolation))
         };
         let Some(load) = load else { return once(phases, "counting") };
         let Some(sized) = once(load, "size")? else { return Ok(None) };

@@ -16,8 +16,6 @@ use crate::machine::{self, System};
 pub struct Device {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Its maker's name for it.
-    pub model: &'static str,
     /// CPU cores.
     pub cores: u32,
     /// Clock of a core in MHz.
@@ -28,24 +26,15 @@ pub struct Device {
 
 const MIB: u64 = 1 << 20;
 
-/// Every device that can be imitated.
+/// Every device that can be imitated: Raspberry Pi Zero W, Zero 2 W, 3 Model B, 4 Model B of 4 GB and
+/// 5 of 8 GB.
 pub static DEVICES: &[Device] = &[
-    device("pi-zero", "Raspberry Pi Zero W", 1, 1_000, 512 * MIB),
-    device("pi-zero2", "Raspberry Pi Zero 2 W", 4, 1_000, 512 * MIB),
-    device("pi3", "Raspberry Pi 3 Model B", 4, 1_200, 1_024 * MIB),
-    device("pi4", "Raspberry Pi 4 Model B, 4 GB", 4, 1_800, 4_096 * MIB),
-    device("pi5", "Raspberry Pi 5, 8 GB", 4, 2_400, 8_192 * MIB),
+    Device { name: "pi-zero", cores: 1, mhz: 1_000, memory_bytes: 512 * MIB },
+    Device { name: "pi-zero2", cores: 4, mhz: 1_000, memory_bytes: 512 * MIB },
+    Device { name: "pi3", cores: 4, mhz: 1_200, memory_bytes: 1_024 * MIB },
+    Device { name: "pi4", cores: 4, mhz: 1_800, memory_bytes: 4_096 * MIB },
+    Device { name: "pi5", cores: 4, mhz: 2_400, memory_bytes: 8_192 * MIB },
 ];
-
-const fn device(
-    name: &'static str,
-    model: &'static str,
-    cores: u32,
-    mhz: u32,
-    memory_bytes: u64,
-) -> Device {
-    Device { name, model, cores, mhz, memory_bytes }
-}
 
 /// What a memory card of the SD Association's class A1 does at least: random reads and writes a
 /// second, and bytes a second written one after the other.

@@ -1,7 +1,7 @@
 //! What stops a run as a whole. What goes wrong in one cell is that cell's status instead.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use embermark_data::DataError;
 use embermark_model::Scale;
@@ -83,12 +83,9 @@ pub enum HarnessError {
         /// Why, and what to do.
         why: String,
     },
-    /// Trials cannot have disks of their own.
-    #[error("a block device for a trial that counts bytes: {why}")]
-    Isolation {
-        /// Why, and what to do.
-        why: String,
-    },
+    /// Trials cannot have disks of their own: why, and what to do.
+    #[error("a block device for a trial that counts bytes: {0}")]
+    Isolation(String),
     /// The worker program cannot be started at all.
     #[error("{program}: the worker process could not be started: {source}", program = .program.display())]
     Worker {
@@ -132,12 +129,27 @@ impl HarnessError {
             | Self::Directory { .. }
             | Self::Resume { .. }
             | Self::Device { .. }
-            | Self::Isolation { .. } => true,
+            | Self::Isolation(_) => true,
             Self::Rows { source, .. } => {
                 !matches!(**source, WorkloadError::Data(DataError::Unwritable { .. }))
             }
             _ => false,
         }
+    }
+
+    /// A folder that cannot be used as it is: why, and what to do.
+    pub(crate) fn directory(path: &Path, problem: impl Into<String>) -> Self {
+        Self::Directory { path: path.to_owned(), problem: problem.into() }
+    }
+
+    /// A run that cannot be gone on with: why, and what to do.
+    pub(crate) fn resume(journal: &Path, problem: impl Into<String>) -> Self {
+        Self::Resume { path: journal.to_owned(), problem: problem.into() }
+    }
+
+    /// What the system refused when it was asked for something: `doing` is a verb and its object.
+    pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { doing, source }
     }
 
     /// The error of a file operation: `doing` is a verb and its object.

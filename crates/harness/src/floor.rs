@@ -9,7 +9,6 @@ use embermark_model::{CellId, Durability, Scale, Status};
 use embermark_workloads::{Info, Workload};
 
 use crate::HarnessError;
-use crate::progress::Silent;
 use crate::session::{Purpose, Run};
 use crate::stage::Stages;
 
@@ -25,16 +24,13 @@ const ROWS: u64 = 100_000;
 /// Runs one trial of the `null` engine on every workload of the plan whose phases do not last by the
 /// clock: on the largest scale of the plan that is no larger than [`ROWS`], for point reads on as many
 /// synthetic rows where there is none. What could not be measured comes with its reason.
-///
-/// # Errors
-/// When the rows cannot be staged or the worker cannot be started.
-pub(crate) fn measure(run: &Run<'_>) -> Result<(Option<Floor>, Vec<String>), HarnessError> {
-    let catalog = &run.options.catalog;
+pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>), HarnessError> {
+    let (catalog, plan) = (&run.options.catalog, run.plan);
     let (mut floor, mut problems) = (Floor::default(), Vec::new());
     if catalog.engine(ENGINE).is_err() {
         return Ok((None, problems));
     }
-    for id in &run.plan.workloads {
+    for id in &plan.workloads {
         let workload = catalog.workload(id)?;
         let info = workload.info();
         let Some((scale, rows)) = rows(run, workload)?.filter(|_| !info.lasts) else { continue };
@@ -48,7 +44,7 @@ pub(crate) fn measure(run: &Run<'_>) -> Result<(Option<Floor>, Vec<String>), Har
         };
         let phases: Vec<String> = info.phases.iter().map(|phase| phase.name.to_owned()).collect();
         let name = format!("floor-{}", info.id);
-        let trial = run.trial(&cell, &phases, &rows, &name, Purpose::Floor, &mut Silent)?.trial();
+        let trial = run.trial(&cell, &phases, &rows, &name, Purpose::Floor)?;
         let Some(trial) = trial else { return Ok((None, problems)) };
         let measured = of(&trial);
         if measured.is_empty() {
@@ -75,7 +71,7 @@ fn rows(run: &Run<'_>, workload: &dyn Workload) -> Result<Option<(Scale, PathBuf
     std::fs::create_dir(&dir)
         .map_err(|error| HarnessError::file(&dir, "create the folder", error))?;
     own.add(workload, &[scale], &DataSource::Synthetic, run.plan.seed, &dir)?;
-    Ok(own.file(id, scale).map(|file| (scale, file.to_owned())))
+    own.file(id, scale).map(|file| Some((scale, file.to_owned())))
 }
 
 /// By phase, of those that are made of operations.

@@ -35,7 +35,7 @@ pub fn on_signals() -> Result<Interrupt, HarnessError> {
         // The order matters: the first signal finds the flag still clear, then sets it.
         signal_hook::flag::register_conditional_default(signal, flag())
             .and_then(|_| signal_hook::flag::register(signal, flag()))
-            .map_err(|source| HarnessError::System { doing: "handle signals", source })?;
+            .map_err(HarnessError::system("handle signals"))?;
     }
     Ok(interrupt)
 }

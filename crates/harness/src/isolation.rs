@@ -57,11 +57,8 @@ impl Isolation {
     }
 
     /// A disk for a trial, its image and mount point beside `site`.
-    ///
-    /// # Errors
-    /// When it cannot be made or mounted.
     pub fn disk(&self, site: &Path) -> Result<Disk, HarnessError> {
-        Disk::create(site, self.bytes).map_err(|why| HarnessError::Isolation { why })
+        Disk::create(site, self.bytes).map_err(HarnessError::Isolation)
     }
 }
 
@@ -111,9 +108,6 @@ impl Disk {
     }
 
     /// Unmounts it and removes it.
-    ///
-    /// # Errors
-    /// When it is still in use.
     pub fn remove(mut self) -> Result<(), String> {
         self.unmount()
     }

@@ -21,7 +21,7 @@ mod writer;
 pub(crate) use writer::Writer;
 
 /// Version of the journal's format.
-const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 3;
 
 /// The oldest version that is read: its fields have other names, which the types know.
 const OLDEST: u32 = 2;
@@ -62,14 +62,23 @@ impl Journal {
         }
     }
 
-    /// Whether a trial of a cell has ended.
-    pub(crate) fn has(&self, cell: &CellId, index: u32) -> bool {
-        self.trials.iter().any(|ended| ended.trial.index == index && ended.cell == *cell)
+    /// The trial of a cell that has ended.
+    pub(crate) fn ended(&self, cell: &CellId, index: u32) -> Option<&Trial> {
+        let is = |ended: &&EndedTrial| ended.trial.index == index && ended.cell == *cell;
+        self.trials.iter().find(is).map(|ended| &ended.trial)
     }
 
-    /// Whether a cell was counted.
-    pub(crate) fn has_counted(&self, cell: &CellId) -> bool {
-        self.counted.iter().any(|ended| ended.cell == *cell)
+    /// Takes a line after the first.
+    fn take(&mut self, line: Line) {
+        match line {
+            Line::Trial(ended) => self.trials.push(*ended),
+            Line::Prepared { prepared } => self.prepared = Some(prepared),
+            Line::Warning { warning } => self.warnings.push(warning),
+            Line::Drift { drift } => self.drift = Some(*drift),
+            Line::Counted { counted } => self.counted.push(*counted),
+            Line::NotCounted { not_counted } => self.not_counted = Some(not_counted),
+            Line::End { finished } => self.finished = Some(finished),
+        }
     }
 }
 
@@ -90,19 +99,6 @@ pub struct Head {
     pub counts: bool,
     /// Every cell, in plan order.
     pub cells: Vec<PlannedCell>,
-}
-
-impl Head {
-    /// The head of a run that begins.
-    pub(crate) const fn new(
-        manifest: Manifest,
-        plan: Plan,
-        databases: Option<PathBuf>,
-        counts: bool,
-        cells: Vec<PlannedCell>,
-    ) -> Self {
-        Self { embermark_journal: VERSION, manifest, plan, databases, counts, cells }
-    }
 }
 
 /// What is made and found out before the first trial.
@@ -127,7 +123,7 @@ pub struct EndedTrial {
 /// Any line after the first.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Line {
+pub(crate) enum Line {
     Trial(Box<EndedTrial>),
     Prepared { prepared: Prepared },
     Warning { warning: String },
@@ -169,13 +165,7 @@ fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
     let mut journal = Journal::of(head);
     for (number, line) in lines {
         match serde_json::from_slice(line) {
-            Ok(Line::Trial(ended)) => journal.trials.push(*ended),
-            Ok(Line::Prepared { prepared }) => journal.prepared = Some(prepared),
-            Ok(Line::Warning { warning }) => journal.warnings.push(warning),
-            Ok(Line::Drift { drift }) => journal.drift = Some(*drift),
-            Ok(Line::Counted { counted }) => journal.counted.push(*counted),
-            Ok(Line::NotCounted { not_counted }) => journal.not_counted = Some(not_counted),
-            Ok(Line::End { finished }) => journal.finished = Some(finished),
+            Ok(line) => journal.take(line),
             Err(error) => return Err(wrong(number, error.to_string())),
         }
     }
@@ -255,9 +245,6 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>) -> Cell {
 }
 
 /// Writes a result file whole or not at all.
-///
-/// # Errors
-/// When it cannot be written.
 pub(crate) fn write_result(path: &Path, result: &ResultFile) -> Result<(), HarnessError> {
     let draft = path.with_extension("json.part");
     let write = || {

@@ -33,9 +33,6 @@ impl Loads {
 
     /// After a run of a phase that did `ops` operations; `None` where it inserts no rows. After the
     /// `last` one the engine runs its maintenance.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     pub fn end(
         &self,
         bench: &mut dyn Bench,

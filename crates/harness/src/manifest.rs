@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
-use embermark_model::plan::Dataset;
 use embermark_model::result::{EngineFacts, Machine, Manifest, Tool};
 use jiff::{Timestamp, Unit};
 
@@ -48,40 +47,22 @@ pub(crate) fn begin(run_id: &str, data: &Path) -> Manifest {
     Manifest {
         run_id: run_id.to_owned(),
         started: now(),
-        finished: None,
         tool: tool(),
         machine: System::here().machine(data),
-        datasets: BTreeMap::<String, Dataset>::new(),
-        floor: None,
-        not_counted: None,
-        warnings: Vec::new(),
-        engines: BTreeMap::new(),
-        drift: None,
+        ..Manifest::default()
     }
 }
 
 /// What the engines of the cells are.
-///
-/// # Errors
-/// When a cell names an engine that the catalog has not.
 pub(crate) fn engines(
     cells: &[PlannedCell],
     catalog: &Catalog,
 ) -> Result<BTreeMap<String, EngineFacts>, HarnessError> {
-    let mut engines = BTreeMap::new();
-    for PlannedCell { id, .. } in cells {
-        if !engines.contains_key(&id.engine) {
-            let info = catalog.engine(&id.engine)?.info();
-            let facts = EngineFacts {
-                name: info.name.to_owned(),
-                kind: info.kind.to_string(),
-                data_model: info.family.to_string(),
-                licence: info.licence.to_owned(),
-            };
-            engines.insert(id.engine.clone(), facts);
-        }
-    }
-    Ok(engines)
+    let facts = |cell: &PlannedCell| {
+        let id = &cell.id.engine;
+        Ok((id.clone(), catalog.engine(id)?.info().facts()))
+    };
+    cells.iter().map(facts).collect()
 }
 
 /// What may disturb a run that begins or goes on now, its databases in `data`, the largest of

@@ -40,20 +40,18 @@ impl Traffic {
         }
     }
 
+    const fn is_counted(&self) -> bool {
+        matches!(self, Self::Own | Self::Shared(_))
+    }
+
     /// How a private server is reached so that it is counted.
     pub const fn link(&self) -> Link {
-        match self {
-            Self::None | Self::Foreign => Link::Socket,
-            Self::Own | Self::Shared(_) => Link::Loopback,
-        }
+        if self.is_counted() { Link::Loopback } else { Link::Socket }
     }
 
     /// Bytes that have passed.
     fn bytes(&self) -> Option<u64> {
-        match self {
-            Self::None | Self::Foreign => None,
-            Self::Own | Self::Shared(_) => network::counters().ok().map(|counters| counters.bytes),
-        }
+        self.is_counted().then(network::counters)?.ok().map(|counters| counters.bytes)
     }
 
     fn remark(&self) -> Option<String> {

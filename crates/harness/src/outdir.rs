@@ -10,6 +10,7 @@
 
 use std::fs;
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -44,11 +45,20 @@ const LEAVING_TAKES: Duration = Duration::from_secs(10);
 pub(crate) struct OutDir {
     out: Locked,
     /// The folder that was named for the databases.
-    named: Option<PathBuf>,
-    data: PathBuf,
+    pub named: Option<PathBuf>,
+    /// Where databases live.
+    pub data: PathBuf,
     /// Whether this run created `out`.
     fresh: bool,
     keep: bool,
+}
+
+impl Deref for OutDir {
+    type Target = Locked;
+
+    fn deref(&self) -> &Locked {
+        &self.out
+    }
 }
 
 impl OutDir {
@@ -74,9 +84,6 @@ impl OutDir {
     }
 
     /// The folders of a run that was cut off, without what it left of databases and rows.
-    ///
-    /// # Errors
-    /// When that cannot be removed, or a folder not be written.
     pub fn reopen(
         out: Locked,
         named: Option<PathBuf>,
@@ -120,26 +127,6 @@ impl OutDir {
         Ok(())
     }
 
-    /// The folder that was named for the databases.
-    pub fn named(&self) -> Option<&Path> {
-        self.named.as_deref()
-    }
-
-    /// The journal's path.
-    pub fn journal(&self) -> PathBuf {
-        self.out.journal()
-    }
-
-    /// The result file's path.
-    pub fn result(&self) -> PathBuf {
-        self.out.result()
-    }
-
-    /// Where databases live.
-    pub fn data(&self) -> &Path {
-        &self.data
-    }
-
     /// Where rows are staged.
     pub fn rows(&self) -> PathBuf {
         self.out.path.join(ROWS)
@@ -152,9 +139,6 @@ impl OutDir {
     }
 
     /// Creates the empty directory of a trial's database.
-    ///
-    /// # Errors
-    /// When it cannot be created.
     pub fn site(&self, name: &str) -> Result<PathBuf, HarnessError> {
         let site = self.data.join(name);
         // There may be what a run that was cut off has left of this trial.
@@ -165,9 +149,6 @@ impl OutDir {
     }
 
     /// Removes a trial's database, unless it is to be kept.
-    ///
-    /// # Errors
-    /// When something in it cannot be removed.
     pub fn remove_site(&self, site: &Path) -> Result<(), HarnessError> {
         if self.keep {
             return Ok(());
@@ -221,24 +202,18 @@ fn made(folder: &Path, option: &str) -> Result<PathBuf, HarnessError> {
 }
 
 /// The folder named for databases, as a run records it.
-///
-/// # Errors
-/// When there is none.
 pub(crate) fn named(folder: &Path) -> Result<PathBuf, HarnessError> {
     folder.canonicalize().map_err(|error| refused(folder, DIR, error))
 }
 
 /// Whether `out` is absent (true) or an empty folder (false).
 fn check_free(out: &Path) -> Result<bool, HarnessError> {
-    let directory = |problem: &str| {
-        let problem = problem.to_owned();
-        HarnessError::Directory { path: out.to_owned(), problem }
-    };
+    let refuse = |problem: &str| Err(HarnessError::directory(out, problem));
     let entries = match fs::read_dir(out) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            return Err(directory("is not a folder; name a folder with --out"));
+            return refuse("is not a folder; name a folder with --out");
         }
         Err(error) => return Err(refused(out, OUT, error)),
     };
@@ -249,23 +224,23 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
         .collect();
     let holds = |name| names.iter().any(|n| n == name);
     if holds(RESULT) {
-        return Err(directory(
+        return refuse(
             "holds the result of another run; name another folder with --out, remove this one, or \
              go on with a run that was cut off by --resume",
-        ));
+        );
     }
     if holds(JOURNAL) {
-        return Err(directory(
+        return refuse(
             "holds a run that was cut off; go on with it by --resume, name another folder with \
              --out, or remove this one",
-        ));
+        );
     }
     match names.first() {
         None => Ok(false),
-        Some(name) => Err(directory(&format!(
+        Some(name) => refuse(&format!(
             "holds other files ({}); name a new or empty folder with --out",
             name.to_string_lossy()
-        ))),
+        )),
     }
 }
 
@@ -288,7 +263,7 @@ fn refused(path: &Path, option: &str, error: io::Error) -> HarnessError {
         }
         _ => return HarnessError::file(path, "prepare the folder", error),
     };
-    HarnessError::Directory { path: path.to_owned(), problem }
+    HarnessError::directory(path, problem)
 }
 
 #[cfg(test)]

@@ -113,20 +113,12 @@ fn cpu_clock(pid: u32) -> Option<u64> {
 /// Sums the bytes from and to storage. The kernel adds those of an ended child to the parent that
 /// waited for it, so a child that ended is not lost. `None` when one process may not be read.
 fn io_of(proc: &str, pids: &[u32]) -> Option<Io> {
-    let mut sum = None;
-    for pid in pids {
-        match fs::read_to_string(format!("{proc}/{pid}/io")) {
-            Ok(text) => {
-                let so_far = sum.unwrap_or(Io::default());
-                let read = so_far.read.checked_add(number(&text, "read_bytes:")?)?;
-                let written = so_far.written.checked_add(number(&text, "write_bytes:")?)?;
-                sum = Some(Io { read, written });
-            }
-            Err(error) if is_gone(&error) => {}
-            Err(_) => return None,
-        }
-    }
-    sum
+    let add = |sum: Io, text: &str| {
+        let read = sum.read.checked_add(number(text, "read_bytes:")?)?;
+        let written = sum.written.checked_add(number(text, "write_bytes:")?)?;
+        Some(Io { read, written })
+    };
+    over(proc, pids, "io", add)
 }
 
 /// The peak of resident memory of processes, in bytes.
@@ -168,14 +160,23 @@ pub(crate) fn resident_of(pids: &[u32]) -> Option<u64> {
     if let [pid] = pids {
         return resident_bytes(*pid);
     }
+    // A process that has ended and was not waited for has no memory.
+    over(PROC, pids, "smaps_rollup", |sum: u64, rollup| {
+        Some(sum + number(rollup, "Pss:").unwrap_or(0) * 1024)
+    })
+}
+
+/// What a file of each process adds up to. `None` when none is there, or one may not be read.
+fn over<T: Default>(
+    proc: &str,
+    pids: &[u32],
+    file: &str,
+    add: impl Fn(T, &str) -> Option<T>,
+) -> Option<T> {
     let mut sum = None;
     for pid in pids {
-        match fs::read_to_string(format!("{PROC}/{pid}/smaps_rollup")) {
-            Ok(rollup) => {
-                // A process that has ended and was not waited for has no memory.
-                let share = number(&rollup, "Pss:").unwrap_or(0);
-                sum = Some(sum.unwrap_or(0) + share * 1024);
-            }
+        match fs::read_to_string(format!("{proc}/{pid}/{file}")) {
+            Ok(text) => sum = Some(add(sum.unwrap_or_default(), &text)?),
             Err(error) if is_gone(&error) => {}
             Err(_) => return None,
         }

@@ -90,9 +90,6 @@ impl Family {
     /// Ends every member: asks with SIGTERM, so that a server can give back what only it knows of
     /// (shared memory, sockets), and kills those that are still there after `patience`. Returns
     /// whether there was any member to end.
-    ///
-    /// # Errors
-    /// When one cannot be ended.
     pub(crate) fn end(&self, patience: Duration) -> io::Result<bool> {
         const KILL_TAKES: Duration = Duration::from_secs(10);
         const STEP: Duration = Duration::from_millis(5);

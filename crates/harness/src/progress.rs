@@ -10,39 +10,33 @@ mod lines;
 pub use bar::Bar;
 pub use lines::Lines;
 
-/// Told how a run goes on. Never called inside a clock: the clock runs in another process.
+/// Told how a run goes on; what is not implemented is not shown. Never called inside a clock: the
+/// clock runs in another process.
 pub trait Progress {
     /// Something worth knowing: rows being made, a warning about the machine.
-    fn note(&mut self, text: &str);
+    fn note(&mut self, _text: &str) {}
 
     /// The first of `trials` trials is about to begin.
-    fn started(&mut self, trials: u32);
+    fn started(&mut self, _trials: u32) {}
 
     /// A trial begins: the `number`-th of the run, from 1; trial `index`, from 0, of its cell.
-    fn trial(&mut self, number: u32, cell: &CellId, index: u32);
+    fn trial(&mut self, _number: u32, _cell: &CellId, _index: u32) {}
 
     /// A phase begins its `run`-th run, from 1, of `runs`.
-    fn phase(&mut self, name: &str, run: u32, runs: u32);
+    fn phase(&mut self, _name: &str, _run: u32, _runs: u32) {}
 
     /// The trial ended, after `wall` time.
-    fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration);
+    fn trial_ended(&mut self, _status: Status, _reason: Option<&str>, _wall: Duration) {}
 
     /// The run ended, complete or not.
-    fn finished(&mut self);
+    fn finished(&mut self) {}
 }
 
 /// Shows nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
-impl Progress for Silent {
-    fn note(&mut self, _: &str) {}
-    fn started(&mut self, _: u32) {}
-    fn trial(&mut self, _: u32, _: &CellId, _: u32) {}
-    fn phase(&mut self, _: &str, _: u32, _: u32) {}
-    fn trial_ended(&mut self, _: Status, _: Option<&str>, _: Duration) {}
-    fn finished(&mut self) {}
-}
+impl Progress for Silent {}
 
 /// A bar when standard error is a terminal, plain lines otherwise. `NO_COLOR` is honoured.
 pub fn on_stderr() -> Box<dyn Progress> {

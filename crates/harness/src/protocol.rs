@@ -1,11 +1,10 @@
 //! What parent and worker say to each other: one [`Job`] as JSON on the worker's standard input,
 //! then [`Event`]s as JSON lines on its standard output.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use embermark_model::plan::Plan;
-use embermark_model::result::{Execution, Latency, Run};
+use embermark_model::result::{PhaseResult, Run, Trial};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
@@ -44,26 +43,14 @@ pub struct Job {
 pub enum Event {
     /// The engine is open.
     Ready {
-        /// Version of the engine, as it says itself.
-        version: String,
-        /// Settings as read back.
-        settings: BTreeMap<String, String>,
-        /// Resident memory of the worker before the engine was opened, in bytes.
-        baseline_bytes: Option<u64>,
-        /// Time to open the engine in ns.
-        open_ns: u64,
+        /// What is known of the trial: the engine's version and settings, the time to open it, and the
+        /// worker's memory before.
+        trial: Box<Trial>,
         /// Root process of a private server.
         server: Option<u32>,
     },
-    /// A phase begins.
-    OpenedPhase {
-        /// Its name.
-        name: String,
-        /// By the engine's own means or by client code.
-        execution: Execution,
-        /// Operations a full run has.
-        ops: u64,
-    },
+    /// A phase begins, without runs yet.
+    OpenedPhase(Box<PhaseResult>),
     /// A run of the phase is about to begin; counts from 0.
     Running {
         /// Which one.
@@ -76,17 +63,8 @@ pub enum Event {
         /// When it began and ended, in ns of the monotonic clock.
         between: Option<(u64, u64)>,
     },
-    /// The phase ended.
-    PhaseEnded {
-        /// How: ok, capped, unsupported or wrong.
-        status: Status,
-        /// Why, when not ok.
-        reason: Option<String>,
-        /// Latency over the counted runs.
-        latency: Option<Latency>,
-        /// The same from the scheduled start, where there is a schedule.
-        response: Option<Latency>,
-    },
+    /// The phase ended: ok, capped, unsupported or wrong. Its runs have been told before.
+    PhaseEnded(Box<PhaseResult>),
     /// Every phase ended and the engine is closed.
     Finished,
     /// The trial cannot go on.

@@ -39,12 +39,10 @@ pub fn resume(
     let before = journal::read(&path)?;
     let Head { plan, manifest: Manifest { run_id, started, .. }, databases, cells, .. } =
         &before.head;
-    let now = Now {
-        plan: asked,
-        databases: options.data.as_deref(),
-        device: options.device.map(|device| device.name),
-    };
-    check(&before.head, &now, &path)?;
+    let refuse = |problem| HarnessError::resume(&path, problem);
+    if let Some(problem) = another_run(&before.head, asked, options)? {
+        return Err(refuse(problem));
+    }
     cells::check(plan, &options.catalog)?;
     if before.finished.is_some() {
         progress.note("the run was complete: nothing was left to do");
@@ -53,21 +51,19 @@ pub fn resume(
         OutDir::tidy(locked, databases.clone(), run_id);
         return Ok(result);
     }
-    let plan = &with_secrets(plan, asked)
-        .map_err(|problem| HarnessError::Resume { path: path.clone(), problem })?;
+    let plan = &with_secrets(plan, asked).map_err(refuse)?;
     let dirs = OutDir::reopen(locked, databases.clone(), run_id, options.keep)?;
-    let mut machine = System::here().machine(dirs.data());
-    let changes = check_machine(&before.head, &machine, &path)?;
-    let emulates = before.head.manifest.machine.emulates.as_ref();
-    machine.emulates = emulates.cloned();
-    let limited = emulates.map(|limits| run::limit(run_id, limits)).transpose()?;
+    let mut machine = System::here().machine(&dirs.data);
+    let began = &before.head.manifest.machine;
+    if let Some(problem) = another_machine(began, &machine) {
+        return Err(refuse(problem));
+    }
+    let changes = changes(began, &machine);
+    machine.emulates = began.emulates.clone();
+    let limited = began.emulates.as_ref().map(|limits| run::limit(run_id, limits)).transpose()?;
     let mut journal = journal::Writer::reopen(&path)?;
-    let all = (cells.iter().filter(|cell| cell.skip.is_none()))
-        .map(|cell| {
-            let workload = options.catalog.workload(&cell.id.workload)?;
-            Ok(u64::from(cells::trials(plan, &workload.info())))
-        })
-        .sum::<Result<u64, HarnessError>>()?;
+    let runnable: Vec<_> = cells.iter().filter(|cell| cell.skip.is_none()).cloned().collect();
+    let all: u32 = cells::trials(plan, &runnable, &options.catalog)?.into_iter().sum();
     let done = before.trials.len();
     progress.note(&format!("going on with the run of {started}: {done} of {all} trials are done"));
     if done > 0 {
@@ -79,10 +75,10 @@ pub fn resume(
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
     let (guest, stages) = (manifest::guest(run_id), Stages::default());
-    let mut run = Run { plan, options, guest, dirs, stages, limited };
-    plan.urls.keys().try_for_each(|engine| run.remove_left(engine, progress))?;
-    run.prepare(&machine, &mut journal, progress)?;
-    run.trials(journal, progress)
+    let mut run = Run { plan, options, guest, dirs, stages, limited, journal, progress };
+    plan.urls.keys().try_for_each(|engine| run.remove_left(engine))?;
+    run.prepare(&machine)?;
+    run.trials()
 }
 
 /// The plan of a journal, which has no secrets, with those of what is asked for or else of the
@@ -106,53 +102,33 @@ fn with_secrets(plan: &Plan, asked: Option<&Plan>) -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// What a run is gone on with.
-struct Now<'a> {
-    /// What is asked for beside the folder of the run, if anything.
-    plan: Option<&'a Plan>,
-    /// The folder named for databases, if any.
-    databases: Option<&'a Path>,
-    /// The device to be imitated, if any.
-    device: Option<&'a str>,
-}
-
-/// Checks that nothing is asked for but what the journal says, and that this is the program that
-/// began it.
-///
-/// # Errors
-/// [`HarnessError::Resume`] when not.
-fn check(head: &Head, now: &Now<'_>, path: &Path) -> Result<(), HarnessError> {
-    let refuse = |problem: Option<String>| match problem {
-        Some(problem) => Err(HarnessError::Resume { path: path.to_owned(), problem }),
-        None => Ok(()),
-    };
-    refuse(another_tool(&head.manifest.tool, &manifest::tool()))?;
-    refuse(now.plan.and_then(|plan| another_plan(&head.plan, plan)))?;
-    if let Some(device) = now.device {
+/// What is asked for but is not what the journal says, or the program where another one began it.
+fn another_run(
+    head: &Head,
+    plan: Option<&Plan>,
+    options: &RunOptions,
+) -> Result<Option<String>, HarnessError> {
+    let other = another_tool(&head.manifest.tool, &manifest::tool())
+        .or_else(|| another_plan(&head.plan, plan?));
+    if other.is_some() {
+        return Ok(other);
+    }
+    if let Some(device) = options.device {
         let before = head.manifest.machine.emulates.as_ref().map(|e| e.device.as_str());
-        refuse((before != Some(device)).then(|| {
-            format!("it emulates {}; leave out --device", before.unwrap_or("no device"))
-        }))?;
+        if before != Some(device.name) {
+            let before = before.unwrap_or("no device");
+            return Ok(Some(format!("it emulates {before}; leave out --device")));
+        }
     }
-    if let Some(folder) = now.databases {
+    if let Some(folder) = &options.data {
         let folder = outdir::named(folder)?;
-        refuse((head.databases.as_ref() != Some(&folder)).then(|| {
+        if head.databases.as_ref() != Some(&folder) {
             let before = head.databases.as_deref().unwrap_or(Path::new("its own folder"));
-            format!("its databases lived in {}; leave out --dir", before.display())
-        }))?;
+            let before = before.display();
+            return Ok(Some(format!("its databases lived in {before}; leave out --dir")));
+        }
     }
-    Ok(())
-}
-
-/// Checks that this is the machine on which the run began; what has changed about it.
-///
-/// # Errors
-/// [`HarnessError::Resume`] when it is another one.
-fn check_machine(head: &Head, now: &Machine, path: &Path) -> Result<Vec<String>, HarnessError> {
-    match another_machine(&head.manifest.machine, now) {
-        Some(problem) => Err(HarnessError::Resume { path: path.to_owned(), problem }),
-        None => Ok(changes(&head.manifest.machine, now)),
-    }
+    Ok(None)
 }
 
 fn another_tool(before: &Tool, now: &Tool) -> Option<String> {
@@ -196,60 +172,52 @@ fn another_plan(before: &Plan, now: &Plan) -> Option<String> {
 }
 
 fn another_machine(before: &Machine, now: &Machine) -> Option<String> {
-    let memory = |machine: &Machine| machine.memory_bytes.map(|bytes| bytes as f64);
-    let other_memory = memory(before)
-        .zip(memory(now))
-        .is_some_and(|(before, now)| (before - now).abs() > before * SAME_MEMORY);
-    let difference = |what: &str, before: Option<String>, now: Option<String>| {
-        (before != now).then(|| {
-            let show = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
-            format!(
-                "it began where the {what} was {}, and here it is {}: their figures do not belong \
-                 in one result; begin a new run",
-                show(before),
-                show(now)
-            )
-        })
-    };
+    let same_memory = before.memory_bytes.zip(now.memory_bytes).is_none_or(|(before, now)| {
+        (before as f64 - now as f64).abs() <= before as f64 * SAME_MEMORY
+    });
     let number = |value: Option<u32>| value.map(|value| value.to_string());
-    difference("CPU", before.cpu.clone(), now.cpu.clone())
-        .or_else(|| difference("number of CPUs", number(before.cpus), number(now.cpus)))
-        .or_else(|| {
-            let bytes = |machine: &Machine| machine.memory_bytes.map(|b| format!("{b} bytes"));
-            difference("memory", bytes(before), bytes(now)).filter(|_| other_memory)
-        })
-        .or_else(|| {
-            difference(
-                "databases' file system",
-                before.file_system.clone(),
-                now.file_system.clone(),
-            )
-        })
+    let memory = |machine: &Machine| {
+        machine.memory_bytes.filter(|_| !same_memory).map(|bytes| format!("{bytes} bytes"))
+    };
+    [
+        ("CPU", before.cpu.clone(), now.cpu.clone()),
+        ("number of CPUs", number(before.cpus), number(now.cpus)),
+        ("memory", memory(before), memory(now)),
+        ("databases' file system", before.file_system.clone(), now.file_system.clone()),
+    ]
+    .iter()
+    .find_map(|(what, before, now)| {
+        let (before, now) = other(before, now)?;
+        Some(format!(
+            "it began where the {what} was {before}, and here it is {now}: their figures do not \
+             belong in one result; begin a new run"
+        ))
+    })
 }
 
 /// What is different on the same machine, each as a warning.
 fn changes(before: &Machine, now: &Machine) -> Vec<String> {
-    let changed = |what: &str, before: &Option<String>, now: &Option<String>| {
-        let show = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-        (before != now).then(|| {
-            format!(
-                "the {what} was {} when the run began and {} when it was gone on with; set it back \
-                 and begin a new run where that matters",
-                show(before),
-                show(now)
-            )
-        })
+    let changed = [
+        ("kernel", &before.kernel, &now.kernel),
+        ("operating system", &before.os, &now.os),
+        ("CPU frequency governor", &before.governor, &now.governor),
+        ("databases' mount options", &before.mount_options, &now.mount_options),
+        ("databases' device", &before.device, &now.device),
+    ];
+    let warning = |(what, before, now)| {
+        let (before, now) = other(before, now)?;
+        Some(format!(
+            "the {what} was {before} when the run began and {now} when it was gone on with; set it \
+             back and begin a new run where that matters"
+        ))
     };
-    [
-        changed("kernel", &before.kernel, &now.kernel),
-        changed("operating system", &before.os, &now.os),
-        changed("CPU frequency governor", &before.governor, &now.governor),
-        changed("databases' mount options", &before.mount_options, &now.mount_options),
-        changed("databases' device", &before.device, &now.device),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    changed.into_iter().filter_map(warning).collect()
+}
+
+/// Both values of a fact in words, where they differ.
+fn other<'a>(before: &'a Option<String>, now: &'a Option<String>) -> Option<(&'a str, &'a str)> {
+    let [was, is] = [before, now].map(|value| value.as_deref().unwrap_or("unknown"));
+    (before != now).then_some((was, is))
 }
 
 #[cfg(test)]

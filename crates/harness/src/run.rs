@@ -1,16 +1,15 @@
 //! A whole run: from a plan to its result.
 
-use std::path::Path;
 use std::time::Duration;
 
 use embermark_model::plan::{DataSource, Plan};
-use embermark_model::result::{Drift, Emulated, Floor, Machine, ResultFile, Trial};
+use embermark_model::result::{Drift, Emulated, Machine, ResultFile, Trial};
 use embermark_model::{CellId, Scale};
 use indicatif::HumanDuration;
 
 use crate::cells::{self, PlannedCell};
 use crate::cgroup::Cgroup;
-use crate::journal::{EndedTrial, Head, Journal, Prepared};
+use crate::journal::{EndedTrial, Head, Line, Prepared};
 use crate::machine::System;
 use crate::outdir::OutDir;
 use crate::progress::Progress;
@@ -47,24 +46,30 @@ pub fn run(
     }
     let run_id = manifest::run_id();
     let dirs = OutDir::prepare(&options.out, options.data.as_deref(), &run_id, options.keep)?;
-    let mut manifest = manifest::begin(&run_id, dirs.data());
+    let mut manifest = manifest::begin(&run_id, &dirs.data);
     manifest.engines = manifest::engines(&cells, &options.catalog)?;
     let system = System::here();
     let limits = options.device.map(|device| {
-        device.limits(&system, dirs.data()).map_err(|why| device::refused(device.name, why))
+        device.limits(&system, &dirs.data).map_err(|why| device::refused(device.name, why))
     });
     let limited = limits.transpose()?.map(|limits| limit(&run_id, &limits)).transpose()?;
-    manifest.machine.emulates = limited.as_ref().map(|cgroup| cgroup.emulated().clone());
+    manifest.machine.emulates = limited.as_ref().map(|cgroup| cgroup.emulated.clone());
     let machine = manifest.machine.clone();
-    let named = dirs.named().map(Path::to_owned);
-    let head = Head::new(manifest, plan.clone(), named, options.count, cells);
-    let mut journal = journal::Writer::create(&dirs.journal(), head)?;
+    let head = Head {
+        embermark_journal: journal::VERSION,
+        manifest,
+        plan: plan.clone(),
+        databases: dirs.named.clone(),
+        counts: options.count,
+        cells,
+    };
+    let journal = journal::Writer::create(&dirs.journal(), head)?;
     let (guest, stages) = (manifest::guest(&run_id), Stages::default());
-    let mut run = Run { plan, options, guest, dirs, stages, limited };
-    match run.prepare(&machine, &mut journal, progress) {
-        Ok(()) => run.trials(journal, progress),
+    let mut run = Run { plan, options, guest, dirs, stages, limited, journal, progress };
+    match run.prepare(&machine) {
+        Ok(()) => run.trials(),
         Err(error) => {
-            journal.discard();
+            run.journal.discard();
             Err(error)
         }
     }
@@ -106,158 +111,112 @@ pub(crate) fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
 impl Run<'_> {
     /// Looks at the machine, makes the rows and measures the floor, so that trials can begin; of a
     /// run that is gone on with, what the journal lacks.
-    pub(crate) fn prepare(
-        &mut self,
-        machine: &Machine,
-        journal: &mut journal::Writer,
-        progress: &mut dyn Progress,
-    ) -> Result<(), HarnessError> {
-        let cells = journal.journal().head.cells.clone();
-        let needed = needed_bytes(self.plan, &cells);
-        for warning in manifest::warnings(machine, self.dirs.data(), needed) {
-            progress.note(&warning);
-            journal.warn(warning)?;
+    pub(crate) fn prepare(&mut self, machine: &Machine) -> Result<(), HarnessError> {
+        let needed = needed_bytes(self.plan, &self.journal.head.cells);
+        for warning in manifest::warnings(machine, &self.dirs.data, needed) {
+            self.warn(warning)?;
         }
-        self.stage(&cells, progress)?;
-        let datasets = self.stages.datasets.clone();
-        if journal.journal().prepared.is_some() {
-            return self.stages.check_unchanged(journal.journal(), &self.dirs.journal());
-        }
-        let floor = self.measure_floor(journal, progress)?;
-        journal.prepared(Prepared { datasets, floor })
-    }
-
-    fn stage(
-        &mut self,
-        cells: &[PlannedCell],
-        progress: &mut dyn Progress,
-    ) -> Result<(), HarnessError> {
-        for (id, scales) in cells::stages(cells) {
+        for (id, scales) in cells::stages(&self.journal.head.cells) {
             let names: Vec<String> = scales.iter().map(Scale::to_string).collect();
-            progress.note(&format!("preparing rows of {id}: {}", names.join(", ")));
+            self.progress.note(&format!("preparing rows of {id}: {}", names.join(", ")));
             let workload = self.options.catalog.workload(&id)?;
             let (data, seed) = (&self.plan.data, self.plan.seed);
             self.stages.add(workload, &scales, data, seed, &self.dirs.rows())?;
             self.stop_if_interrupted()?;
         }
-        Ok(())
-    }
-
-    /// The harness's own cost, from the `null` engine. A run goes on without it.
-    fn measure_floor(
-        &mut self,
-        journal: &mut journal::Writer,
-        progress: &mut dyn Progress,
-    ) -> Result<Option<Floor>, HarnessError> {
+        if let Some(prepared) = &self.journal.prepared {
+            return self.stages.check_unchanged(&prepared.datasets, &self.dirs.journal());
+        }
+        // The harness's own cost. A run goes on without it.
         let (floor, problems) = floor::measure(self)?;
         for problem in problems {
-            let warning = format!("the harness's own cost could not be measured: {problem}");
-            progress.note(&warning);
-            journal.warn(warning)?;
+            self.warn(format!("the harness's own cost could not be measured: {problem}"))?;
         }
-        self.stop_if_interrupted().map(|()| floor)
+        self.stop_if_interrupted()?;
+        let datasets = self.stages.datasets.clone();
+        self.journal.add(Line::Prepared { prepared: Prepared { datasets, floor } })
     }
 
     /// Runs the trials that the journal lacks, and writes the result.
-    pub(crate) fn trials(
-        self,
-        mut journal: journal::Writer,
-        progress: &mut dyn Progress,
-    ) -> Result<ResultFile, HarnessError> {
-        let runnable: Vec<PlannedCell> = journal
-            .journal()
-            .head
-            .cells
-            .iter()
-            .filter(|cell| cell.skip.is_none())
-            .cloned()
-            .collect();
-        let trials = (runnable.iter())
-            .map(|cell| {
-                let workload = self.options.catalog.workload(&cell.id.workload)?;
-                Ok(cells::trials(self.plan, &workload.info()))
-            })
-            .collect::<Result<Vec<u32>, HarnessError>>()?;
+    pub(crate) fn trials(mut self) -> Result<ResultFile, HarnessError> {
+        let cells = self.journal.head.cells.iter();
+        let runnable: Vec<PlannedCell> =
+            cells.filter(|cell| cell.skip.is_none()).cloned().collect();
+        let trials = cells::trials(self.plan, &runnable, &self.options.catalog)?;
         let mut turns = schedule::order(&trials, self.plan.seed);
-        let again = self.first_again(&turns).filter(|_| journal.journal().drift.is_none());
-        turns.retain(|turn| !journal.journal().has(&runnable[turn.cell].id, turn.trial));
-        let counts = self.counts(&runnable, journal.journal());
+        let again = self.first_again(&turns).filter(|_| self.journal.drift.is_none());
+        turns.retain(|turn| self.journal.ended(&runnable[turn.cell].id, turn.trial).is_none());
+        let counts = self.counts(&runnable);
         let timed = (turns.len() + usize::from(again.is_some())) as u32;
         let all = timed + counts.len() as u32;
-        progress.note(&announced(all, self.plan));
-        progress.started(all);
-        let mut complete = self.take_turns(&turns, &runnable, &mut journal, progress);
+        self.progress.note(&announced(all, self.plan));
+        self.progress.started(all);
+        let mut complete = self.take_turns(&turns, &runnable);
         if let (Ok(true), Some(again)) = (&complete, again) {
-            complete = self.measure_drift(again, timed, &runnable, &mut journal, progress);
+            complete = self.measure_drift(again, timed, &runnable[again.cell]);
         }
         if matches!(complete, Ok(true)) {
-            complete = self.count(&counts, timed, &mut journal, progress);
+            complete = self.count(&counts, timed);
         }
-        progress.finished();
-        let interrupted = !complete?;
-        if !interrupted {
-            journal.finish(manifest::now())?;
+        self.progress.finished();
+        let complete = complete?;
+        if complete {
+            self.journal.add(Line::End { finished: manifest::now() })?;
         }
-        let result = journal::assemble(journal.journal());
+        let result = journal::assemble(&self.journal);
         journal::write_result(&self.dirs.result(), &result)?;
-        match interrupted {
-            false => Ok(result),
-            true => Err(HarnessError::Interrupted { result: Some(Box::new(result)) }),
+        match complete {
+            true => Ok(result),
+            false => Err(HarnessError::Interrupted { result: Some(Box::new(result)) }),
         }
     }
 
     /// Runs trials in their order and journals them; whether it came to the last.
-    fn take_turns(
-        &self,
-        turns: &[Turn],
-        cells: &[PlannedCell],
-        journal: &mut journal::Writer,
-        progress: &mut dyn Progress,
-    ) -> Result<bool, HarnessError> {
+    fn take_turns(&mut self, turns: &[Turn], cells: &[PlannedCell]) -> Result<bool, HarnessError> {
         let mut slowed = throttle::PhaseObserver::begin(System::here());
         for (number, turn) in (1..).zip(turns) {
-            let PlannedCell { id, phases, .. } = &cells[turn.cell];
-            progress.trial(number, id, turn.trial);
-            // Staged above, for every cell that runs.
-            let Some(rows) = self.stages.file(&id.workload, id.scale) else { continue };
-            let name = format!("{}-{}", id.slug(), turn.trial);
-            let purpose = Purpose::Timing;
-            let trial = self.trial(id, phases, rows, &name, purpose, progress)?.trial();
-            let Some(trial) = trial else { return Ok(false) };
-            let trial = Trial { index: turn.trial, order: turn.order, ..trial };
-            self.check_version(journal.journal(), id, &trial)?;
-            let wall = Duration::from_nanos(trial.wall_ns);
-            progress.trial_ended(trial.status, trial.reason.as_deref(), wall);
-            journal.trial(id.clone(), trial)?;
+            let cell = &cells[turn.cell];
+            let Some(trial) = self.turn(*turn, number, cell, "")? else { return Ok(false) };
+            self.check_version(&cell.id, &trial)?;
+            let cell = cell.id.clone();
+            self.journal.add(Line::Trial(Box::new(EndedTrial { cell, trial })))?;
             if let Some(warning) = slowed.look() {
-                progress.note(&warning);
-                journal.warn(warning)?;
+                self.warn(warning)?;
             }
         }
         Ok(true)
     }
 
+    /// Runs a turn as the `number`-th trial; `None` where it was interrupted.
+    fn turn(
+        &mut self,
+        turn: Turn,
+        number: u32,
+        PlannedCell { id, phases, .. }: &PlannedCell,
+        suffix: &str,
+    ) -> Result<Option<Trial>, HarnessError> {
+        self.progress.trial(number, id, turn.trial);
+        let rows = self.stages.file(&id.workload, id.scale)?.to_owned();
+        let name = format!("{}-{}{suffix}", id.slug(), turn.trial);
+        let trial = self.trial(id, phases, &rows, &name, Purpose::Timing)?;
+        let trial = trial.map(|trial| Trial { index: turn.trial, order: turn.order, ..trial });
+        trial.iter().for_each(|trial| self.show_ending(trial));
+        Ok(trial)
+    }
+
     /// Checks that the engine of a trial is of the version of the trials before.
-    ///
-    /// # Errors
-    /// [`HarnessError::Resume`], when it was exchanged since.
-    fn check_version(
-        &self,
-        journal: &Journal,
-        cell: &CellId,
-        trial: &Trial,
-    ) -> Result<(), HarnessError> {
-        let known = journal.trials.iter().filter(|ended| ended.cell.engine == cell.engine);
+    fn check_version(&self, cell: &CellId, trial: &Trial) -> Result<(), HarnessError> {
+        let known = self.journal.trials.iter().filter(|ended| ended.cell.engine == cell.engine);
         let before = known.filter_map(|ended| ended.trial.version.as_deref()).next();
         match (before, trial.version.as_deref()) {
-            (Some(before), Some(now)) if before != now => Err(HarnessError::Resume {
-                path: self.dirs.journal(),
-                problem: format!(
+            (Some(before), Some(now)) if before != now => {
+                let problem = format!(
                     "{} was {before} in the trials before and is {now}: their figures do not \
                      belong in one result; put the engine back, or begin a new run",
                     cell.engine
-                ),
-            }),
+                );
+                Err(HarnessError::resume(&self.dirs.journal(), problem))
+            }
             _ => Ok(()),
         }
     }
@@ -270,32 +229,22 @@ impl Run<'_> {
         Some(Turn { order: turns.len() as u32, ..*first })
     }
 
-    /// Makes the first trial again, as the `number`-th, and journals it apart; whether it came to its end. A first trial
-    /// that did not end well is not made again.
+    /// Makes the first trial again, as the `number`-th, and journals it apart; whether it came to its
+    /// end. A first trial that did not end well is not made again.
     fn measure_drift(
-        &self,
+        &mut self,
         turn: Turn,
         number: u32,
-        cells: &[PlannedCell],
-        journal: &mut journal::Writer,
-        progress: &mut dyn Progress,
+        cell: &PlannedCell,
     ) -> Result<bool, HarnessError> {
-        let PlannedCell { id, phases, .. } = &cells[turn.cell];
-        let is_first = |ended: &&EndedTrial| ended.cell == *id && ended.trial.index == turn.trial;
-        let first = journal.journal().trials.iter().find(is_first);
-        let went_well = first.is_some_and(|first| first.trial.status.has_figures());
-        let Some(rows) = self.stages.file(&id.workload, id.scale).filter(|_| went_well) else {
+        let first = self.journal.ended(&cell.id, turn.trial);
+        if !first.is_some_and(|first| first.status.has_figures()) {
             return Ok(true);
-        };
-        progress.note("the first trial once more, to see whether the machine drifted");
-        progress.trial(number, id, turn.trial);
-        let name = format!("{}-{}-again", id.slug(), turn.trial);
-        let again = self.trial(id, phases, rows, &name, Purpose::Timing, progress)?.trial();
-        let Some(again) = again else { return Ok(false) };
-        let again = Trial { index: turn.trial, order: turn.order, ..again };
-        let wall = Duration::from_nanos(again.wall_ns);
-        progress.trial_ended(again.status, again.reason.as_deref(), wall);
-        journal.drift(Drift { cell: id.clone(), first: turn.trial, again })?;
+        }
+        self.progress.note("the first trial once more, to see whether the machine drifted");
+        let Some(again) = self.turn(turn, number, cell, "-again")? else { return Ok(false) };
+        let drift = Drift { cell: cell.id.clone(), first: turn.trial, again };
+        self.journal.add(Line::Drift { drift: Box::new(drift) })?;
         Ok(true)
     }
 }

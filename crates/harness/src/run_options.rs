@@ -7,7 +7,7 @@ use crate::trial::WorkerCommand;
 use crate::{Catalog, HarnessError, Interrupt};
 
 /// How a run is carried out; what it measures is the plan's.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct RunOptions {
     /// The folder for journal, result and logs: absent or empty.
     pub out: PathBuf,
@@ -38,18 +38,9 @@ impl RunOptions {
     /// # Errors
     /// When the system does not tell where this program is.
     pub fn new(out: impl Into<PathBuf>) -> Result<Self, HarnessError> {
-        let program = std::env::current_exe()
-            .map_err(|source| HarnessError::System { doing: "find this program's file", source })?;
-        Ok(Self {
-            out: out.into(),
-            data: None,
-            worker: WorkerCommand { program, args: vec!["worker".to_owned()] },
-            interrupt: Interrupt::default(),
-            device: None,
-            count: false,
-            keep: false,
-            once_per_setting: false,
-            catalog: Catalog::default(),
-        })
+        let program =
+            std::env::current_exe().map_err(HarnessError::system("find this program's file"))?;
+        let worker = WorkerCommand { program, args: vec!["worker".to_owned()] };
+        Ok(Self { out: out.into(), worker, ..Self::default() })
     }
 }

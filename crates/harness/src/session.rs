@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
+use embermark_model::result::Trial;
 use embermark_workloads::machine;
 
 use crate::cgroup::Cgroup;
 use crate::isolation::{Disk, Isolation};
 use crate::outdir::OutDir;
-use crate::progress::Progress;
+use crate::progress::{Progress, Silent};
 use crate::protocol::Job;
 use crate::run_options::RunOptions;
 use crate::stage::Stages;
-use crate::trial::{Leave, Supervisor, TrialOutcome};
-use crate::{HarnessError, cells};
+use crate::trial::{Outcome, Supervisor};
+use crate::{HarnessError, cells, journal};
 
 /// A run under way.
 pub(crate) struct Run<'a> {
@@ -27,6 +28,8 @@ pub(crate) struct Run<'a> {
     pub stages: Stages,
     /// The group of processes under a device's limits.
     pub limited: Option<Cgroup>,
+    pub journal: journal::Writer,
+    pub progress: &'a mut dyn Progress,
 }
 
 /// What a trial is for.
@@ -59,35 +62,41 @@ impl Run<'_> {
         }
     }
 
+    /// Shows how a trial ended.
+    pub(crate) fn show_ending(&mut self, Trial { status, reason, wall_ns, .. }: &Trial) {
+        self.progress.trial_ended(*status, reason.as_deref(), Duration::from_nanos(*wall_ns));
+    }
+
+    /// Shows a warning and journals it.
+    pub(crate) fn warn(&mut self, warning: String) -> Result<(), HarnessError> {
+        self.progress.note(&warning);
+        self.journal.warn(warning)
+    }
+
     /// Removes what a worker that was killed left on the engine's server, where that is given by URL.
     /// Where it cannot be removed a note says so, and the run goes on.
-    pub(crate) fn remove_left(
-        &self,
-        engine: &str,
-        progress: &mut dyn Progress,
-    ) -> Result<(), HarnessError> {
-        let Some(url) = self.plan.urls.get(engine) else { return Ok(()) };
-        if let Err(error) =
-            self.options.catalog.engine(engine)?.remove_left(url.reveal(), &self.guest)
-        {
-            let name = &self.guest;
-            progress.note(&format!("`{name}` may still be on the server of {engine}: {error}"));
+    pub(crate) fn remove_left(&mut self, engine: &str) -> Result<(), HarnessError> {
+        let (Some(url), name) = (self.plan.urls.get(engine), &self.guest) else { return Ok(()) };
+        let left = self.options.catalog.engine(engine)?.remove_left(url.reveal(), name);
+        if let Err(error) = left {
+            let text = format!("`{name}` may still be on the server of {engine}: {error}");
+            self.progress.note(&text);
         }
         Ok(())
     }
 
-    /// Runs one trial in a fresh process and a fresh directory, and removes the directory.
+    /// Runs one trial in a fresh process and a fresh directory, and removes the directory. `None`
+    /// where it was interrupted.
     pub(crate) fn trial(
-        &self,
+        &mut self,
         cell: &CellId,
         phases: &[String],
         rows: &Path,
         name: &str,
         purpose: Purpose<'_>,
-        progress: &mut dyn Progress,
-    ) -> Result<TrialOutcome, HarnessError> {
+    ) -> Result<Option<Trial>, HarnessError> {
         if self.options.interrupt.is_set() {
-            return Ok(TrialOutcome::Interrupted);
+            return Ok(None);
         }
         let workload = self.options.catalog.workload(&cell.workload)?.info();
         let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);
@@ -127,26 +136,28 @@ impl Run<'_> {
             warm_up_ms,
             parent: std::process::id(),
         };
-        let ran = supervisor.run(&job, &log, progress);
-        if !matches!(ran, Ok((_, Leave::Taken))) {
-            self.remove_left(&cell.engine, progress)?;
+        let mut silent = Silent;
+        let progress = match purpose {
+            Purpose::Floor => &mut silent,
+            Purpose::Timing | Purpose::Counting(_) => &mut *self.progress,
+        };
+        let ended = supervisor.run(&job, &log, progress);
+        if !matches!(ended, Ok(Outcome { orderly: true, .. })) {
+            self.remove_left(&cell.engine)?;
         }
-        let mut ending = ran.map(|(outcome, _)| outcome);
-        if let (Some(disk), Ok(TrialOutcome::Trial(trial))) = (&disk, &mut ending) {
-            trial.device_io = disk.used();
-        }
+        let mut trial = ended.map(|ended| ended.trial);
+        let device_io = disk.as_ref().map(Disk::used);
         let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
         if silent {
             // Its absence says as much.
             let _ = std::fs::remove_file(&log);
         }
-        disk.map_or(Ok(()), Disk::remove).map_err(|why| HarnessError::Isolation { why })?;
+        disk.map_or(Ok(()), Disk::remove).map_err(HarnessError::Isolation)?;
         self.dirs.remove_site(&folder)?;
-        ending.map(|mut ending| {
-            if let (TrialOutcome::Trial(trial), false) = (&mut ending, silent) {
-                trial.log = Some(log_name);
-            }
-            ending
-        })
+        if let Ok(Some(trial)) = &mut trial {
+            trial.device_io = device_io.flatten();
+            trial.log = (!silent).then_some(log_name);
+        }
+        trial
     }
 }

@@ -9,7 +9,6 @@ use embermark_model::plan::{DataSource, Dataset};
 use embermark_workloads::{Workload, WorkloadError};
 
 use crate::error::{HarnessError, is_full};
-use crate::journal::Journal;
 
 /// Staged rows.
 #[derive(Debug, Default)]
@@ -20,29 +19,26 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// Checks that the rows are those of the trials that a journal has.
-    ///
-    /// # Errors
-    /// [`HarnessError::Resume`] when not.
-    pub fn check_unchanged(&self, journal: &Journal, path: &Path) -> Result<(), HarnessError> {
-        let Some(before) = &journal.prepared else { return Ok(()) };
-        let mut datasets = before.datasets.iter();
-        let other = datasets
-            .find(|(workload, rows)| self.datasets.get(*workload).is_some_and(|now| now != *rows));
-        let Some((workload, rows)) = other else { return Ok(()) };
+    /// Checks that the rows are those that a journal's trials had before.
+    pub fn check_unchanged(
+        &self,
+        before: &BTreeMap<String, Dataset>,
+        journal: &Path,
+    ) -> Result<(), HarnessError> {
+        let differs = |(workload, rows): &(&String, &Dataset)| {
+            self.datasets.get(*workload).is_some_and(|now| now != *rows)
+        };
+        let Some((workload, rows)) = before.iter().find(differs) else { return Ok(()) };
         let problem = format!(
             "the rows of {workload} are no longer those it began with ({}, {} rows); put the data \
              back, or begin a new run",
             rows.name, rows.rows
         );
-        Err(HarnessError::Resume { path: path.to_owned(), problem })
+        Err(HarnessError::resume(journal, problem))
     }
 
     /// Writes the rows of a workload at each scale below `dir`. Where they lie already, they are
     /// left.
-    ///
-    /// # Errors
-    /// When the data cannot be used or the files not written.
     pub fn add(
         &mut self,
         workload: &dyn Workload,
@@ -78,8 +74,11 @@ impl Stages {
     }
 
     /// The file of a workload's rows at a scale.
-    pub fn file(&self, workload: &str, scale: Scale) -> Option<&Path> {
-        self.files.get(&(workload.to_owned(), scale)).map(PathBuf::as_path)
+    pub fn file(&self, workload: &str, scale: Scale) -> Result<&Path, HarnessError> {
+        let file = self.files.get(&(workload.to_owned(), scale)).map(PathBuf::as_path);
+        file.ok_or_else(|| {
+            HarnessError::Plan(format!("no rows of {workload} at {scale} were made"))
+        })
     }
 }
 

@@ -41,7 +41,7 @@ const SERVER_STOP_TAKES: Duration = Duration::from_secs(3);
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// How the worker is started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The program, which must call [`serve`](crate::serve) or [`worker_main`](crate::worker_main).
     pub program: PathBuf,
@@ -58,47 +58,27 @@ pub(crate) struct Supervisor<'a> {
     pub limited: Option<&'a Cgroup>,
 }
 
-/// How a trial went, or that it was broken off.
-pub(crate) enum TrialOutcome {
-    Trial(Box<Trial>),
-    Interrupted,
-}
-
-impl TrialOutcome {
+/// What a worker came to.
+pub(crate) struct Outcome {
     /// The trial, unless it was broken off.
-    pub fn trial(self) -> Option<Trial> {
-        match self {
-            Self::Trial(trial) => Some(*trial),
-            Self::Interrupted => None,
-        }
-    }
-}
-
-/// How a worker left its engine.
-pub(crate) enum Leave {
-    /// It has closed it, or told why it could not go on.
-    Taken,
-    /// It died.
-    Not,
+    pub trial: Option<Trial>,
+    /// Whether it has closed its engine, or told why it could not go on. Else it died.
+    pub orderly: bool,
 }
 
 impl Supervisor<'_> {
     /// Runs one job to its end, however that comes. No process that it started is left. `log`
     /// takes the worker's standard error.
-    ///
-    /// # Errors
-    /// When the worker cannot be started, or its processes cannot be ended.
     pub fn run(
         &self,
         job: &Job,
         log: &Path,
         progress: &mut dyn Progress,
-    ) -> Result<(TrialOutcome, Leave), HarnessError> {
-        let system = |doing| move |source| HarnessError::System { doing, source };
+    ) -> Result<Outcome, HarnessError> {
         let began = Instant::now();
         let here = System::here();
         let before = CpuSnapshot::now(&here);
-        let family = Family::begin().map_err(system("adopt orphaned processes"))?;
+        let family = Family::begin().map_err(HarnessError::system("adopt orphaned processes"))?;
         let mut child = self.start(job, log)?;
         let (mut record, how) = self.listen(&mut child, job, began, progress);
         // A worker that has said its last word is left to exit by itself.
@@ -108,7 +88,8 @@ impl Supervisor<'_> {
             // It may have ended just now.
             let _ = child.kill().and_then(|()| child.wait());
         }
-        if family.end(SERVER_STOP_TAKES).map_err(system("end a trial's processes"))? {
+        let stray = family.end(SERVER_STOP_TAKES);
+        if stray.map_err(HarnessError::system("end a trial's processes"))? {
             death::note(
                 log,
                 "processes of the engine were still there after the trial, and were ended",
@@ -116,13 +97,10 @@ impl Supervisor<'_> {
         }
 
         let said = record.finished || record.failure.is_some();
-        let leave = match exit {
-            Some(exit) if said && exit.success() => Leave::Taken,
-            _ => Leave::Not,
-        };
+        let orderly = said && exit.is_some_and(|exit| exit.success());
         let whereabouts = record.whereabouts();
         let failure = match (how, exit) {
-            (How::Interrupted, _) => return Ok((TrialOutcome::Interrupted, leave)),
+            (How::Interrupted, _) => return Ok(Outcome { trial: None, orderly }),
             (How::TimedOut, _) => {
                 let most = self.timeout.unwrap_or_default().as_secs_f64();
                 let text = format!("took longer than the {most} s a trial may, in {whereabouts}");
@@ -152,7 +130,7 @@ impl Supervisor<'_> {
         // Every process of the trial has been waited for: their time is this one's by now.
         trial.background_cpu = before.and_then(|before| CpuSnapshot::now(&here)?.since(&before));
         trial.wall_ns = began.elapsed().as_nanos() as u64;
-        Ok((TrialOutcome::Trial(Box::new(trial)), leave))
+        Ok(Outcome { trial: Some(trial), orderly })
     }
 
     fn start(&self, job: &Job, log: &Path) -> Result<Child, HarnessError> {
@@ -169,9 +147,9 @@ impl Supervisor<'_> {
             .spawn()
             .map_err(failed)?;
         // It waits for its job: nothing of an engine has happened yet.
-        if let Some(Err(source)) = self.limited.map(|group| group.add(child.id())) {
+        if let Some(Err(refused)) = self.limited.map(|group| group.add(child.id())) {
             let _ = child.kill().and_then(|()| child.wait());
-            return Err(HarnessError::System { doing: "put a worker under limits", source });
+            return Err(HarnessError::system("put a worker under limits")(refused));
         }
         let text = serde_json::to_vec(job).map_err(|error| failed(error.into()))?;
         if let Some(mut stdin) = child.stdin.take() {
@@ -189,7 +167,7 @@ impl Supervisor<'_> {
         began: Instant,
         progress: &mut dyn Progress,
     ) -> (Record, How) {
-        let mut record = Record::new();
+        let mut record = Record::default();
         let Some(events) = child.stdout.take().map(events::listen_to) else {
             return (record, How::Ended);
         };

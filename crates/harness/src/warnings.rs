@@ -6,7 +6,7 @@ use embermark_model::result::{BackgroundCpu, Machine};
 
 use crate::{background_cpu, device};
 
-/// What warnings are drawn from.
+/// What warnings are drawn from; sizes in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions<'a> {
     pub machine: &'a Machine,
@@ -14,17 +14,15 @@ pub(crate) struct Conditions<'a> {
     pub data: &'a Path,
     /// Whether the program was built without optimisation.
     pub debug: bool,
-    /// What others take of the CPUs.
     pub background_cpu: Option<BackgroundCpu>,
     /// What slows the CPU down, each in a few words.
     pub slowed: &'a [String],
     /// Whether a battery is being drained.
     pub discharging: bool,
-    /// Bytes of swap in use.
     pub swap_used: Option<u64>,
-    /// Bytes free where databases live.
+    /// Free where databases live.
     pub free: Option<u64>,
-    /// Bytes the largest database may take.
+    /// What the largest database may take.
     pub needed: u64,
 }
 
@@ -46,8 +44,8 @@ pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
             data.display()
         ));
     }
-    warnings
-        .extend(conditions.background_cpu.map(background_cpu::at_the_start).unwrap_or_default());
+    let background = conditions.background_cpu.into_iter();
+    warnings.extend(background.flat_map(|cpu| background_cpu::warnings(cpu, "at the start")));
     if let Some(governor) = machine.governor.as_deref().filter(|name| *name != "performance") {
         warnings.push(format!(
             "the CPU frequency governor is '{governor}', so the clock speed may depend on the \

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use embermark_engines::{EngineError, OpenOptions, Opened, Reopener};
 use embermark_meter::{Measured, Meter};
 use embermark_model::Status;
-use embermark_model::result::{Latency, Run};
+use embermark_model::result::{self, Latency, PhaseResult, Run};
 use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
 
 use crate::Catalog;
-use crate::child::{die_with, private_stdout};
+use crate::child::{die_with, exit, private_stdout};
 use crate::clock;
 use crate::companion::Starter;
 use crate::loading::Loads;
@@ -32,13 +32,7 @@ pub fn worker_main() -> ExitCode {
 /// without an event only when it cannot speak to its parent; a panic or a crash is the parent's to
 /// report.
 pub fn serve(catalog: &Catalog) -> ExitCode {
-    match converse(catalog) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("worker: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("worker", converse(catalog))
 }
 
 fn converse(catalog: &Catalog) -> io::Result<()> {
@@ -104,23 +98,6 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
     let traffic = Traffic::of(job, engine.info().kind, workload.info().lasts);
 
-    // Rows, oracle and operations come first: what follows is the engine's alone.
-    let variant = job.cell.variant.clone();
-    let spec = Spec {
-        rows: job.rows.clone(),
-        variant,
-        seed: job.plan.seed,
-        window: Duration::from_millis(job.window_ms),
-        warm_up: Duration::from_millis(job.warm_up_ms),
-        rate: job.plan.rate,
-        clients: job.plan.clients,
-        target_rate: job.plan.target_rate,
-        p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
-        companions: Some(Rc::new(Starter::of(job, traffic.link())?)),
-    };
-    let prepared = workload.prepare(&spec).map_err(failed)?;
-    let baseline_bytes = probe::resident_bytes(std::process::id());
-
     let options = OpenOptions {
         dir: job.site.clone(),
         durability: job.cell.durability,
@@ -131,11 +108,34 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         clients: job.plan.clients,
         shared: workload.info().lasts,
     };
+
+    // Rows, oracle and operations come first: what follows is the engine's alone.
+    let spec = Spec {
+        rows: job.rows.clone(),
+        variant: job.cell.variant.clone(),
+        seed: job.plan.seed,
+        window: Duration::from_millis(job.window_ms),
+        warm_up: Duration::from_millis(job.warm_up_ms),
+        rate: job.plan.rate,
+        clients: job.plan.clients,
+        target_rate: job.plan.target_rate,
+        p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
+        companions: Some(Rc::new(Starter::of(&job.cell, options.clone())?)),
+    };
+    let prepared = workload.prepare(&spec).map_err(failed)?;
+    let baseline_bytes = probe::resident_bytes(std::process::id());
+
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&options)?;
     let open_ns = began.elapsed().as_nanos() as u64;
-    let settings = settings.into_iter().collect();
-    events.send(&Event::Ready { version, settings, baseline_bytes, open_ns, server })?;
+    let trial = result::Trial {
+        version: Some(version),
+        settings: settings.into_iter().collect(),
+        baseline_bytes,
+        open_ns: Some(open_ns),
+        ..result::Trial::default()
+    };
+    events.send(&Event::Ready { trial: Box::new(trial), server })?;
 
     let mut trial = Trial {
         job,
@@ -179,10 +179,11 @@ impl Trial<'_> {
     /// turn: [`Bench::ready`] puts the database right again.
     fn phase(&mut self, index: usize, phase: OpenedPhase) -> Result<(), Stop> {
         let OpenedPhase { name, ops, execution } = phase;
-        self.events.send(&Event::OpenedPhase { name: name.to_owned(), execution, ops })?;
+        let mut phase =
+            PhaseResult { phase: name.to_owned(), execution, ops, ..PhaseResult::default() };
+        self.events.send(&Event::OpenedPhase(Box::new(phase.clone())))?;
         let mut meter = Meter::new(self.job.plan.max_run_time_ms.map(Duration::from_millis));
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
-        let (mut status, mut reason) = (Status::Ok, None);
         let lasts = self.bench.lasts(index);
         let (runs, warmup) =
             if lasts { (1, 0) } else { (self.job.plan.runs, self.job.plan.warmup_runs) };
@@ -197,7 +198,7 @@ impl Trial<'_> {
             let answer = match self.bench.observe(index, &mut meter, &mut watching) {
                 Ok(answer) => answer,
                 Err(error) if error.is_unsupported() => {
-                    (status, reason) = (Status::Unsupported, Some(error.to_string()));
+                    (phase.status, phase.reason) = (Status::Unsupported, Some(error.to_string()));
                     break;
                 }
                 Err(error) => {
@@ -210,7 +211,7 @@ impl Trial<'_> {
             let (engine, client) = self.probes.end(before);
             let measured = meter.measured();
             if let Err(problem) = time_is_known(measured) {
-                (status, reason) = (Status::Failed, Some(problem));
+                (phase.status, phase.reason) = (Status::Failed, Some(problem));
                 break;
             }
             let device_io = match lasts {
@@ -240,7 +241,7 @@ impl Trial<'_> {
             };
             self.events.send(&Event::Run { run: Box::new(ran), between })?;
             if measured.capped {
-                status = Status::Capped;
+                phase.status = Status::Capped;
             }
             if !self.checked {
                 continue;
@@ -248,15 +249,15 @@ impl Trial<'_> {
             match self.bench.check(index, &answer, measured, run + 1 == runs) {
                 Ok(()) => {}
                 Err(CheckError::Wrong(difference)) => {
-                    (status, reason) = (Status::Wrong, Some(difference.to_string()));
+                    (phase.status, phase.reason) = (Status::Wrong, Some(difference.to_string()));
                     break;
                 }
                 Err(CheckError::Engine(error)) => return Err(error.into()),
             }
         }
         let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
-        let (latency, response) = (merged(&latencies), merged(&responses));
-        Ok(self.events.send(&Event::PhaseEnded { status, reason, latency, response })?)
+        (phase.latency, phase.response) = (merged(&latencies), merged(&responses));
+        Ok(self.events.send(&Event::PhaseEnded(Box::new(phase)))?)
     }
 }
 

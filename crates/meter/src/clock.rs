@@ -2,28 +2,20 @@
 
 /// A monotonic clock that reads the CPU's time stamp counter where it is invariant, and the
 /// operating system's monotonic clock elsewhere.
-#[derive(Clone, Debug)]
-pub struct Clock {
-    inner: quanta::Clock,
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self { inner: quanta::Clock::new() }
-    }
-}
+#[derive(Clone, Debug, Default)]
+pub struct Clock(quanta::Clock);
 
 impl Clock {
     /// The counter now, in its own ticks.
     #[inline]
     pub fn ticks(&self) -> u64 {
-        self.inner.raw()
+        self.0.raw()
     }
 
     /// Nanoseconds between two readings of [`Clock::ticks`]; 0 if the counter went backwards.
     #[inline]
     pub fn nanoseconds(&self, from: u64, to: u64) -> u64 {
-        if to > from { self.inner.delta_as_nanos(from, to) } else { 0 }
+        if to > from { self.0.delta_as_nanos(from, to) } else { 0 }
     }
 }
 

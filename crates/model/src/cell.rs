@@ -36,10 +36,13 @@ impl CellId {
 }
 
 /// How a cell, a trial or a phase ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Every answer right.
+    #[default]
     Ok,
     /// Every answer right, but some run stopped at the time cap; its per-operation figures stand.
     Capped,

@@ -29,12 +29,13 @@ impl AddAssign for Checksum {
     }
 }
 
-impl FromIterator<Fingerprint> for Checksum {
-    fn from_iter<I: IntoIterator<Item = Fingerprint>>(rows: I) -> Self {
+impl<T> FromIterator<T> for Checksum
+where
+    Self: AddAssign<T>,
+{
+    fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Self {
         let mut checksum = Self::default();
-        for row in rows {
-            checksum += row;
-        }
+        rows.into_iter().for_each(|row| checksum += row);
         checksum
     }
 }
@@ -74,18 +75,7 @@ impl Fingerprint {
 impl AddAssign<&Reading> for Checksum {
     #[inline]
     fn add_assign(&mut self, reading: &Reading) {
-        self.rows += 1;
-        self.sum = self.sum.wrapping_add(fingerprint(reading));
-    }
-}
-
-impl<'a> FromIterator<&'a Reading> for Checksum {
-    fn from_iter<I: IntoIterator<Item = &'a Reading>>(readings: I) -> Self {
-        let mut checksum = Self::default();
-        for reading in readings {
-            checksum += reading;
-        }
-        checksum
+        *self += Fingerprint(fingerprint(reading));
     }
 }
 

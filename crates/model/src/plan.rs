@@ -158,7 +158,7 @@ pub enum DataSource {
 }
 
 /// The rows that were used, as the manifest records them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dataset {
     /// What it is, in a few words: `synthetic (seed 42)`, `Intel Berkeley Research Lab log (the published file)`.
     pub name: String,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// What stands in place of a secret.
@@ -9,6 +10,9 @@ const HIDDEN: &str = "***";
 
 /// What the name of a parameter with a secret holds.
 const SECRETS: [&str; 4] = ["pass", "pwd", "token", "secret"];
+
+/// What RFC 3986 has encoded in a password.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The URL of a server that already runs, or whatever else its client takes for one. Shown, debugged
 /// and serialised without the passwords and tokens in it: they stand in no result, journal, log or page.
@@ -36,7 +40,7 @@ impl ServerUrl {
     /// percent-encoded as RFC 3986 asks of that part.
     #[must_use]
     pub fn with_password(&self, password: &str) -> Self {
-        let encoded = encoded(password);
+        let encoded = utf8_percent_encode(password, RESERVED).to_string();
         if self.lacks_secrets() {
             return Self(self.0.replace(HIDDEN, &encoded));
         }
@@ -111,15 +115,6 @@ fn credentials(url: &str) -> Option<(usize, usize)> {
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRETS.iter().any(|secret| name.contains(secret))
-}
-
-fn encoded(text: &str) -> String {
-    let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let one = |byte: u8| match unreserved(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod scope;
 use super::{IndexDef, KvStore, Pairs, Table, TableDef, Work};
 use crate::{ClientOpener, EngineError, Join, Lifecycle, Reopener, Result, Scope, Store};
 use load::{Gather, Sorted};
-use scope::{Each, Entered, Scratch};
+use scope::{Indexing, Inner, Scratch};
 
 /// Its name in errors.
 const NAME: &str = "an index kept in a table of its own";
@@ -164,8 +164,12 @@ impl KvStore for Indexed {
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { store, indexes, scratch } = self;
         if scope == Scope::PerOperation {
-            return work(&mut Each { store: &mut **store, indexes, scratch });
+            let inner = Inner::Alone(&mut **store);
+            return work(&mut Indexing { inner, indexes, scratch });
         }
-        store.transact(scope, &mut |inner| work(&mut Entered { inner, indexes, scratch }))
+        store.transact(scope, &mut |inner| {
+            let inner = Inner::Entered(inner);
+            work(&mut Indexing { inner, indexes, scratch })
+        })
     }
 }

@@ -9,17 +9,14 @@ use super::{Change, Direction, Operations, Range, Table, Visit};
 use crate::{Result, Scope};
 
 /// Tables whose changes are written blindly: each at once, or into a batch that reads do not see.
+///
+/// # Errors
+/// Every call fails when the engine reports an error. That a key is not there is none.
 pub trait Blind {
     /// The stored value of a key, valid until the next call.
-    ///
-    /// # Errors
-    /// When the engine reports one; a missing key is `None`.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>>;
 
     /// Visits the stored pairs of a range in key order.
-    ///
-    /// # Errors
-    /// When the engine reports one.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()>;
 
     /// Sets the value of a key, or removes the key, whether it is there or not.

@@ -1,66 +1,42 @@
 //! What can be wrong with a line of the log.
 
-/// Why a line is no reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    BlankLine,
-    NotText,
-    Tabs,
-    Commas,
-    Runs,
-    MissingFields,
-    ExtraFields,
-    Timestamp,
-    Epoch,
-    NoMote,
-    MoteNotANumber,
-    MoteOutOfRange,
-    NotANumber,
-    NotFinite,
+/// Makes [`Fault`] of the table of its kinds.
+macro_rules! faults {
+    ($($kind:ident: $reason:literal,)+) => {
+        /// Why a line is no reading.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Fault { $($kind),+ }
+
+        impl Fault {
+            /// Every kind, in the order of their discriminants.
+            pub(super) const ALL: [Self; [$($reason),+].len()] = [$(Self::$kind),+];
+
+            /// The reason as a report shows it.
+            pub(super) const fn reason(self) -> &'static str {
+                match self { $(Self::$kind => $reason),+ }
+            }
+        }
+    };
+}
+
+faults! {
+    BlankLine: "blank line",
+    NotText: "not text",
+    Tabs: "wrong separator: tabs",
+    Commas: "wrong separator: commas or semicolons",
+    Runs: "wrong separator: runs of blanks",
+    MissingFields: "missing fields",
+    ExtraFields: "extra fields",
+    Timestamp: "bad timestamp",
+    Epoch: "epoch not a number",
+    NoMote: "no mote id",
+    MoteNotANumber: "mote id not a number",
+    MoteOutOfRange: "mote id not within 1-65535",
+    NotANumber: "value not a number",
+    NotFinite: "value not finite",
 }
 
 impl Fault {
-    /// How many kinds there are.
-    pub(super) const KINDS: usize = Self::ALL.len();
-
-    /// Every kind, in the order of their discriminants.
-    pub(super) const ALL: [Self; 14] = [
-        Self::BlankLine,
-        Self::NotText,
-        Self::Tabs,
-        Self::Commas,
-        Self::Runs,
-        Self::MissingFields,
-        Self::ExtraFields,
-        Self::Timestamp,
-        Self::Epoch,
-        Self::NoMote,
-        Self::MoteNotANumber,
-        Self::MoteOutOfRange,
-        Self::NotANumber,
-        Self::NotFinite,
-    ];
-
-    /// The reason as a report shows it.
-    pub(super) const fn reason(self) -> &'static str {
-        match self {
-            Self::BlankLine => "blank line",
-            Self::NotText => "not text",
-            Self::Tabs => "wrong separator: tabs",
-            Self::Commas => "wrong separator: commas or semicolons",
-            Self::Runs => "wrong separator: runs of blanks",
-            Self::MissingFields => "missing fields",
-            Self::ExtraFields => "extra fields",
-            Self::Timestamp => "bad timestamp",
-            Self::Epoch => "epoch not a number",
-            Self::NoMote => "no mote id",
-            Self::MoteNotANumber => "mote id not a number",
-            Self::MoteOutOfRange => "mote id not within 1-65535",
-            Self::NotANumber => "value not a number",
-            Self::NotFinite => "value not finite",
-        }
-    }
-
     /// What to do about a file in which every line has this fault; brings its own punctuation.
     pub(super) const fn hint(self) -> &'static str {
         match self {

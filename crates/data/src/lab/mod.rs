@@ -36,7 +36,7 @@ use crate::mapping::{Paging, map};
 pub fn read(path: &Path) -> Result<Log, DataError> {
     let file = map(path, Paging::Sequential)?;
     if file.is_empty() {
-        return Err(DataError::Empty { path: path.to_owned() });
+        return Err(DataError::Empty(path.to_owned()));
     }
     let (parsed, sha256) = std::thread::scope(|scope| {
         // Beside the parser where there is a second core; the scope returns when both are done.
@@ -81,7 +81,7 @@ pub fn read(path: &Path) -> Result<Log, DataError> {
 fn nothing_usable(path: &Path, parsed: &TextParser) -> DataError {
     let path = path.to_owned();
     match &parsed.first_fault {
-        None => DataError::Empty { path },
+        None => DataError::Empty(path),
         Some(_) if parsed.commonest_fault() == Fault::NotText => {
             DataError::Binary { path, what: "most of its lines have bytes that are no characters" }
         }

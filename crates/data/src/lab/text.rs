@@ -37,7 +37,7 @@ pub(super) struct TextParser {
     pub(super) line_count: u64,
     pub(super) readings: Vec<Reading>,
     /// Bad lines by kind.
-    pub(super) faults: [u64; Fault::KINDS],
+    pub(super) faults: [u64; Fault::ALL.len()],
     pub(super) first_fault: Option<FirstFault>,
     /// Lines that end in CR LF.
     pub(super) crlf: u64,
@@ -107,7 +107,7 @@ impl TextParser {
             lines: LineParser::new(),
             line_count: 0,
             readings: Vec::with_capacity(rows),
-            faults: [0; Fault::KINDS],
+            faults: [0; Fault::ALL.len()],
             first_fault: None,
             crlf: 0,
         }

@@ -3,7 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
-use super::unit;
+use crate::draw::unit;
 
 const MINUTES: usize = 24 * 60;
 /// Cosine and sine of a minute's turn, 2π/1440: literals, since the standard library's functions

@@ -75,8 +75,8 @@ pub fn sampled(rows: u64, seed: u64) -> Result<Log, DataError> {
 
 fn reserved(rows: u64) -> Result<Vec<Reading>, DataError> {
     let mut readings = Vec::new();
-    let capacity = usize::try_from(rows).map_err(|_| DataError::Memory { rows })?;
-    readings.try_reserve_exact(capacity).map_err(|_| DataError::Memory { rows })?;
+    let capacity = usize::try_from(rows).map_err(|_| DataError::Memory(rows))?;
+    readings.try_reserve_exact(capacity).map_err(|_| DataError::Memory(rows))?;
     Ok(readings)
 }
 
@@ -85,12 +85,10 @@ fn log(readings: Vec<Reading>, late: u64, name: String) -> Log {
     note(&mut remarks, OUT_OF_ORDER, late);
     let dataset = Dataset {
         name,
-        file: None,
-        sha256: None,
         rows: readings.len() as u64,
         sensors: distinct_sensors(&readings),
-        dropped: Default::default(),
         remarks,
+        ..Dataset::default()
     };
     Log { readings, dataset }
 }
@@ -130,10 +128,4 @@ fn arrive(readings: &mut Vec<Reading>, reading: Reading) {
         readings.swap(place - 1, place);
         place -= 1;
     }
-}
-
-/// A number from 0 up to 1 of the high bits of `bits`.
-#[inline]
-fn unit(bits: u64) -> f64 {
-    (bits >> 11) as f64 / (1_u64 << 53) as f64
 }

@@ -6,7 +6,8 @@ use rand_xoshiro::rand_core::Rng;
 
 use super::climate::Air;
 use super::converter::{self, SATURATED, WEAK};
-use super::{EPOCH, MOTES, START, unit};
+use super::{EPOCH, MOTES, START};
+use crate::draw::unit;
 
 /// Shortest and longest silence of a mote, in epochs: 40 minutes and 7 hours.
 const OUTAGE: (f64, f64) = (78.0, 813.0);

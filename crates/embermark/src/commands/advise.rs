@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use embermark_model::Durability;
 use embermark_model::result::ResultFile;
@@ -12,6 +11,7 @@ use embermark_report::{Format, compare, load};
 
 use super::output;
 use crate::error::Failure;
+use crate::plan::bytes;
 
 /// The arguments of `embermark advise`.
 #[derive(Args)]
@@ -99,7 +99,7 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
         tier: args.tier.unwrap_or_else(|| usual_tier(&table)),
         sql: args.need.contains(&Need::Sql),
         embedded: args.need.contains(&Need::Embedded),
-        memory_bytes: args.memory.as_deref().map(memory).transpose()?,
+        memory_bytes: args.memory.as_deref().map(bytes).transpose()?,
         licence: match args.licence {
             Licence::Permissive => Some(LicenceClass::Permissive),
             Licence::Copyleft => Some(LicenceClass::Copyleft),
@@ -153,12 +153,6 @@ fn weight(text: &str) -> Result<Weight, Failure> {
         Failure::usage(format!(
             "--weight '{text}' is no weight: write CRITERION=NUMBER above 0, for example ingest=3"
         ))
-    })
-}
-
-fn memory(text: &str) -> Result<u64, Failure> {
-    text.parse::<ByteSize>().map(|ByteSize(bytes)| bytes).map_err(|_| {
-        Failure::usage(format!("--memory '{text}' is not a size: write for example 64MiB or 1GB"))
     })
 }
 

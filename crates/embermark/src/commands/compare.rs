@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use embermark_model::result::ResultFile;
 use embermark_report::{Format, Options, compare, load};
 
 use super::output;
@@ -40,8 +41,8 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode, Failure> {
     let format: Format = args.format.parse().map_err(Failure::usage)?;
     let threshold = threshold(&args.threshold)?;
     let file = |path| {
-        let result = load(path).map_err(Failure::usage)?;
-        Ok(if args.publishable { result.publishable() } else { result })
+        let shown = |file: ResultFile| if args.publishable { file.publishable() } else { file };
+        load(path).map(shown).map_err(Failure::usage)
     };
     let (old, new) = (file(&args.old)?, file(&args.new)?);
     let changes = compare::compare(&old, &new, threshold);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -56,10 +56,13 @@ fn read(args: &DataArgs) -> Result<Log, Failure> {
         (None, Some(Scale::Full)) => {
             Err(Failure::usage("synthetic rows have no full scale: give a number of rows"))
         }
-        (None, Some(Scale::Rows(rows))) => {
+        (None, scale) => {
+            let rows = match scale {
+                Some(Scale::Rows(rows)) => rows,
+                _ => SYNTHETIC_ROWS,
+            };
             synthetic::sampled(rows, args.seed).map_err(Failure::usage)
         }
-        (None, None) => synthetic::sampled(SYNTHETIC_ROWS, args.seed).map_err(Failure::usage),
     }
 }
 
@@ -81,9 +84,6 @@ fn describe(log: &Log) -> String {
 }
 
 fn write(path: &Path, rows: &[Reading]) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::runtime(format!("cannot write {}: {error}", path.display()))
-    };
     let extension = path.extension().and_then(|extension| extension.to_str());
     let to_csv = match extension {
         Some("csv") => true,
@@ -92,12 +92,11 @@ fn write(path: &Path, rows: &[Reading]) -> Result<(), Failure> {
             return Err(Failure::usage(format!("{} is neither .csv nor .parquet", path.display())));
         }
     };
-    let file = File::create(path).map_err(|error| failed(&error))?;
-    if to_csv {
-        let mut out = BufWriter::new(file);
-        export::to_csv(rows, &mut out).map_err(|error| failed(&error))?;
-        out.flush().map_err(|error| failed(&error))
-    } else {
-        export::to_parquet(rows, file).map_err(|error| failed(&error))
-    }
+    let file = File::create(path).map_err(Failure::unwritable(path))?;
+    // Both write out what they hold back.
+    let written = match to_csv {
+        true => export::to_csv(rows, BufWriter::new(file)),
+        false => export::to_parquet(rows, file),
+    };
+    written.map_err(Failure::unwritable(path))
 }

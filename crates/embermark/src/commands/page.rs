@@ -28,19 +28,12 @@ pub fn write(results: &[(&Path, &ResultFile)], file: &Path) -> Result<(), Failur
         ReportError::SameRun { .. } => Failure::usage(error),
         _ => Failure::runtime(error),
     })?;
-    std::fs::write(file, page)
-        .map_err(|error| Failure::runtime(format!("cannot write {}: {error}", file.display())))
+    std::fs::write(file, page).map_err(Failure::unwritable(file))
 }
 
 fn engines() -> BTreeMap<String, EngineFacts> {
-    let facts = |info: embermark_engines::Info| EngineFacts {
-        name: info.name.to_owned(),
-        kind: info.kind.to_string(),
-        data_model: info.family.to_string(),
-        licence: info.licence.to_owned(),
-    };
     let engines = ENGINES.iter().map(|engine| engine.info());
-    engines.map(|info| (info.id.to_owned(), facts(info))).collect()
+    engines.map(|info| (info.id.to_owned(), info.facts())).collect()
 }
 
 fn facts(workload: &dyn Workload) -> WorkloadFacts {

@@ -95,15 +95,12 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
         return args.show.print(result, format, path, &files);
     };
     let format = format.unwrap_or(Format::Table);
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::runtime(format!("cannot write {}: {error}", out.display()))
-    };
-    let mut file = File::create(&out).map_err(|error| failed(&error))?;
+    let mut file = File::create(&out).map_err(Failure::unwritable(&out))?;
     if format == Format::Parquet {
-        parquet(result, file).map_err(|error| failed(&error))?;
+        parquet(result, file).map_err(Failure::unwritable(&out))?;
     } else {
         let text = args.show.text(result, format, path, output::width())?;
-        file.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
+        file.write_all(text.as_bytes()).map_err(Failure::unwritable(&out))?;
     }
     Ok(ExitCode::SUCCESS)
 }

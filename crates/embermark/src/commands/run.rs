@@ -72,14 +72,14 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let asked = args.resume.is_none() || args.plan != PlanArgs::default() || args.file.is_some();
     let plan = asked.then(|| plan(args.plan, args.file)).transpose()?;
     let out = args.resume.clone().or(args.out).unwrap_or_else(default_out);
-    let mut options = RunOptions::new(&out).map_err(Failure::runtime)?;
-    if let Some(dir) = args.dir {
-        options.data = Some(dir);
-    }
-    options.device =
-        args.device.map(|name| device::find(&name)).transpose().map_err(Failure::usage)?;
-    options.count = !args.no_counting;
-    options.interrupt = interrupt::on_signals().map_err(Failure::runtime)?;
+    let device = args.device.map(|name| device::find(&name)).transpose();
+    let options = RunOptions {
+        data: args.dir,
+        device: device.map_err(Failure::usage)?,
+        count: !args.no_counting,
+        interrupt: interrupt::on_signals()?,
+        ..RunOptions::new(&out)?
+    };
 
     let mut progress = progress::on_stderr();
     let outcome = match &plan {
@@ -105,8 +105,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
             eprintln!("embermark: {error}");
             return Ok(ExitCode::from(INTERRUPTED));
         }
-        Err(error) if error.is_usage() => return Err(Failure::usage(error)),
-        Err(error) => return Err(Failure::runtime(error)),
+        Err(error) => return Err(error.into()),
     };
     let result = args.show.allowed(result);
     // The measuring is done and kept: a file that cannot be made of it is a note and no failure.
@@ -132,13 +131,12 @@ fn write_tables(
     file: &Path,
 ) -> Result<(), Failure> {
     let text = show.text(result, Format::Table, path, TABLES_WIDTH)?;
-    fs::write(file, text)
-        .map_err(|error| Failure::runtime(format!("cannot write {}: {error}", file.display())))
+    fs::write(file, text).map_err(Failure::unwritable(file))
 }
 
 fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
     let from_file = file.map_or_else(|| Ok(PlanArgs::default()), |path| PlanArgs::read(&path))?;
-    args.or(from_file).plan()
+    args.or(from_file)?.plan()
 }
 
 /// A folder of its own for each run, named by the time in UTC.

@@ -6,14 +6,15 @@ use std::process::ExitCode;
 use clap::Args;
 use comfy_table::{Table, TableStyle};
 use embermark_harness::{HarnessError, RunOptions, interrupt, progress};
-use embermark_model::result::{Cell, ResultFile, Trial};
+use embermark_model::plan::Plan;
+use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{Durability, Status};
 use embermark_report::text;
 use embermark_workloads::WORKLOADS;
 
 use super::output;
 use crate::error::Failure;
-use crate::plan::{PlanArgs, variants_of};
+use crate::plan::{PlanArgs, or_else, variants_of};
 
 /// The arguments of `embermark verify`.
 #[derive(Args)]
@@ -62,9 +63,8 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
         tempfile::Builder::new().prefix("embermark-verify-").tempdir_in(&dir).map_err(|e| {
             Failure::runtime(format!("cannot create a folder in {}: {e}", dir.display()))
         })?;
-    let mut options = RunOptions::new(out.path()).map_err(Failure::runtime)?;
-    options.once_per_setting = true;
-    options.interrupt = interrupt::on_signals().map_err(Failure::runtime)?;
+    let interrupt = interrupt::on_signals()?;
+    let options = RunOptions { once_per_setting: true, interrupt, ..RunOptions::new(out.path())? };
     let mut progress = progress::on_stderr();
     let result = match embermark_harness::run(&plan, &options, progress.as_mut()) {
         Ok(result) => result,
@@ -72,8 +72,7 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
             eprintln!("embermark: {error}");
             return Ok(ExitCode::from(super::run::INTERRUPTED));
         }
-        Err(error) if error.is_usage() => return Err(Failure::usage(error)),
-        Err(error) => return Err(Failure::runtime(error)),
+        Err(error) => return Err(error.into()),
     };
     let mut shown = table(&result, &plan.engines);
     let bad: Vec<&Cell> = result.cells.iter().filter(|cell| cell.status.is_failure()).collect();
@@ -98,21 +97,15 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!bad.is_empty() || (named && !said.is_empty()))))
 }
 
-fn plan(args: VerifyArgs) -> Result<embermark_model::plan::Plan, Failure> {
-    let workloads = if args.workload.is_empty() {
-        WORKLOADS.iter().map(|workload| workload.info().id.to_owned()).collect()
-    } else {
-        args.workload
-    };
-    let or_all = |given: Vec<String>, all: &[&str]| {
-        if given.is_empty() { all.iter().map(|&word| word.to_owned()).collect() } else { given }
-    };
+fn plan(args: VerifyArgs) -> Result<Plan, Failure> {
+    let all = WORKLOADS.iter().map(|workload| workload.info().id);
+    let workloads = or_else(args.workload, &all.collect::<Vec<_>>());
     let asked = PlanArgs {
         variant: variants_of(&workloads)?,
         workloads,
-        engines: or_all(args.engines, &["all"]),
+        engines: or_else(args.engines, &["all"]),
         scale: vec![args.scale],
-        durability: or_all(args.durability, &Durability::ALL.map(Durability::name)),
+        durability: or_else(args.durability, &Durability::ALL.map(Durability::name)),
         runs: Some(1),
         trials: Some(1),
         max_run_time: Some(args.max_run_time),
@@ -153,7 +146,8 @@ fn verdict(cells: &[&&Cell]) -> String {
     let lacking = cells.iter().filter(|cell| cell.status == Status::Unsupported).count();
     let tried = cells.iter().map(|cell| cell.status).filter(|s| *s != Status::Unsupported);
     let worst = tried.max().or_else(|| cells.first().map(|cell| cell.status));
-    let checked: usize = cells.iter().flat_map(|cell| &cell.trials).map(phases).sum();
+    let trials = cells.iter().flat_map(|cell| &cell.trials);
+    let checked: usize = trials.map(|trial| trial.phases.len()).sum();
     match worst {
         None => "as another tier".to_owned(),
         Some(status) if status.has_figures() && lacking > 0 => {
@@ -162,10 +156,6 @@ fn verdict(cells: &[&&Cell]) -> String {
         Some(status) if status.has_figures() => format!("ok ({checked} phases)"),
         Some(status) => status.to_string(),
     }
-}
-
-fn phases(trial: &Trial) -> usize {
-    trial.phases.len()
 }
 
 fn reason(cell: &Cell) -> String {

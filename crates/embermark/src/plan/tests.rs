@@ -73,7 +73,7 @@ fn values_that_make_no_sense_are_refused_by_name() {
 fn the_command_line_wins_over_the_plan_file() {
     let file: PlanArgs =
         toml::from_str("runs = 3\nscale = ['100k']\nengines = ['memory']").unwrap();
-    let plan = PlanArgs { runs: Some(2), ..PlanArgs::default() }.or(file).plan().unwrap();
+    let plan = PlanArgs { runs: Some(2), ..PlanArgs::default() }.or(file).unwrap().plan().unwrap();
     assert_eq!((plan.runs, plan.scales), (2, vec![Scale::Rows(100_000)]));
     assert!(toml::from_str::<PlanArgs>("rnus = 3").is_err());
 }

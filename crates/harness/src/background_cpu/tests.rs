@@ -60,11 +60,11 @@ fn background_cpu_is_told_with_when_and_what_to_do() {
     let second = 1_000_000_000;
     let background =
         BackgroundCpu { cpu_ns: second / 2, stolen_ns: second / 10, total_cpu_ns: 2 * second };
-    let said = at_the_start(background);
+    let said = warnings(background, "at the start");
     assert!(said.len() == 1 && said[0].contains("took 25 %") && said[0].contains("stop them"));
     let stolen = BackgroundCpu { cpu_ns: 0, stolen_ns: second / 5, total_cpu_ns: 2 * second };
-    let said = at_the_start(stolen);
+    let said = warnings(stolen, "at the start");
     assert!(said.len() == 1 && said[0].contains("host") && said[0].contains("10 %"), "{said:?}");
     let short = BackgroundCpu { total_cpu_ns: second / 10, ..background };
-    assert_eq!(at_the_start(short), Vec::<String>::new());
+    assert_eq!(warnings(short, "at the start"), Vec::<String>::new());
 }

@@ -35,7 +35,7 @@ fn the_superusers_group_lies_below_the_root_and_has_the_limits() {
     assert_eq!(read("cgroup.subtree_control"), "+cpu +memory +io");
     assert_eq!(read("embermark-id/memory.max"), "1073741824");
     assert_eq!(read("embermark-id/cpu.max"), "16000 10000");
-    assert_eq!(cgroup.emulated(), &asked());
+    assert_eq!(cgroup.emulated, asked());
     cgroup.add(4711).unwrap();
     assert_eq!(read("embermark-id/cgroup.procs"), "4711");
 }
@@ -78,5 +78,5 @@ fn a_limit_on_storage_that_the_kernel_does_not_take_is_left_out_and_not_told() {
     let mut asked = asked();
     asked.limits.insert("io.max".to_owned(), "8:0 wbps=1".to_owned());
     let cgroup = Cgroup::create(&System::at(tree.path()), true, "id", &asked).unwrap();
-    assert_eq!(cgroup.emulated().limits.len(), 2);
+    assert_eq!(cgroup.emulated.limits.len(), 2);
 }

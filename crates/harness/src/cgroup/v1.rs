@@ -15,9 +15,6 @@ use crate::machine::System;
 type Limit = (&'static str, String);
 
 /// Groups with the limits asked for, one of each controller.
-///
-/// # Errors
-/// Why not.
 pub(super) fn create(
     system: &System,
     superuser: bool,

@@ -20,7 +20,7 @@ fn what_the_user_must_ask_otherwise_is_usage_and_what_the_machine_refuses_is_not
         source: Box::new(WorkloadError::Data(error)),
     };
     let path = PathBuf::from("/data.txt");
-    assert!(rows(DataError::Missing { path: path.clone() }).is_usage());
+    assert!(rows(DataError::Missing(path.clone())).is_usage());
     let cause = io::Error::from(io::ErrorKind::PermissionDenied);
     assert!(!rows(DataError::Unwritable { path, cause }).is_usage());
     assert!(!HarnessError::Interrupted { result: None }.is_usage());

@@ -2,16 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use embermark_model::CellId;
-use embermark_model::result::{Drift, Trial};
-
-use super::{EndedTrial, Head, Journal, Line, Prepared, read_whole};
+use super::{Head, Journal, Line, read_whole};
 use crate::HarnessError;
 use crate::outdir::DRAFT;
 
-/// A journal being written. Every line is on disk when its call returns.
+/// A journal being written. Every line is on disk when its call returns, or its call fails.
 #[derive(Debug)]
 pub(crate) struct Writer {
     path: PathBuf,
@@ -19,11 +17,17 @@ pub(crate) struct Writer {
     journal: Journal,
 }
 
+impl Deref for Writer {
+    type Target = Journal;
+
+    /// The journal as it has been written up to now.
+    fn deref(&self) -> &Journal {
+        &self.journal
+    }
+}
+
 impl Writer {
     /// Begins a journal, whole with its first line or not at all.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn create(path: &Path, head: Head) -> Result<Self, HarnessError> {
         let failed = |error| HarnessError::file(path, "create the journal", error);
         let draft = path.with_extension(DRAFT);
@@ -31,15 +35,12 @@ impl Writer {
         let journal = Journal::of(head);
         let mut writer = Self { path: path.to_owned(), file, journal };
         let head = serde_json::to_vec(&writer.journal.head);
-        writer.line(head)?;
+        writer.write(head)?;
         fs::rename(&draft, path).map_err(failed)?;
         Ok(writer)
     }
 
     /// Opens a journal again, to go on after its last whole line.
-    ///
-    /// # Errors
-    /// When it cannot be read or written, or is no journal.
     pub fn reopen(path: &Path) -> Result<Self, HarnessError> {
         let (journal, length) = read_whole(path)?;
         let open = || {
@@ -52,83 +53,19 @@ impl Writer {
         Ok(Self { path: path.to_owned(), file, journal })
     }
 
-    /// Adds what was made ready.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn prepared(&mut self, prepared: Prepared) -> Result<(), HarnessError> {
-        self.line(serde_json::to_vec(&Line::Prepared { prepared: prepared.clone() }))?;
-        self.journal.prepared = Some(prepared);
+    /// Adds a line.
+    pub fn add(&mut self, line: Line) -> Result<(), HarnessError> {
+        self.write(serde_json::to_vec(&line))?;
+        self.journal.take(line);
         Ok(())
     }
 
     /// Adds a warning, unless it stands there already.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn warn(&mut self, warning: String) -> Result<(), HarnessError> {
-        if !self.journal.warnings.contains(&warning) {
-            self.line(serde_json::to_vec(&Line::Warning { warning: warning.clone() }))?;
-            self.journal.warnings.push(warning);
+        match self.warnings.contains(&warning) {
+            true => Ok(()),
+            false => self.add(Line::Warning { warning }),
         }
-        Ok(())
-    }
-
-    /// Adds a trial that ended.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn trial(&mut self, cell: CellId, trial: Trial) -> Result<(), HarnessError> {
-        let ended = EndedTrial { cell, trial };
-        self.line(serde_json::to_vec(&ended))?;
-        self.journal.trials.push(ended);
-        Ok(())
-    }
-
-    /// Adds the first trial made again.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn drift(&mut self, drift: Drift) -> Result<(), HarnessError> {
-        self.line(serde_json::to_vec(&Line::Drift { drift: Box::new(drift.clone()) }))?;
-        self.journal.drift = Some(drift);
-        Ok(())
-    }
-
-    /// Adds what a cell was counted to bring to storage.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn counted(&mut self, cell: CellId, trial: Trial) -> Result<(), HarnessError> {
-        let counted = EndedTrial { cell, trial };
-        self.line(serde_json::to_vec(&Line::Counted { counted: Box::new(counted.clone()) }))?;
-        self.journal.counted.push(counted);
-        Ok(())
-    }
-
-    /// Adds why bytes that reach storage are not counted.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn not_counted(&mut self, why: String) -> Result<(), HarnessError> {
-        self.line(serde_json::to_vec(&Line::NotCounted { not_counted: why.clone() }))?;
-        self.journal.not_counted = Some(why);
-        Ok(())
-    }
-
-    /// Marks the run as complete.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn finish(&mut self, finished: String) -> Result<(), HarnessError> {
-        self.line(serde_json::to_vec(&Line::End { finished: finished.clone() }))?;
-        self.journal.finished = Some(finished);
-        Ok(())
-    }
-
-    /// The journal as it has been written up to now.
-    pub const fn journal(&self) -> &Journal {
-        &self.journal
     }
 
     /// Removes the journal of a run that could not even begin: there is nothing to go on with.
@@ -137,7 +74,7 @@ impl Writer {
         let _ = fs::remove_file(&self.path);
     }
 
-    fn line(&mut self, json: serde_json::Result<Vec<u8>>) -> Result<(), HarnessError> {
+    fn write(&mut self, json: serde_json::Result<Vec<u8>>) -> Result<(), HarnessError> {
         let written = json.map_err(Into::into).and_then(|mut line| {
             line.push(b'\n');
             self.file.write_all(&line)?;

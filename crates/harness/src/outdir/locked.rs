@@ -19,9 +19,7 @@ impl Locked {
     /// # Errors
     /// When it holds no journal, or a run is at work in it.
     pub fn of_run(out: &Path) -> Result<Self, HarnessError> {
-        let refusal = |problem: &str| {
-            Err(HarnessError::Directory { path: out.to_owned(), problem: problem.to_owned() })
-        };
+        let refusal = |problem: &str| Err(HarnessError::directory(out, problem));
         if !out.is_dir() {
             return refusal("is not a folder; name the folder of a run with --resume");
         }
@@ -41,7 +39,7 @@ impl Locked {
             Err(TryLockError::WouldBlock) => {
                 let problem = "another run is at work in it; wait for its end, or name another \
                                folder with --out";
-                Err(HarnessError::Directory { path, problem: problem.to_owned() })
+                Err(HarnessError::directory(&path, problem))
             }
             // A file system that knows no locks, as some of a network, keeps nobody out.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { path, _lock: folder }),

@@ -58,16 +58,12 @@ impl<W: Write> Progress for Lines<W> {
         self.current = heading(number, self.trials, cell, index);
     }
 
-    fn phase(&mut self, _: &str, _: u32, _: u32) {}
-
     fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {
         self.ended += 1;
         self.spent += wall;
         let line = format!("{}: {}{}", self.current, ending(status, reason, wall), self.to_go());
         self.line(&line);
     }
-
-    fn finished(&mut self) {}
 }
 
 /// `[ 3/24] sqlite sensors 10k process single`, with the number of the trial after the first.

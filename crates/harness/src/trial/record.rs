@@ -1,7 +1,5 @@
 //! A trial as its events tell of it.
 
-use std::collections::BTreeMap;
-
 use embermark_model::Status;
 use embermark_model::result::{PhaseResult, Trial};
 
@@ -9,7 +7,8 @@ use super::memory::Samples;
 use crate::progress::Progress;
 use crate::protocol::{Event, Job};
 
-/// The trial as far as events have told of it.
+/// The trial as far as events have told of it: at first nothing.
+#[derive(Default)]
 pub(super) struct Record {
     trial: Trial,
     open_phase: Option<PhaseResult>,
@@ -24,60 +23,13 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// A trial of which nothing is known yet.
-    pub fn new() -> Self {
-        let trial = Trial {
-            index: 0,
-            order: 0,
-            status: Status::Ok,
-            reason: None,
-            version: None,
-            settings: BTreeMap::new(),
-            baseline_bytes: None,
-            open_ns: None,
-            phases: Vec::new(),
-            disk: None,
-            device_io: None,
-            background_cpu: None,
-            wall_ns: 0,
-            log: None,
-        };
-        Self {
-            trial,
-            open_phase: None,
-            run: 0,
-            ready: false,
-            server: None,
-            memory: Samples::default(),
-            finished: false,
-            failure: None,
-        }
-    }
-
     /// Takes an event in, and tells the watcher when a run begins.
     pub fn take(&mut self, event: Event, job: &Job, progress: &mut dyn Progress) {
-        let trial = &mut self.trial;
         match event {
-            Event::Ready { version, settings, baseline_bytes, open_ns, server } => {
-                self.server = server;
-                trial.version = Some(version);
-                trial.settings = settings;
-                trial.baseline_bytes = baseline_bytes;
-                trial.open_ns = Some(open_ns);
-                self.ready = true;
+            Event::Ready { trial, server } => {
+                (self.trial, self.server, self.ready) = (*trial, server, true);
             }
-            Event::OpenedPhase { name, execution, ops } => {
-                self.open_phase = Some(PhaseResult {
-                    phase: name,
-                    execution,
-                    status: Status::Ok,
-                    reason: None,
-                    ops,
-                    runs: Vec::new(),
-                    latency: None,
-                    response: None,
-                });
-            }
+            Event::OpenedPhase(phase) => self.open_phase = Some(*phase),
             Event::Running { run } => {
                 self.run = run + 1;
                 if let Some(phase) = &self.open_phase {
@@ -91,10 +43,9 @@ impl Record {
                     phase.runs.push(*run);
                 }
             }
-            Event::PhaseEnded { status, reason, latency, response } => {
-                if let Some(phase) = self.open_phase.take() {
-                    trial.phases.push(PhaseResult { status, reason, latency, response, ..phase });
-                }
+            Event::PhaseEnded(ended) => {
+                let runs = self.open_phase.take().map(|phase| phase.runs).unwrap_or_default();
+                self.trial.phases.push(PhaseResult { runs, ..*ended });
             }
             Event::Finished => self.finished = true,
             Event::Failed { status, reason } => self.failure = Some((status, reason)),

@@ -11,7 +11,7 @@ fn a_weight_is_a_criterion_and_a_positive_number() {
 
 #[test]
 fn a_budget_of_memory_may_have_units() {
-    assert_eq!(memory("64MiB").unwrap(), 64 << 20);
-    assert_eq!(memory("64M").unwrap(), 64_000_000);
-    assert!(memory("lots").unwrap_err().to_string().contains("--memory"));
+    assert_eq!(bytes("64MiB").unwrap(), 64 << 20);
+    assert_eq!(bytes("64M").unwrap(), 64_000_000);
+    assert!(bytes("lots").unwrap_err().to_string().contains("--memory"));
 }

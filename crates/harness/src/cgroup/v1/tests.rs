@@ -34,7 +34,7 @@ fn every_controller_has_a_group_of_its_own_with_its_limits() {
     assert_eq!(read("memory/embermark-id/memory.memsw.limit_in_bytes"), "1000");
     assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_quota_us"), "16000");
     assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_period_us"), "10000");
-    assert_eq!(created.emulated().limits.len(), 4);
+    assert_eq!(created.emulated.limits.len(), 4);
 }
 
 #[test]

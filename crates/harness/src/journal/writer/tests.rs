@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use embermark_model::plan::{DataSource, Plan, Rate};
 
+use super::super::VERSION;
 use super::*;
 use crate::manifest;
 
@@ -37,11 +38,11 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
         accepted_licences: Vec::new(),
     };
     let manifest = manifest::begin("id", Path::new("/"));
-    let head = Head::new(manifest, plan, None, false, vec![]);
-    let (warnings, trials) = (vec![], vec![]);
-    let journal = Journal { warnings, trials, ..Journal::of(head) };
+    let (databases, counts, cells) = (None, false, vec![]);
+    let head = Head { embermark_journal: VERSION, manifest, plan, databases, counts, cells };
+    let journal = Journal::of(head);
     let mut writer = Writer { path: path.to_owned(), file, journal };
-    let error = writer.finish("now".to_owned()).unwrap_err();
+    let error = writer.add(Line::End { finished: "now".to_owned() }).unwrap_err();
     assert!(matches!(error, HarnessError::DiskFull { .. }), "{error}");
-    assert_eq!(writer.journal().finished, None);
+    assert_eq!(writer.finished, None);
 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// A trial whose phases ended so.
 fn trial(phases: &[(&str, Status)]) -> Record {
-    let mut record = Record::new();
+    let mut record = Record::default();
     for (name, status) in phases {
         record.trial.phases.push(PhaseResult {
             phase: (*name).to_owned(),

@@ -1,0 +1,114 @@
+//! Whether a plan makes sense.
+
+use embermark_engines::Kind;
+use embermark_model::choice;
+use embermark_model::plan::{DataSource, Plan, Rate};
+use embermark_workloads::{Info as WorkloadInfo, machine};
+
+use super::{distinct, sharing};
+use crate::{Catalog, HarnessError};
+
+/// Every number must be of use.
+pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
+    let too_fast = matches!(plan.rate, Rate::PerSecond(rate) if rate > machine::FASTEST);
+    let (runs, warmup_runs) = (plan.runs, plan.warmup_runs);
+    let too_few = format!(
+        "{runs} runs of which the first {warmup_runs} warm up leave none to count: give at least {} \
+         runs",
+        warmup_runs.saturating_add(1)
+    );
+    let beyond = format!(
+        "no sensor makes so many samples a second: give a rate up to {}, or max",
+        machine::FASTEST
+    );
+    let problems = [
+        (plan.workloads.is_empty(), "no workload is asked for: name at least one"),
+        (plan.engines.is_empty(), "no engine is asked for: name at least one"),
+        (
+            plan.durabilities.is_empty(),
+            "no durability is asked for: give at least one, such as process",
+        ),
+        (plan.trials == 0, "0 trials measure nothing: give at least 1"),
+        (warmup_runs >= runs, &*too_few),
+        (
+            plan.p99_limit_ms == 0,
+            "a 99th percentile of at most 0 admits no rate: give a time such as 100ms",
+        ),
+        (
+            plan.rate == Rate::PerSecond(0),
+            "a rate of 0 samples a second is no machine: give at least 1",
+        ),
+        (too_fast, &*beyond),
+        (
+            plan.window_ms == Some(0),
+            "a window of 0 leaves a closed loop no time: give a time such as 300ms",
+        ),
+        (
+            plan.max_run_time_ms == Some(0),
+            "a longest run time of 0 leaves no time to measure: give a time, or none",
+        ),
+        (
+            plan.timeout_ms == Some(0),
+            "a time-out of 0 leaves no time for a trial: give a longer one",
+        ),
+        (plan.memory_bytes == 0, "0 bytes of cache memory: give at least 1 MiB"),
+    ];
+    let problem = problems.into_iter().find(|(is, _)| *is);
+    problem.map_or(Ok(()), |(_, problem)| Err(HarnessError::Plan(problem.to_owned())))
+}
+
+/// Every variant, phase and URL must belong to something that the plan asks for.
+pub(super) fn names(
+    plan: &Plan,
+    catalog: &Catalog,
+    workloads: &[WorkloadInfo],
+) -> Result<(), HarnessError> {
+    let check = |what, given: &str, valid: Vec<&'static str>| {
+        let known = valid.contains(&given);
+        let valid = distinct(&valid).into_iter().copied();
+        if known { Ok(()) } else { Err(choice::unknown(what, given, valid)) }
+    };
+    if let (DataSource::File(file), Some(other)) =
+        (&plan.data, workloads.iter().find(|workload| !workload.reads_files))
+    {
+        return Err(HarnessError::Plan(format!(
+            "workload '{}' makes its own rows: leave out --data {}, or run it apart",
+            other.id,
+            file.display()
+        )));
+    }
+    if plan.rate == Rate::Max && workloads.iter().all(|workload| workload.searches.is_empty()) {
+        let with: Vec<&str> = (catalog.workloads.iter().map(|w| w.info()))
+            .filter(|info| !info.searches.is_empty())
+            .map(|info| info.id)
+            .collect();
+        return Err(HarnessError::Plan(format!(
+            "none of the workloads has a highest rate to look for: leave out --rate max, or run {}",
+            with.join(", ")
+        )));
+    }
+    sharing::check(plan, catalog, workloads)?;
+    for variant in &plan.variants {
+        let valid = workloads.iter().flat_map(|w| w.variants).map(|v| v.name);
+        check("variant", variant, valid.collect())?;
+    }
+    for phase in plan.phases.iter().flatten() {
+        let valid = workloads.iter().flat_map(|w| w.phases).map(|p| p.name);
+        check("phase", phase, valid.collect())?;
+    }
+    for id in plan.urls.keys() {
+        if catalog.engine(id)?.info().kind != Kind::Server {
+            return Err(HarnessError::Plan(format!(
+                "a URL is given for '{id}', which is no server: leave it out"
+            )));
+        }
+    }
+    for id in &plan.accepted_licences {
+        if !catalog.engine(id)?.forbids_publishing() {
+            return Err(HarnessError::Plan(format!(
+                "the licence of '{id}' need not be accepted: leave it out of --accept-license"
+            )));
+        }
+    }
+    Ok(())
+}

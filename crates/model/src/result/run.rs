@@ -1,0 +1,211 @@
+//! A phase of a trial: its runs, and what was measured of them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{DeviceIo, Loaded};
+use crate::Status;
+
+/// How an engine does a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Execution {
+    /// By the engine's own means: a query, a cursor operation it is made for.
+    #[default]
+    Native,
+    /// By code in the client over scans and point operations.
+    ClientSide,
+}
+
+/// One phase in one trial.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PhaseResult {
+    /// The phase's name, `read`.
+    pub phase: String,
+    /// By the engine's own means or by client code.
+    #[serde(alias = "how")]
+    pub execution: Execution,
+    /// How it ended.
+    pub status: Status,
+    /// Why, when not ok: for a wrong answer the first difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Operations a full run has.
+    pub ops: u64,
+    /// Every run, the discarded ones first.
+    pub runs: Vec<Run>,
+    /// Latency over the counted runs, from an operation's start to its end; absent where a phase is
+    /// one operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+    /// The same from the time at which an operation was to start; absent where none was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Latency>,
+}
+
+/// One execution of a phase.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Run {
+    /// Elapsed time of the whole loop in ns.
+    pub elapsed_ns: u64,
+    /// Operations done.
+    pub ops: u64,
+    /// Not counted in statistics.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub discarded: bool,
+    /// Stopped at the time cap.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub capped: bool,
+    /// What reached the trial's own disk until all that the run wrote was there, where it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_io: Option<DeviceIo>,
+    /// What the engine's processes used during the run.
+    #[serde(default)]
+    pub engine: Resources,
+    /// What the client used, where it is another process than the engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Resources>,
+    /// What was seen while it lasted, of a phase that keeps up with a machine for a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
+    /// Of a run that inserts rows: how many bytes they are, and the maintenance after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded: Option<Loaded>,
+    /// What each client did, where there were several; `elapsed_ns` is then from the first one's
+    /// start to the last one's end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<ClientRun>,
+    /// The schedule, where operations were started at a target rate.
+    #[serde(default, alias = "arrivals", skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<OpenLoopSchedule>,
+}
+
+/// What one of several clients did in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientRun {
+    /// From its start to its end in ns.
+    pub elapsed_ns: u64,
+    /// Operations done.
+    pub ops: u64,
+}
+
+impl ClientRun {
+    /// Operations per second, if any time passed.
+    pub fn ops_per_second(&self) -> Option<f64> {
+        (self.elapsed_ns > 0).then(|| self.ops as f64 * 1e9 / self.elapsed_ns as f64)
+    }
+}
+
+/// Operations started on a schedule, by all clients of a run together, and how well it was kept: an
+/// open-loop load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenLoopSchedule {
+    /// Operations a second that the schedule has.
+    #[serde(alias = "per_second")]
+    pub target_rate: u64,
+    /// Operations a second that were started.
+    #[serde(alias = "reached")]
+    pub achieved_rate: f64,
+    /// Mean time in ns from when an operation was to start to its end.
+    pub response_ns: f64,
+    /// Operations before whose time a client was idle, and which so started when they were to.
+    #[serde(alias = "waited")]
+    pub on_time: u64,
+    /// By how much those were late, in ns: the client's own error, not the engine's. The 99th
+    /// percentile; absent with fewer than 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_p99_ns: Option<u64>,
+}
+
+impl OpenLoopSchedule {
+    /// The share of the target rate that must be achieved.
+    pub const ENOUGH: f64 = 0.99;
+
+    /// Whether operations were started at the target rate.
+    pub fn kept_up(&self) -> bool {
+        self.achieved_rate >= Self::ENOUGH * self.target_rate as f64
+    }
+}
+
+/// What was seen of a phase that lasts by the clock, from the end of its warm-up on. What could not
+/// be measured is absent, never zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Observed {
+    /// How long, in ns.
+    pub window_ns: u64,
+    /// What each process used, by its role: `server`, `writer` (which holds an embedded engine),
+    /// `reader`, `sensor`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub processes: BTreeMap<String, Resources>,
+    /// Bytes between client and server, headers of TCP and UDP among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_bytes: Option<u64>,
+    /// By how many bytes the data directory grew, in allocated blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_growth_bytes: Option<i64>,
+    /// What was counted, by name: `samples`, `lost`, `deadline-misses`, `reads`, `missed-slots`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
+    /// Distributions in ns, by name: `commit`, `read`, `staleness`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub latencies: BTreeMap<String, Latency>,
+    /// What a reader of the figures has to know, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+}
+
+/// What processes used during a run. Absent means not measured, never zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Resources {
+    /// User and system CPU time in ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// Largest resident memory during the run in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_bytes: Option<u64>,
+    /// Mean resident memory in bytes, of samples a tenth of a second apart; absent for a run that is
+    /// too short for three.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_bytes: Option<u64>,
+    /// Bytes fetched from storage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
+    /// Bytes of pages that became dirty. Not what reaches storage: a page that stays dirty is written
+    /// once, however often it changes, and many times where it is synced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_bytes: Option<u64>,
+}
+
+/// A latency distribution in ns, from an HDR histogram of three significant digits. A percentile
+/// that the number of samples cannot support is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Samples recorded.
+    pub samples: u64,
+    /// Every how many operations one was timed.
+    pub sampled_every: u64,
+    /// Smallest.
+    pub min: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: u64,
+    /// 95th percentile: needs 20 samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95: Option<u64>,
+    /// 99th percentile: needs 100 samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<u64>,
+    /// 99.9th percentile: needs 1,000 samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_9: Option<u64>,
+    /// Largest.
+    pub max: u64,
+    /// The histogram itself: HdrHistogram V2, deflated, base64. Result files have it; where only the
+    /// percentiles are handed on it is empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hdr: String,
+}
