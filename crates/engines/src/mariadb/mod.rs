@@ -76,8 +76,7 @@ impl Engine for MariaDb {
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let (session, server) = server::connect(options, external::connect, managed::start)?;
         let (version, mut settings) = settings::read_back(&session)?;
-        let pool = settings.iter().find(|(name, _)| name == "innodb_buffer_pool_size");
-        let cache = pool.and_then(|(_, bytes)| bytes.parse().ok());
+        let cache = server::bytes(&settings, "innodb_buffer_pool_size");
         server::check(NAME, options, &mut settings, cache, tier::misfit)?;
         let pid = server.as_ref().map(Server::pid);
         let store = MariaDbStore::new(session, server);
