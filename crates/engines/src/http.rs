@@ -12,7 +12,7 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
-use ureq::{Agent, Body, Error};
+use ureq::{Agent, Body, Error, RequestBuilder};
 
 use crate::server::address::Address;
 use crate::{EngineError, Result};
@@ -32,26 +32,15 @@ pub(crate) struct HttpClient {
 }
 
 impl HttpClient {
-    /// Speaks to a server on a Unix socket.
-    pub fn unix(engine: &'static str, socket: PathBuf) -> Self {
-        let agent = agent(Some(&socket));
-        let base = "http://localhost".to_owned();
-        Self { engine, agent, socket: Some(socket), base, accept: None, authorization: None }
-    }
-
-    /// Speaks to a server at a URL without a path at its end: `http://127.0.0.1:8086`.
-    pub fn url(engine: &'static str, base: &str) -> Self {
-        let base = base.trim_end_matches('/').to_owned();
-        let agent = agent(None);
-        Self { engine, agent, socket: None, base, accept: None, authorization: None }
-    }
-
-    /// Speaks to a server where another process said it is.
+    /// Speaks to a server on a Unix socket, or at a URL without a path at its end:
+    /// `http://127.0.0.1:8086`.
     pub fn at(engine: &'static str, address: &Address) -> Self {
-        match address {
-            Address::Socket(socket) => Self::unix(engine, socket.clone()),
-            Address::Url(url) => Self::url(engine, url),
-        }
+        let (socket, base) = match address {
+            Address::Socket(socket) => (Some(socket.clone()), "http://localhost"),
+            Address::Url(url) => (None, url.trim_end_matches('/')),
+        };
+        let (agent, base) = (agent(socket.as_deref()), base.to_owned());
+        Self { engine, agent, socket, base, accept: None, authorization: None }
     }
 
     /// Ends the connection; the next request makes a new one.
@@ -70,35 +59,28 @@ impl HttpClient {
         self.authorization = Some(header);
     }
 
-    /// Asks for a path, which begins with `/` and is encoded as a URL's must be.
-    ///
-    /// # Errors
-    /// When the server is not reached, or answers with a status of 400 and more: with its words.
+    /// Asks for a path, which begins with `/` and is encoded as a URL's must be. Fails when the
+    /// server is not reached, or answers with a status of 400 and more: with its words.
+    #[cfg(feature = "influxdb")]
     pub fn get(&self, path: &str) -> Result<Body> {
-        let mut request = self.agent.get(format!("{}{path}", self.base));
-        if let Some(media_type) = self.accept {
-            request = request.header("accept", media_type);
-        }
-        if let Some(header) = &self.authorization {
-            request = request.header("authorization", header);
-        }
+        let request = self.headed(self.agent.get(format!("{}{path}", self.base)));
         self.answer("GET", path, request.call())
     }
 
     /// Sends a body to a path.
-    ///
-    /// # Errors
-    /// As of [`get`](Self::get).
     pub fn post(&self, path: &str, content_type: &str, body: &[u8]) -> Result<Body> {
-        let mut request = self.agent.post(format!("{}{path}", self.base));
-        request = request.header("content-type", content_type);
+        let request = self.headed(self.agent.post(format!("{}{path}", self.base)));
+        self.answer("POST", path, request.header("content-type", content_type).send(body))
+    }
+
+    fn headed<B>(&self, mut request: RequestBuilder<B>) -> RequestBuilder<B> {
         if let Some(media_type) = self.accept {
             request = request.header("accept", media_type);
         }
         if let Some(header) = &self.authorization {
             request = request.header("authorization", header);
         }
-        self.answer("POST", path, request.send(body))
+        request
     }
 
     fn answer(
@@ -131,9 +113,6 @@ pub(crate) fn reader(body: Body) -> impl Read {
 }
 
 /// Reads an answer to its end, so that the connection can be used again, and forgets it.
-///
-/// # Errors
-/// When the connection breaks.
 pub(crate) fn discard(engine: &'static str, body: Body) -> Result<()> {
     let read = std::io::copy(&mut reader(body), &mut std::io::sink());
     read.map(drop).map_err(|error| EngineError::failed(engine, "end its answer", error))
@@ -173,17 +152,13 @@ impl Connector for Unix {
         details: &ConnectionDetails,
         _: Option<()>,
     ) -> std::result::Result<Option<UnixTransport>, Error> {
-        let stream = connect(&self.socket)?;
+        let stream = UnixStream::connect(&self.socket)?;
         let buffers = LazyBuffers::new(
             details.config.input_buffer_size(),
             details.config.output_buffer_size(),
         );
         Ok(Some(UnixTransport { stream, buffers }))
     }
-}
-
-fn connect(socket: &Path) -> std::result::Result<UnixStream, Error> {
-    UnixStream::connect(socket).map_err(Error::Io)
 }
 
 /// A connection; requests have no time-outs, since a phase's cap and the trial's rule here.

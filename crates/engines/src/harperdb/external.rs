@@ -9,9 +9,6 @@ use crate::{EngineError, OpenOptions, Result};
 
 /// Connects to the operations API and makes a database of our own; nothing else of the server is
 /// touched.
-///
-/// # Errors
-/// When the URL is none, the server is not reached, or the user may create no database.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let mut session = reach(url, &options.guest)?;
     session.remove()?;
@@ -20,9 +17,6 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
 }
 
 /// Connects.
-///
-/// # Errors
-/// When the URL is none, or the server is not reached.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let wrong = |why: &str| {
         let wanted = "give it as http://user:password@host:9925";

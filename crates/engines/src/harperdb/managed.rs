@@ -39,10 +39,6 @@ const WITH_PATHS: [&str; 2] =
     ["root/harperdb-config.yaml", "home/.harperdb/hdb_boot_properties.file"];
 
 /// Starts a server on a copy of the template, which is made first if need be, and connects.
-///
-/// # Errors
-/// When HarperDB is not installed, the kernel gives it no network of its own, or it does not
-/// start: with the last lines of its log.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let installation = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::create(NAME, &options.dir, Account::ourselves())?;

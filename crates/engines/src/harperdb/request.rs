@@ -60,9 +60,6 @@ impl Request {
     }
 
     /// Appends fields of an object that has members before them.
-    ///
-    /// # Errors
-    /// As of [`value`].
     pub fn fields<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>) -> Result<()> {
         for (name, of) in fields {
             self.raw(",").text(name).raw(":");
@@ -82,10 +79,8 @@ impl Request {
     }
 }
 
-/// Writes a value. Doubles are written with the digits that read back as the same double.
-///
-/// # Errors
-/// When it is an integer that a JavaScript number does not hold, or a double that JSON does not.
+/// Writes a value. Doubles are written with the digits that read back as the same double. Fails
+/// when it is an integer that a JavaScript number does not hold, or a double that JSON does not.
 pub(super) fn value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
     match of {
         Value::Null => out.extend_from_slice(b"null"),
@@ -121,9 +116,6 @@ pub(super) fn value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
 }
 
 /// Refuses an integer that a JavaScript number would round.
-///
-/// # Errors
-/// When it would.
 pub(super) fn exact(int: i64) -> Result<()> {
     if (-EXACT..=EXACT).contains(&int) {
         return Ok(());

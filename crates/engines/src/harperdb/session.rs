@@ -44,9 +44,6 @@ impl Session {
     }
 
     /// Speaks to a database that another process has opened, which stays.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn join(at: &str) -> Result<Self> {
         let [database, credentials, address] = address::parts(NAME, at)?;
         let address = Address::from(address);
@@ -57,9 +54,6 @@ impl Session {
     }
 
     /// Asks whether somebody answers, and whether we may ask.
-    ///
-    /// # Errors
-    /// When the server is not reached, or does not let the user in.
     pub fn ping(&mut self) -> Result<()> {
         self.request.begin_plain("registration_info");
         self.request.raw("}");
@@ -77,9 +71,6 @@ impl Session {
     }
 
     /// Creates its database, which is dropped with it.
-    ///
-    /// # Errors
-    /// When the server is not reached, or this user may not.
     pub fn create_database(&mut self) -> Result<()> {
         self.database_operation("create_database")?;
         self.guest = true;
@@ -87,9 +78,6 @@ impl Session {
     }
 
     /// Drops the database if it was made for this run.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn leave(&mut self) -> Result<()> {
         if std::mem::take(&mut self.guest) {
             self.database_operation("drop_database")
@@ -99,9 +87,6 @@ impl Session {
     }
 
     /// Drops what a killed client has left of the database.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn remove(&mut self) -> Result<()> {
         let is_there = self.described()?.get(&self.database).is_some();
         if is_there { self.database_operation("drop_database") } else { Ok(()) }
@@ -121,9 +106,6 @@ impl Session {
     }
 
     /// Drops a table of the database, if it is there.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn drop_table(&mut self, table: &str) -> Result<()> {
         let all = self.described()?;
         if all.get(&self.database).is_none_or(|tables| tables.get(table).is_none()) {
@@ -140,35 +122,23 @@ impl Session {
     }
 
     /// Sends the request; what it answers does not matter if it is no error.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn run(&mut self) -> Result<()> {
         http::discard(NAME, send(&self.http, &self.request)?)
     }
 
     /// Sends the request and gives its whole answer.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn answer(&mut self) -> Result<serde_json::Value> {
         let body = http::reader(send(&self.http, &self.request)?);
         serde_json::from_reader(body).map_err(row::unreadable)
     }
 
     /// Sends the request and visits the rows it answers with.
-    ///
-    /// # Errors
-    /// What the server reports, or the first error of `visit`.
     pub fn rows(&mut self, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
         let body = http::reader(send(&self.http, &self.request)?);
         row::each(body, &mut self.cells, columns, visit)
     }
 
     /// Sends a change and counts the records that it made.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn count(&mut self) -> Result<u64> {
         row::count(http::reader(send(&self.http, &self.request)?))
     }

@@ -28,9 +28,6 @@ const NAMES: [&str; 18] = [
 ];
 
 /// The version, and the settings by their own names; one that this version lacks is left out.
-///
-/// # Errors
-/// What the server reports.
 pub(super) fn read_back(session: &mut Session) -> Result<(String, Vec<(String, String)>)> {
     session.request.begin_plain("registration_info");
     session.request.raw("}");

@@ -50,9 +50,6 @@ pub(super) type Receive<'a> = dyn FnMut(&Row, bool, &Series) -> Result<()> + 'a;
 /// (<https://docs.influxdata.com/influxdb/v1.8/tools/api/#query-string-parameters-1>, `chunked`):
 /// `{"results": [{"series": [{"name", "tags", "columns", "values"}], "partial"}]}`, where
 /// `partial` says that more follows, and `error` stands in a result or in its place.
-///
-/// # Errors
-/// The engine's, in whatever chunk; that of `receive`; an answer that breaks off.
 pub(super) fn read(input: impl BufRead, receive: &mut Receive<'_>) -> Result<()> {
     let mut reading = Reading {
         decoder: Decoder::new(input),

@@ -9,9 +9,6 @@ use crate::{EngineError, OpenOptions, Result};
 
 /// Connects and creates a database of our own, which is dropped at the end; nothing else of the
 /// server is touched.
-///
-/// # Errors
-/// When the URL is none, the server is not reached, or the user may create no database.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let mut session = reach(url, &options.guest)?;
     session.end()?;
@@ -21,9 +18,6 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
 }
 
 /// Connects; the database `name` is dropped at the end.
-///
-/// # Errors
-/// When the URL is none, or the server is not reached.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let HttpUrl { base, user } = HttpUrl::parse(url).map_err(|why| {
         let wanted = "give it as http://user:password@host:8086, or without the user";

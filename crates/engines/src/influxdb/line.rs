@@ -7,11 +7,9 @@ use super::NAME;
 use crate::series::{FieldValue, Point, TagValue};
 use crate::{EngineError, Result};
 
-/// Adds a point as one line. On an error, what was added is taken back.
-///
-/// # Errors
-/// When the protocol has no way to write a value: a number that is none, a tag that is empty, has
-/// a line break in it or ends with a backslash; or when there is no field.
+/// Adds a point as one line. On an error, what was added is taken back. Fails when the protocol has
+/// no way to write a value: a number that is none, a tag that is empty, has a line break in it or
+/// ends with a backslash; or when there is no field.
 pub(super) fn append(lines: &mut Vec<u8>, measurement: &str, point: &Point<'_>) -> Result<()> {
     let begin = lines.len();
     let added = add(lines, measurement, point);

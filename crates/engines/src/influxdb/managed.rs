@@ -24,9 +24,6 @@ const DATABASE: &str = "embermark";
 const MIB: u64 = 1024 * 1024;
 
 /// Starts a server as `options` say and creates the database.
-///
-/// # Errors
-/// When InfluxDB is not installed, or does not start: with the last lines of its log.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::create(NAME, &options.dir, Account::ourselves())?;

@@ -89,10 +89,8 @@ impl Engine for InfluxDb {
         let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let pid = server.as_ref().map(Server::pid);
         let (version, mut settings) = settings::read_back(&mut session, pid.is_none())?;
-        let size = settings.iter().find(|(name, _)| name == settings::SNAPSHOT);
-        let cache = size.and_then(|(_, bytes)| bytes.parse::<u64>().ok());
         // As a private one is given `--memory`: what is written and what gathers meanwhile.
-        let cache = cache.map(|bytes| 2 * bytes);
+        let cache = server::bytes(&settings, settings::SNAPSHOT).map(|bytes| 2 * bytes);
         server::check(NAME, options, &mut settings, cache, |tier, found| {
             TIERS.of(tier).misfit(found)
         })?;

@@ -43,10 +43,7 @@ struct State {
 
 /// Waits until the caches are empty and nothing is compacted any more. After writes alone one
 /// file a shard says so. After deletions a file may still be due for a rewrite, and nothing but
-/// quiet shows that it is not.
-///
-/// # Errors
-/// The engine's message, or that its maintenance does not end in time.
+/// quiet shows that it is not. Fails when its maintenance does not end in time.
 pub(super) fn private(session: &mut Session, deleted: bool) -> Result<()> {
     wait(session, |state, quiet| {
         state.busy == 0
@@ -57,9 +54,6 @@ pub(super) fn private(session: &mut Session, deleted: bool) -> Result<()> {
 
 /// Waits until nothing is compacted, on a server whose settings are not ours: its cache is left
 /// as it is.
-///
-/// # Errors
-/// As of [`private`].
 pub(super) fn given(session: &mut Session) -> Result<()> {
     wait(session, |state, _| state.busy == 0)
 }

@@ -12,10 +12,8 @@ pub(super) enum Place {
     Tag(usize),
 }
 
-/// Finds the columns in a series: among its values, then among its tags.
-///
-/// # Errors
-/// When one is not there; names those that are.
+/// Finds the columns in a series: among its values, then among its tags. Fails when one is not
+/// there; names those that are.
 pub(super) fn places(columns: &[&str], series: &Series, found: &mut Vec<Place>) -> Result<()> {
     found.clear();
     for column in columns {

@@ -62,9 +62,6 @@ impl Session {
     }
 
     /// Speaks to a database that another process has opened, which stays.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn join(at: &str) -> Result<Self> {
         let [database, credentials, address] = address::parts(NAME, at)?;
         let credentials = credentials.strip_prefix('-').unwrap_or_default();
@@ -93,18 +90,12 @@ impl Session {
     /// Creates the database. Its shards span a year, so that there is one: the cache is one for
     /// each shard, and the manual advises long spans for data that lie far back or are loaded in
     /// bulk (<https://docs.influxdata.com/influxdb/v1.8/concepts/schema_and_data_layout/#shard-group-duration-management>).
-    ///
-    /// # Errors
-    /// The engine's message.
     pub fn create_database(&mut self) -> Result<()> {
         let sql = format!("CREATE DATABASE \"{}\" WITH SHARD DURATION 52w", self.database);
         self.execute(&sql)
     }
 
-    /// Creates the first user, who may do everything.
-    ///
-    /// # Errors
-    /// The engine's message: there is one already, too.
+    /// Creates the first user, who may do everything. Fails when there is one already.
     pub fn create_user(&mut self, name: &str, password: &str) -> Result<()> {
         let sql = format!("CREATE USER {name} WITH PASSWORD '{password}' WITH ALL PRIVILEGES");
         self.execute(&sql)
@@ -116,9 +107,6 @@ impl Session {
     }
 
     /// Drops the database now, if it was to be dropped at the end.
-    ///
-    /// # Errors
-    /// The engine's message.
     pub fn end(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.drop_database) {
             return Ok(());
@@ -127,19 +115,14 @@ impl Session {
         self.execute(&sql)
     }
 
-    /// Writes lines; they are in the synced log when this returns.
-    ///
-    /// # Errors
-    /// The engine's message, also when only some of the lines were refused.
+    /// Writes lines; they are in the synced log when this returns. Fails also when only some of the
+    /// lines were refused.
     pub fn write(&self, lines: &[u8]) -> Result<()> {
         let answer = self.client.post(&self.write_path, "text/plain; charset=utf-8", lines)?;
         discard(NAME, answer)
     }
 
     /// Asks a question and visits its rows as the columns asked for.
-    ///
-    /// # Errors
-    /// The engine's message, that of a column that the answer lacks, or that of `visit`.
     pub fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
         let mut found = std::mem::take(&mut self.places);
         let answered = self.series(influxql, &mut |row, first, series| {
@@ -153,17 +136,11 @@ impl Session {
     }
 
     /// Runs a statement without a result.
-    ///
-    /// # Errors
-    /// The engine's message.
     pub fn execute(&mut self, influxql: &str) -> Result<()> {
         self.series(influxql, &mut |_, _, _| Ok(()))
     }
 
     /// Asks a question and gives its rows as they come, with their series.
-    ///
-    /// # Errors
-    /// The engine's message, or that of `receive`.
     pub fn series(&mut self, influxql: &str, receive: &mut Receive<'_>) -> Result<()> {
         let answer = self.ask(influxql)?;
         answer::read(BufReader::with_capacity(READ, reader(answer)), receive)
@@ -171,9 +148,6 @@ impl Session {
 
     /// Asks for an answer of one piece as JSON: in MessagePack version 1.6 leaves out durations
     /// and sizes, which only the account of its settings holds, and with them the order of a row.
-    ///
-    /// # Errors
-    /// The engine's message.
     pub fn json(&mut self, influxql: &str) -> Result<serde_json::Value> {
         self.client.accept("application/json");
         let answer = self.ask(influxql);
@@ -201,9 +175,6 @@ impl Session {
     /// Sums a counter of the server's statistics
     /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-stats>) over every
     /// series that `of` lets pass: given the counter's name.
-    ///
-    /// # Errors
-    /// The engine's message.
     pub fn statistics(&mut self, of: &str, add: &mut dyn FnMut(&str, i64)) -> Result<()> {
         let database = self.database.clone();
         let ours = |series: &Series| {

@@ -19,10 +19,7 @@ pub(super) const SNAPSHOT: &str = "data.cache-snapshot-memory-size";
 type Settings = Vec<(String, String)>;
 
 /// The version, and the settings by their own names, behind that of their section. Those of UDP
-/// are of no interest on a server that is `given`.
-///
-/// # Errors
-/// The engine's message; the user of a server that is given has to be an administrator.
+/// are of no interest on a server that is `given`, whose user has to be an administrator.
 pub(super) fn read_back(session: &mut Session, given: bool) -> Result<(String, Settings)> {
     let answer = session.json("SHOW DIAGNOSTICS")?;
     let mut version = None;

@@ -60,9 +60,6 @@ pub(super) struct Sender {
 
 impl Sender {
     /// To the server with that process id.
-    ///
-    /// # Errors
-    /// When it does not listen.
     pub fn to(pid: u32) -> Result<Self> {
         let connect = || -> std::io::Result<_> {
             let queue = Queue::of(pid)?;
@@ -88,9 +85,6 @@ impl Sender {
     }
 
     /// Goes on with a new socket of its own. What was sent is still waited for.
-    ///
-    /// # Errors
-    /// When the kernel has none.
     pub fn renew(&mut self) -> Result<()> {
         self.socket = socket(self.queue.port())
             .map_err(|error| Session::failed("be reached over UDP again", error))?;
@@ -108,9 +102,6 @@ impl Sender {
     }
 
     /// Sends one line.
-    ///
-    /// # Errors
-    /// As of [`send`].
     pub fn one(&mut self, line: &[u8]) -> Result<()> {
         self.wait_for_room(line.len())?;
         send(&self.socket, line)?;
@@ -119,9 +110,6 @@ impl Sender {
     }
 
     /// Sends a point with others of its kind, when a datagram is full.
-    ///
-    /// # Errors
-    /// When the point cannot be written, or as of [`send`].
     pub fn pack(&mut self, measurement: &str, point: &Point<'_>) -> Result<()> {
         let before = self.packet.len();
         line::append(&mut self.packet, measurement, point)?;
@@ -133,9 +121,6 @@ impl Sender {
     }
 
     /// Sends what waits.
-    ///
-    /// # Errors
-    /// As of [`send`].
     pub fn rest(&mut self) -> Result<()> {
         if self.packet.is_empty() { Ok(()) } else { self.send_packet(self.packet.len()) }
     }
@@ -188,10 +173,8 @@ impl Sender {
         }
     }
 
-    /// Waits until everything sent was written, so that it can be read.
-    ///
-    /// # Errors
-    /// When a datagram was dropped, or the server could not understand one or write a point.
+    /// Waits until everything sent was written, so that it can be read. Fails when a datagram was
+    /// dropped, or the server could not understand one or write a point.
     pub fn flush(&mut self, session: &mut Session) -> Result<()> {
         let mut since = Instant::now();
         while self.owes() {
@@ -230,8 +213,7 @@ fn socket(port: u16) -> std::io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// # Errors
-/// When the server does not listen any more, or the datagram is larger than one may be.
+/// Fails when the server does not listen any more, or the datagram is larger than one may be.
 fn send(socket: &UdpSocket, datagram: &[u8]) -> Result<()> {
     match socket.send(datagram) {
         Ok(_) => Ok(()),

@@ -56,10 +56,8 @@ impl Batch {
         self.count += 1;
     }
 
-    /// The command; nothing more can be pushed until it is begun again.
-    ///
-    /// # Errors
-    /// When a name in it holds a NUL.
+    /// The command; nothing more can be pushed until it is begun again. Fails when a name in it
+    /// holds a NUL.
     pub fn finish(&mut self, waits: bool) -> Result<&[u8], Failure> {
         if let Some(documents) = self.documents.take() {
             self.command.end(documents);

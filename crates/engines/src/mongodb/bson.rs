@@ -45,10 +45,8 @@ impl Writer {
         self.bytes.len()
     }
 
-    /// Ends the whole document: its bytes. Nothing more can be written until it is cleared.
-    ///
-    /// # Errors
-    /// When a name in it holds a NUL.
+    /// Ends the whole document: its bytes. Nothing more can be written until it is cleared. Fails
+    /// when a name in it holds a NUL.
     pub fn finish(&mut self) -> Result<&[u8], Failure> {
         self.end(Begun(0));
         match self.has_bad_name {

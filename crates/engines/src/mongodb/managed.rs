@@ -24,9 +24,6 @@ const DATABASE: &str = "embermark";
 const SMALLEST_CACHE: u64 = 1 << 20;
 
 /// Starts a server as `options` say and connects.
-///
-/// # Errors
-/// When MongoDB is not installed, or does not start: with the last lines of its log.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let found = installation::find().map_err(|missing| missing.error(NAME))?;

@@ -74,8 +74,7 @@ impl Engine for MongoDb {
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let (version, mut settings) = settings::read_back(&mut session, options.durability)?;
-        let size = settings.iter().find(|(name, _)| name == settings::CACHE);
-        let cache = size.and_then(|(_, bytes)| bytes.parse().ok());
+        let cache = server::bytes(&settings, settings::CACHE);
         server::check(NAME, options, &mut settings, cache, |tier, found| {
             TIERS.of(tier).misfit(found)
         })?;

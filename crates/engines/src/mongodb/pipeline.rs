@@ -17,10 +17,8 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    /// The pipeline of that text as the element `pipeline` of a command.
-    ///
-    /// # Errors
-    /// When the driver finds no JSON array of documents in the text (MongoDB's extended JSON,
+    /// The pipeline of that text as the element `pipeline` of a command. Fails when the driver
+    /// finds no JSON array of documents in the text (MongoDB's extended JSON,
     /// <https://www.mongodb.com/docs/v6.0/reference/mongodb-extended-json/>).
     pub fn element(&mut self, text: &str) -> Result<&[u8]> {
         let at = match self.kept.iter().position(|(known, _)| known == text) {

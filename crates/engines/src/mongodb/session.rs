@@ -38,9 +38,6 @@ pub(super) struct Session {
 impl Session {
     /// A session with the database `name`, on a connection of its own. Nothing is asked yet but
     /// how the server speaks.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn new(
         library: &'static MongoLib,
         uri: Uri,
@@ -54,9 +51,6 @@ impl Session {
     }
 
     /// A session with a database that another process has opened, which stays when it ends.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn join(at: &str) -> Result<Self> {
         let [name, address] = address::parts(NAME, at)?;
         let could_not = |e| failed("join a database", &e);
@@ -74,9 +68,6 @@ impl Session {
 
     /// Ends the connection and begins anew: a driver that knows nothing of the server. The new
     /// connection is made before the old one ends.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn renew(&mut self) -> Result<()> {
         let fresh = Client::connect(self.library, &self.uri);
         self.client = Some(fresh.map_err(|e| failed("connect again", &e))?);
@@ -94,27 +85,20 @@ impl Session {
     }
 
     /// Asks whether somebody answers, and whether we may ask.
-    ///
-    /// # Errors
-    /// What the server or the driver says.
     pub fn ping(&mut self) -> std::result::Result<(), Failure> {
         let mut ping = Writer::new(SMALL);
         ping.int32("ping", 1);
         self.run(ping.finish()?).map(|_| ())
     }
 
-    /// Runs a command on our database, and gives the answer.
-    ///
-    /// # Errors
-    /// What the server or the driver says; a failed write is none, its answer says so.
+    /// Runs a command on our database, and gives the answer. A write that failed is no error: its
+    /// answer says so.
     pub fn run(&mut self, command: &[u8]) -> std::result::Result<Document<'_>, Failure> {
         self.client.as_mut().ok_or_else(ended)?.run(&self.name, command)
     }
 
-    /// Runs a command that changes documents, and gives the number that the server counted.
-    ///
-    /// # Errors
-    /// What the server or the driver says; that the write was refused, too.
+    /// Runs a command that changes documents, and gives the number that the server counted. Fails
+    /// also when the write was refused.
     pub fn write(&mut self, command: &[u8]) -> std::result::Result<u64, Failure> {
         let answer = self.run(command)?;
         if let Some(refused) = Failure::of_write(answer) {
@@ -126,9 +110,6 @@ impl Session {
 
     /// Runs a command on the database `admin`, where nothing of ours is named; `rest` writes what
     /// follows its name.
-    ///
-    /// # Errors
-    /// The server's message.
     pub fn admin(&mut self, name: &str, rest: impl FnOnce(&mut Writer)) -> Result<Document<'_>> {
         let mut command = Writer::new(SMALL);
         command.int32(name, 1);
@@ -141,9 +122,6 @@ impl Session {
 
     /// Runs a command that answers with documents of a collection, which `visit` is given one by
     /// one; the server sends `batch` of them at a time after the first ones.
-    ///
-    /// # Errors
-    /// What went wrong, on which side.
     pub fn stream(
         &mut self,
         command: &mut Writer,
@@ -189,9 +167,6 @@ impl Session {
 
     /// Drops what a killed client has left of the database, once nothing of it is under way any more:
     /// a write that goes on would make its collection again.
-    ///
-    /// # Errors
-    /// The server's message.
     pub fn remove(&mut self) -> Result<()> {
         let name = self.name.to_string_lossy().into_owned();
         let began = Instant::now();
@@ -220,9 +195,6 @@ impl Session {
     }
 
     /// Drops the database where the server is not ours; then nothing more can be run.
-    ///
-    /// # Errors
-    /// The server's message.
     pub fn end(&mut self) -> Result<()> {
         if self.client.is_none() {
             return Ok(());

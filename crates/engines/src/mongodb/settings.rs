@@ -30,9 +30,6 @@ const OPTIONS: [&str; 6] = [
 ];
 
 /// The version, and the settings by the names that the server's answers have.
-///
-/// # Errors
-/// When the server reports one.
 pub(super) fn read_back(
     session: &mut Session,
     durability: Durability,

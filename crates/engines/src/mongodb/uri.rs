@@ -30,10 +30,7 @@ pub(super) struct Uri {
 unsafe impl Send for Uri {}
 
 impl Uri {
-    /// Of a server; `library` is the driver.
-    ///
-    /// # Errors
-    /// When the URL is none: why, without its password.
+    /// Of a server; `library` is the driver. Fails when the URL is none: why, without its password.
     pub fn new(library: &'static MongoLib, address: &Address) -> Result<Self, String> {
         match address {
             Address::Socket(path) => Self::of_url(library, &of_socket(path)),

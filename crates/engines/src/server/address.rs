@@ -38,9 +38,6 @@ impl From<&str> for Address {
 
 /// The parts of what [`Lifecycle::join`](crate::Lifecycle::join) said, which spaces divide; the last
 /// may have some in it.
-///
-/// # Errors
-/// When there are not so many.
 pub(crate) fn parts<'a, const N: usize>(engine: &'static str, at: &'a str) -> Result<[&'a str; N]> {
     let parts: Vec<&str> = at.splitn(N, ' ').collect();
     parts.try_into().map_err(|_| {
@@ -51,9 +48,6 @@ pub(crate) fn parts<'a, const N: usize>(engine: &'static str, at: &'a str) -> Re
 
 /// A port of the loopback address that nobody uses: bound, and let go of. Another program may take
 /// it before the server does, which then does not start and says so.
-///
-/// # Errors
-/// When there is none.
 pub(crate) fn free_port(engine: &'static str) -> Result<u16> {
     let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|bound| bound.local_addr());
     bound

@@ -92,9 +92,6 @@ impl<'a> ServerSpec<'a> {
 
 /// A session with the database that options ask for: one of a server that is given by URL, or of a
 /// private one, which is started for it.
-///
-/// # Errors
-/// Those of `given` and of `private`.
 pub(crate) fn connect<S>(
     options: &OpenOptions,
     given: impl FnOnce(&str, &OpenOptions) -> Result<S>,
@@ -107,10 +104,8 @@ pub(crate) fn connect<S>(
 }
 
 /// Holds what a server gave back against the tier asked for; `misfit` tells where it is weaker than
-/// a tier. Of one that is given by URL it adds what it keeps, and its cache in bytes.
-///
-/// # Errors
-/// When it keeps less: a server of our own has failed, and one that is given will not do.
+/// a tier. Of one that is given by URL it adds what it keeps, and its cache in bytes. Fails when it
+/// keeps less: a server of our own has failed, and one that is given will not do.
 pub(crate) fn check(
     engine: &'static str,
     options: &OpenOptions,
@@ -141,20 +136,19 @@ pub(crate) fn check(
     Ok(())
 }
 
+/// A setting in bytes, as a server gave it back.
+pub(crate) fn bytes(settings: &[(String, String)], name: &str) -> Option<u64> {
+    settings.iter().find(|(known, _)| known == name)?.1.parse().ok()
+}
+
 /// A password of 128 random bits for a private server that listens on TCP; none in a network of our
 /// own, where nobody else is.
-///
-/// # Errors
-/// When the system has no random bits.
 pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
     if crate::network::is_own() { Ok(None) } else { random(engine).map(Some) }
 }
 
 /// Whether a server may listen on TCP without a password, or on every address: in a network of our
-/// own alone.
-///
-/// # Errors
-/// Unsupported in one that others share.
+/// own alone. Unsupported in one that others share.
 pub(crate) fn alone(engine: &'static str) -> Result<()> {
     if crate::network::is_own() {
         return Ok(());
@@ -165,9 +159,6 @@ pub(crate) fn alone(engine: &'static str) -> Result<()> {
 }
 
 /// 128 random bits, in hexadecimal digits.
-///
-/// # Errors
-/// When the system has none.
 pub(crate) fn random(engine: &'static str) -> Result<String> {
     let mut bytes = [0; 16];
     let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
@@ -184,10 +175,8 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts a server and waits until `ready`, a real request, succeeds; gives what it returned.
-    ///
-    /// # Errors
-    /// When the program cannot be started, exits, or is not ready in time: with the last lines
-    /// of its log.
+    /// Fails when the program cannot be started, exits, or is not ready in time: with the last
+    /// lines of its log.
     pub fn start<T>(
         spec: ServerSpec<'_>,
         home: &Home,
@@ -200,9 +189,6 @@ impl Server {
     /// network namespace of its own with a loopback device: no other process reaches its ports.
     /// `ready` speaks to a Unix socket in `home`. With [`Link::Loopback`] that namespace is ours
     /// already.
-    ///
-    /// # Errors
-    /// Those of [`start`](Self::start), and when the kernel gives no namespace: what to do then.
     pub fn start_alone<T>(
         spec: ServerSpec<'_>,
         link: Link,
@@ -243,10 +229,8 @@ impl Server {
         self.process.child.id()
     }
 
-    /// Stops it in good order.
-    ///
-    /// # Errors
-    /// When it had died before, crashed, or had to be killed: with the last lines of its log.
+    /// Stops it in good order. Fails when it had died before, crashed, or had to be killed: with
+    /// the last lines of its log.
     pub fn stop(mut self) -> Result<()> {
         if self.process.has_exited() {
             return Err(self.process.failed_early("keep"));
@@ -266,9 +250,6 @@ impl Server {
 }
 
 /// Runs a program to its end, such as the one that creates a server's files.
-///
-/// # Errors
-/// When it cannot be started, fails, or takes too long: with the last lines of its log.
 pub(crate) fn run_to_end(spec: ServerSpec<'_>, home: &Home) -> Result<()> {
     let within = spec.ready_within;
     let mut process = Process::spawn(spec, home, Network::Shared)?;

@@ -9,10 +9,7 @@ pub(crate) struct HttpUrl<'a> {
 }
 
 impl<'a> HttpUrl<'a> {
-    /// Takes a URL apart.
-    ///
-    /// # Errors
-    /// What is wrong with it, without a part of it.
+    /// Takes a URL apart, or says what is wrong with it, without a part of it.
     pub fn parse(url: &'a str) -> Result<Self, &'static str> {
         let rest = url.strip_prefix("http://").ok_or("it does not begin with http://")?;
         let rest = rest.strip_suffix('/').unwrap_or(rest);
