@@ -55,6 +55,7 @@ impl HttpClient {
     }
 
     /// Sends this `Authorization` header with every request.
+    #[cfg(feature = "harperdb")]
     pub fn authorize(&mut self, header: String) {
         self.authorization = Some(header);
     }
