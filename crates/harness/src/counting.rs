@@ -36,9 +36,7 @@ impl Run<'_> {
         let needed = crate::run::needed_bytes(self.plan, cells);
         let isolation = Isolation::begin(&self.dirs.data, needed);
         if let Err(why) = &isolation {
-            let not_counted = format!("bytes that reach the disk were not counted: {why}");
-            self.progress.note(&not_counted);
-            self.journal.add(Line::NotCounted { not_counted })?;
+            self.not_counted(format!("bytes that reach the disk were not counted: {why}"))?;
         }
         let isolation = isolation.ok();
         for (number, cell) in (before + 1..).zip(cells) {
@@ -50,13 +48,28 @@ impl Run<'_> {
             let Some(load) = timed.filter(|_| !lasts || isolation.is_some()) else { continue };
             self.progress.trial(number, &cell.id, 0);
             let load = (!lasts).then_some(&*load);
-            let counted = self.count_cell(cell, load, isolation.as_ref())?;
-            let Some(trial) = counted else { return Ok(false) };
+            let trial = match self.count_cell(cell, load, isolation.as_ref()) {
+                Ok(Some(trial)) => trial,
+                Ok(None) => return Ok(false),
+                // Its timed trials stand.
+                Err(HarnessError::Isolation { why }) => {
+                    let id = &cell.id;
+                    let why = format!("what reaches the disk in {id} was not counted: {why}");
+                    self.not_counted(why)?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             self.show_ending(&trial);
             let cell = cell.id.clone();
             self.journal.add(Line::Counted { counted: Box::new(EndedTrial { cell, trial }) })?;
         }
         Ok(true)
+    }
+
+    fn not_counted(&mut self, why: String) -> Result<(), HarnessError> {
+        self.progress.note(&why);
+        self.journal.add(Line::NotCounted { not_counted: why })
     }
 
     /// Counts one cell: the size of a database that is loaded once, by the phases of `load`,
