@@ -52,7 +52,7 @@ impl Run<'_> {
                 Ok(Some(trial)) => trial,
                 Ok(None) => return Ok(false),
                 // Its timed trials stand.
-                Err(HarnessError::Isolation { why }) => {
+                Err(HarnessError::Isolation(why)) => {
                     let id = &cell.id;
                     let why = format!("what reaches the disk in {id} was not counted: {why}");
                     self.not_counted(why)?;
