@@ -1,73 +1,102 @@
 //! The HTTP client of engines that speak HTTP: one connection, kept open.
 
-use std::fmt;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use ureq::config::Config;
-use ureq::http::Uri;
+use ureq::http::{Response, Uri};
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
-use ureq::{Agent, Body, Error};
+use ureq::{Agent, Body, Error, RequestBuilder};
 
-use crate::server::address::Address;
-use crate::{EngineError, Result};
+use crate::EngineError;
+use crate::server::address::{self, Address};
+use crate::server::url::{HttpUrl, decoded};
+
+/// The client's results are the engine's, but for those that say otherwise.
+type Result<T, E = EngineError> = std::result::Result<T, E>;
+
+/// In place of a user and a password, where there are none.
+const NOBODY: &str = "-";
 
 /// Bytes of an error's body that are shown.
 const SHOWN: u64 = 2_000;
 
-/// A client of one server.
+/// A client of one server, which speaks to one database of it.
 pub(crate) struct HttpClient {
     engine: &'static str,
     agent: Agent,
-    /// The Unix socket, if it is one.
-    socket: Option<PathBuf>,
-    base: String,
-    accept: Option<&'static str>,
+    address: Address,
+    /// The media type of answers that is asked for with every request.
+    pub accept: &'static str,
     authorization: Option<String>,
+    pub database: String,
+    at: String,
 }
 
 impl HttpClient {
-    /// Speaks to a server on a Unix socket.
-    pub fn unix(engine: &'static str, socket: PathBuf) -> Self {
-        let agent = agent(Some(&socket));
-        let base = "http://localhost".to_owned();
-        Self { engine, agent, socket: Some(socket), base, accept: None, authorization: None }
-    }
-
-    /// Speaks to a server at a URL without a path at its end: `http://127.0.0.1:8086`.
-    pub fn url(engine: &'static str, base: &str) -> Self {
-        let base = base.trim_end_matches('/').to_owned();
-        let agent = agent(None);
-        Self { engine, agent, socket: None, base, accept: None, authorization: None }
-    }
-
-    /// Speaks to a server where another process said it is.
-    pub fn at(engine: &'static str, address: &Address) -> Self {
-        match address {
-            Address::Socket(socket) => Self::unix(engine, socket.clone()),
-            Address::Url(url) => Self::url(engine, url),
+    /// Speaks to a database as a user, `name:password` encoded as in a URL, or as nobody; another
+    /// process reaches the server `elsewhere`. Nothing is sent.
+    pub fn new(
+        engine: &'static str,
+        database: &str,
+        user: Option<&str>,
+        address: &Address,
+        elsewhere: &Address,
+    ) -> Self {
+        // As HTTP sends them: RFC 7617.
+        let basic = |user| format!("Basic {}", BASE64_STANDARD.encode(user));
+        Self {
+            engine,
+            agent: agent(address),
+            address: address.clone(),
+            accept: "application/json",
+            authorization: user.and_then(decoded).map(basic),
+            database: database.to_owned(),
+            at: format!("{database} {} {elsewhere}", user.unwrap_or(NOBODY)),
         }
+    }
+
+    /// Speaks to a database that another process has opened.
+    pub fn join(engine: &'static str, at: &str) -> Result<Self> {
+        let [database, user, address] = address::parts(engine, at)?;
+        let (user, address) = (Some(user).filter(|user| *user != NOBODY), Address::from(address));
+        Ok(Self::new(engine, database, user, &address, &address))
+    }
+
+    /// Speaks to a database of the server at a URL.
+    ///
+    /// # Errors
+    /// What is wrong with the URL, without a part of it.
+    pub fn of_url(engine: &'static str, url: &str, database: &str) -> Result<Self, &'static str> {
+        let HttpUrl { base, user } = HttpUrl::parse(url)?;
+        let address = Address::Url(base);
+        Ok(Self::new(engine, database, user, &address, &address))
+    }
+
+    /// Where the server is.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Whether it says who asks.
+    pub fn has_user(&self) -> bool {
+        self.authorization.is_some()
+    }
+
+    /// How another process reaches the database.
+    pub fn at(&self) -> &str {
+        &self.at
     }
 
     /// Ends the connection; the next request makes a new one.
     pub fn renew(&mut self) {
-        self.agent = agent(self.socket.as_deref());
-    }
-
-    /// Asks for answers of this media type, with every request.
-    #[cfg(feature = "influxdb")]
-    pub fn accept(&mut self, media_type: &'static str) {
-        self.accept = Some(media_type);
-    }
-
-    /// Sends this `Authorization` header with every request.
-    pub fn authorize(&mut self, header: String) {
-        self.authorization = Some(header);
+        self.agent = agent(&self.address);
     }
 
     /// Asks for a path, which begins with `/` and is encoded as a URL's must be.
@@ -75,37 +104,35 @@ impl HttpClient {
     /// # Errors
     /// When the server is not reached, or answers with a status of 400 and more: with its words.
     pub fn get(&self, path: &str) -> Result<Body> {
-        let mut request = self.agent.get(format!("{}{path}", self.base));
-        if let Some(media_type) = self.accept {
-            request = request.header("accept", media_type);
-        }
-        if let Some(header) = &self.authorization {
-            request = request.header("authorization", header);
-        }
-        self.answer("GET", path, request.call())
+        self.answer("GET", path, self.headers(self.agent.get(self.url(path))).call())
     }
 
-    /// Sends a body to a path.
-    ///
-    /// # Errors
-    /// As of [`get`](Self::get).
+    /// Sends a body to a path; fails as [`get`](Self::get) does.
     pub fn post(&self, path: &str, content_type: &str, body: &[u8]) -> Result<Body> {
-        let mut request = self.agent.post(format!("{}{path}", self.base));
-        request = request.header("content-type", content_type);
-        if let Some(media_type) = self.accept {
-            request = request.header("accept", media_type);
+        let request = self.headers(self.agent.post(self.url(path)));
+        self.answer("POST", path, request.header("content-type", content_type).send(body))
+    }
+
+    fn url(&self, path: &str) -> String {
+        match &self.address {
+            Address::Socket(_) => format!("http://localhost{path}"),
+            Address::Url(base) => format!("{base}{path}"),
         }
-        if let Some(header) = &self.authorization {
-            request = request.header("authorization", header);
+    }
+
+    fn headers<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        let request = request.header("accept", self.accept);
+        match &self.authorization {
+            Some(user) => request.header("authorization", user),
+            None => request,
         }
-        self.answer("POST", path, request.send(body))
     }
 
     fn answer(
         &self,
         method: &str,
         path: &str,
-        answer: std::result::Result<ureq::http::Response<Body>, Error>,
+        answer: Result<Response<Body>, Error>,
     ) -> Result<Body> {
         let route = path.split('?').next().unwrap_or(path);
         let failed =
@@ -131,19 +158,16 @@ pub(crate) fn reader(body: Body) -> impl Read {
 }
 
 /// Reads an answer to its end, so that the connection can be used again, and forgets it.
-///
-/// # Errors
-/// When the connection breaks.
 pub(crate) fn discard(engine: &'static str, body: Body) -> Result<()> {
     let read = std::io::copy(&mut reader(body), &mut std::io::sink());
     read.map(drop).map_err(|error| EngineError::failed(engine, "end its answer", error))
 }
 
 /// What sends requests, to a Unix socket or to where they say.
-fn agent(socket: Option<&Path>) -> Agent {
-    match socket {
-        Some(socket) => Agent::with_parts(config(), Unix { socket: socket.to_owned() }, Nowhere),
-        None => Agent::new_with_config(config()),
+fn agent(address: &Address) -> Agent {
+    match address {
+        Address::Socket(socket) => Agent::with_parts(config(), Unix(socket.clone()), Nowhere),
+        Address::Url(_) => Agent::new_with_config(config()),
     }
 }
 
@@ -161,9 +185,7 @@ fn config() -> Config {
 
 /// Connects to a socket whatever the URL says.
 #[derive(Debug)]
-struct Unix {
-    socket: PathBuf,
-}
+struct Unix(PathBuf);
 
 impl Connector for Unix {
     type Out = UnixTransport;
@@ -172,30 +194,18 @@ impl Connector for Unix {
         &self,
         details: &ConnectionDetails,
         _: Option<()>,
-    ) -> std::result::Result<Option<UnixTransport>, Error> {
-        let stream = connect(&self.socket)?;
-        let buffers = LazyBuffers::new(
-            details.config.input_buffer_size(),
-            details.config.output_buffer_size(),
-        );
-        Ok(Some(UnixTransport { stream, buffers }))
+    ) -> Result<Option<UnixTransport>, Error> {
+        let config = details.config;
+        let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
+        Ok(Some(UnixTransport { stream: UnixStream::connect(&self.0)?, buffers }))
     }
-}
-
-fn connect(socket: &Path) -> std::result::Result<UnixStream, Error> {
-    UnixStream::connect(socket).map_err(Error::Io)
 }
 
 /// A connection; requests have no time-outs, since a phase's cap and the trial's rule here.
+#[derive(Debug)]
 struct UnixTransport {
     stream: UnixStream,
     buffers: LazyBuffers,
-}
-
-impl fmt::Debug for UnixTransport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("UnixTransport")
-    }
 }
 
 impl Transport for UnixTransport {
@@ -203,11 +213,11 @@ impl Transport for UnixTransport {
         &mut self.buffers
     }
 
-    fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> std::result::Result<(), Error> {
+    fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
         Ok(self.stream.write_all(&self.buffers.output()[..amount])?)
     }
 
-    fn await_input(&mut self, _: NextTimeout) -> std::result::Result<bool, Error> {
+    fn await_input(&mut self, _: NextTimeout) -> Result<bool, Error> {
         let input = self.buffers.input_append_buf();
         let amount = self.stream.read(input)?;
         self.buffers.input_appended(amount);
@@ -225,12 +235,7 @@ impl Transport for UnixTransport {
 struct Nowhere;
 
 impl Resolver for Nowhere {
-    fn resolve(
-        &self,
-        _: &Uri,
-        _: &Config,
-        _: NextTimeout,
-    ) -> std::result::Result<ResolvedSocketAddrs, Error> {
+    fn resolve(&self, _: &Uri, _: &Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
         let mut addresses = self.empty();
         addresses.push(([127, 0, 0, 1], 0).into());
         Ok(addresses)

@@ -6,9 +6,6 @@ use crate::Result;
 use crate::document::Filter;
 
 /// Appends the conditions of a filter, all of which have to hold, with commas between.
-///
-/// # Errors
-/// When a value in it is one that HarperDB does not have.
 pub(super) fn conditions(out: &mut Vec<u8>, key: Key, filter: &Filter<'_>) -> Result<()> {
     let primary = key.attribute();
     match *filter {

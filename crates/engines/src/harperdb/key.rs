@@ -67,9 +67,6 @@ impl Key {
     }
 
     /// Writes the lowest key that begins with these values, as JSON.
-    ///
-    /// # Errors
-    /// When one cannot be part of a key.
     pub fn write_from(self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
         match (self.fields, values) {
             ([_], [only]) => plain(out, *only),
@@ -78,9 +75,6 @@ impl Key {
     }
 
     /// Writes what is above every key that begins with these values, as JSON.
-    ///
-    /// # Errors
-    /// When one cannot be part of a key.
     pub fn write_above(self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
         self.write_parts(out, values, LAST)
     }

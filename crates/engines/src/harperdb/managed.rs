@@ -11,10 +11,10 @@ use embermark_model::Durability;
 
 use super::NAME;
 use super::installation::{self, Installation};
-use super::session::{Session, basic};
+use super::session::Session;
 use super::tier::TIERS;
 use crate::http::HttpClient;
-use crate::server::address::{self, Address};
+use crate::server::address::Listening;
 use crate::server::{self, Account, Home, Server, ServerSpec, template};
 use crate::{EngineError, Link, OpenOptions, Result};
 
@@ -69,25 +69,15 @@ fn launch(
 ) -> Result<(Server, Session)> {
     let mut env = environment(data);
     env.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
-    let (here, elsewhere) = match link {
-        Link::Socket => {
-            let inside = data.strip_prefix(home.path()).unwrap_or(data);
-            let elsewhere = home.path_elsewhere().join(inside);
-            (Address::Socket(data.join(SOCKET)), Address::Socket(elsewhere.join(SOCKET)))
-        }
-        Link::Loopback => {
-            let port = address::free_port(NAME)?;
-            // Later than the setting that there is none.
-            env.push((PORT.into(), port.to_string().into()));
-            let url = Address::Url(format!("http://127.0.0.1:{port}"));
-            (url.clone(), url)
-        }
-    };
+    let socket = data.strip_prefix(home.path()).unwrap_or(data).join(SOCKET);
+    let url = |port| format!("http://127.0.0.1:{port}");
+    let Listening { here, elsewhere, port } = Listening::at(NAME, link, home, socket, url)?;
+    // Later than the setting that there is none.
+    env.extend(port.map(|port| (PORT.into(), port.to_string().into())));
+    let user = format!("{USER}:{password}");
     let connect = |_: &Home| {
-        let http = HttpClient::at(NAME, &here);
-        let credentials = basic(USER, password);
-        let mut session = Session::new(http, &credentials, DATABASE.to_owned(), &elsewhere);
-        session.ping().map(|()| session).map_err(|error| error.to_string())
+        let http = HttpClient::new(NAME, DATABASE, Some(&user), &here, &elsewhere);
+        Session::connect(http).map_err(|error| error.to_string())
     };
     // It listens on a port of its own choice on every address as well, which no setting prevents.
     let args = vec![installation.program.clone().into_os_string()];

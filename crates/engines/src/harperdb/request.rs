@@ -60,9 +60,6 @@ impl Request {
     }
 
     /// Appends fields of an object that has members before them.
-    ///
-    /// # Errors
-    /// As of [`value`].
     pub fn fields<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>) -> Result<()> {
         for (name, of) in fields {
             self.raw(",").text(name).raw(":");
@@ -121,9 +118,6 @@ pub(super) fn value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
 }
 
 /// Refuses an integer that a JavaScript number would round.
-///
-/// # Errors
-/// When it would.
 pub(super) fn exact(int: i64) -> Result<()> {
     if (-EXACT..=EXACT).contains(&int) {
         return Ok(());

@@ -17,9 +17,6 @@ const READ: usize = 8 * 1024;
 
 /// Visits the objects of a list as rows of these columns. What an object lacks is NULL. The
 /// answer is read to its end, so that the connection can be used again.
-///
-/// # Errors
-/// When the answer cannot be read, or the first error of `visit`.
 pub(super) fn each(
     answer: impl Read,
     cells: &mut Cells,
@@ -34,9 +31,6 @@ pub(super) fn each(
 }
 
 /// The number of records that a change says it made.
-///
-/// # Errors
-/// When the answer cannot be read, or does not say.
 pub(super) fn count(answer: impl Read) -> Result<u64> {
     #[derive(Deserialize)]
     struct Changed {

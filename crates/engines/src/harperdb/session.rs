@@ -1,7 +1,5 @@
 //! The connection to a server: one operation at a time.
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
-
 use super::NAME;
 use super::cells::Cells;
 use super::request::Request;
@@ -9,66 +7,39 @@ use super::row;
 use crate::Result;
 use crate::http::{self, HttpClient};
 use crate::row::Visit;
-use crate::server::address::{self, Address};
 
 /// A connection, and the database on it that is ours.
 pub(super) struct Session {
     http: HttpClient,
-    pub database: String,
     /// Whether the database was made for this run on somebody's server.
     guest: bool,
-    /// How another process reaches the database.
-    at: String,
     pub request: Request,
     cells: Cells,
 }
 
 impl Session {
-    /// Speaks to a server as the super user of these [`basic`] credentials; another process reaches
-    /// it `elsewhere`.
-    pub fn new(
-        mut http: HttpClient,
-        credentials: &str,
-        database: String,
-        elsewhere: &Address,
-    ) -> Self {
-        http.authorize(format!("Basic {credentials}"));
-        Self {
-            http,
-            at: format!("{database} {credentials} {elsewhere}"),
-            database,
-            guest: false,
-            request: Request::default(),
-            cells: Cells::default(),
-        }
+    /// Speaks through a client, once the server has answered and let the user in.
+    pub fn connect(http: HttpClient) -> Result<Self> {
+        let (request, cells) = (Request::default(), Cells::default());
+        let mut session = Self { http, guest: false, request, cells };
+        session.request.begin_plain("registration_info");
+        session.request.raw("}");
+        session.run().map(|()| session)
     }
 
     /// Speaks to a database that another process has opened, which stays.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn join(at: &str) -> Result<Self> {
-        let [database, credentials, address] = address::parts(NAME, at)?;
-        let address = Address::from(address);
-        let http = HttpClient::at(NAME, &address);
-        let mut session = Self::new(http, credentials, database.to_owned(), &address);
-        session.ping()?;
-        Ok(session)
+        Self::connect(HttpClient::join(NAME, at)?)
     }
 
-    /// Asks whether somebody answers, and whether we may ask.
-    ///
-    /// # Errors
-    /// When the server is not reached, or does not let the user in.
-    pub fn ping(&mut self) -> Result<()> {
-        self.request.begin_plain("registration_info");
-        self.request.raw("}");
-        self.run()
+    /// The database.
+    pub fn database(&self) -> &str {
+        &self.http.database
     }
 
     /// How another process reaches the database.
     pub fn at(&self) -> &str {
-        &self.at
+        self.http.at()
     }
 
     /// Ends the connection; the next operation makes a new one.
@@ -77,9 +48,6 @@ impl Session {
     }
 
     /// Creates its database, which is dropped with it.
-    ///
-    /// # Errors
-    /// When the server is not reached, or this user may not.
     pub fn create_database(&mut self) -> Result<()> {
         self.database_operation("create_database")?;
         self.guest = true;
@@ -87,9 +55,6 @@ impl Session {
     }
 
     /// Drops the database if it was made for this run.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn leave(&mut self) -> Result<()> {
         if std::mem::take(&mut self.guest) {
             self.database_operation("drop_database")
@@ -99,11 +64,8 @@ impl Session {
     }
 
     /// Drops what a killed client has left of the database.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn remove(&mut self) -> Result<()> {
-        let is_there = self.described()?.get(&self.database).is_some();
+        let is_there = self.described()?.get(&self.http.database).is_some();
         if is_there { self.database_operation("drop_database") } else { Ok(()) }
     }
 
@@ -116,17 +78,14 @@ impl Session {
 
     fn database_operation(&mut self, operation: &str) -> Result<()> {
         self.request.begin_plain(operation);
-        self.request.raw(",\"database\":").text(&self.database).raw("}");
+        self.request.raw(",\"database\":").text(&self.http.database).raw("}");
         self.run()
     }
 
     /// Drops a table of the database, if it is there.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn drop_table(&mut self, table: &str) -> Result<()> {
         let all = self.described()?;
-        if all.get(&self.database).is_none_or(|tables| tables.get(table).is_none()) {
+        if all.get(&self.http.database).is_none_or(|tables| tables.get(table).is_none()) {
             return Ok(());
         }
         self.begin("drop_table", table).raw("}");
@@ -135,40 +94,28 @@ impl Session {
 
     /// Begins an operation on a table of the database.
     pub fn begin(&mut self, operation: &str, table: &str) -> &mut Request {
-        self.request.begin(operation, &self.database, table);
+        self.request.begin(operation, &self.http.database, table);
         &mut self.request
     }
 
     /// Sends the request; what it answers does not matter if it is no error.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn run(&mut self) -> Result<()> {
         http::discard(NAME, send(&self.http, &self.request)?)
     }
 
     /// Sends the request and gives its whole answer.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn answer(&mut self) -> Result<serde_json::Value> {
         let body = http::reader(send(&self.http, &self.request)?);
         serde_json::from_reader(body).map_err(row::unreadable)
     }
 
     /// Sends the request and visits the rows it answers with.
-    ///
-    /// # Errors
-    /// What the server reports, or the first error of `visit`.
     pub fn rows(&mut self, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
         let body = http::reader(send(&self.http, &self.request)?);
         row::each(body, &mut self.cells, columns, visit)
     }
 
     /// Sends a change and counts the records that it made.
-    ///
-    /// # Errors
-    /// What the server reports.
     pub fn count(&mut self) -> Result<u64> {
         row::count(http::reader(send(&self.http, &self.request)?))
     }
@@ -183,9 +130,4 @@ impl Drop for Session {
 
 fn send(http: &HttpClient, request: &Request) -> Result<ureq::Body> {
     http.post("/", "application/json", request.body())
-}
-
-/// A user and a password as HTTP sends them: RFC 7617.
-pub(super) fn basic(user: &str, password: &str) -> String {
-    BASE64_STANDARD.encode(format!("{user}:{password}"))
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::session::Session;
 use crate::Result;
+use crate::server::ReadBack;
 
 /// The settings that decide durability, speed, and who can reach it.
 const NAMES: [&str; 18] = [
@@ -28,10 +29,7 @@ const NAMES: [&str; 18] = [
 ];
 
 /// The version, and the settings by their own names; one that this version lacks is left out.
-///
-/// # Errors
-/// What the server reports.
-pub(super) fn read_back(session: &mut Session) -> Result<(String, Vec<(String, String)>)> {
+pub(super) fn read_back(session: &mut Session) -> Result<ReadBack> {
     session.request.begin_plain("registration_info");
     session.request.raw("}");
     let version = session.answer()?["version"].as_str().unwrap_or("unknown").to_owned();
@@ -46,5 +44,6 @@ pub(super) fn read_back(session: &mut Session) -> Result<(String, Vec<(String, S
         };
         Some(((*name).to_owned(), text))
     });
-    Ok((version, found.collect()))
+    // It has no cache of its own.
+    Ok(ReadBack { version, settings: found.collect(), cache: None })
 }

@@ -36,7 +36,7 @@ pub(super) struct HarperStore {
 
 impl HarperStore {
     pub fn new(session: Session, server: Option<Server>) -> Self {
-        let dialect = match session.database.as_str() {
+        let dialect = match session.database() {
             DATABASE => &dialect::PRIVATE,
             given => HarperSql::of(given),
         };

@@ -51,9 +51,6 @@ impl Queue {
     }
 
     /// What it holds now.
-    ///
-    /// # Errors
-    /// When the socket is gone.
     pub fn filling(&mut self) -> io::Result<Filling> {
         self.text.clear();
         self.table.rewind()?;

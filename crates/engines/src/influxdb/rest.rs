@@ -57,9 +57,6 @@ pub(super) fn private(session: &mut Session, deleted: bool) -> Result<()> {
 
 /// Waits until nothing is compacted, on a server whose settings are not ours: its cache is left
 /// as it is.
-///
-/// # Errors
-/// As of [`private`].
 pub(super) fn given(session: &mut Session) -> Result<()> {
     wait(session, |state, _| state.busy == 0)
 }

@@ -5,11 +5,10 @@ use std::io::BufReader;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::NAME;
-use super::answer::{self, Receive, Row, Series, Value};
-use super::selected::{self, Chosen, Place};
+use super::answer::{self, Series, Value};
+use super::selected::{self, Chosen};
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
-use crate::server::address::{self, Address};
 use crate::{EngineError, Result};
 
 /// Rows that the server puts into one piece of an answer: its default
@@ -25,59 +24,36 @@ const READ: usize = 64 * 1024;
 /// Speaks to one database; dropped, it drops the database where it was asked to.
 pub(super) struct Session {
     client: HttpClient,
-    database: String,
     query_path: String,
     write_path: String,
     form: String,
-    places: Vec<Place>,
     drop_database: bool,
-    /// How another process reaches the database.
-    at: String,
 }
 
 impl Session {
-    /// Speaks through `client` to `database`; `credentials` is empty or the parameters of a URL
-    /// that say who we are, beginning with `&`; another process reaches the server `elsewhere`.
-    /// Nothing is sent.
-    pub fn new(
-        mut client: HttpClient,
-        database: String,
-        credentials: &str,
-        elsewhere: &Address,
-    ) -> Self {
-        client.accept(MESSAGE_PACK);
-        Self {
-            // The credentials may be none, and nobody's name.
-            at: format!("{database} -{credentials} {elsewhere}"),
-            query_path: format!(
-                "/query?db={database}&epoch=ns&chunked=true&chunk_size={CHUNK}{credentials}"
-            ),
-            write_path: format!("/write?db={database}&precision=n{credentials}"),
+    /// Speaks through a client, once the server has answered.
+    pub fn connect(mut client: HttpClient) -> Result<Self> {
+        client.accept = MESSAGE_PACK;
+        let database = &client.database;
+        // This needs no right.
+        discard(NAME, client.get("/ping")?)?;
+        Ok(Self {
+            query_path: format!("/query?db={database}&epoch=ns&chunked=true&chunk_size={CHUNK}"),
+            write_path: format!("/write?db={database}&precision=n"),
             client,
-            database,
             form: String::new(),
-            places: Vec::new(),
             drop_database: false,
-        }
+        })
     }
 
     /// Speaks to a database that another process has opened, which stays.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn join(at: &str) -> Result<Self> {
-        let [database, credentials, address] = address::parts(NAME, at)?;
-        let credentials = credentials.strip_prefix('-').unwrap_or_default();
-        let address = Address::from(address);
-        let client = HttpClient::at(NAME, &address);
-        let session = Self::new(client, database.to_owned(), credentials, &address);
-        session.ping()?;
-        Ok(session)
+        Self::connect(HttpClient::join(NAME, at)?)
     }
 
     /// How another process reaches the database.
     pub fn at(&self) -> &str {
-        &self.at
+        self.client.at()
     }
 
     /// Ends the connection; the next question makes a new one.
@@ -85,19 +61,11 @@ impl Session {
         self.client.renew();
     }
 
-    /// Whether the server answers; needs no right.
-    pub fn ping(&self) -> Result<()> {
-        discard(NAME, self.client.get("/ping")?)
-    }
-
     /// Creates the database. Its shards span a year, so that there is one: the cache is one for
     /// each shard, and the manual advises long spans for data that lie far back or are loaded in
     /// bulk (<https://docs.influxdata.com/influxdb/v1.8/concepts/schema_and_data_layout/#shard-group-duration-management>).
-    ///
-    /// # Errors
-    /// The engine's message.
     pub fn create_database(&mut self) -> Result<()> {
-        let sql = format!("CREATE DATABASE \"{}\" WITH SHARD DURATION 52w", self.database);
+        let sql = format!("CREATE DATABASE \"{}\" WITH SHARD DURATION 52w", self.client.database);
         self.execute(&sql)
     }
 
@@ -116,14 +84,11 @@ impl Session {
     }
 
     /// Drops the database now, if it was to be dropped at the end.
-    ///
-    /// # Errors
-    /// The engine's message.
     pub fn end(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.drop_database) {
             return Ok(());
         }
-        let sql = format!("DROP DATABASE \"{}\"", self.database);
+        let sql = format!("DROP DATABASE \"{}\"", self.client.database);
         self.execute(&sql)
     }
 
@@ -137,47 +102,35 @@ impl Session {
     }
 
     /// Asks a question and visits its rows as the columns asked for.
-    ///
-    /// # Errors
-    /// The engine's message, that of a column that the answer lacks, or that of `visit`.
     pub fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
-        let mut found = std::mem::take(&mut self.places);
-        let answered = self.series(influxql, &mut |row, first, series| {
-            if first {
-                selected::places(columns, series, &mut found)?;
-            }
-            visit(&Chosen { row, series, places: &found })
-        });
-        self.places = found;
-        answered
+        let mut places = Vec::new();
+        self.series(influxql, &mut |series| {
+            selected::places(columns, series, &mut places)?;
+            series.rows.iter().try_for_each(|row| visit(&Chosen { row, series, places: &places }))
+        })
     }
 
     /// Runs a statement without a result.
-    ///
-    /// # Errors
-    /// The engine's message.
     pub fn execute(&mut self, influxql: &str) -> Result<()> {
-        self.series(influxql, &mut |_, _, _| Ok(()))
+        self.series(influxql, &mut |_| Ok(()))
     }
 
-    /// Asks a question and gives its rows as they come, with their series.
-    ///
-    /// # Errors
-    /// The engine's message, or that of `receive`.
-    pub fn series(&mut self, influxql: &str, receive: &mut Receive<'_>) -> Result<()> {
+    /// Asks a question and gives its series as they come.
+    fn series(
+        &mut self,
+        influxql: &str,
+        receive: &mut dyn FnMut(&Series) -> Result<()>,
+    ) -> Result<()> {
         let answer = self.ask(influxql)?;
         answer::read(BufReader::with_capacity(READ, reader(answer)), receive)
     }
 
     /// Asks for an answer of one piece as JSON: in MessagePack version 1.6 leaves out durations
     /// and sizes, which only the account of its settings holds, and with them the order of a row.
-    ///
-    /// # Errors
-    /// The engine's message.
     pub fn json(&mut self, influxql: &str) -> Result<serde_json::Value> {
-        self.client.accept("application/json");
+        self.client.accept = "application/json";
         let answer = self.ask(influxql);
-        self.client.accept(MESSAGE_PACK);
+        self.client.accept = MESSAGE_PACK;
         let mut answer = reader(answer?);
         let json: serde_json::Value = serde_json::from_reader(&mut answer)
             .map_err(|error| Self::failed("end its answer", error))?;
@@ -201,18 +154,13 @@ impl Session {
     /// Sums a counter of the server's statistics
     /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-stats>) over every
     /// series that `of` lets pass: given the counter's name.
-    ///
-    /// # Errors
-    /// The engine's message.
     pub fn statistics(&mut self, of: &str, add: &mut dyn FnMut(&str, i64)) -> Result<()> {
-        let database = self.database.clone();
-        let ours = |series: &Series| {
-            let tag = series.tags.iter().find(|(name, _)| name == "database");
-            tag.is_none_or(|(_, value)| *value == database)
-        };
-        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row: &Row, _, series| {
-            if ours(series) {
-                for (name, value) in series.columns.iter().zip(&row.values) {
+        let database = self.client.database.clone();
+        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |series| {
+            if series.tags.get("database").is_none_or(|of| *of == database) {
+                for (name, value) in
+                    series.rows.iter().flat_map(|row| series.columns.iter().zip(row))
+                {
                     if let Value::Int(value) = value {
                         add(name, *value);
                     }

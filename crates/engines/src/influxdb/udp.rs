@@ -60,9 +60,6 @@ pub(super) struct Sender {
 
 impl Sender {
     /// To the server with that process id.
-    ///
-    /// # Errors
-    /// When it does not listen.
     pub fn to(pid: u32) -> Result<Self> {
         let connect = || -> std::io::Result<_> {
             let queue = Queue::of(pid)?;
@@ -88,18 +85,10 @@ impl Sender {
     }
 
     /// Goes on with a new socket of its own. What was sent is still waited for.
-    ///
-    /// # Errors
-    /// When the kernel has none.
     pub fn renew(&mut self) -> Result<()> {
         self.socket = socket(self.queue.port())
             .map_err(|error| Session::failed("be reached over UDP again", error))?;
         Ok(())
-    }
-
-    /// What bounds the queue, for the report.
-    pub fn setting(&self) -> (String, String) {
-        ("udp.read-buffer granted".to_owned(), granted().to_string())
     }
 
     /// Whether points were sent that are not known to be written.
@@ -108,9 +97,6 @@ impl Sender {
     }
 
     /// Sends one line.
-    ///
-    /// # Errors
-    /// As of [`send`].
     pub fn one(&mut self, line: &[u8]) -> Result<()> {
         self.wait_for_room(line.len())?;
         send(&self.socket, line)?;
@@ -119,9 +105,6 @@ impl Sender {
     }
 
     /// Sends a point with others of its kind, when a datagram is full.
-    ///
-    /// # Errors
-    /// When the point cannot be written, or as of [`send`].
     pub fn pack(&mut self, measurement: &str, point: &Point<'_>) -> Result<()> {
         let before = self.packet.len();
         line::append(&mut self.packet, measurement, point)?;
@@ -133,9 +116,6 @@ impl Sender {
     }
 
     /// Sends what waits.
-    ///
-    /// # Errors
-    /// As of [`send`].
     pub fn rest(&mut self) -> Result<()> {
         if self.packet.is_empty() { Ok(()) } else { self.send_packet(self.packet.len()) }
     }
@@ -230,8 +210,6 @@ fn socket(port: u16) -> std::io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// # Errors
-/// When the server does not listen any more, or the datagram is larger than one may be.
 fn send(socket: &UdpSocket, datagram: &[u8]) -> Result<()> {
     match socket.send(datagram) {
         Ok(_) => Ok(()),
@@ -242,6 +220,11 @@ fn send(socket: &UdpSocket, datagram: &[u8]) -> Result<()> {
 #[cold]
 fn could_not_send(error: &std::io::Error, bytes: usize) -> EngineError {
     Session::failed("be sent points over UDP", format!("{error} (a datagram of {bytes} bytes)"))
+}
+
+/// What bounds the queue, for the report.
+pub(super) fn setting() -> (String, String) {
+    ("udp.read-buffer granted".to_owned(), granted().to_string())
 }
 
 /// The kernel's limit on what a socket may ask for.

@@ -31,9 +31,6 @@ pub(super) enum Value<'a> {
 
 impl<'a> Document<'a> {
     /// The document that these bytes are.
-    ///
-    /// # Errors
-    /// When they are none.
     pub fn new(bytes: &'a [u8]) -> Result<Self, Failure> {
         let length = bytes.first_chunk().map(|bytes| i32::from_le_bytes(*bytes));
         match (length.map(usize::try_from), bytes) {

@@ -31,9 +31,6 @@ unsafe impl Send for Client {}
 
 impl Client {
     /// Connects to the server of a URI.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn connect(library: &'static MongoLib, uri: &Uri) -> Result<Self, Failure> {
         let mongoc = &library.mongoc;
         let mut error = BsonError::none();
@@ -75,9 +72,6 @@ impl Client {
 
     /// Runs a command on a database, once, and gives the answer. A write that the server refused
     /// is no error: its answer says so.
-    ///
-    /// # Errors
-    /// What the server or the driver says.
     pub fn run(&mut self, database: &CStr, command: &[u8]) -> Result<Document<'_>, Failure> {
         let (mut framed, mut error) = (Bson::room(), BsonError::none());
         // SAFETY: the bytes outlive the frame, which has no memory of its own and stays where it

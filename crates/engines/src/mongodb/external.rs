@@ -10,9 +10,6 @@ use crate::{EngineError, OpenOptions, Result};
 
 /// Connects, and makes a database of our own the only one that is used. MongoDB creates it with
 /// its first collection; it is dropped with the session.
-///
-/// # Errors
-/// When the URL is none, or the server is not reached.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let mut session = reach(url, &options.guest)?;
     session.remove()?;
@@ -20,9 +17,6 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
 }
 
 /// Connects.
-///
-/// # Errors
-/// When the URL is none, or the server is not reached.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let (library, address) = (LIBRARY.get()?, Address::Url(url.to_owned()));
     let uri = Uri::new(library, &address).map_err(|why| {

@@ -24,9 +24,6 @@ impl Owned {
     }
 
     /// The document that a text in MongoDB's extended JSON is.
-    ///
-    /// # Errors
-    /// When it is none: why, and where.
     pub fn of_json(library: &'static MongoLib, json: &str) -> Result<Self, Failure> {
         let mut error = BsonError::none();
         let mut bson = Box::new(Bson::room());
@@ -58,9 +55,6 @@ impl Owned {
     }
 
     /// The document, to be read.
-    ///
-    /// # Errors
-    /// When it is not well-formed.
     pub fn document(&self) -> Result<Document<'_>, Failure> {
         Document::new(self.bytes())
     }

@@ -48,9 +48,6 @@ impl<'a> Columns<'a> {
     }
 
     /// The row of a document.
-    ///
-    /// # Errors
-    /// When the document is not well-formed.
     pub fn row<'r>(&'r self, document: Document<'r>) -> Result<Row<'r>> {
         let mut values: SmallVec<[Value<'r>; FEW]> = SmallVec::new();
         values.resize(self.places.len(), Value::Null);

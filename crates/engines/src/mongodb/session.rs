@@ -11,8 +11,8 @@ use super::failure::Failure;
 use super::library::{LIBRARY, MongoLib};
 use super::uri::Uri;
 use super::{NAME, failed};
+use crate::Result;
 use crate::server::address::{self, Address};
-use crate::{EngineError, Result};
 
 /// The server's own database.
 const ADMIN: &CStr = c"admin";
@@ -25,8 +25,7 @@ const UNDER_WAY: Duration = Duration::from_secs(30);
 
 /// A database of a server, for one thread at a time.
 pub(super) struct Session {
-    /// None once the session has ended.
-    client: Option<Client>,
+    client: Client,
     library: &'static MongoLib,
     uri: Uri,
     name: CString,
@@ -38,9 +37,6 @@ pub(super) struct Session {
 impl Session {
     /// A session with the database `name`, on a connection of its own. Nothing is asked yet but
     /// how the server speaks.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn new(
         library: &'static MongoLib,
         uri: Uri,
@@ -49,14 +45,11 @@ impl Session {
         is_given: bool,
     ) -> std::result::Result<Self, Failure> {
         let name = CString::new(name).map_err(|_| Failure::of("a database's name holds a NUL"))?;
-        let client = Some(Client::connect(library, &uri)?);
+        let client = Client::connect(library, &uri)?;
         Ok(Self { client, library, uri, name, is_given, elsewhere })
     }
 
     /// A session with a database that another process has opened, which stays when it ends.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn join(at: &str) -> Result<Self> {
         let [name, address] = address::parts(NAME, at)?;
         let could_not = |e| failed("join a database", &e);
@@ -74,12 +67,9 @@ impl Session {
 
     /// Ends the connection and begins anew: a driver that knows nothing of the server. The new
     /// connection is made before the old one ends.
-    ///
-    /// # Errors
-    /// When the server is not reached.
     pub fn renew(&mut self) -> Result<()> {
         let fresh = Client::connect(self.library, &self.uri);
-        self.client = Some(fresh.map_err(|e| failed("connect again", &e))?);
+        self.client = fresh.map_err(|e| failed("connect again", &e))?;
         Ok(())
     }
 
@@ -94,9 +84,6 @@ impl Session {
     }
 
     /// Asks whether somebody answers, and whether we may ask.
-    ///
-    /// # Errors
-    /// What the server or the driver says.
     pub fn ping(&mut self) -> std::result::Result<(), Failure> {
         let mut ping = Writer::new(SMALL);
         ping.int32("ping", 1);
@@ -108,7 +95,7 @@ impl Session {
     /// # Errors
     /// What the server or the driver says; a failed write is none, its answer says so.
     pub fn run(&mut self, command: &[u8]) -> std::result::Result<Document<'_>, Failure> {
-        self.client.as_mut().ok_or_else(ended)?.run(&self.name, command)
+        self.client.run(&self.name, command)
     }
 
     /// Runs a command that changes documents, and gives the number that the server counted.
@@ -126,47 +113,44 @@ impl Session {
 
     /// Runs a command on the database `admin`, where nothing of ours is named; `rest` writes what
     /// follows its name.
-    ///
-    /// # Errors
-    /// The server's message.
     pub fn admin(&mut self, name: &str, rest: impl FnOnce(&mut Writer)) -> Result<Document<'_>> {
         let mut command = Writer::new(SMALL);
         command.int32(name, 1);
         rest(&mut command);
-        let command = command.finish();
-        let client = self.client.as_mut().ok_or_else(ended);
-        let done = client.and_then(|client| client.run(ADMIN, command?));
+        let done = command.finish().and_then(|command| self.client.run(ADMIN, command));
         done.map_err(|e| failed(format!("run `{name}`"), &e))
     }
 
     /// Runs a command that answers with documents of a collection, which `visit` is given one by
-    /// one; the server sends `batch` of them at a time after the first ones.
-    ///
-    /// # Errors
-    /// What went wrong, on which side.
+    /// one; the server sends `batch` of them at a time after the first ones. `doing` is for errors.
     pub fn stream(
         &mut self,
         command: &mut Writer,
         collection: &str,
         batch: i32,
         visit: &mut dyn FnMut(Document<'_>) -> Result<()>,
-    ) -> std::result::Result<(), Stopped> {
+        doing: impl Fn() -> String,
+    ) -> Result<()> {
+        let fail = |failure: Failure| failed(doing(), &failure);
         let mut part = "firstBatch";
         loop {
-            let cursor = self.run(command.finish()?)?.get("cursor").and_then(Value::as_document);
-            let cursor = cursor.ok_or_else(|| Failure::of("it answered without a cursor"))?;
-            let documents = cursor.get(part).and_then(Value::as_list);
-            let documents = documents.ok_or_else(|| Failure::of("it answered without a batch"))?;
+            let answer = command.finish().and_then(|command| self.run(command)).map_err(fail)?;
+            let cursor = answer.get("cursor").and_then(Value::as_document);
+            let documents = cursor.and_then(|cursor| cursor.get(part)).and_then(Value::as_list);
+            let none = || fail(Failure::of("it answered without a cursor or its batch"));
+            let mut documents = documents.ok_or_else(none)?.into_iter();
             // 0 when there are no more.
-            let id = cursor.integer("id").unwrap_or(0);
-            if let Err(stopped) = visit_each(documents, visit) {
-                if id != 0 {
-                    self.forget(command, collection, id);
-                }
-                return Err(stopped);
-            }
+            let id = cursor.and_then(|cursor| cursor.integer("id")).unwrap_or(0);
+            let visited = documents.try_for_each(|element| {
+                let document = element.map_err(fail)?.1.as_document();
+                visit(document.ok_or_else(|| fail(Failure::of("it answered with no document")))?)
+            });
             if id == 0 {
-                return Ok(());
+                return visited;
+            }
+            if visited.is_err() {
+                self.forget(command, collection, id);
+                return visited;
             }
             part = "nextBatch";
             command.clear();
@@ -181,26 +165,19 @@ impl Session {
     fn forget(&mut self, command: &mut Writer, collection: &str, cursor: i64) {
         command.clear();
         command.text("killCursors", collection);
-        let cursors = command.begin_list("cursors");
-        command.int64("0", cursor);
-        command.end(cursors);
+        command.list("cursors", |cursors| cursors.int64("0", cursor));
         let _ = command.finish().and_then(|command| self.run(command));
     }
 
     /// Drops what a killed client has left of the database, once nothing of it is under way any more:
     /// a write that goes on would make its collection again.
-    ///
-    /// # Errors
-    /// The server's message.
     pub fn remove(&mut self) -> Result<()> {
         let name = self.name.to_string_lossy().into_owned();
         let began = Instant::now();
         while began.elapsed() < UNDER_WAY {
             let under_way = self.admin("currentOp", |command| {
                 command.bool("$ownOps", true);
-                let of = command.begin("ns");
-                command.text("$regex", &format!("^{name}\\."));
-                command.end(of);
+                command.within("ns", |of| of.text("$regex", &format!("^{name}\\.")));
             })?;
             let all = under_way.get("inprog").and_then(Value::as_list);
             if all.is_none_or(|all| all.into_iter().next().is_none()) {
@@ -219,61 +196,15 @@ impl Session {
         dropped.map_err(|e| failed(doing(), &e))
     }
 
-    /// Drops the database where the server is not ours; then nothing more can be run.
-    ///
-    /// # Errors
-    /// The server's message.
+    /// Drops the database where the server is not ours, once.
     pub fn end(&mut self) -> Result<()> {
-        if self.client.is_none() {
-            return Ok(());
-        }
-        let dropped = if self.is_given { self.drop_database() } else { Ok(()) };
-        self.client = None;
-        dropped
+        if std::mem::take(&mut self.is_given) { self.drop_database() } else { Ok(()) }
     }
-}
-
-fn ended() -> Failure {
-    Failure::of("the session has ended")
-}
-
-fn visit_each(
-    documents: Document<'_>,
-    visit: &mut dyn FnMut(Document<'_>) -> Result<()>,
-) -> std::result::Result<(), Stopped> {
-    for element in documents {
-        let document = element?.1.as_document();
-        let document = document.ok_or_else(|| Failure::of("it answered with no document"))?;
-        visit(document).map_err(Stopped::Visitor)?;
-    }
-    Ok(())
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
         // Without `close` an error was reported before; there is nobody left to tell.
         let _ = self.end();
-    }
-}
-
-/// Why an answer was not read to its end.
-pub(super) enum Stopped {
-    Driver(Failure),
-    Visitor(EngineError),
-}
-
-impl Stopped {
-    /// As an error; `doing` says what was being done.
-    pub fn while_doing(self, doing: impl FnOnce() -> String) -> EngineError {
-        match self {
-            Self::Driver(failure) => failed(doing(), &failure),
-            Self::Visitor(error) => error,
-        }
-    }
-}
-
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Self {
-        Self::Driver(failure)
     }
 }

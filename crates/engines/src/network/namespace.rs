@@ -12,9 +12,6 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// Of this process.
-    ///
-    /// # Errors
-    /// None that is known of.
     pub(crate) fn ours() -> io::Result<Self> {
         let map = |id: u32| CString::new(format!("{id} {id} 1\n")).map_err(io::Error::other);
         // SAFETY: both only read, and never fail.

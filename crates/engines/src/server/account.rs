@@ -26,9 +26,6 @@ impl Account {
     }
 
     /// For a server that refuses to run as root: `user` when we are root, else ourselves.
-    ///
-    /// # Errors
-    /// When we are root and there is no such user.
     pub fn unprivileged(user: &str) -> Result<Self, NoAccount> {
         if !geteuid().is_root() {
             return Ok(Self { other: None });

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::{EngineError, Result};
+use super::Home;
+use crate::{EngineError, Link, Result};
 
 /// What a path begins with, in words.
 const SOCKET: &str = "unix:";
@@ -38,9 +39,6 @@ impl From<&str> for Address {
 
 /// The parts of what [`Lifecycle::join`](crate::Lifecycle::join) said, which spaces divide; the last
 /// may have some in it.
-///
-/// # Errors
-/// When there are not so many.
 pub(crate) fn parts<'a, const N: usize>(engine: &'static str, at: &'a str) -> Result<[&'a str; N]> {
     let parts: Vec<&str> = at.splitn(N, ' ').collect();
     parts.try_into().map_err(|_| {
@@ -49,11 +47,38 @@ pub(crate) fn parts<'a, const N: usize>(engine: &'static str, at: &'a str) -> Re
     })
 }
 
+/// Where a private server is to listen.
+pub(crate) struct Listening {
+    /// For this process.
+    pub here: Address,
+    /// For any other.
+    pub elsewhere: Address,
+    /// Its port of the loopback address, where it has one.
+    pub port: Option<u16>,
+}
+
+impl Listening {
+    /// A socket of that path in a server's directory, or a port with the URL that `url` makes of it.
+    pub fn at(
+        engine: &'static str,
+        link: Link,
+        home: &Home,
+        socket: impl AsRef<Path>,
+        url: impl FnOnce(u16) -> String,
+    ) -> Result<Self> {
+        let [here, elsewhere] = [home.path(), home.path_elsewhere()]
+            .map(|home| Address::Socket(home.join(socket.as_ref())));
+        if link == Link::Socket {
+            return Ok(Self { here, elsewhere, port: None });
+        }
+        let port = free_port(engine)?;
+        let url = Address::Url(url(port));
+        Ok(Self { here: url.clone(), elsewhere: url, port: Some(port) })
+    }
+}
+
 /// A port of the loopback address that nobody uses: bound, and let go of. Another program may take
 /// it before the server does, which then does not start and says so.
-///
-/// # Errors
-/// When there is none.
 pub(crate) fn free_port(engine: &'static str) -> Result<u16> {
     let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|bound| bound.local_addr());
     bound

@@ -28,9 +28,6 @@ pub(crate) struct Home {
 
 impl Home {
     /// Creates the directory below `options`, owned by `account` and closed to others.
-    ///
-    /// # Errors
-    /// When it exists already or cannot be created.
     pub fn create(engine: &'static str, options: &Path, account: Account) -> Result<Self> {
         let (dir, log) = (options.join("server"), options.join("server.log"));
         let create = || {
@@ -43,9 +40,6 @@ impl Home {
     }
 
     /// Creates a directory in it, and gives its path as [`path`](Self::path) does.
-    ///
-    /// # Errors
-    /// When it exists already or cannot be created.
     pub fn subdirectory(&self, engine: &'static str, name: &str) -> Result<PathBuf> {
         let path = self.path().join(name);
         let create = || {
@@ -58,9 +52,6 @@ impl Home {
 
     /// Writes a file in it that the server's account alone may read: its path, as
     /// [`path`](Self::path) gives it.
-    ///
-    /// # Errors
-    /// When it exists already or cannot be written.
     pub fn write(&self, engine: &'static str, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.path().join(name);
         let write = || {

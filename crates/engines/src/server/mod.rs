@@ -11,6 +11,7 @@
 
 mod account;
 pub(crate) mod address;
+mod engine;
 mod home;
 mod log;
 mod network;
@@ -38,6 +39,7 @@ use nix::unistd::Pid;
 use crate::{EFFECTIVE_DURABILITY, EngineError, Link, OpenOptions, Result};
 pub(crate) use account::Account;
 use embermark_model::Durability;
+pub(crate) use engine::{ReadBack, ServerEngine};
 pub(crate) use home::Home;
 use network::Network;
 
@@ -92,9 +94,6 @@ impl<'a> ServerSpec<'a> {
 
 /// A session with the database that options ask for: one of a server that is given by URL, or of a
 /// private one, which is started for it.
-///
-/// # Errors
-/// Those of `given` and of `private`.
 pub(crate) fn connect<S>(
     options: &OpenOptions,
     given: impl FnOnce(&str, &OpenOptions) -> Result<S>,
@@ -143,9 +142,6 @@ pub(crate) fn check(
 
 /// A password of 128 random bits for a private server that listens on TCP; none in a network of our
 /// own, where nobody else is.
-///
-/// # Errors
-/// When the system has no random bits.
 pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
     if crate::network::is_own() { Ok(None) } else { random(engine).map(Some) }
 }
@@ -165,9 +161,6 @@ pub(crate) fn alone(engine: &'static str) -> Result<()> {
 }
 
 /// 128 random bits, in hexadecimal digits.
-///
-/// # Errors
-/// When the system has none.
 pub(crate) fn random(engine: &'static str) -> Result<String> {
     let mut bytes = [0; 16];
     let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));

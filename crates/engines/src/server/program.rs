@@ -55,9 +55,6 @@ impl Search {
     }
 
     /// The paths of programs, all of one folder.
-    ///
-    /// # Errors
-    /// When no folder has all of them.
     pub fn find<const N: usize>(&self, programs: [&str; N]) -> Result<[PathBuf; N], Missing> {
         self.find_from(self.named().as_deref(), programs)
     }
@@ -86,9 +83,6 @@ impl Search {
     }
 
     /// The version that a program tells when it is asked, as `read` finds it in what it says.
-    ///
-    /// # Errors
-    /// When it does not run, fails, or says none.
     pub fn version(
         &self,
         asked: &mut Command,

@@ -15,9 +15,6 @@ use crate::{EngineError, Result};
 ///
 /// Templates lie in the user's cache folder and are put there by one rename, so that runs side by
 /// side may make the same. Where no such folder can be had, `data` itself is initialised.
-///
-/// # Errors
-/// When `make` fails, or the copy does.
 pub(crate) fn fill(
     engine: &'static str,
     name: &str,

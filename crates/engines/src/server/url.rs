@@ -4,8 +4,8 @@
 pub(crate) struct HttpUrl<'a> {
     /// `http://host:port`.
     pub base: String,
-    /// A name and a password, encoded as a URL has them.
-    pub user: Option<(&'a str, &'a str)>,
+    /// `name:password`, encoded as a URL has them.
+    pub user: Option<&'a str>,
 }
 
 impl<'a> HttpUrl<'a> {
@@ -23,9 +23,24 @@ impl<'a> HttpUrl<'a> {
         if place.is_empty() || place.contains(['/', '?', '#']) {
             return Err("it names no host, or more than a host and a port");
         }
-        let user = user.map(|user| user.split_once(':').ok_or("it has no password"));
-        Ok(Self { base: format!("http://{place}"), user: user.transpose()? })
+        match user {
+            Some(user) if !user.contains(':') => Err("it has no password"),
+            Some(user) if decoded(user).is_none() => Err("an escape in it is wrong"),
+            user => Ok(Self { base: format!("http://{place}"), user }),
+        }
     }
+}
+
+/// What `%40` and its like stand for.
+pub(crate) fn decoded(text: &str) -> Option<String> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (number, rest) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(number, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
