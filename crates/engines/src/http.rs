@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use ureq::config::Config;
-use ureq::http::{Response, Uri};
-use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
+use ureq::http::Response;
+use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
@@ -16,7 +16,7 @@ use ureq::{Agent, Body, Error, RequestBuilder};
 
 use crate::EngineError;
 use crate::server::address::{self, Address};
-use crate::server::url::{HttpUrl, decoded};
+use crate::server::url;
 
 /// The client's results are the engine's, but for those that say otherwise.
 type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -31,12 +31,13 @@ const SHOWN: u64 = 2_000;
 pub(crate) struct HttpClient {
     engine: &'static str,
     agent: Agent,
-    address: Address,
+    pub address: Address,
     /// The media type of answers that is asked for with every request.
     pub accept: &'static str,
     authorization: Option<String>,
     pub database: String,
-    at: String,
+    /// How another process reaches the database.
+    pub at: String,
 }
 
 impl HttpClient {
@@ -56,7 +57,7 @@ impl HttpClient {
             agent: agent(address),
             address: address.clone(),
             accept: "application/json",
-            authorization: user.and_then(decoded).map(basic),
+            authorization: user.and_then(url::decoded).map(basic),
             database: database.to_owned(),
             at: format!("{database} {} {elsewhere}", user.unwrap_or(NOBODY)),
         }
@@ -74,24 +75,14 @@ impl HttpClient {
     /// # Errors
     /// What is wrong with the URL, without a part of it.
     pub fn of_url(engine: &'static str, url: &str, database: &str) -> Result<Self, &'static str> {
-        let HttpUrl { base, user } = HttpUrl::parse(url)?;
+        let (base, user) = url::apart(url)?;
         let address = Address::Url(base);
         Ok(Self::new(engine, database, user, &address, &address))
-    }
-
-    /// Where the server is.
-    pub fn address(&self) -> &Address {
-        &self.address
     }
 
     /// Whether it says who asks.
     pub fn has_user(&self) -> bool {
         self.authorization.is_some()
-    }
-
-    /// How another process reaches the database.
-    pub fn at(&self) -> &str {
-        &self.at
     }
 
     /// Ends the connection; the next request makes a new one.
@@ -115,7 +106,8 @@ impl HttpClient {
 
     fn url(&self, path: &str) -> String {
         match &self.address {
-            Address::Socket(_) => format!("http://localhost{path}"),
+            // Resolved without asking anybody, and not used.
+            Address::Socket(_) => format!("http://127.0.0.1{path}"),
             Address::Url(base) => format!("{base}{path}"),
         }
     }
@@ -166,7 +158,9 @@ pub(crate) fn discard(engine: &'static str, body: Body) -> Result<()> {
 /// What sends requests, to a Unix socket or to where they say.
 fn agent(address: &Address) -> Agent {
     match address {
-        Address::Socket(socket) => Agent::with_parts(config(), Unix(socket.clone()), Nowhere),
+        Address::Socket(socket) => {
+            Agent::with_parts(config(), Unix(socket.clone()), DefaultResolver::default())
+        }
         Address::Url(_) => Agent::new_with_config(config()),
     }
 }
@@ -227,17 +221,5 @@ impl Transport for UnixTransport {
     fn is_open(&mut self) -> bool {
         // A server that has gone is found out by the next request.
         true
-    }
-}
-
-/// A Unix socket needs no address.
-#[derive(Debug)]
-struct Nowhere;
-
-impl Resolver for Nowhere {
-    fn resolve(&self, _: &Uri, _: &Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
-        let mut addresses = self.empty();
-        addresses.push(([127, 0, 0, 1], 0).into());
-        Ok(addresses)
     }
 }

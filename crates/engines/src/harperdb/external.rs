@@ -24,7 +24,7 @@ pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
         let wanted = "give it as http://user:password@host:9925";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;
-    let doing = format!("reach the server at {}", client.address());
+    let doing = format!("reach the server at {}", client.address);
     Session::connect(client).map_err(|error| EngineError::failed(NAME, doing, error))
 }
 

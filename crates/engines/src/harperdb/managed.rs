@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -80,13 +79,18 @@ fn launch(
         Session::connect(http).map_err(|error| error.to_string())
     };
     // It listens on a port of its own choice on every address as well, which no setting prevents.
+    // With a port for us its network is ours already.
+    if link == Link::Loopback {
+        server::alone(NAME)?;
+    }
     let args = vec![installation.program.clone().into_os_string()];
     let spec = ServerSpec {
         env,
+        alone: link == Link::Socket,
         ready_within: Duration::from_secs(120),
         ..ServerSpec::new(NAME, &installation.node, args)
     };
-    Server::start_alone(spec, link, home, connect)
+    Server::start(spec, home, connect)
 }
 
 /// Makes a template: a first start in the server's home, which creates everything, its files then
@@ -94,14 +98,10 @@ fn launch(
 fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     let password = server::random(NAME)?;
     let data = home.subdirectory(NAME, "first")?;
-    let kept = data.join(PASSWORD);
-    let keep = || {
-        fs::create_dir(data.join("home"))?;
-        let mut file =
-            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&kept)?;
-        file.write_all(password.as_bytes())
-    };
-    keep().map_err(|error| EngineError::file(NAME, "write", &kept, error))?;
+    let home_of_it = data.join("home");
+    fs::create_dir(&home_of_it)
+        .map_err(|error| EngineError::file(NAME, "create", home_of_it, error))?;
+    home.write(NAME, &format!("first/{PASSWORD}"), &password)?;
     // Its own installation cannot open what it makes without syncs.
     let mut settings = settings(Durability::Power);
     settings.extend([

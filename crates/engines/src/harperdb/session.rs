@@ -10,7 +10,7 @@ use crate::row::Visit;
 
 /// A connection, and the database on it that is ours.
 pub(super) struct Session {
-    http: HttpClient,
+    pub http: HttpClient,
     /// Whether the database was made for this run on somebody's server.
     guest: bool,
     pub request: Request,
@@ -22,29 +22,13 @@ impl Session {
     pub fn connect(http: HttpClient) -> Result<Self> {
         let (request, cells) = (Request::default(), Cells::default());
         let mut session = Self { http, guest: false, request, cells };
-        session.request.begin_plain("registration_info");
-        session.request.raw("}");
+        session.request.plain("registration_info");
         session.run().map(|()| session)
     }
 
     /// Speaks to a database that another process has opened, which stays.
     pub fn join(at: &str) -> Result<Self> {
         Self::connect(HttpClient::join(NAME, at)?)
-    }
-
-    /// The database.
-    pub fn database(&self) -> &str {
-        &self.http.database
-    }
-
-    /// How another process reaches the database.
-    pub fn at(&self) -> &str {
-        self.http.at()
-    }
-
-    /// Ends the connection; the next operation makes a new one.
-    pub fn renew(&mut self) {
-        self.http.renew();
     }
 
     /// Creates its database, which is dropped with it.
@@ -71,14 +55,16 @@ impl Session {
 
     /// All databases with their tables.
     fn described(&mut self) -> Result<serde_json::Value> {
-        self.request.begin_plain("describe_all");
-        self.request.raw("}");
+        self.request.plain("describe_all");
         self.answer()
     }
 
     fn database_operation(&mut self, operation: &str) -> Result<()> {
-        self.request.begin_plain(operation);
-        self.request.raw(",\"database\":").text(&self.http.database).raw("}");
+        self.request
+            .begin_plain(operation)
+            .raw(",\"database\":")
+            .text(&self.http.database)
+            .raw("}");
         self.run()
     }
 
@@ -94,8 +80,7 @@ impl Session {
 
     /// Begins an operation on a table of the database.
     pub fn begin(&mut self, operation: &str, table: &str) -> &mut Request {
-        self.request.begin(operation, &self.http.database, table);
-        &mut self.request
+        self.request.begin(operation, &self.http.database, table)
     }
 
     /// Sends the request; what it answers does not matter if it is no error.
@@ -129,5 +114,5 @@ impl Drop for Session {
 }
 
 fn send(http: &HttpClient, request: &Request) -> Result<ureq::Body> {
-    http.post("/", "application/json", request.body())
+    http.post("/", "application/json", &request.body)
 }

@@ -30,11 +30,9 @@ const NAMES: [&str; 18] = [
 
 /// The version, and the settings by their own names; one that this version lacks is left out.
 pub(super) fn read_back(session: &mut Session) -> Result<ReadBack> {
-    session.request.begin_plain("registration_info");
-    session.request.raw("}");
+    session.request.plain("registration_info");
     let version = session.answer()?["version"].as_str().unwrap_or("unknown").to_owned();
-    session.request.begin_plain("get_configuration");
-    session.request.raw("}");
+    session.request.plain("get_configuration");
     let configuration = session.answer()?;
     let found = NAMES.iter().filter_map(|name| {
         let value = name.split('.').try_fold(&configuration, |within, part| within.get(part))?;

@@ -21,7 +21,7 @@ pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
         let wanted = "give it as http://user:password@host:8086, or without the user";
         EngineError::failed(NAME, "read its URL", format!("{why}; {wanted}"))
     })?;
-    let doing = format!("reach the server at {}", client.address());
+    let doing = format!("reach the server at {}", client.address);
     let mut session = Session::connect(client).map_err(|error| {
         let advice = "is it running, and is it version 1.x?";
         EngineError::failed(NAME, doing, format!("{error}; {advice}"))

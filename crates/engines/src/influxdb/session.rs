@@ -23,7 +23,7 @@ const READ: usize = 64 * 1024;
 
 /// Speaks to one database; dropped, it drops the database where it was asked to.
 pub(super) struct Session {
-    client: HttpClient,
+    pub client: HttpClient,
     query_path: String,
     write_path: String,
     form: String,
@@ -49,16 +49,6 @@ impl Session {
     /// Speaks to a database that another process has opened, which stays.
     pub fn join(at: &str) -> Result<Self> {
         Self::connect(HttpClient::join(NAME, at)?)
-    }
-
-    /// How another process reaches the database.
-    pub fn at(&self) -> &str {
-        self.client.at()
-    }
-
-    /// Ends the connection; the next question makes a new one.
-    pub fn renew(&mut self) {
-        self.client.renew();
     }
 
     /// Creates the database. Its shards span a year, so that there is one: the cache is one for

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use super::line;
 use super::queue::Queue;
 use super::session::Session;
+use crate::Result;
 use crate::series::Point;
-use crate::{EngineError, Result};
 
 /// What the server is told to ask of the kernel for its queue, in bytes; it gets less where
 /// `net.core.rmem_max` is less.
@@ -61,14 +61,10 @@ pub(super) struct Sender {
 impl Sender {
     /// To the server with that process id.
     pub fn to(pid: u32) -> Result<Self> {
-        let connect = || -> std::io::Result<_> {
-            let queue = Queue::of(pid)?;
-            Ok((socket(queue.port())?, queue))
-        };
         // The server answers over HTTP before it listens for datagrams.
         let began = Instant::now();
         let (socket, queue) = loop {
-            match connect() {
+            match Queue::of(pid).and_then(|queue| Ok((socket(queue.port)?, queue))) {
                 Ok(connected) => break connected,
                 Err(error)
                     if error.kind() != ErrorKind::NotFound || began.elapsed() > LISTENS_WITHIN =>
@@ -86,7 +82,7 @@ impl Sender {
 
     /// Goes on with a new socket of its own. What was sent is still waited for.
     pub fn renew(&mut self) -> Result<()> {
-        self.socket = socket(self.queue.port())
+        self.socket = socket(self.queue.port)
             .map_err(|error| Session::failed("be reached over UDP again", error))?;
         Ok(())
     }
@@ -210,16 +206,12 @@ fn socket(port: u16) -> std::io::Result<UdpSocket> {
     Ok(socket)
 }
 
+/// Fails when the server does not listen any more, or the datagram is larger than one may be.
 fn send(socket: &UdpSocket, datagram: &[u8]) -> Result<()> {
-    match socket.send(datagram) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(could_not_send(&error, datagram.len())),
-    }
-}
-
-#[cold]
-fn could_not_send(error: &std::io::Error, bytes: usize) -> EngineError {
-    Session::failed("be sent points over UDP", format!("{error} (a datagram of {bytes} bytes)"))
+    socket.send(datagram).map(drop).map_err(|error| {
+        let why = format!("{error} (a datagram of {} bytes)", datagram.len());
+        Session::failed("be sent points over UDP", why)
+    })
 }
 
 /// What bounds the queue, for the report.

@@ -3,13 +3,12 @@
 use std::ffi::OsString;
 
 use super::NAME;
-use super::failure::Failure;
 use super::installation;
-use super::library::{LIBRARY, MongoLib};
+use super::library::LIBRARY;
 use super::session::Session;
 use super::tier::{self, TIERS};
 use super::uri::Uri;
-use crate::server::address::{Address, Listening};
+use crate::server::address::Listening;
 use crate::server::{self, Account, Home, Server, ServerSpec};
 use crate::{OpenOptions, Result};
 
@@ -49,23 +48,13 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // A clean shutdown (https://www.mongodb.com/docs/v6.0/tutorial/manage-mongodb-processes/) is by
     // SIGTERM; it starts no process of its own, so nothing is left when it is killed.
     let mut spec = ServerSpec::new(NAME, &found.mongod, args);
-    spec.env.extend(found.environment());
+    spec.env.extend(found.environment);
+    // A driver that once met nobody waits before it looks again, so that each attempt begins anew.
     Server::start(spec, &home, |_| {
-        connect(library, &here, elsewhere.clone()).map_err(|e| e.to_string())
+        let uri = Uri::new(library, &here)?;
+        let session = Session::new(library, uri, DATABASE, elsewhere.clone(), false);
+        session.map_err(|failure| failure.to_string())
     })
-}
-
-/// A session with a server that answers. A driver that once met nobody waits before it looks again,
-/// so that each attempt begins anew.
-fn connect(
-    library: &'static MongoLib,
-    address: &Address,
-    elsewhere: Address,
-) -> std::result::Result<Session, Failure> {
-    let uri = Uri::new(library, address).map_err(Failure::of)?;
-    let mut session = Session::new(library, uri, DATABASE, elsewhere, false)?;
-    session.ping()?;
-    Ok(session)
 }
 
 /// What the server is started with. What is not named here is MongoDB's default, as any user

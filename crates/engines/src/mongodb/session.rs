@@ -26,17 +26,18 @@ const UNDER_WAY: Duration = Duration::from_secs(30);
 /// A database of a server, for one thread at a time.
 pub(super) struct Session {
     client: Client,
-    library: &'static MongoLib,
+    pub library: &'static MongoLib,
     uri: Uri,
     name: CString,
-    is_given: bool,
+    /// Whether the server is not ours: its database is dropped at the end.
+    pub is_given: bool,
     /// Where another process reaches the server.
     elsewhere: Address,
 }
 
 impl Session {
-    /// A session with the database `name`, on a connection of its own. Nothing is asked yet but
-    /// how the server speaks.
+    /// A session with the database `name`, on a connection of its own, once somebody has answered
+    /// and let us ask.
     pub fn new(
         library: &'static MongoLib,
         uri: Uri,
@@ -45,19 +46,20 @@ impl Session {
         is_given: bool,
     ) -> std::result::Result<Self, Failure> {
         let name = CString::new(name).map_err(|_| Failure::of("a database's name holds a NUL"))?;
-        let client = Client::connect(library, &uri)?;
+        let mut client = Client::connect(library, &uri)?;
+        let mut ping = Writer::new(SMALL);
+        ping.int32("ping", 1);
+        client.run(&name, ping.finish()?)?;
         Ok(Self { client, library, uri, name, is_given, elsewhere })
     }
 
     /// A session with a database that another process has opened, which stays when it ends.
     pub fn join(at: &str) -> Result<Self> {
         let [name, address] = address::parts(NAME, at)?;
-        let could_not = |e| failed("join a database", &e);
         let (library, address) = (LIBRARY.get()?, Address::from(address));
-        let uri = Uri::new(library, &address).map_err(|why| could_not(Failure::of(why)))?;
-        let mut session = Self::new(library, uri, name, address, false).map_err(could_not)?;
-        session.ping().map_err(could_not)?;
-        Ok(session)
+        let joined = Uri::new(library, &address).map_err(Failure::of);
+        let joined = joined.and_then(|uri| Self::new(library, uri, name, address, false));
+        joined.map_err(|e| failed("join a database", &e))
     }
 
     /// How another process reaches the database.
@@ -71,23 +73,6 @@ impl Session {
         let fresh = Client::connect(self.library, &self.uri);
         self.client = fresh.map_err(|e| failed("connect again", &e))?;
         Ok(())
-    }
-
-    /// Whether the server is not ours.
-    pub fn is_given(&self) -> bool {
-        self.is_given
-    }
-
-    /// The driver's version.
-    pub fn driver_version(&self) -> &'static str {
-        &self.library.version
-    }
-
-    /// Asks whether somebody answers, and whether we may ask.
-    pub fn ping(&mut self) -> std::result::Result<(), Failure> {
-        let mut ping = Writer::new(SMALL);
-        ping.int32("ping", 1);
-        self.run(ping.finish()?).map(|_| ())
     }
 
     /// Runs a command on our database, and gives the answer.

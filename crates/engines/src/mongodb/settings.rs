@@ -56,9 +56,9 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     }) {
         keep("defaultWriteConcern", concern.at("defaultWriteConcern"));
     }
-    let waits = TIERS.of(options.durability).set.waits(session.is_given());
+    let waits = TIERS.of(options.durability).set.waits(session.is_given);
     settings.push((CONCERN.to_owned(), as_set(format_args!("w: 1, j: {waits}"))));
-    settings.push(("libmongoc".to_owned(), session.driver_version().to_owned()));
+    settings.push(("libmongoc".to_owned(), session.library.version.clone()));
     Ok(ReadBack { version, settings, cache })
 }
 

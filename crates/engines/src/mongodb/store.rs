@@ -50,7 +50,7 @@ pub(super) struct MongoStore {
 impl MongoStore {
     pub fn new(session: Session, server: Option<Server>, durability: Durability) -> Self {
         let (collections, pipelines) = (Vec::new(), Pipelines::default());
-        let waits = TIERS.of(durability).set.waits(session.is_given());
+        let waits = TIERS.of(durability).set.waits(session.is_given);
         let command = Writer::new(COMMAND);
         Self { session, server, command, collections, pipelines, durability, waits }
     }

@@ -14,11 +14,6 @@ pub(crate) struct Account {
     other: Option<(u32, u32)>,
 }
 
-/// There is no such user.
-#[derive(Debug, thiserror::Error)]
-#[error("it refuses to run as root, and there is no user `{0}`")]
-pub(crate) struct NoAccount(String);
-
 impl Account {
     /// Our own user, root or not.
     pub const fn ourselves() -> Self {
@@ -26,13 +21,13 @@ impl Account {
     }
 
     /// For a server that refuses to run as root: `user` when we are root, else ourselves.
-    pub fn unprivileged(user: &str) -> Result<Self, NoAccount> {
+    pub fn unprivileged(user: &str) -> Result<Self, String> {
         if !geteuid().is_root() {
             return Ok(Self { other: None });
         }
         match User::from_name(user) {
             Ok(Some(found)) => Ok(Self { other: Some((found.uid.as_raw(), found.gid.as_raw())) }),
-            _ => Err(NoAccount(user.to_owned())),
+            _ => Err(format!("it refuses to run as root, and there is no user `{user}`")),
         }
     }
 

@@ -1,33 +1,24 @@
 //! The URL of a server that speaks HTTP and is given.
 
-/// `http://user:password@host:port`, with or without the user.
-pub(crate) struct HttpUrl<'a> {
-    /// `http://host:port`.
-    pub base: String,
-    /// `name:password`, encoded as a URL has them.
-    pub user: Option<&'a str>,
-}
-
-impl<'a> HttpUrl<'a> {
-    /// Takes a URL apart.
-    ///
-    /// # Errors
-    /// What is wrong with it, without a part of it.
-    pub fn parse(url: &'a str) -> Result<Self, &'static str> {
-        let rest = url.strip_prefix("http://").ok_or("it does not begin with http://")?;
-        let rest = rest.strip_suffix('/').unwrap_or(rest);
-        let (user, place) = match rest.rsplit_once('@') {
-            Some((user, place)) => (Some(user), place),
-            None => (None, rest),
-        };
-        if place.is_empty() || place.contains(['/', '?', '#']) {
-            return Err("it names no host, or more than a host and a port");
-        }
-        match user {
-            Some(user) if !user.contains(':') => Err("it has no password"),
-            Some(user) if decoded(user).is_none() => Err("an escape in it is wrong"),
-            user => Ok(Self { base: format!("http://{place}"), user }),
-        }
+/// `http://user:password@host:port`, with or without the user: `http://host:port`, and
+/// `user:password`, encoded as a URL has them.
+///
+/// # Errors
+/// What is wrong with it, without a part of it.
+pub(crate) fn apart(url: &str) -> Result<(String, Option<&str>), &'static str> {
+    let rest = url.strip_prefix("http://").ok_or("it does not begin with http://")?;
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    let (user, place) = match rest.rsplit_once('@') {
+        Some((user, place)) => (Some(user), place),
+        None => (None, rest),
+    };
+    if place.is_empty() || place.contains(['/', '?', '#']) {
+        return Err("it names no host, or more than a host and a port");
+    }
+    match user {
+        Some(user) if !user.contains(':') => Err("it has no password"),
+        Some(user) if decoded(user).is_none() => Err("an escape in it is wrong"),
+        user => Ok((format!("http://{place}"), user)),
     }
 }
 
