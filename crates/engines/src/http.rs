@@ -32,9 +32,10 @@ pub(crate) struct HttpClient {
     engine: &'static str,
     agent: Agent,
     pub address: Address,
-    /// The media type of answers that is asked for with every request.
-    pub accept: &'static str,
-    authorization: Option<String>,
+    /// The media type of answers that is asked for with every request, if any.
+    pub accept: Option<&'static str>,
+    /// Who asks, if anybody.
+    pub authorization: Option<String>,
     pub database: String,
     /// How another process reaches the database.
     pub at: String,
@@ -56,7 +57,7 @@ impl HttpClient {
             engine,
             agent: agent(address),
             address: address.clone(),
-            accept: "application/json",
+            accept: None,
             authorization: user.and_then(url::decoded).map(basic),
             database: database.to_owned(),
             at: format!("{database} {} {elsewhere}", user.unwrap_or(NOBODY)),
@@ -80,11 +81,6 @@ impl HttpClient {
         Ok(Self::new(engine, database, user, &address, &address))
     }
 
-    /// Whether it says who asks.
-    pub fn has_user(&self) -> bool {
-        self.authorization.is_some()
-    }
-
     /// Ends the connection; the next request makes a new one.
     pub fn renew(&mut self) {
         self.agent = agent(&self.address);
@@ -94,11 +90,12 @@ impl HttpClient {
     ///
     /// # Errors
     /// When the server is not reached, or answers with a status of 400 and more: with its words.
+    #[cfg(feature = "influxdb")]
     pub fn get(&self, path: &str) -> Result<Body> {
         self.answer("GET", path, self.headers(self.agent.get(self.url(path))).call())
     }
 
-    /// Sends a body to a path; fails as [`get`](Self::get) does.
+    /// Sends a body to such a path; the errors are the same.
     pub fn post(&self, path: &str, content_type: &str, body: &[u8]) -> Result<Body> {
         let request = self.headers(self.agent.post(self.url(path)));
         self.answer("POST", path, request.header("content-type", content_type).send(body))
@@ -112,12 +109,15 @@ impl HttpClient {
         }
     }
 
-    fn headers<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
-        let request = request.header("accept", self.accept);
-        match &self.authorization {
-            Some(user) => request.header("authorization", user),
-            None => request,
+    fn headers<B>(&self, mut request: RequestBuilder<B>) -> RequestBuilder<B> {
+        for (name, value) in
+            [("accept", self.accept), ("authorization", self.authorization.as_deref())]
+        {
+            if let Some(value) = value {
+                request = request.header(name, value);
+            }
         }
+        request
     }
 
     fn answer(

@@ -398,9 +398,9 @@ fn a_server_behind_a_socket_answers_nobody_on_tcp() {
             let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
             let question = "GET /query?q=SHOW+DATABASES HTTP/1.0\r\n\r\n";
             client.write_all(question.as_bytes()).unwrap();
-            client.shutdown(Shutdown::Write).unwrap();
             let mut said = Vec::new();
             // It may break the connection off.
+            let _ = client.shutdown(Shutdown::Write);
             let _ = client.read_to_end(&mut said);
             let said = String::from_utf8_lossy(&said);
             let is_refused = said.is_empty() || said.starts_with("HTTP/1.0 401");

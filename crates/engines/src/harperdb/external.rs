@@ -16,9 +16,8 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
 
 /// Connects.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
-    let client = HttpClient::of_url(NAME, url, name).and_then(|client| match client.has_user() {
-        true => Ok(client),
-        false => Err("it names no user"),
+    let client = HttpClient::of_url(NAME, url, name).and_then(|client| {
+        client.authorization.is_some().then_some(client).ok_or("it names no user")
     });
     let client = client.map_err(|why| {
         let wanted = "give it as http://user:password@host:9925";

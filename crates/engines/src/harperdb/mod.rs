@@ -18,7 +18,7 @@ mod settings;
 mod store;
 mod tier;
 
-use crate::server::ServerEngine;
+use crate::server::engine::ServerEngine;
 use crate::{DataModel, Engine, Info, Kind, Store};
 use session::Session;
 use store::HarperStore;

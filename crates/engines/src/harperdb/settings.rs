@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::session::Session;
 use crate::Result;
-use crate::server::ReadBack;
+use crate::server::engine::ReadBack;
 
 /// The settings that decide durability, speed, and who can reach it.
 const NAMES: [&str; 18] = [

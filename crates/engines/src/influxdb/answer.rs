@@ -1,147 +1,245 @@
-//! Answers to questions: series of rows in MessagePack, read chunk by chunk as they come.
+//! Answers to questions: series of rows, read as they come.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::io::{self, BufRead};
+use std::ops::Range;
 
 use super::NAME;
+use super::msgpack::{Decoder, Token, invalid};
 use crate::{EngineError, Result};
 
-/// A chunk: <https://docs.influxdata.com/influxdb/v1.8/tools/api/#query-string-parameters-1>,
-/// `chunked`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Chunk {
-    results: Vec<Part>,
-    error: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Part {
-    series: Vec<Series>,
-    /// Whether more follows.
-    partial: bool,
-    error: Option<String>,
-}
-
-/// Rows, and what they have in common.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+/// What the rows that follow have in common.
+#[derive(Debug, Default)]
 pub(super) struct Series {
+    /// The measurement, or the section of a list.
+    pub name: String,
     /// Tags of the group, by name.
-    pub tags: BTreeMap<String, String>,
-    /// Names of the values of each row.
+    pub tags: Vec<(String, String)>,
+    /// Names of the values.
     pub columns: Vec<String>,
-    #[serde(rename = "values")]
-    pub rows: Vec<Vec<Value>>,
-    partial: bool,
 }
 
-/// A value of a row.
+/// A value of a row; a text lies in the row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Null,
     Bool(bool),
     Int(i64),
     Float(f64),
-    Text(String),
+    Text(Range<usize>),
     Other,
 }
 
-/// What serde gives.
-type Read<T, E> = std::result::Result<T, E>;
+/// A row's values, in the order of its series' columns.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    pub values: Vec<Value>,
+    text: String,
+}
 
-/// Reads an answer to its end.
+impl Row {
+    /// The text of a value that lies here.
+    pub fn text(&self, range: &Range<usize>) -> &str {
+        &self.text[range.clone()]
+    }
+}
+
+/// Receives a row, whether its series is another than that of the row before, and that series.
+pub(super) type Receive<'a> = dyn FnMut(&Row, bool, &Series) -> Result<()> + 'a;
+
+/// Reads an answer to its end. It comes in chunks, each a value of its own
+/// (<https://docs.influxdata.com/influxdb/v1.8/tools/api/#query-string-parameters-1>, `chunked`):
+/// `{"results": [{"series": [{"name", "tags", "columns", "values"}], "partial"}]}`, where
+/// `partial` says that more follows, and `error` stands in a result or in its place.
 ///
 /// # Errors
 /// The engine's, in whatever chunk; that of `receive`; an answer that breaks off.
-pub(super) fn read(
-    mut input: impl BufRead,
-    receive: &mut dyn FnMut(&Series) -> Result<()>,
-) -> Result<()> {
-    let broken = |why: String| EngineError::failed(NAME, "end its answer", why);
-    let said = |error: Option<String>| match error {
-        Some(message) => Err(EngineError::failed(NAME, "answer the question", message)),
-        None => Ok(()),
+pub(super) fn read(input: impl BufRead, receive: &mut Receive<'_>) -> Result<()> {
+    let mut reading = Reading {
+        decoder: Decoder::new(input),
+        series: Series::default(),
+        row: Row::default(),
+        key: String::new(),
+        partial: false,
+        receive,
     };
-    let mut more = false;
-    while !input.fill_buf().map_err(|error| broken(error.to_string()))?.is_empty() {
-        let chunk = rmp_serde::from_read(&mut input).map_err(|error| broken(error.to_string()));
-        let Chunk { results, error } = chunk?;
-        said(error)?;
-        for Part { series, partial, error } in results {
-            said(error)?;
-            more = partial;
-            for series in series {
-                if series.rows.iter().any(|row| row.len() != series.columns.len()) {
-                    return Err(broken("a row is not as wide as its columns".to_owned()));
+    let answered = reading.chunks();
+    answered.map_err(|stop| match stop {
+        Stop::Read(error) => EngineError::failed(NAME, "end its answer", error),
+        Stop::Said(message) => EngineError::failed(NAME, "answer the question", message),
+        Stop::Receiver(error) => error,
+    })
+}
+
+enum Stop {
+    Read(io::Error),
+    Said(String),
+    Receiver(EngineError),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+type Read<T = ()> = std::result::Result<T, Stop>;
+
+struct Reading<'a, 'b, R> {
+    decoder: Decoder<R>,
+    series: Series,
+    row: Row,
+    key: String,
+    partial: bool,
+    receive: &'a mut Receive<'b>,
+}
+
+impl<R: BufRead> Reading<'_, '_, R> {
+    fn chunks(&mut self) -> Read {
+        while !self.decoder.at_end()? {
+            for _ in 0..self.map()? {
+                match self.key()? {
+                    "results" => {
+                        for _ in 0..self.array()? {
+                            self.result()?;
+                        }
+                    }
+                    "error" => return Err(Stop::Said(self.string()?)),
+                    _ => self.pass()?,
                 }
-                more |= series.partial;
-                receive(&series)?;
             }
         }
+        match self.partial {
+            true => Err(Stop::Said("rows are missing at its end (is max-row-limit set?)".into())),
+            false => Ok(()),
+        }
     }
-    said(more.then(|| "rows are missing at its end (is max-row-limit set?)".to_owned()))
+
+    fn result(&mut self) -> Read {
+        self.partial = false;
+        for _ in 0..self.map()? {
+            match self.key()? {
+                "series" => {
+                    for _ in 0..self.array()? {
+                        self.series()?;
+                    }
+                }
+                "partial" => self.more_follows()?,
+                "error" => return Err(Stop::Said(self.string()?)),
+                _ => self.pass()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn series(&mut self) -> Read {
+        self.series.name.clear();
+        self.series.tags.clear();
+        self.series.columns.clear();
+        for _ in 0..self.map()? {
+            match self.key()? {
+                "name" => self.series.name = self.string()?,
+                "tags" => {
+                    for _ in 0..self.map()? {
+                        let tag = (self.string()?, self.string()?);
+                        self.series.tags.push(tag);
+                    }
+                }
+                "columns" => {
+                    for _ in 0..self.array()? {
+                        let column = self.string()?;
+                        self.series.columns.push(column);
+                    }
+                }
+                "values" => self.rows()?,
+                "partial" => self.more_follows()?,
+                _ => self.pass()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self) -> Read {
+        let rows = self.array()?;
+        for n in 0..rows {
+            let width = self.array()?;
+            if width != self.series.columns.len() {
+                return Err(invalid("a row that is not as wide as its columns").into());
+            }
+            self.row.values.clear();
+            self.row.text.clear();
+            for _ in 0..width {
+                let value = self.value()?;
+                self.row.values.push(value);
+            }
+            (self.receive)(&self.row, n == 0, &self.series).map_err(Stop::Receiver)?;
+        }
+        Ok(())
+    }
+
+    fn value(&mut self) -> Read<Value> {
+        Ok(match self.decoder.token()? {
+            Token::Nil => Value::Null,
+            Token::Bool(value) => Value::Bool(value),
+            Token::Int(value) => Value::Int(value),
+            Token::Float(value) => Value::Float(value),
+            Token::Text(bytes) => {
+                let begin = self.row.text.len();
+                self.decoder.text(bytes, &mut self.row.text)?;
+                Value::Text(begin..self.row.text.len())
+            }
+            token => {
+                self.decoder.skip(token)?;
+                Value::Other
+            }
+        })
+    }
+
+    fn more_follows(&mut self) -> Read {
+        match self.decoder.token()? {
+            Token::Bool(more) => self.partial |= more,
+            token => self.decoder.skip(token)?,
+        }
+        Ok(())
+    }
+
+    fn map(&mut self) -> Read<usize> {
+        match self.decoder.token()? {
+            Token::Map(keys) => Ok(keys),
+            _ => Err(invalid("no map where one should be").into()),
+        }
+    }
+
+    fn array(&mut self) -> Read<usize> {
+        match self.decoder.token()? {
+            Token::Array(items) => Ok(items),
+            Token::Nil => Ok(0),
+            _ => Err(invalid("no list where one should be").into()),
+        }
+    }
+
+    fn key(&mut self) -> Read<&str> {
+        self.key.clear();
+        text(&mut self.decoder, &mut self.key)?;
+        Ok(&self.key)
+    }
+
+    fn string(&mut self) -> Read<String> {
+        let mut string = String::new();
+        text(&mut self.decoder, &mut string)?;
+        Ok(string)
+    }
+
+    fn pass(&mut self) -> Read {
+        let token = self.decoder.token()?;
+        Ok(self.decoder.skip(token)?)
+    }
 }
 
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Read<Self, D::Error> {
-        value.deserialize_any(AnyValue)
-    }
-}
-
-struct AnyValue;
-
-impl<'de> Visitor<'de> for AnyValue {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Read<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Read<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Read<Value, E> {
-        Ok(Value::Int(value))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Read<Value, E> {
-        let above = |_| E::custom("an integer above 63 bits");
-        i64::try_from(value).map(Value::Int).map_err(above)
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Read<Value, E> {
-        Ok(Value::Float(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Read<Value, E> {
-        Ok(Value::Text(value.to_owned()))
-    }
-
-    fn visit_bytes<E>(self, _: &[u8]) -> Read<Value, E> {
-        Ok(Value::Other)
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, extension: D) -> Read<Value, D::Error> {
-        IgnoredAny::deserialize(extension).map(|_| Value::Other)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Read<Value, A::Error> {
-        IgnoredAny.visit_seq(list).map(|_| Value::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Read<Value, A::Error> {
-        IgnoredAny.visit_map(map).map(|_| Value::Other)
+/// Adds a text to `to`.
+fn text(decoder: &mut Decoder<impl BufRead>, to: &mut String) -> io::Result<()> {
+    match decoder.token()? {
+        Token::Text(bytes) => decoder.text(bytes, to),
+        _ => Err(invalid("no text where one should be")),
     }
 }
 

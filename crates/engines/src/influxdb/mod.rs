@@ -9,6 +9,7 @@ mod external;
 mod installation;
 mod line;
 mod managed;
+mod msgpack;
 mod queue;
 mod rest;
 mod selected;
@@ -19,7 +20,8 @@ mod udp;
 
 use embermark_model::Durability;
 
-use crate::server::{Server, ServerEngine};
+use crate::server::Server;
+use crate::server::engine::ServerEngine;
 use crate::{DataModel, Engine, Info, Kind, Store, TierSetting, TierTable};
 use session::Session;
 use store::InfluxStore;

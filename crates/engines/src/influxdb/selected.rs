@@ -1,7 +1,7 @@
 //! Rows of an answer as the columns that were asked for.
 
 use super::NAME;
-use super::answer::{Series, Value};
+use super::answer::{Row, Series, Value};
 use crate::row::ResultRow;
 use crate::{EngineError, Result};
 
@@ -20,10 +20,10 @@ pub(super) fn places(columns: &[&str], series: &Series, found: &mut Vec<Place>) 
     found.clear();
     for column in columns {
         let value = series.columns.iter().position(|name| name == column).map(Place::Value);
-        let tag = || series.tags.keys().position(|name| name == column).map(Place::Tag);
+        let tag = || series.tags.iter().position(|(name, _)| name == column).map(Place::Tag);
         found.push(value.or_else(tag).ok_or_else(|| {
-            let known = series.columns.iter().chain(series.tags.keys());
-            let known: Vec<&str> = known.map(String::as_str).collect();
+            let tags = series.tags.iter().map(|(name, _)| name);
+            let known: Vec<&str> = series.columns.iter().chain(tags).map(String::as_str).collect();
             let why = format!("the answer has {} alone", known.join(", "));
             EngineError::failed(NAME, format!("give the column `{column}`"), why)
         })?);
@@ -33,7 +33,7 @@ pub(super) fn places(columns: &[&str], series: &Series, found: &mut Vec<Place>) 
 
 /// A row as the columns that were asked for.
 pub(super) struct Chosen<'a> {
-    pub row: &'a [Value],
+    pub row: &'a Row,
     pub series: &'a Series,
     pub places: &'a [Place],
 }
@@ -41,14 +41,14 @@ pub(super) struct Chosen<'a> {
 impl Chosen<'_> {
     fn value(&self, column: usize) -> Option<&Value> {
         match self.places.get(column)? {
-            Place::Value(n) => self.row.get(*n),
+            Place::Value(n) => self.row.values.get(*n),
             Place::Tag(_) => None,
         }
     }
 
     fn is_no(&self, column: usize, what: &str) -> EngineError {
         let held = match (self.value(column), self.places.get(column)) {
-            (Some(Value::Text(text)), _) => format!("{text:?}"),
+            (Some(Value::Text(range)), _) => format!("{:?}", self.row.text(range)),
             (Some(value), _) => format!("{value:?}"),
             (None, Some(_)) => "a tag, which is text".to_owned(),
             (None, None) => "nothing: it was not asked for".to_owned(),
@@ -78,10 +78,10 @@ impl ResultRow for Chosen<'_> {
 
     fn text(&self, column: usize) -> Result<Option<&str>> {
         if let Some(Place::Tag(n)) = self.places.get(column) {
-            return Ok(self.series.tags.values().nth(*n).map(String::as_str));
+            return Ok(self.series.tags.get(*n).map(|(_, value)| value.as_str()));
         }
         match self.value(column) {
-            Some(Value::Text(text)) => Ok(Some(text)),
+            Some(Value::Text(range)) => Ok(Some(self.row.text(range))),
             Some(Value::Null) => Ok(None),
             _ => Err(self.is_no(column, "text")),
         }

@@ -5,8 +5,8 @@ use std::io::BufReader;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::NAME;
-use super::answer::{self, Series, Value};
-use super::selected::{self, Chosen};
+use super::answer::{self, Receive, Row, Value};
+use super::selected::{self, Chosen, Place};
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
 use crate::{EngineError, Result};
@@ -27,13 +27,14 @@ pub(super) struct Session {
     query_path: String,
     write_path: String,
     form: String,
+    places: Vec<Place>,
     drop_database: bool,
 }
 
 impl Session {
     /// Speaks through a client, once the server has answered.
     pub fn connect(mut client: HttpClient) -> Result<Self> {
-        client.accept = MESSAGE_PACK;
+        client.accept = Some(MESSAGE_PACK);
         let database = &client.database;
         // This needs no right.
         discard(NAME, client.get("/ping")?)?;
@@ -42,6 +43,7 @@ impl Session {
             write_path: format!("/write?db={database}&precision=n"),
             client,
             form: String::new(),
+            places: Vec::new(),
             drop_database: false,
         })
     }
@@ -93,24 +95,24 @@ impl Session {
 
     /// Asks a question and visits its rows as the columns asked for.
     pub fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
-        let mut places = Vec::new();
-        self.series(influxql, &mut |series| {
-            selected::places(columns, series, &mut places)?;
-            series.rows.iter().try_for_each(|row| visit(&Chosen { row, series, places: &places }))
-        })
+        let mut found = std::mem::take(&mut self.places);
+        let answered = self.series(influxql, &mut |row, first, series| {
+            if first {
+                selected::places(columns, series, &mut found)?;
+            }
+            visit(&Chosen { row, series, places: &found })
+        });
+        self.places = found;
+        answered
     }
 
     /// Runs a statement without a result.
     pub fn execute(&mut self, influxql: &str) -> Result<()> {
-        self.series(influxql, &mut |_| Ok(()))
+        self.series(influxql, &mut |_, _, _| Ok(()))
     }
 
-    /// Asks a question and gives its series as they come.
-    fn series(
-        &mut self,
-        influxql: &str,
-        receive: &mut dyn FnMut(&Series) -> Result<()>,
-    ) -> Result<()> {
+    /// Asks a question and gives its rows as they come, with their series.
+    fn series(&mut self, influxql: &str, receive: &mut Receive<'_>) -> Result<()> {
         let answer = self.ask(influxql)?;
         answer::read(BufReader::with_capacity(READ, reader(answer)), receive)
     }
@@ -118,9 +120,9 @@ impl Session {
     /// Asks for an answer of one piece as JSON: in MessagePack version 1.6 leaves out durations
     /// and sizes, which only the account of its settings holds, and with them the order of a row.
     pub fn json(&mut self, influxql: &str) -> Result<serde_json::Value> {
-        self.client.accept = "application/json";
+        self.client.accept = Some("application/json");
         let answer = self.ask(influxql);
-        self.client.accept = MESSAGE_PACK;
+        self.client.accept = Some(MESSAGE_PACK);
         let mut answer = reader(answer?);
         let json: serde_json::Value = serde_json::from_reader(&mut answer)
             .map_err(|error| Self::failed("end its answer", error))?;
@@ -146,11 +148,10 @@ impl Session {
     /// series that `of` lets pass: given the counter's name.
     pub fn statistics(&mut self, of: &str, add: &mut dyn FnMut(&str, i64)) -> Result<()> {
         let database = self.client.database.clone();
-        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |series| {
-            if series.tags.get("database").is_none_or(|of| *of == database) {
-                for (name, value) in
-                    series.rows.iter().flat_map(|row| series.columns.iter().zip(row))
-                {
+        self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row: &Row, _, series| {
+            let tag = series.tags.iter().find(|(name, _)| name == "database");
+            if tag.is_none_or(|(_, value)| *value == database) {
+                for (name, value) in series.columns.iter().zip(&row.values) {
                     if let Value::Int(value) = value {
                         add(name, *value);
                     }

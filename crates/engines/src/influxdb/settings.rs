@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::session::Session;
 use super::{TIERS, udp};
-use crate::server::ReadBack;
+use crate::server::engine::ReadBack;
 use crate::{OpenOptions, Result};
 
 /// Sections of the server's own account of itself

@@ -25,7 +25,7 @@ mod store;
 mod tier;
 mod uri;
 
-use crate::server::ServerEngine;
+use crate::server::engine::ServerEngine;
 use crate::{DataModel, Engine, EngineError, Info, Kind, Store};
 use failure::Failure;
 use library::LIBRARY;

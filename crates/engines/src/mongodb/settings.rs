@@ -4,7 +4,7 @@ use super::NAME;
 use super::answer::Value;
 use super::session::Session;
 use super::tier::TIERS;
-use crate::server::ReadBack;
+use crate::server::engine::ReadBack;
 use crate::{EngineError, OpenOptions, Result, as_set};
 
 /// Under this name stands whether there is a journal.

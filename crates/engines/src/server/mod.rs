@@ -11,7 +11,7 @@
 
 mod account;
 pub(crate) mod address;
-mod engine;
+pub(crate) mod engine;
 mod home;
 mod log;
 mod network;
@@ -40,7 +40,6 @@ use nix::unistd::Pid;
 use crate::{EFFECTIVE_DURABILITY, EngineError, OpenOptions, Result};
 pub(crate) use account::Account;
 use embermark_model::Durability;
-pub(crate) use engine::{ReadBack, ServerEngine};
 pub(crate) use home::Home;
 
 /// How often a server that starts or stops is looked at.

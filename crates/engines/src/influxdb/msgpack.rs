@@ -1,0 +1,128 @@
+//! Reading MessagePack (<https://github.com/msgpack/msgpack/blob/master/spec.md>), as a stream.
+
+use std::io::{self, BufRead, Read};
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Token {
+    Nil,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    /// Text of so many bytes, which follow.
+    Text(usize),
+    /// So many items follow.
+    Array(usize),
+    /// So many keys with their values follow.
+    Map(usize),
+    /// So many bytes without a meaning for us follow.
+    Opaque(usize),
+}
+
+/// Reads tokens.
+pub(super) struct Decoder<R> {
+    input: R,
+}
+
+impl<R: BufRead> Decoder<R> {
+    pub fn new(input: R) -> Self {
+        Self { input }
+    }
+
+    /// Whether nothing follows.
+    pub fn at_end(&mut self) -> io::Result<bool> {
+        Ok(self.input.fill_buf()?.is_empty())
+    }
+
+    /// The next token.
+    pub fn token(&mut self) -> io::Result<Token> {
+        let [first] = self.bytes()?;
+        Ok(match first {
+            0x00..=0x7f => Token::Int(i64::from(first)),
+            0x80..=0x8f => Token::Map(usize::from(first & 0x0f)),
+            0x90..=0x9f => Token::Array(usize::from(first & 0x0f)),
+            0xa0..=0xbf => Token::Text(usize::from(first & 0x1f)),
+            0xc0 => Token::Nil,
+            0xc2 | 0xc3 => Token::Bool(first == 0xc3),
+            0xc4 | 0xd9 => text_or_bytes(first == 0xd9, usize::from(self.bytes::<1>()?[0])),
+            0xc5 | 0xda => text_or_bytes(first == 0xda, self.short()?),
+            0xc6 | 0xdb => text_or_bytes(first == 0xdb, self.long()?),
+            // An extension has a byte more: its kind.
+            0xc7 => Token::Opaque(usize::from(self.bytes::<1>()?[0]) + 1),
+            0xc8 => Token::Opaque(self.short()? + 1),
+            0xc9 => Token::Opaque(self.long()? + 1),
+            0xca => Token::Float(f64::from(f32::from_be_bytes(self.bytes()?))),
+            0xcb => Token::Float(f64::from_be_bytes(self.bytes()?)),
+            0xcc => Token::Int(i64::from(self.bytes::<1>()?[0])),
+            0xcd => Token::Int(i64::from(u16::from_be_bytes(self.bytes()?))),
+            0xce => Token::Int(i64::from(u32::from_be_bytes(self.bytes()?))),
+            0xcf => {
+                let wide = u64::from_be_bytes(self.bytes()?);
+                Token::Int(i64::try_from(wide).map_err(|_| invalid("an integer above 63 bits"))?)
+            }
+            0xd0 => Token::Int(i64::from(i8::from_be_bytes(self.bytes()?))),
+            0xd1 => Token::Int(i64::from(i16::from_be_bytes(self.bytes()?))),
+            0xd2 => Token::Int(i64::from(i32::from_be_bytes(self.bytes()?))),
+            0xd3 => Token::Int(i64::from_be_bytes(self.bytes()?)),
+            0xd4..=0xd8 => Token::Opaque((1 << (first - 0xd4)) + 1),
+            0xdc => Token::Array(self.short()?),
+            0xdd => Token::Array(self.long()?),
+            0xde => Token::Map(self.short()?),
+            0xdf => Token::Map(self.long()?),
+            0xe0..=0xff => Token::Int(i64::from(first.cast_signed())),
+            0xc1 => return Err(invalid("the byte c1")),
+        })
+    }
+
+    /// Adds the bytes of a text to `to`.
+    pub fn text(&mut self, bytes: usize, to: &mut String) -> io::Result<()> {
+        let read = (&mut self.input).take(bytes as u64).read_to_string(to)?;
+        if read == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
+    /// Passes over what a token brings with it.
+    pub fn skip(&mut self, token: Token) -> io::Result<()> {
+        match token {
+            Token::Nil | Token::Bool(_) | Token::Int(_) | Token::Float(_) => Ok(()),
+            Token::Text(bytes) | Token::Opaque(bytes) => {
+                io::copy(&mut (&mut self.input).take(bytes as u64), &mut io::sink()).map(drop)
+            }
+            Token::Array(items) => self.skip_items(items),
+            Token::Map(keys) => self.skip_items(2 * keys),
+        }
+    }
+
+    fn skip_items(&mut self, items: usize) -> io::Result<()> {
+        for _ in 0..items {
+            let token = self.token()?;
+            self.skip(token)?;
+        }
+        Ok(())
+    }
+
+    fn bytes<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.input.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn short(&mut self) -> io::Result<usize> {
+        Ok(usize::from(u16::from_be_bytes(self.bytes()?)))
+    }
+
+    fn long(&mut self) -> io::Result<usize> {
+        Ok(u32::from_be_bytes(self.bytes()?) as usize)
+    }
+}
+
+fn text_or_bytes(text: bool, length: usize) -> Token {
+    if text { Token::Text(length) } else { Token::Opaque(length) }
+}
+
+/// The answer is not what it should be.
+pub(super) fn invalid(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("the answer holds {what}"))
+}
+
+#[cfg(test)]
+mod tests;
