@@ -16,8 +16,8 @@ use crate::owned::Owned as Handle;
 /// driver begins and ends one with each of them.)
 pub(super) struct Client {
     library: &'static MongoLib,
-    // A session ends before its client.
-    /// A `mongoc_client_session_t`; null where the server knows no sessions.
+    /// A `mongoc_client_session_t`; null where the server knows no sessions. It ends before its
+    /// client, being dropped first.
     session: Handle,
     client: Handle,
     /// The options of every command: that session.
@@ -36,8 +36,8 @@ impl Client {
     pub fn connect(library: &'static MongoLib, uri: &Uri) -> Result<Self, Failure> {
         let mongoc = &library.mongoc;
         let mut error = BsonError::none();
-        // SAFETY: a URI of the driver's, which it copies, and room for an error.
-        // It is ours to destroy, and so is a session, of which there is none yet.
+        // SAFETY: a URI of the driver's, which it copies, and room for an error. The client is ours to
+        // destroy by that function, and so is a session, of which there is none yet.
         let (client, session) = unsafe {
             let client = (mongoc.client_new_from_uri_with_error)(uri.handle.raw, &raw mut error);
             (
@@ -71,7 +71,7 @@ impl Client {
         let is_begun = if self.session.raw.is_null() {
             (error.domain, error.code) == NO_SESSIONS
         } else {
-            let options = self.options.bson;
+            let options = self.options.bson();
             // SAFETY: the client's own session, and a document of ours that can grow.
             unsafe { (mongoc.client_session_append)(self.session.raw, options, &raw mut error) }
         };
@@ -90,14 +90,14 @@ impl Client {
             if !(self.library.bson.init_static)(framed, command.as_ptr(), command.len()) {
                 return Err(Failure::of("the command is no well-formed BSON"));
             }
-            (self.library.bson.destroy)(self.reply.bson);
+            (self.library.bson.destroy)(self.reply.bson());
             (self.library.mongoc.client_command_with_opts)(
                 self.client.raw,
                 database.as_ptr(),
                 framed,
                 ptr::null_mut(),
-                self.options.bson,
-                self.reply.bson,
+                self.options.bson(),
+                self.reply.bson(),
                 &raw mut error,
             )
         };

@@ -11,7 +11,7 @@ use super::library::MongoLib;
 pub(super) struct Owned {
     library: &'static MongoLib,
     /// A box by its address, which it may hold itself.
-    pub bson: *mut Bson,
+    bson: *mut Bson,
 }
 
 impl Owned {
@@ -38,6 +38,11 @@ impl Owned {
             true => Ok(Self { library, bson: Box::into_raw(bson) }),
             false => Err(Failure::of(error.words())),
         }
+    }
+
+    /// For a function of the driver's, which leaves it initialised.
+    pub fn bson(&mut self) -> *mut Bson {
+        self.bson
     }
 
     /// Its bytes.
