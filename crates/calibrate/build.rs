@@ -1,5 +1,6 @@
 //! Compiles the bare loops against the very libraries that the adapters use: SQLite's and LMDB's
-//! bundled sources, Berkeley DB and RocksDB where their headers and libraries are.
+//! bundled sources, Berkeley DB and RocksDB where their headers and libraries are. That over libmongoc
+//! finds the library when it runs.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         env::var_os("DEP_SQLITE3_INCLUDE").ok_or("libsqlite3-sys tells no include folder")?;
     compile("sqlite", Some(Path::new(&sqlite)))?;
     compile("lmdb", Some(&lmdb()?))?;
+    compile("mongodb", None)?;
     for [name, library, header] in SYSTEM {
         println!("cargo::rustc-check-cfg=cfg({name}_linked)");
         if links(name, library, header)? {

@@ -56,6 +56,7 @@ struct Functions {
 unsafe extern "C" {
     static bare_sqlite: Functions;
     static bare_lmdb: Functions;
+    static bare_mongodb: Functions;
     #[cfg(berkeleydb_linked)]
     static bare_berkeleydb: Functions;
     #[cfg(rocksdb_linked)]
@@ -68,6 +69,7 @@ fn functions(engine: &str) -> Option<&'static Functions> {
         match engine {
             "sqlite" => Some(&bare_sqlite),
             "lmdb" => Some(&bare_lmdb),
+            "mongodb" => Some(&bare_mongodb),
             #[cfg(berkeleydb_linked)]
             "berkeleydb" => Some(&bare_berkeleydb),
             #[cfg(rocksdb_linked)]
@@ -91,16 +93,16 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// Opens a new database in an empty directory.
+    /// Opens a new database in an empty directory, or on the server whose URL stands in its place.
     pub fn open(
         engine: &str,
-        directory: &Path,
+        place: &Path,
         memory: u64,
         rows: &[Reading],
         keys: impl Iterator<Item = Key>,
     ) -> Result<Self, Failure> {
         let functions = functions(engine).ok_or("its bare loop is not part of this build")?;
-        let path = CString::new(directory.as_os_str().as_bytes())?;
+        let path = CString::new(place.as_os_str().as_bytes())?;
         let row = |reading: &Reading| Row {
             ts: reading.ts,
             values: reading.values,

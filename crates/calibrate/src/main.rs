@@ -1,8 +1,8 @@
 //! `calibrate`: embermark's figures beside those of the engines' own tools, in one run each.
 //!
-//! Embedded engines are compared with loops in C over the very same library (`loops/`), server
-//! engines with pgbench and sysbench on the very same server process. docs/calibration.md says what
-//! came of it and why.
+//! Embedded engines and MongoDB are compared with loops in C over the very same library (`loops/`),
+//! SQL servers with pgbench and sysbench on the very same server process. docs/calibration.md says
+//! what came of it and why.
 
 mod embedded;
 mod line;
@@ -33,10 +33,11 @@ const PAIRS: usize = 7;
 /// Fewer have no interval worth its name (docs/method.md).
 const FEWEST_PAIRS: usize = 5;
 /// What is compared when no engine is named.
-const ENGINES: [&str; 6] = ["sqlite", "lmdb", "berkeleydb", "rocksdb", "postgres", "mariadb"];
+const ENGINES: [&str; 7] =
+    ["sqlite", "lmdb", "berkeleydb", "rocksdb", "postgres", "mariadb", "mongodb"];
 
 const USAGE: &str = "usage: calibrate [--pairs N] [ENGINE...]\n\
-    engines: sqlite, lmdb, berkeleydb, rocksdb, postgres, mariadb; N is 5 or more";
+    engines: sqlite, lmdb, berkeleydb, rocksdb, postgres, mariadb, mongodb; N is 5 or more";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -85,8 +86,9 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
     stay_on_one_cpu()?;
     let folder = tempfile::tempdir()?;
     let readings = rows::grid(TIMES)?;
-    let staged = folder.path().join("rows");
+    let [staged, few] = ["rows", "few"].map(|name| folder.path().join(name));
     staged::write(&staged, &readings)?;
+    staged::write(&few, &readings[..servers::ROWS])?;
     let (mut lines, mut left_out, mut failed) = (Vec::<Line>::new(), Vec::new(), Vec::new());
     for id in engines {
         let engine = registry::find(id)?;
@@ -102,12 +104,13 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
         }
         eprintln!("{id} {version}: {pairs} pairs");
         let scratch = tempfile::tempdir_in(folder.path())?;
-        let compared = match engine.info().kind {
-            Kind::Server => servers::compare(engine, &version, scratch.path(), pairs),
-            _ => {
-                let (id, rows) = (engine.info().id, readings.len());
-                embedded::compare(id, &version, &staged, rows, scratch.path(), pairs)
+        let (id, is_server) = (engine.info().id, engine.info().kind == Kind::Server);
+        let compared = match loops::has(id) {
+            true if is_server => {
+                embedded::compare(id, &version, &few, servers::ROWS, scratch.path(), pairs)
             }
+            true => embedded::compare(id, &version, &staged, readings.len(), scratch.path(), pairs),
+            false => servers::compare(engine, &version, scratch.path(), pairs),
         };
         match compared {
             Ok(compared) => {
@@ -146,13 +149,16 @@ fn ready(engine: &dyn Engine) -> Result<String, String> {
         Availability::Ready { version } => version,
         Availability::Missing { why, remedy } => return Err(format!("{why}; {remedy}")),
     };
+    let id = engine.info().id;
+    if loops::has(id) {
+        return Ok(version);
+    }
     if engine.info().kind != Kind::Server {
-        let linked = loops::has(engine.info().id);
         let why =
             "its header was not there when this was built; run make deps, then make calibrate";
-        return if linked { Ok(version) } else { Err(why.to_owned()) };
+        return Err(why.to_owned());
     }
-    servers::missing_tool(engine.info().id).map_or(Ok(version), |tool| Err(absent(tool)))
+    servers::missing_tool(id).map_or(Ok(version), |tool| Err(absent(tool)))
 }
 
 fn absent(tool: &str) -> String {

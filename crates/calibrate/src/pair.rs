@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_data::staged::StagedRows;
-use embermark_engines::{OpenOptions, Opened, Reopener, registry};
+use embermark_engines::{Join, OpenOptions, Opened, Reopener, registry};
 use embermark_meter::Meter;
 use embermark_model::Durability;
 use embermark_model::answer::Answer;
@@ -62,7 +62,11 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     fs::create_dir(&theirs)?;
     let prepared = find("sensors")?.prepare(&Spec::of(staged.to_owned(), "single", rows::SEED))?;
     let (ours, measured) = (options(ours), registry::find(engine)?);
-    let Opened { store, .. } = measured.open(&ours)?;
+    let Opened { mut store, server, .. } = measured.open(&ours)?;
+    let theirs = match store.lifecycle().join() {
+        Join::At(at) if server.is_some() => socket_url(&at)?,
+        _ => theirs,
+    };
     one_library(engine)?;
     let mut bench = prepared.open(store, Reopener::of(measured, ours))?;
     let staged = StagedRows::open(staged)?;
@@ -131,6 +135,18 @@ fn medians(figures: &[[f64; 2]]) -> [f64; 2] {
         let figures: Vec<f64> = figures.iter().map(|both| both[side]).collect();
         median(&figures).unwrap_or(f64::NAN)
     })
+}
+
+/// The URL of the server that an adapter of MongoDB says it has started, with the adapter's options.
+///
+/// # Errors
+/// When it names no socket.
+pub fn socket_url(at: &str) -> Result<PathBuf, Failure> {
+    let socket = at.split_once(" unix:").ok_or_else(|| format!("no socket in '{at}'"))?.1;
+    let host = socket.replace('/', "%2F");
+    let options = "directConnection=true&retryWrites=false&retryReads=false\
+                   &heartbeatFrequencyMS=3600000&socketCheckIntervalMS=3600000";
+    Ok(format!("mongodb://{host}/?{options}").into())
 }
 
 /// An adapter opens RocksDB at run time, the bare loop is linked with it: it must be the same file.

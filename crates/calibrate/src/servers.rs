@@ -19,6 +19,8 @@ use crate::{Failure, rows};
 
 /// Times of the grid: 54 by 185 is 9,990 rows, about half a second's reads of a server.
 const TIMES: u16 = 185;
+/// Rows of that grid, the first of the larger one's.
+pub const ROWS: usize = TIMES as usize * rows::SENSORS as usize;
 
 /// A comparison on one server: one way of ours with a tool.
 struct Way {

@@ -1,85 +1,121 @@
 //! The HTTP client of engines that speak HTTP: one connection, kept open.
 
-use std::fmt;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use ureq::config::Config;
-use ureq::http::Uri;
-use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
+use ureq::http::Response;
+use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
 use ureq::{Agent, Body, Error, RequestBuilder};
 
-use crate::server::address::Address;
-use crate::{EngineError, Result};
+use crate::EngineError;
+use crate::server::address::{self, Address};
+use crate::server::url;
+
+/// The client's results are the engine's, but for those that say otherwise.
+type Result<T, E = EngineError> = std::result::Result<T, E>;
+
+/// In place of a user and a password, where there are none.
+const NOBODY: &str = "-";
 
 /// Bytes of an error's body that are shown.
 const SHOWN: u64 = 2_000;
 
-/// A client of one server.
+/// A client of one server, which speaks to one database of it.
 pub(crate) struct HttpClient {
     engine: &'static str,
     agent: Agent,
-    /// The Unix socket, if it is one.
-    socket: Option<PathBuf>,
-    base: String,
-    accept: Option<&'static str>,
-    authorization: Option<String>,
+    pub address: Address,
+    /// The media type of answers that is asked for with every request, if any.
+    pub accept: Option<&'static str>,
+    /// Who asks, if anybody.
+    pub authorization: Option<String>,
+    pub database: String,
+    /// How another process reaches the database.
+    pub at: String,
 }
 
 impl HttpClient {
-    /// Speaks to a server on a Unix socket, or at a URL without a path at its end:
-    /// `http://127.0.0.1:8086`.
-    pub fn at(engine: &'static str, address: &Address) -> Self {
-        let (socket, base) = match address {
-            Address::Socket(socket) => (Some(socket.clone()), "http://localhost"),
-            Address::Url(url) => (None, url.trim_end_matches('/')),
-        };
-        let (agent, base) = (agent(socket.as_deref()), base.to_owned());
-        Self { engine, agent, socket, base, accept: None, authorization: None }
+    /// Speaks to a database as a user, `name:password` encoded as in a URL, or as nobody; another
+    /// process reaches the server `elsewhere`. Nothing is sent.
+    pub fn new(
+        engine: &'static str,
+        database: &str,
+        user: Option<&str>,
+        address: &Address,
+        elsewhere: &Address,
+    ) -> Self {
+        // As HTTP sends them: RFC 7617.
+        let basic = |user| format!("Basic {}", BASE64_STANDARD.encode(user));
+        Self {
+            engine,
+            agent: agent(address),
+            address: address.clone(),
+            accept: None,
+            authorization: user.and_then(url::decoded).map(basic),
+            database: database.to_owned(),
+            at: format!("{database} {} {elsewhere}", user.unwrap_or(NOBODY)),
+        }
+    }
+
+    /// Speaks to a database that another process has opened.
+    pub fn join(engine: &'static str, at: &str) -> Result<Self> {
+        let [database, user, address] = address::parts(engine, at)?;
+        let (user, address) = (Some(user).filter(|user| *user != NOBODY), Address::from(address));
+        Ok(Self::new(engine, database, user, &address, &address))
+    }
+
+    /// Speaks to a database of the server at a URL.
+    ///
+    /// # Errors
+    /// What is wrong with the URL, without a part of it.
+    pub fn of_url(engine: &'static str, url: &str, database: &str) -> Result<Self, &'static str> {
+        let (base, user) = url::apart(url)?;
+        let address = Address::Url(base);
+        Ok(Self::new(engine, database, user, &address, &address))
     }
 
     /// Ends the connection; the next request makes a new one.
     pub fn renew(&mut self) {
-        self.agent = agent(self.socket.as_deref());
+        self.agent = agent(&self.address);
     }
 
-    /// Asks for answers of this media type, with every request.
-    #[cfg(feature = "influxdb")]
-    pub fn accept(&mut self, media_type: &'static str) {
-        self.accept = Some(media_type);
-    }
-
-    /// Sends this `Authorization` header with every request.
-    #[cfg(feature = "harperdb")]
-    pub fn authorize(&mut self, header: String) {
-        self.authorization = Some(header);
-    }
-
-    /// Asks for a path, which begins with `/` and is encoded as a URL's must be. Fails when the
-    /// server is not reached, or answers with a status of 400 and more: with its words.
+    /// Asks for a path, which begins with `/` and is encoded as a URL's must be.
+    ///
+    /// # Errors
+    /// When the server is not reached, or answers with a status of 400 and more: with its words.
     #[cfg(feature = "influxdb")]
     pub fn get(&self, path: &str) -> Result<Body> {
-        let request = self.headed(self.agent.get(format!("{}{path}", self.base)));
-        self.answer("GET", path, request.call())
+        self.answer("GET", path, self.headers(self.agent.get(self.url(path))).call())
     }
 
-    /// Sends a body to a path.
+    /// Sends a body to such a path; the errors are the same.
     pub fn post(&self, path: &str, content_type: &str, body: &[u8]) -> Result<Body> {
-        let request = self.headed(self.agent.post(format!("{}{path}", self.base)));
+        let request = self.headers(self.agent.post(self.url(path)));
         self.answer("POST", path, request.header("content-type", content_type).send(body))
     }
 
-    fn headed<B>(&self, mut request: RequestBuilder<B>) -> RequestBuilder<B> {
-        if let Some(media_type) = self.accept {
-            request = request.header("accept", media_type);
+    fn url(&self, path: &str) -> String {
+        match &self.address {
+            // Resolved without asking anybody, and not used.
+            Address::Socket(_) => format!("http://127.0.0.1{path}"),
+            Address::Url(base) => format!("{base}{path}"),
         }
-        if let Some(header) = &self.authorization {
-            request = request.header("authorization", header);
+    }
+
+    fn headers<B>(&self, mut request: RequestBuilder<B>) -> RequestBuilder<B> {
+        for (name, value) in
+            [("accept", self.accept), ("authorization", self.authorization.as_deref())]
+        {
+            if let Some(value) = value {
+                request = request.header(name, value);
+            }
         }
         request
     }
@@ -88,7 +124,7 @@ impl HttpClient {
         &self,
         method: &str,
         path: &str,
-        answer: std::result::Result<ureq::http::Response<Body>, Error>,
+        answer: Result<Response<Body>, Error>,
     ) -> Result<Body> {
         let route = path.split('?').next().unwrap_or(path);
         let failed =
@@ -120,10 +156,12 @@ pub(crate) fn discard(engine: &'static str, body: Body) -> Result<()> {
 }
 
 /// What sends requests, to a Unix socket or to where they say.
-fn agent(socket: Option<&Path>) -> Agent {
-    match socket {
-        Some(socket) => Agent::with_parts(config(), Unix { socket: socket.to_owned() }, Nowhere),
-        None => Agent::new_with_config(config()),
+fn agent(address: &Address) -> Agent {
+    match address {
+        Address::Socket(socket) => {
+            Agent::with_parts(config(), Unix(socket.clone()), DefaultResolver::default())
+        }
+        Address::Url(_) => Agent::new_with_config(config()),
     }
 }
 
@@ -141,9 +179,7 @@ fn config() -> Config {
 
 /// Connects to a socket whatever the URL says.
 #[derive(Debug)]
-struct Unix {
-    socket: PathBuf,
-}
+struct Unix(PathBuf);
 
 impl Connector for Unix {
     type Out = UnixTransport;
@@ -152,26 +188,18 @@ impl Connector for Unix {
         &self,
         details: &ConnectionDetails,
         _: Option<()>,
-    ) -> std::result::Result<Option<UnixTransport>, Error> {
-        let stream = UnixStream::connect(&self.socket)?;
-        let buffers = LazyBuffers::new(
-            details.config.input_buffer_size(),
-            details.config.output_buffer_size(),
-        );
-        Ok(Some(UnixTransport { stream, buffers }))
+    ) -> Result<Option<UnixTransport>, Error> {
+        let config = details.config;
+        let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
+        Ok(Some(UnixTransport { stream: UnixStream::connect(&self.0)?, buffers }))
     }
 }
 
 /// A connection; requests have no time-outs, since a phase's cap and the trial's rule here.
+#[derive(Debug)]
 struct UnixTransport {
     stream: UnixStream,
     buffers: LazyBuffers,
-}
-
-impl fmt::Debug for UnixTransport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("UnixTransport")
-    }
 }
 
 impl Transport for UnixTransport {
@@ -179,11 +207,11 @@ impl Transport for UnixTransport {
         &mut self.buffers
     }
 
-    fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> std::result::Result<(), Error> {
+    fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
         Ok(self.stream.write_all(&self.buffers.output()[..amount])?)
     }
 
-    fn await_input(&mut self, _: NextTimeout) -> std::result::Result<bool, Error> {
+    fn await_input(&mut self, _: NextTimeout) -> Result<bool, Error> {
         let input = self.buffers.input_append_buf();
         let amount = self.stream.read(input)?;
         self.buffers.input_appended(amount);
@@ -193,22 +221,5 @@ impl Transport for UnixTransport {
     fn is_open(&mut self) -> bool {
         // A server that has gone is found out by the next request.
         true
-    }
-}
-
-/// A Unix socket needs no address.
-#[derive(Debug)]
-struct Nowhere;
-
-impl Resolver for Nowhere {
-    fn resolve(
-        &self,
-        _: &Uri,
-        _: &Config,
-        _: NextTimeout,
-    ) -> std::result::Result<ResolvedSocketAddrs, Error> {
-        let mut addresses = self.empty();
-        addresses.push(([127, 0, 0, 1], 0).into());
-        Ok(addresses)
     }
 }

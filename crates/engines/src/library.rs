@@ -35,9 +35,6 @@ impl<T> Loaded<T> {
     }
 
     /// The library.
-    ///
-    /// # Errors
-    /// Why it is not available, and what gets it.
     pub fn get(&'static self) -> crate::Result<&'static T> {
         let unavailable = |why: &String| EngineError::unavailable(self.engine, why, self.remedy);
         self.found.get_or_init(self.load).as_ref().map_err(unavailable)
@@ -74,9 +71,6 @@ pub(crate) struct Search<'a> {
 
 impl Search<'_> {
     /// Opens the first one that can be: of each folder the newest.
-    ///
-    /// # Errors
-    /// Why there is none, for a person.
     pub fn open(&self) -> Result<&'static Library, String> {
         self.open_from(env::var_os(self.variable).as_deref().map(Path::new))
     }
@@ -187,9 +181,6 @@ macro_rules! functions {
             /// # Safety
             /// The library must be the one whose functions these are, of a version whose header
             /// declares them so, and never be unloaded.
-            ///
-            /// # Errors
-            /// Which one is not there, for a person.
             $vis unsafe fn load(library: &libloading::Library) -> std::result::Result<Self, String> {
                 // SAFETY: as the caller promises.
                 unsafe { Self::load_as(library, $prefix) }
@@ -211,9 +202,6 @@ macro_rules! functions {
             ///
             /// # Safety
             /// As that of `load`.
-            ///
-            /// # Errors
-            /// Which one is not there, for a person.
             $vis unsafe fn load_as(
                 library: &libloading::Library,
                 prefix: &str,

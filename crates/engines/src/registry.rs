@@ -29,11 +29,11 @@ pub static ENGINES: &[&dyn Engine] = &[
     #[cfg(feature = "mariadb")]
     &crate::mariadb::MariaDb,
     #[cfg(feature = "mongodb")]
-    &crate::mongodb::MongoDb,
+    crate::mongodb::ENGINE,
     #[cfg(feature = "influxdb")]
-    &crate::influxdb::InfluxDb,
+    crate::influxdb::ENGINE,
     #[cfg(feature = "harperdb")]
-    &crate::harperdb::HarperDb,
+    crate::harperdb::ENGINE,
     &crate::memory::Memory,
     &crate::null::Null,
 ];

@@ -366,7 +366,6 @@ fn a_load_into_a_given_server_is_whole_and_comes_to_rest() {
     let mut owner = series(INFLUXDB.open(&OpenOptions { link: Link::Loopback, ..private }).store);
     let Join::At(at) = owner.join() else { panic!("nobody may join") };
     let [_, who, url] = at.split(' ').collect::<Vec<_>>().try_into().unwrap();
-    let who = who.replace("-&u=", "").replace("&p=", ":");
     let url = url.replace("http://", &format!("http://{who}@"));
     let mut guest = series(INFLUXDB.open(&given(&url, Durability::Power)).store);
     assert_eq!(guest.bulk("m", &mut made(0..12_000)).unwrap(), 12_000);

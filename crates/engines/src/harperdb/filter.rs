@@ -5,8 +5,7 @@ use super::request;
 use crate::Result;
 use crate::document::Filter;
 
-/// Appends the conditions of a filter, all of which have to hold, with commas between. Fails when a
-/// value in it is one that HarperDB does not have.
+/// Appends the conditions of a filter, all of which have to hold, with commas between.
 pub(super) fn conditions(out: &mut Vec<u8>, key: Key, filter: &Filter<'_>) -> Result<()> {
     let primary = key.attribute();
     match *filter {

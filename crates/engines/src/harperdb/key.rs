@@ -54,6 +54,9 @@ impl Key {
     }
 
     /// Writes the key of a document, as JSON.
+    ///
+    /// # Errors
+    /// When there are more or fewer values than fields, or one cannot be part of a key.
     pub fn write(self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
         if values.len() != self.fields.len() {
             let (has, wants) = (values.len(), self.fields.len());
@@ -63,8 +66,7 @@ impl Key {
         self.write_from(out, values)
     }
 
-    /// Writes the lowest key that begins with these values, as JSON. Fails when one cannot be part
-    /// of a key.
+    /// Writes the lowest key that begins with these values, as JSON.
     pub fn write_from(self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
         match (self.fields, values) {
             ([_], [only]) => plain(out, *only),
@@ -72,8 +74,7 @@ impl Key {
         }
     }
 
-    /// Writes what is above every key that begins with these values, as JSON. Fails when one cannot
-    /// be part of a key.
+    /// Writes what is above every key that begins with these values, as JSON.
     pub fn write_above(self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
         self.write_parts(out, values, LAST)
     }

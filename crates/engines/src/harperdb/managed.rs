@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,10 +10,10 @@ use embermark_model::Durability;
 
 use super::NAME;
 use super::installation::{self, Installation};
-use super::session::{Session, basic};
+use super::session::Session;
 use super::tier::TIERS;
 use crate::http::HttpClient;
-use crate::server::address::{self, Address};
+use crate::server::address::Listening;
 use crate::server::{self, Account, Home, Server, ServerSpec, template};
 use crate::{EngineError, Link, OpenOptions, Result};
 
@@ -65,34 +64,29 @@ fn launch(
 ) -> Result<(Server, Session)> {
     let mut env = environment(data);
     env.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
-    let (here, elsewhere) = match link {
-        Link::Socket => {
-            let inside = data.strip_prefix(home.path()).unwrap_or(data);
-            let elsewhere = home.path_elsewhere().join(inside);
-            (Address::Socket(data.join(SOCKET)), Address::Socket(elsewhere.join(SOCKET)))
-        }
-        Link::Loopback => {
-            let port = address::free_port(NAME)?;
-            // Later than the setting that there is none.
-            env.push((PORT.into(), port.to_string().into()));
-            let url = Address::Url(format!("http://127.0.0.1:{port}"));
-            (url.clone(), url)
-        }
-    };
+    let socket = data.strip_prefix(home.path()).unwrap_or(data).join(SOCKET);
+    let url = |port| format!("http://127.0.0.1:{port}");
+    let Listening { here, elsewhere, port } = Listening::at(NAME, link, home, socket, url)?;
+    // Later than the setting that there is none.
+    env.extend(port.map(|port| (PORT.into(), port.to_string().into())));
+    let user = format!("{USER}:{password}");
     let connect = |_: &Home| {
-        let http = HttpClient::at(NAME, &here);
-        let credentials = basic(USER, password);
-        let mut session = Session::new(http, &credentials, DATABASE.to_owned(), &elsewhere);
-        session.ping().map(|()| session).map_err(|error| error.to_string())
+        let http = HttpClient::new(NAME, DATABASE, Some(&user), &here, &elsewhere);
+        Session::connect(http).map_err(|error| error.to_string())
     };
     // It listens on a port of its own choice on every address as well, which no setting prevents.
+    // With a port for us its network is ours already.
+    if link == Link::Loopback {
+        server::alone(NAME)?;
+    }
     let args = vec![installation.program.clone().into_os_string()];
     let spec = ServerSpec {
         env,
+        alone: link == Link::Socket,
         ready_within: Duration::from_secs(120),
         ..ServerSpec::new(NAME, &installation.node, args)
     };
-    Server::start_alone(spec, link, home, connect)
+    Server::start(spec, home, connect)
 }
 
 /// Makes a template: a first start in the server's home, which creates everything, its files then
@@ -100,14 +94,10 @@ fn launch(
 fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     let password = server::random(NAME)?;
     let data = home.subdirectory(NAME, "first")?;
-    let kept = data.join(PASSWORD);
-    let keep = || {
-        fs::create_dir(data.join("home"))?;
-        let mut file =
-            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&kept)?;
-        file.write_all(password.as_bytes())
-    };
-    keep().map_err(|error| EngineError::file(NAME, "write", &kept, error))?;
+    let home_of_it = data.join("home");
+    fs::create_dir(&home_of_it)
+        .map_err(|error| EngineError::file(NAME, "create", home_of_it, error))?;
+    home.write(NAME, &format!("first/{PASSWORD}"), &password)?;
     // Its own installation cannot open what it makes without syncs.
     let mut settings = settings(Durability::Power);
     settings.extend([

@@ -18,76 +18,35 @@ mod settings;
 mod store;
 mod tier;
 
-use std::path::PathBuf;
-
-use embermark_model::Durability;
-
-use crate::server::{self, Server, program};
-use crate::{
-    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
-};
+use crate::server::engine::ServerEngine;
+use crate::{DataModel, Engine, Info, Kind, Store};
 use session::Session;
 use store::HarperStore;
-use tier::TIERS;
 
 /// Its name in errors.
 const NAME: &str = "harperdb";
 
 /// The engine.
-pub(crate) struct HarperDb;
-
-impl Engine for HarperDb {
-    fn info(&self) -> Info {
-        Info {
-            id: NAME,
-            name: "HarperDB",
-            kind: Kind::Server,
-            family: DataModel::Document,
-            licence: "proprietary",
-        }
-    }
-
-    fn forbids_publishing(&self) -> bool {
-        true
-    }
-
-    fn availability(&self) -> Availability {
-        program::availability(installation::find().map(|found| found.version))
-    }
-
-    fn programs(&self) -> Vec<(&'static str, PathBuf)> {
-        let found = installation::find().ok();
-        found.map_or_else(Vec::new, |found| {
-            [("node", found.node), ("harperdb.js", found.program)].to_vec()
-        })
-    }
-
-    fn has_maintenance(&self) -> bool {
-        false
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let (mut session, server) = server::connect(options, external::connect, managed::start)?;
-        let (version, mut settings) = settings::read_back(&mut session)?;
-        // It has no cache of its own.
-        server::check(NAME, options, &mut settings, None, |tier, found| {
-            TIERS.of(tier).misfit(found)
-        })?;
-        let pid = server.as_ref().map(Server::pid);
-        let store = HarperStore::new(session, server);
-        Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
-    }
-
-    fn join(&self, _: &OpenOptions, at: &str) -> Result<Store> {
-        let store = HarperStore::new(Session::join(at)?, None);
-        Ok(Store::Document(Box::new(store)))
-    }
-
-    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
-        external::reach(url, name)?.remove()
-    }
-}
+pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
+    info: Info {
+        id: NAME,
+        name: "HarperDB",
+        kind: Kind::Server,
+        family: DataModel::Document,
+        licence: "proprietary",
+    },
+    forbids_publishing: true,
+    has_maintenance: false,
+    tiers: &tier::TIERS,
+    find: || {
+        let found = installation::find()?;
+        Ok((vec![("node", found.node), ("harperdb.js", found.program)], found.version))
+    },
+    library: |found| found,
+    given: external::connect,
+    private: managed::start,
+    read_back: |session, _| settings::read_back(session),
+    store: |session, server, _| Ok(Store::Document(Box::new(HarperStore::new(session, server)))),
+    join: Session::join,
+    remove_left: |url, name| external::reach(url, name)?.remove(),
+};

@@ -12,24 +12,26 @@ pub(super) const EXACT: i64 = 1 << 53;
 /// An operation's body; its memory is used again for the next one.
 #[derive(Default)]
 pub(super) struct Request {
-    body: Vec<u8>,
+    pub body: Vec<u8>,
 }
 
 impl Request {
     /// Begins the body of an operation on a table.
-    pub fn begin(&mut self, operation: &str, database: &str, table: &str) {
-        self.body.clear();
-        self.body.extend_from_slice(b"{\"operation\":\"");
+    pub fn begin(&mut self, operation: &str, database: &str, table: &str) -> &mut Self {
         // Names are letters, digits and underscores: nothing to escape.
-        for part in [operation, "\",\"database\":\"", database, "\",\"table\":\"", table, "\""] {
-            self.body.extend_from_slice(part.as_bytes());
-        }
+        let this = self.begin_plain(operation).raw(",\"database\":\"").raw(database);
+        this.raw("\",\"table\":\"").raw(table).raw("\"")
+    }
+
+    /// The body of an operation on no table, to which no more is said.
+    pub fn plain(&mut self, operation: &str) {
+        self.begin_plain(operation).raw("}");
     }
 
     /// Begins the body of an operation on no table.
-    pub fn begin_plain(&mut self, operation: &str) {
+    pub fn begin_plain(&mut self, operation: &str) -> &mut Self {
         self.body.clear();
-        self.raw("{\"operation\":\"").raw(operation).raw("\"");
+        self.raw("{\"operation\":\"").raw(operation).raw("\"")
     }
 
     /// Appends a piece of JSON as it is.
@@ -66,16 +68,6 @@ impl Request {
             value(&mut self.body, of)?;
         }
         Ok(())
-    }
-
-    /// Where more JSON is appended.
-    pub fn out(&mut self) -> &mut Vec<u8> {
-        &mut self.body
-    }
-
-    /// The body so far.
-    pub fn body(&self) -> &[u8] {
-        &self.body
     }
 }
 

@@ -30,8 +30,7 @@ pub(super) fn each(
     stopped.map_or_else(|| read.map_err(unreadable), Err)
 }
 
-/// The number of records that a change says it made. Fails when the answer cannot be read, or does
-/// not say.
+/// The number of records that a change says it made.
 pub(super) fn count(answer: impl Read) -> Result<u64> {
     #[derive(Deserialize)]
     struct Changed {

@@ -1,7 +1,5 @@
 //! The connection to a server: one operation at a time.
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
-
 use super::NAME;
 use super::cells::Cells;
 use super::request::Request;
@@ -9,65 +7,28 @@ use super::row;
 use crate::Result;
 use crate::http::{self, HttpClient};
 use crate::row::Visit;
-use crate::server::address::{self, Address};
 
 /// A connection, and the database on it that is ours.
 pub(super) struct Session {
-    http: HttpClient,
-    pub database: String,
+    pub http: HttpClient,
     /// Whether the database was made for this run on somebody's server.
     guest: bool,
-    /// How another process reaches the database.
-    at: String,
     pub request: Request,
     cells: Cells,
 }
 
 impl Session {
-    /// Speaks to a server as the super user of these [`basic`] credentials; another process reaches
-    /// it `elsewhere`.
-    pub fn new(
-        mut http: HttpClient,
-        credentials: &str,
-        database: String,
-        elsewhere: &Address,
-    ) -> Self {
-        http.authorize(format!("Basic {credentials}"));
-        Self {
-            http,
-            at: format!("{database} {credentials} {elsewhere}"),
-            database,
-            guest: false,
-            request: Request::default(),
-            cells: Cells::default(),
-        }
+    /// Speaks through a client, once the server has answered and let the user in.
+    pub fn connect(http: HttpClient) -> Result<Self> {
+        let (request, cells) = (Request::default(), Cells::default());
+        let mut session = Self { http, guest: false, request, cells };
+        session.request.plain("registration_info");
+        session.run().map(|()| session)
     }
 
     /// Speaks to a database that another process has opened, which stays.
     pub fn join(at: &str) -> Result<Self> {
-        let [database, credentials, address] = address::parts(NAME, at)?;
-        let address = Address::from(address);
-        let http = HttpClient::at(NAME, &address);
-        let mut session = Self::new(http, credentials, database.to_owned(), &address);
-        session.ping()?;
-        Ok(session)
-    }
-
-    /// Asks whether somebody answers, and whether we may ask.
-    pub fn ping(&mut self) -> Result<()> {
-        self.request.begin_plain("registration_info");
-        self.request.raw("}");
-        self.run()
-    }
-
-    /// How another process reaches the database.
-    pub fn at(&self) -> &str {
-        &self.at
-    }
-
-    /// Ends the connection; the next operation makes a new one.
-    pub fn renew(&mut self) {
-        self.http.renew();
+        Self::connect(HttpClient::join(NAME, at)?)
     }
 
     /// Creates its database, which is dropped with it.
@@ -88,27 +49,29 @@ impl Session {
 
     /// Drops what a killed client has left of the database.
     pub fn remove(&mut self) -> Result<()> {
-        let is_there = self.described()?.get(&self.database).is_some();
+        let is_there = self.described()?.get(&self.http.database).is_some();
         if is_there { self.database_operation("drop_database") } else { Ok(()) }
     }
 
     /// All databases with their tables.
     fn described(&mut self) -> Result<serde_json::Value> {
-        self.request.begin_plain("describe_all");
-        self.request.raw("}");
+        self.request.plain("describe_all");
         self.answer()
     }
 
     fn database_operation(&mut self, operation: &str) -> Result<()> {
-        self.request.begin_plain(operation);
-        self.request.raw(",\"database\":").text(&self.database).raw("}");
+        self.request
+            .begin_plain(operation)
+            .raw(",\"database\":")
+            .text(&self.http.database)
+            .raw("}");
         self.run()
     }
 
     /// Drops a table of the database, if it is there.
     pub fn drop_table(&mut self, table: &str) -> Result<()> {
         let all = self.described()?;
-        if all.get(&self.database).is_none_or(|tables| tables.get(table).is_none()) {
+        if all.get(&self.http.database).is_none_or(|tables| tables.get(table).is_none()) {
             return Ok(());
         }
         self.begin("drop_table", table).raw("}");
@@ -117,8 +80,7 @@ impl Session {
 
     /// Begins an operation on a table of the database.
     pub fn begin(&mut self, operation: &str, table: &str) -> &mut Request {
-        self.request.begin(operation, &self.database, table);
-        &mut self.request
+        self.request.begin(operation, &self.http.database, table)
     }
 
     /// Sends the request; what it answers does not matter if it is no error.
@@ -152,10 +114,5 @@ impl Drop for Session {
 }
 
 fn send(http: &HttpClient, request: &Request) -> Result<ureq::Body> {
-    http.post("/", "application/json", request.body())
-}
-
-/// A user and a password as HTTP sends them: RFC 7617.
-pub(super) fn basic(user: &str, password: &str) -> String {
-    BASE64_STANDARD.encode(format!("{user}:{password}"))
+    http.post("/", "application/json", &request.body)
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::session::Session;
 use crate::Result;
+use crate::server::engine::ReadBack;
 
 /// The settings that decide durability, speed, and who can reach it.
 const NAMES: [&str; 18] = [
@@ -28,12 +29,10 @@ const NAMES: [&str; 18] = [
 ];
 
 /// The version, and the settings by their own names; one that this version lacks is left out.
-pub(super) fn read_back(session: &mut Session) -> Result<(String, Vec<(String, String)>)> {
-    session.request.begin_plain("registration_info");
-    session.request.raw("}");
+pub(super) fn read_back(session: &mut Session) -> Result<ReadBack> {
+    session.request.plain("registration_info");
     let version = session.answer()?["version"].as_str().unwrap_or("unknown").to_owned();
-    session.request.begin_plain("get_configuration");
-    session.request.raw("}");
+    session.request.plain("get_configuration");
     let configuration = session.answer()?;
     let found = NAMES.iter().filter_map(|name| {
         let value = name.split('.').try_fold(&configuration, |within, part| within.get(part))?;
@@ -43,5 +42,6 @@ pub(super) fn read_back(session: &mut Session) -> Result<(String, Vec<(String, S
         };
         Some(((*name).to_owned(), text))
     });
-    Ok((version, found.collect()))
+    // It has no cache of its own.
+    Ok(ReadBack { version, settings: found.collect(), cache: None })
 }

@@ -36,7 +36,7 @@ pub(super) struct HarperStore {
 
 impl HarperStore {
     pub fn new(session: Session, server: Option<Server>) -> Self {
-        let dialect = match session.database.as_str() {
+        let dialect = match session.http.database.as_str() {
             DATABASE => &dialect::PRIVATE,
             given => HarperSql::of(given),
         };
@@ -65,14 +65,15 @@ impl HarperStore {
     /// Begins a search; the attributes to get follow.
     fn search(&mut self, def: &CollectionDef, key: Key, filter: &Filter<'_>) -> Result<()> {
         if let Filter::Key(values) = filter {
-            let out = self.session.begin("search_by_id", def.name).raw(",\"ids\":[").out();
+            let out = self.session.begin("search_by_id", def.name).raw(",\"ids\":[");
+            let out = &mut out.body;
             key.write(out, values)?;
             out.extend_from_slice(b"],\"get_attributes\":");
             return Ok(());
         }
         let request = self.session.begin("search_by_conditions", def.name);
         request.raw(",\"conditions\":[");
-        filter::conditions(request.out(), key, filter)?;
+        filter::conditions(&mut request.body, key, filter)?;
         request.raw("],\"get_attributes\":");
         Ok(())
     }
@@ -116,7 +117,7 @@ impl HarperStore {
                 .map_err(|error| EngineError::failed(NAME, "read a key", error))?;
             record(&mut self.session.request, key)?;
             from = *end;
-            if left == 0 || n + 1 == ends.len() || self.session.request.body().len() > BYTES {
+            if left == 0 || n + 1 == ends.len() || self.session.request.body.len() > BYTES {
                 self.session.request.raw("]}");
                 count += self.session.count()?;
                 left = RECORDS;
@@ -129,7 +130,7 @@ impl HarperStore {
 /// Appends a document as a record.
 fn record(request: &mut request::Request, key: Key, document: &Document<'_>) -> Result<()> {
     request.raw("{").text(key.attribute()).raw(":");
-    key.write(request.out(), document.key)?;
+    key.write(&mut request.body, document.key)?;
     request.fields(key.beside().iter().copied().zip(document.key.iter().copied()))?;
     request.fields(document.fields.iter().copied())?;
     request.raw("}");
@@ -144,7 +145,7 @@ impl Lifecycle for HarperStore {
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {
-        self.session.renew();
+        self.session.http.renew();
         Some(Ok(()))
     }
 
@@ -153,12 +154,12 @@ impl Lifecycle for HarperStore {
     }
 
     fn join(&self) -> Join {
-        Join::At(self.session.at().to_owned())
+        Join::At(self.session.http.at.clone())
     }
 
     /// Another connection.
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let at = self.session.at().to_owned();
+        let at = self.session.http.at.clone();
         Ok(ClientOpener::new(move || {
             Ok(Store::Document(Box::new(Self::new(Session::join(&at)?, None))))
         }))
@@ -220,7 +221,7 @@ impl DocumentStore for HarperStore {
             };
             record(request, key, &document)?;
             count += 1;
-            if count == RECORDS || self.session.request.body().len() > BYTES {
+            if count == RECORDS || self.session.request.body.len() > BYTES {
                 all += self.insert_records(count)?;
                 count = 0;
             }
@@ -303,8 +304,7 @@ impl DocumentStore for HarperStore {
         columns: &[&str],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        self.session.request.begin_plain("sql");
-        self.session.request.raw(",\"sql\":").text(question).raw("}");
+        self.session.request.begin_plain("sql").raw(",\"sql\":").text(question).raw("}");
         self.session.rows(columns, visit)
     }
 }

@@ -79,7 +79,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-type QueryKind<T = ()> = std::result::Result<T, Stop>;
+type Read<T = ()> = std::result::Result<T, Stop>;
 
 struct Reading<'a, 'b, R> {
     decoder: Decoder<R>,
@@ -91,7 +91,7 @@ struct Reading<'a, 'b, R> {
 }
 
 impl<R: BufRead> Reading<'_, '_, R> {
-    fn chunks(&mut self) -> QueryKind {
+    fn chunks(&mut self) -> Read {
         while !self.decoder.at_end()? {
             for _ in 0..self.map()? {
                 match self.key()? {
@@ -105,13 +105,13 @@ impl<R: BufRead> Reading<'_, '_, R> {
                 }
             }
         }
-        if self.partial {
-            return Err(Stop::Said("rows are missing at its end (is max-row-limit set?)".into()));
+        match self.partial {
+            true => Err(Stop::Said("rows are missing at its end (is max-row-limit set?)".into())),
+            false => Ok(()),
         }
-        Ok(())
     }
 
-    fn result(&mut self) -> QueryKind {
+    fn result(&mut self) -> Read {
         self.partial = false;
         for _ in 0..self.map()? {
             match self.key()? {
@@ -128,7 +128,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn series(&mut self) -> QueryKind {
+    fn series(&mut self) -> Read {
         self.series.name.clear();
         self.series.tags.clear();
         self.series.columns.clear();
@@ -155,7 +155,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn rows(&mut self) -> QueryKind {
+    fn rows(&mut self) -> Read {
         let rows = self.array()?;
         for n in 0..rows {
             let width = self.array()?;
@@ -173,7 +173,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn value(&mut self) -> QueryKind<Value> {
+    fn value(&mut self) -> Read<Value> {
         Ok(match self.decoder.token()? {
             Token::Nil => Value::Null,
             Token::Bool(value) => Value::Bool(value),
@@ -191,7 +191,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         })
     }
 
-    fn more_follows(&mut self) -> QueryKind {
+    fn more_follows(&mut self) -> Read {
         match self.decoder.token()? {
             Token::Bool(more) => self.partial |= more,
             token => self.decoder.skip(token)?,
@@ -199,14 +199,14 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(())
     }
 
-    fn map(&mut self) -> QueryKind<usize> {
+    fn map(&mut self) -> Read<usize> {
         match self.decoder.token()? {
             Token::Map(keys) => Ok(keys),
             _ => Err(invalid("no map where one should be").into()),
         }
     }
 
-    fn array(&mut self) -> QueryKind<usize> {
+    fn array(&mut self) -> Read<usize> {
         match self.decoder.token()? {
             Token::Array(items) => Ok(items),
             Token::Nil => Ok(0),
@@ -214,26 +214,31 @@ impl<R: BufRead> Reading<'_, '_, R> {
         }
     }
 
-    fn key(&mut self) -> QueryKind<&str> {
+    fn key(&mut self) -> Read<&str> {
         self.key.clear();
-        match self.decoder.token()? {
-            Token::Text(bytes) => self.decoder.text(bytes, &mut self.key)?,
-            _ => return Err(invalid("a key that is no text").into()),
-        }
+        text(&mut self.decoder, &mut self.key)?;
         Ok(&self.key)
     }
 
-    fn string(&mut self) -> QueryKind<String> {
-        let mut text = String::new();
-        match self.decoder.token()? {
-            Token::Text(bytes) => self.decoder.text(bytes, &mut text)?,
-            _ => return Err(invalid("no text where one should be").into()),
-        }
-        Ok(text)
+    fn string(&mut self) -> Read<String> {
+        let mut string = String::new();
+        text(&mut self.decoder, &mut string)?;
+        Ok(string)
     }
 
-    fn pass(&mut self) -> QueryKind {
+    fn pass(&mut self) -> Read {
         let token = self.decoder.token()?;
         Ok(self.decoder.skip(token)?)
     }
 }
+
+/// Adds a text to `to`.
+fn text(decoder: &mut Decoder<impl BufRead>, to: &mut String) -> io::Result<()> {
+    match decoder.token()? {
+        Token::Text(bytes) => decoder.text(bytes, to),
+        _ => Err(invalid("no text where one should be")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

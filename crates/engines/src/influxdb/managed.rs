@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use embermark_model::Durability;
 
@@ -11,9 +11,9 @@ use super::session::Session;
 use super::udp::READ_BUFFER;
 use super::{NAME, rest};
 use crate::http::HttpClient;
-use crate::server::address::{self, Address};
+use crate::server::address::Listening;
 use crate::server::{self, Account, Home, Server, ServerSpec};
-use crate::{Link, OpenOptions, Result};
+use crate::{OpenOptions, Result};
 
 /// The administrator, where there is a password.
 const USER: &str = "embermark";
@@ -28,34 +28,25 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::create(NAME, &options.dir, Account::ourselves())?;
     let password = server::password(NAME)?;
-    let (port, here, elsewhere) = match options.link {
-        Link::Socket => {
-            let socket = |home: PathBuf| Address::Socket(home.join("socket"));
-            (0, socket(home.path()), socket(home.path_elsewhere()))
-        }
-        Link::Loopback => {
-            let port = address::free_port(NAME)?;
-            let url = Address::Url(format!("http://127.0.0.1:{port}"));
-            (port, url.clone(), url)
-        }
-    };
-    let text = configuration(options, &home.path(), port, password.is_some());
+    let url = |port| format!("http://127.0.0.1:{port}");
+    let Listening { here, elsewhere, port } =
+        Listening::at(NAME, options.link, &home, "socket", url)?;
+    let text = configuration(options, &home.path(), port.unwrap_or(0), password.is_some());
     let file = home.write(NAME, "influxdb.conf", &text)?;
     // https://docs.influxdata.com/influxdb/v1.8/introduction/install/: run as a service it is ended
     // by SIGTERM; it closes its files, and leaves to the log what the cache holds.
     let args = ["run".into(), "-config".into(), file.into()].to_vec();
     let mut spec = ServerSpec::new(NAME, &found.influxd, args);
     spec.env.extend(without_overrides(env::vars_os().map(|(name, _)| name)));
-    let session_of =
-        |who: &str| Session::new(HttpClient::at(NAME, &here), DATABASE.to_owned(), who, &elsewhere);
-    let (server, mut session) = Server::start(spec, &home, |_| {
-        let session = session_of("");
-        session.ping().map(|()| session).map_err(|error| error.to_string())
-    })?;
+    let session_of = |user: Option<&str>| {
+        Session::connect(HttpClient::new(NAME, DATABASE, user, &here, &elsewhere))
+    };
+    let (server, mut session) =
+        Server::start(spec, &home, |_| session_of(None).map_err(|error| error.to_string()))?;
     if let Some(password) = password {
         // Nobody may do anything before the first administrator is there, but make him.
         session.create_user(USER, &password)?;
-        session = session_of(&format!("&u={USER}&p={password}"));
+        session = session_of(Some(&format!("{USER}:{password}")))?;
     }
     session.create_database()?;
     Ok((server, session))

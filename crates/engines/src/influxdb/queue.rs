@@ -12,24 +12,20 @@ pub(super) struct Queue {
     table: fs::File,
     text: String,
     inode: u64,
-    port: u16,
+    /// On which the socket listens.
+    pub port: u16,
 }
 
-/// What it holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Filling {
-    /// Bytes, with what the kernel needs for itself: what it compares with the socket's limit.
+/// A socket, as a line of the table has it.
+#[derive(Debug)]
+pub(super) struct Line {
+    port: u16,
+    inode: u64,
+    /// Bytes in its queue, with what the kernel needs for itself: what it compares with the socket's
+    /// limit.
     pub bytes: usize,
     /// Datagrams that were dropped because it was full, ever.
     pub dropped: u64,
-}
-
-/// A line of the table.
-#[derive(Debug, PartialEq, Eq)]
-struct Line {
-    port: u16,
-    inode: u64,
-    filling: Filling,
 }
 
 impl Queue {
@@ -45,18 +41,13 @@ impl Queue {
         Ok(Self { table, text, inode, port })
     }
 
-    /// The port on which the socket listens.
-    pub fn port(&self) -> u16 {
-        self.port
-    }
-
     /// What it holds now.
-    pub fn filling(&mut self) -> io::Result<Filling> {
+    pub fn filling(&mut self) -> io::Result<Line> {
         self.text.clear();
         self.table.rewind()?;
         self.table.read_to_string(&mut self.text)?;
         let found = lines(&self.text).find(|line| line.inode == self.inode);
-        found.map(|line| line.filling).ok_or_else(|| io::Error::other("its UDP socket is gone"))
+        found.ok_or_else(|| io::Error::other("its UDP socket is gone"))
     }
 }
 
@@ -85,10 +76,8 @@ fn line(text: &str) -> Option<Line> {
     Some(Line {
         port: u16::from_str_radix(port, 16).ok()?,
         inode: inode.parse().ok()?,
-        filling: Filling {
-            bytes: usize::from_str_radix(bytes, 16).ok()?,
-            dropped: dropped.parse().ok()?,
-        },
+        bytes: usize::from_str_radix(bytes, 16).ok()?,
+        dropped: dropped.parse().ok()?,
     })
 }
 

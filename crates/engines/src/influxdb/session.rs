@@ -5,11 +5,10 @@ use std::io::BufReader;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::NAME;
-use super::answer::{self, Receive, Row, Series, Value};
+use super::answer::{self, Receive, Row, Value};
 use super::selected::{self, Chosen, Place};
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
-use crate::server::address::{self, Address};
 use crate::{EngineError, Result};
 
 /// Rows that the server puts into one piece of an answer: its default
@@ -24,78 +23,48 @@ const READ: usize = 64 * 1024;
 
 /// Speaks to one database; dropped, it drops the database where it was asked to.
 pub(super) struct Session {
-    client: HttpClient,
-    database: String,
+    pub client: HttpClient,
     query_path: String,
     write_path: String,
     form: String,
     places: Vec<Place>,
     drop_database: bool,
-    /// How another process reaches the database.
-    at: String,
 }
 
 impl Session {
-    /// Speaks through `client` to `database`; `credentials` is empty or the parameters of a URL
-    /// that say who we are, beginning with `&`; another process reaches the server `elsewhere`.
-    /// Nothing is sent.
-    pub fn new(
-        mut client: HttpClient,
-        database: String,
-        credentials: &str,
-        elsewhere: &Address,
-    ) -> Self {
-        client.accept(MESSAGE_PACK);
-        Self {
-            // The credentials may be none, and nobody's name.
-            at: format!("{database} -{credentials} {elsewhere}"),
-            query_path: format!(
-                "/query?db={database}&epoch=ns&chunked=true&chunk_size={CHUNK}{credentials}"
-            ),
-            write_path: format!("/write?db={database}&precision=n{credentials}"),
+    /// Speaks through a client, once the server has answered.
+    pub fn connect(mut client: HttpClient) -> Result<Self> {
+        client.accept = Some(MESSAGE_PACK);
+        let database = &client.database;
+        // This needs no right.
+        discard(NAME, client.get("/ping")?)?;
+        Ok(Self {
+            query_path: format!("/query?db={database}&epoch=ns&chunked=true&chunk_size={CHUNK}"),
+            write_path: format!("/write?db={database}&precision=n"),
             client,
-            database,
             form: String::new(),
             places: Vec::new(),
             drop_database: false,
-        }
+        })
     }
 
     /// Speaks to a database that another process has opened, which stays.
     pub fn join(at: &str) -> Result<Self> {
-        let [database, credentials, address] = address::parts(NAME, at)?;
-        let credentials = credentials.strip_prefix('-').unwrap_or_default();
-        let address = Address::from(address);
-        let client = HttpClient::at(NAME, &address);
-        let session = Self::new(client, database.to_owned(), credentials, &address);
-        session.ping()?;
-        Ok(session)
-    }
-
-    /// How another process reaches the database.
-    pub fn at(&self) -> &str {
-        &self.at
-    }
-
-    /// Ends the connection; the next question makes a new one.
-    pub fn renew(&mut self) {
-        self.client.renew();
-    }
-
-    /// Whether the server answers; needs no right.
-    pub fn ping(&self) -> Result<()> {
-        discard(NAME, self.client.get("/ping")?)
+        Self::connect(HttpClient::join(NAME, at)?)
     }
 
     /// Creates the database. Its shards span a year, so that there is one: the cache is one for
     /// each shard, and the manual advises long spans for data that lie far back or are loaded in
     /// bulk (<https://docs.influxdata.com/influxdb/v1.8/concepts/schema_and_data_layout/#shard-group-duration-management>).
     pub fn create_database(&mut self) -> Result<()> {
-        let sql = format!("CREATE DATABASE \"{}\" WITH SHARD DURATION 52w", self.database);
+        let sql = format!("CREATE DATABASE \"{}\" WITH SHARD DURATION 52w", self.client.database);
         self.execute(&sql)
     }
 
-    /// Creates the first user, who may do everything. Fails when there is one already.
+    /// Creates the first user, who may do everything.
+    ///
+    /// # Errors
+    /// The engine's message: there is one already, too.
     pub fn create_user(&mut self, name: &str, password: &str) -> Result<()> {
         let sql = format!("CREATE USER {name} WITH PASSWORD '{password}' WITH ALL PRIVILEGES");
         self.execute(&sql)
@@ -111,12 +80,14 @@ impl Session {
         if !std::mem::take(&mut self.drop_database) {
             return Ok(());
         }
-        let sql = format!("DROP DATABASE \"{}\"", self.database);
+        let sql = format!("DROP DATABASE \"{}\"", self.client.database);
         self.execute(&sql)
     }
 
-    /// Writes lines; they are in the synced log when this returns. Fails also when only some of the
-    /// lines were refused.
+    /// Writes lines; they are in the synced log when this returns.
+    ///
+    /// # Errors
+    /// The engine's message, also when only some of the lines were refused.
     pub fn write(&self, lines: &[u8]) -> Result<()> {
         let answer = self.client.post(&self.write_path, "text/plain; charset=utf-8", lines)?;
         discard(NAME, answer)
@@ -141,7 +112,7 @@ impl Session {
     }
 
     /// Asks a question and gives its rows as they come, with their series.
-    pub fn series(&mut self, influxql: &str, receive: &mut Receive<'_>) -> Result<()> {
+    fn series(&mut self, influxql: &str, receive: &mut Receive<'_>) -> Result<()> {
         let answer = self.ask(influxql)?;
         answer::read(BufReader::with_capacity(READ, reader(answer)), receive)
     }
@@ -149,9 +120,9 @@ impl Session {
     /// Asks for an answer of one piece as JSON: in MessagePack version 1.6 leaves out durations
     /// and sizes, which only the account of its settings holds, and with them the order of a row.
     pub fn json(&mut self, influxql: &str) -> Result<serde_json::Value> {
-        self.client.accept("application/json");
+        self.client.accept = Some("application/json");
         let answer = self.ask(influxql);
-        self.client.accept(MESSAGE_PACK);
+        self.client.accept = Some(MESSAGE_PACK);
         let mut answer = reader(answer?);
         let json: serde_json::Value = serde_json::from_reader(&mut answer)
             .map_err(|error| Self::failed("end its answer", error))?;
@@ -176,13 +147,10 @@ impl Session {
     /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-stats>) over every
     /// series that `of` lets pass: given the counter's name.
     pub fn statistics(&mut self, of: &str, add: &mut dyn FnMut(&str, i64)) -> Result<()> {
-        let database = self.database.clone();
-        let ours = |series: &Series| {
-            let tag = series.tags.iter().find(|(name, _)| name == "database");
-            tag.is_none_or(|(_, value)| *value == database)
-        };
+        let database = self.client.database.clone();
         self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row: &Row, _, series| {
-            if ours(series) {
+            let tag = series.tags.iter().find(|(name, _)| name == "database");
+            if tag.is_none_or(|(_, value)| *value == database) {
                 for (name, value) in series.columns.iter().zip(&row.values) {
                     if let Value::Int(value) = value {
                         add(name, *value);

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::session::Session;
-use crate::Result;
+use super::{TIERS, udp};
+use crate::server::engine::ReadBack;
+use crate::{OpenOptions, Result};
 
 /// Sections of the server's own account of itself
 /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-diagnostics>) that decide
@@ -14,16 +16,18 @@ const SECTIONS: [&str; 4] = ["config-data", "config-coordinator", "config-udp", 
 const LEFT_OUT: [&str; 2] = ["dir", "wal-dir"];
 
 /// Under this name stands how many bytes the cache gathers before they are written.
-pub(super) const SNAPSHOT: &str = "data.cache-snapshot-memory-size";
-
-type Settings = Vec<(String, String)>;
+const SNAPSHOT: &str = "data.cache-snapshot-memory-size";
 
 /// The version, and the settings by their own names, behind that of their section. Those of UDP
-/// are of no interest on a server that is `given`, whose user has to be an administrator.
-pub(super) fn read_back(session: &mut Session, given: bool) -> Result<(String, Settings)> {
+/// are of no interest on a server that is given.
+///
+/// # Errors
+/// The engine's message; the user of a server that is given has to be an administrator.
+pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
+    let given = options.url.is_some();
     let answer = session.json("SHOW DIAGNOSTICS")?;
     let mut version = None;
-    let mut settings = Settings::new();
+    let mut settings = Vec::new();
     for section in answer["series"].as_array().into_iter().flatten() {
         let name = section["name"].as_str().unwrap_or_default();
         if name == "build" {
@@ -38,7 +42,13 @@ pub(super) fn read_back(session: &mut Session, given: bool) -> Result<(String, S
     let version = version.ok_or_else(|| {
         Session::failed("say its version", "SHOW DIAGNOSTICS has no section `build`")
     })?;
-    Ok((version, settings))
+    let size = settings.iter().find(|(name, _): &&(String, String)| name == SNAPSHOT);
+    // As a private one is given `--memory`: what is written and what gathers meanwhile.
+    let cache = size.and_then(|(_, bytes)| bytes.parse::<u64>().ok()).map(|bytes| 2 * bytes);
+    if !given && TIERS.of(options.durability).set {
+        settings.push(udp::setting());
+    }
+    Ok(ReadBack { version, settings, cache })
 }
 
 fn named(section: &Value) -> impl Iterator<Item = (&str, String)> {

@@ -93,7 +93,7 @@ impl Lifecycle for InfluxStore {
     fn reconnect(&mut self) -> Option<Result<()>> {
         // Points on their way would be a new client's to miss.
         let flushed = self.flush();
-        self.session.renew();
+        self.session.client.renew();
         Some(flushed.and_then(|()| self.sender.as_mut().map_or(Ok(()), Sender::renew)))
     }
 
@@ -102,7 +102,7 @@ impl Lifecycle for InfluxStore {
     }
 
     fn join(&self) -> Join {
-        Join::At(self.session.at().to_owned())
+        Join::At(self.session.client.at.clone())
     }
 
     /// Another connection, over HTTP.
@@ -112,7 +112,7 @@ impl Lifecycle for InfluxStore {
                         what arrives, not from whom";
             return Err(EngineError::unsupported(NAME, what));
         }
-        let at = self.session.at().to_owned();
+        let at = self.session.client.at.clone();
         Ok(ClientOpener::new(move || {
             Ok(Store::Series(Box::new(Self::new(Session::join(&at)?, None, None))))
         }))

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use super::line;
 use super::queue::Queue;
 use super::session::Session;
+use crate::Result;
 use crate::series::Point;
-use crate::{EngineError, Result};
 
 /// What the server is told to ask of the kernel for its queue, in bytes; it gets less where
 /// `net.core.rmem_max` is less.
@@ -61,14 +61,10 @@ pub(super) struct Sender {
 impl Sender {
     /// To the server with that process id.
     pub fn to(pid: u32) -> Result<Self> {
-        let connect = || -> std::io::Result<_> {
-            let queue = Queue::of(pid)?;
-            Ok((socket(queue.port())?, queue))
-        };
         // The server answers over HTTP before it listens for datagrams.
         let began = Instant::now();
         let (socket, queue) = loop {
-            match connect() {
+            match Queue::of(pid).and_then(|queue| Ok((socket(queue.port)?, queue))) {
                 Ok(connected) => break connected,
                 Err(error)
                     if error.kind() != ErrorKind::NotFound || began.elapsed() > LISTENS_WITHIN =>
@@ -86,14 +82,9 @@ impl Sender {
 
     /// Goes on with a new socket of its own. What was sent is still waited for.
     pub fn renew(&mut self) -> Result<()> {
-        self.socket = socket(self.queue.port())
+        self.socket = socket(self.queue.port)
             .map_err(|error| Session::failed("be reached over UDP again", error))?;
         Ok(())
-    }
-
-    /// What bounds the queue, for the report.
-    pub fn setting(&self) -> (String, String) {
-        ("udp.read-buffer granted".to_owned(), granted().to_string())
     }
 
     /// Whether points were sent that are not known to be written.
@@ -215,15 +206,15 @@ fn socket(port: u16) -> std::io::Result<UdpSocket> {
 
 /// Fails when the server does not listen any more, or the datagram is larger than one may be.
 fn send(socket: &UdpSocket, datagram: &[u8]) -> Result<()> {
-    match socket.send(datagram) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(could_not_send(&error, datagram.len())),
-    }
+    socket.send(datagram).map(drop).map_err(|error| {
+        let why = format!("{error} (a datagram of {} bytes)", datagram.len());
+        Session::failed("be sent points over UDP", why)
+    })
 }
 
-#[cold]
-fn could_not_send(error: &std::io::Error, bytes: usize) -> EngineError {
-    Session::failed("be sent points over UDP", format!("{error} (a datagram of {bytes} bytes)"))
+/// What bounds the queue, for the report.
+pub(super) fn setting() -> (String, String) {
+    ("udp.read-buffer granted".to_owned(), granted().to_string())
 }
 
 /// The kernel's limit on what a socket may ask for.

@@ -71,7 +71,8 @@ impl Engine for MariaDb {
         let pid = server.as_ref().map(Server::pid);
         session.server = server;
         let (version, mut settings) = settings::read_back(&session)?;
-        let cache = server::bytes(&settings, "innodb_buffer_pool_size");
+        let pool = settings.iter().find(|(name, _)| name == "innodb_buffer_pool_size");
+        let cache = pool.and_then(|(_, bytes)| bytes.parse().ok());
         server::check(NAME, options, &mut settings, cache, tier::misfit)?;
         Ok(Opened { store: session.into_store(), version, settings, server: pid })
     }

@@ -22,7 +22,7 @@ pub(super) struct Writer {
     has_bad_name: bool,
 }
 
-/// A document that has been begun and is to be [`end`](Writer::end)ed.
+/// A document or list that has been begun and is to be [`end`](Writer::end)ed.
 #[must_use]
 pub(super) struct Begun(usize);
 
@@ -45,8 +45,7 @@ impl Writer {
         self.bytes.len()
     }
 
-    /// Ends the whole document: its bytes. Nothing more can be written until it is cleared. Fails
-    /// when a name in it holds a NUL.
+    /// Ends the whole document: its bytes. Nothing more can be written until it is cleared.
     pub fn finish(&mut self) -> Result<&[u8], Failure> {
         self.end(Begun(0));
         match self.has_bad_name {
@@ -55,24 +54,32 @@ impl Writer {
         }
     }
 
-    /// Begins a document within, under a name.
-    pub fn begin(&mut self, name: &str) -> Begun {
+    /// A document within, as `write` writes it.
+    pub fn within(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
         self.name(DOCUMENT, name);
-        self.open()
+        let document = self.begin();
+        write(self);
+        self.end(document);
     }
 
-    /// Begins a list within, under a name; its elements are named by their numbers.
+    /// A list within, as `write` writes it; its elements are named by their numbers.
+    pub fn list(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
+        let list = self.begin_list(name);
+        write(self);
+        self.end(list);
+    }
+
+    /// Begins a list within that is written piece by piece.
     pub fn begin_list(&mut self, name: &str) -> Begun {
         self.name(ARRAY, name);
-        self.open()
+        self.begin()
     }
 
     /// Ends a document or list.
     pub fn end(&mut self, begun: Begun) {
         self.bytes.push(0);
-        // A document of 2 GiB is far above any that MongoDB takes (16 MiB): it would refuse it.
-        let length = i32::try_from(self.bytes.len() - begun.0).unwrap_or(i32::MAX);
-        self.bytes[begun.0..begun.0 + 4].copy_from_slice(&length.to_le_bytes());
+        let length = length(self.bytes.len() - begun.0);
+        self.bytes[begun.0..begun.0 + 4].copy_from_slice(&length);
     }
 
     pub fn bool(&mut self, name: &str, value: bool) {
@@ -92,8 +99,7 @@ impl Writer {
 
     pub fn text(&mut self, name: &str, value: &str) {
         self.name(STRING, name);
-        let length = i32::try_from(value.len() + 1).unwrap_or(i32::MAX);
-        self.bytes.extend(length.to_le_bytes());
+        self.bytes.extend(length(value.len() + 1));
         self.bytes.extend(value.as_bytes());
         self.bytes.push(0);
     }
@@ -119,18 +125,12 @@ impl Writer {
                 self.bytes.extend(float.to_le_bytes());
             }
             Value::Text(text) => self.text(name, text),
-            Value::List(values) => {
-                let list = self.begin_list(name);
+            Value::List(values) => self.list(name, |list| {
                 for (i, value) in values.iter().enumerate() {
-                    self.value(Buffer::new().format(i), value);
+                    list.value(Buffer::new().format(i), value);
                 }
-                self.end(list);
-            }
-            Value::Fields(fields) => {
-                let document = self.begin(name);
-                self.fields(fields);
-                self.end(document);
-            }
+            }),
+            Value::Fields(fields) => self.within(name, |within| within.fields(fields)),
         }
     }
 
@@ -141,7 +141,7 @@ impl Writer {
         }
     }
 
-    fn open(&mut self) -> Begun {
+    fn begin(&mut self) -> Begun {
         let at = self.bytes.len();
         self.bytes.extend([0; 4]);
         Begun(at)
@@ -153,6 +153,11 @@ impl Writer {
         self.bytes.extend(name.as_bytes());
         self.bytes.push(0);
     }
+}
+
+/// One of 2 GiB is far above any document that MongoDB takes (16 MiB): it would refuse it.
+fn length(bytes: usize) -> [u8; 4] {
+    i32::try_from(bytes).unwrap_or(i32::MAX).to_le_bytes()
 }
 
 #[cfg(test)]

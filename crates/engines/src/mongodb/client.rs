@@ -5,19 +5,21 @@ use std::ffi::CStr;
 use std::ptr;
 
 use super::answer::Document;
-use super::api::{Bson, BsonError, Handle, NO_SESSIONS};
+use super::api::{Bson, BsonError, NO_SESSIONS};
 use super::failure::Failure;
 use super::library::MongoLib;
 use super::owned::Owned;
 use super::uri::Uri;
+use crate::owned::Owned as Handle;
 
 /// A `mongoc_client_t`, with the session that all of its commands belong to. (Without one the
 /// driver begins and ends one with each of them.)
 pub(super) struct Client {
     library: &'static MongoLib,
-    client: Handle,
-    /// A `mongoc_client_session_t`; null where the server knows no sessions.
+    /// A `mongoc_client_session_t`; null where the server knows no sessions. It ends before its
+    /// client, being dropped first.
     session: Handle,
+    client: Handle,
     /// The options of every command: that session.
     options: Owned,
     /// The answer to the last command.
@@ -34,14 +36,20 @@ impl Client {
     pub fn connect(library: &'static MongoLib, uri: &Uri) -> Result<Self, Failure> {
         let mongoc = &library.mongoc;
         let mut error = BsonError::none();
-        // SAFETY: a URI of the driver's, which it copies, and room for an error.
-        let client = unsafe { (mongoc.client_new_from_uri_with_error)(uri.handle, &raw mut error) };
-        if client.is_null() {
+        // SAFETY: a URI of the driver's, which it copies, and room for an error. The client is ours to
+        // destroy by that function, and so is a session, of which there is none yet.
+        let (client, session) = unsafe {
+            let client = (mongoc.client_new_from_uri_with_error)(uri.handle.raw, &raw mut error);
+            (
+                Handle::new(client, mongoc.client_destroy),
+                Handle::new(ptr::null_mut(), mongoc.client_session_destroy),
+            )
+        };
+        if client.raw.is_null() {
             return Err(Failure::of(error.words()));
         }
-        let session = ptr::null_mut();
         let (options, reply) = (Owned::empty(library), Owned::empty(library));
-        let mut this = Self { library, client, session, options, reply };
+        let mut this = Self { library, session, client, options, reply };
         this.begin_session()?;
         Ok(this)
     }
@@ -52,20 +60,20 @@ impl Client {
         let mut error = BsonError::none();
         // SAFETY: a client of the driver's; the session's options are made, read and destroyed
         // here.
-        self.session = unsafe {
+        self.session.raw = unsafe {
             let plain = (mongoc.session_opts_new)();
             // As in the session of one command alone.
             (mongoc.session_opts_set_causal_consistency)(plain, false);
-            let session = (mongoc.client_start_session)(self.client, plain, &raw mut error);
+            let session = (mongoc.client_start_session)(self.client.raw, plain, &raw mut error);
             (mongoc.session_opts_destroy)(plain);
             session
         };
-        let is_begun = if self.session.is_null() {
+        let is_begun = if self.session.raw.is_null() {
             (error.domain, error.code) == NO_SESSIONS
         } else {
             let options = self.options.bson();
             // SAFETY: the client's own session, and a document of ours that can grow.
-            unsafe { (mongoc.client_session_append)(self.session, options, &raw mut error) }
+            unsafe { (mongoc.client_session_append)(self.session.raw, options, &raw mut error) }
         };
         if is_begun { Ok(()) } else { Err(Failure::of(error.words())) }
     }
@@ -84,7 +92,7 @@ impl Client {
             }
             (self.library.bson.destroy)(self.reply.bson());
             (self.library.mongoc.client_command_with_opts)(
-                self.client,
+                self.client.raw,
                 database.as_ptr(),
                 framed,
                 ptr::null_mut(),
@@ -98,18 +106,5 @@ impl Client {
             return answer;
         }
         Err(answer.ok().and_then(Failure::told).unwrap_or_else(|| Failure::of(error.words())))
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let mongoc = &self.library.mongoc;
-        // SAFETY: both are the driver's; a session ends before its client, and may be null.
-        unsafe {
-            if !self.session.is_null() {
-                (mongoc.client_session_destroy)(self.session);
-            }
-            (mongoc.client_destroy)(self.client);
-        }
     }
 }

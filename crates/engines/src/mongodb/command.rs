@@ -23,13 +23,9 @@ impl Writer {
     pub fn key(&mut self, def: &CollectionDef, name: &str, key: &[Value<'_>]) {
         match (def.key, key) {
             ([_], [value]) => self.value(name, value),
-            _ => {
-                let id = self.begin(name);
-                for (part, value) in def.key.iter().zip(key) {
-                    self.value(part, value);
-                }
-                self.end(id);
-            }
+            _ => self.within(name, |id| {
+                def.key.iter().zip(key).for_each(|(part, value)| id.value(part, value));
+            }),
         }
     }
 
@@ -47,30 +43,25 @@ impl Writer {
     /// A filter as `name`.
     pub fn filter(&mut self, def: &CollectionDef, name: &str, filter: &Filter<'_>) {
         let mut longer = String::new();
-        let whole = self.begin(name);
-        match filter {
+        self.within(name, |whole| match filter {
             Filter::All => {}
-            Filter::Key(key) => self.key(def, "_id", key),
-            Filter::Keys { from, to } => {
-                let range = self.begin("_id");
+            Filter::Key(key) => whole.key(def, "_id", key),
+            Filter::Keys { from, to } => whole.within("_id", |range| {
                 // A range without a bound on one side.
                 if !from.is_empty() {
-                    self.key(def, "$gte", from);
+                    range.key(def, "$gte", from);
                 }
                 if !to.is_empty() {
-                    self.key(def, "$lt", to);
+                    range.key(def, "$lt", to);
                 }
-                self.end(range);
-            }
-            Filter::Equal(field, value) => self.value(path(def, field, &mut longer), value),
+            }),
+            Filter::Equal(field, value) => whole.value(path(def, field, &mut longer), value),
             Filter::Between { field, from, to } => {
-                let range = self.begin(path(def, field, &mut longer));
-                self.value("$gte", from);
-                self.value("$lt", to);
-                self.end(range);
+                whole.within(path(def, field, &mut longer), |range| {
+                    range.fields(&[("$gte", *from), ("$lt", *to)]);
+                });
             }
-        }
-        self.end(whole);
+        });
     }
 
     /// Which fields an answer holds. None are named when all are wanted, which costs the server
@@ -80,46 +71,44 @@ impl Writer {
         if wants_key && def.fields.iter().all(|field| columns.contains(field)) {
             return;
         }
-        let projection = self.begin("projection");
-        self.bool("_id", wants_key);
         // A field may not be named together with one within it.
         let is_within = |column: &str| {
             let above =
                 |other: &&str| column.strip_prefix(other).is_some_and(|r| r.starts_with('.'));
             columns.iter().any(above)
         };
-        for (i, column) in columns.iter().enumerate() {
-            let is_new = !columns[..i].contains(column);
-            if is_new && !def.key.contains(column) && !is_within(column) {
-                self.bool(column, true);
+        self.within("projection", |projection| {
+            projection.bool("_id", wants_key);
+            for (i, column) in columns.iter().enumerate() {
+                let is_new = !columns[..i].contains(column);
+                if is_new && !def.key.contains(column) && !is_within(column) {
+                    projection.bool(column, true);
+                }
             }
-        }
-        self.end(projection);
+        });
     }
 
     /// What an update sets, as `name`: a NULL takes the field away, as it is stored.
     pub fn changes(&mut self, name: &str, set: &[Field<'_>]) {
-        let changes = self.begin(name);
-        let values = self.begin("$set");
-        for (name, value) in set.iter().filter(|(_, value)| *value != Value::Null) {
-            self.value(name, value);
-        }
-        self.end(values);
-        if set.iter().any(|(_, value)| *value == Value::Null) {
-            let absent = self.begin("$unset");
-            for (name, _) in set.iter().filter(|(_, value)| *value == Value::Null) {
-                self.bool(name, true);
+        let is_null = |(_, value): &&Field<'_>| *value == Value::Null;
+        self.within(name, |changes| {
+            changes.within("$set", |values| {
+                let present = set.iter().filter(|field| !is_null(field));
+                present.for_each(|(name, value)| values.value(name, value));
+            });
+            if set.iter().any(|field| is_null(&field)) {
+                changes.within("$unset", |names| {
+                    set.iter().filter(is_null).for_each(|(name, _)| names.bool(name, true));
+                });
             }
-            self.end(absent);
-        }
-        self.end(changes);
+        });
     }
 
     /// The write concern: one server, which waits for its journal or not.
     pub fn concern(&mut self, waits: bool) {
-        let concern = self.begin("writeConcern");
-        self.int32("w", 1);
-        self.bool("j", waits);
-        self.end(concern);
+        self.within("writeConcern", |concern| {
+            concern.int32("w", 1);
+            concern.bool("j", waits);
+        });
     }
 }

@@ -46,22 +46,22 @@ impl<'a> Elements<'a> {
         Some(name)
     }
 
-    /// A length, and so many bytes.
-    fn counted(&mut self) -> Option<&'a [u8]> {
-        let length = i32::from_le_bytes(*self.array()?);
-        self.take(usize::try_from(length).ok()?)
+    /// The length that comes next, and `more`.
+    fn length(&self, more: i32) -> Option<usize> {
+        i32::from_le_bytes(*self.0.first_chunk()?).checked_add(more)?.try_into().ok()
     }
 
     /// A document, whose length counts itself.
     fn document(&mut self) -> Option<Document<'a>> {
-        let length = i32::from_le_bytes(*self.0.first_chunk()?);
-        Document::new(self.take(usize::try_from(length).ok()?)?).ok()
+        Document::new(self.take(self.length(0)?)?).ok()
     }
 
     fn value(&mut self, kind: u8) -> Option<Value<'a>> {
         let skipped = match kind {
             0x01 => return Some(Value::Double(f64::from_le_bytes(*self.array()?))),
-            0x02 => return Some(Value::String(self.counted()?.split_last()?.1)),
+            0x02 => {
+                return Some(Value::String(self.take(self.length(4)?)?.get(4..)?.split_last()?.1));
+            }
             0x03 => return Some(Value::Document(self.document()?)),
             0x04 => return Some(Value::List(self.document()?)),
             0x06 | 0x0a => return Some(Value::Null),
@@ -69,7 +69,7 @@ impl<'a> Elements<'a> {
             0x10 => return Some(Value::Integer(i32::from_le_bytes(*self.array()?).into())),
             0x12 => return Some(Value::Integer(i64::from_le_bytes(*self.array()?))),
             // Binary: a length, its kind, the bytes.
-            0x05 => i32::from_le_bytes(*self.0.first_chunk()?).checked_add(5)?,
+            0x05 => self.length(5)?,
             // An object id.
             0x07 => 12,
             // Dates, timestamps.
@@ -83,16 +83,16 @@ impl<'a> Elements<'a> {
                 0
             }
             // A pointer to a document: a text and an object id.
-            0x0c => i32::from_le_bytes(*self.0.first_chunk()?).checked_add(16)?,
+            0x0c => self.length(16)?,
             // Code, symbols: texts.
-            0x0d | 0x0e => i32::from_le_bytes(*self.0.first_chunk()?).checked_add(4)?,
+            0x0d | 0x0e => self.length(4)?,
             // Code with its variables, whose length counts itself.
-            0x0f => i32::from_le_bytes(*self.0.first_chunk()?),
+            0x0f => self.length(0)?,
             // The least and the greatest of all values.
             0xff | 0x7f => 0,
             _ => return None,
         };
-        self.take(usize::try_from(skipped).ok()?)?;
+        self.take(skipped)?;
         Some(Value::Other(kind))
     }
 }

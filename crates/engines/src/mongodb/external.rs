@@ -28,7 +28,5 @@ pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
         let advice = "is it running, and may this user read and write any database there?";
         EngineError::failed(NAME, format!("connect to {place}"), format!("{e}; {advice}"))
     };
-    let mut session = Session::new(library, uri, name, address, true).map_err(could_not)?;
-    session.ping().map_err(could_not)?;
-    Ok(session)
+    Session::new(library, uri, name, address, true).map_err(could_not)
 }

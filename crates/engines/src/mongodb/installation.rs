@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::NAME;
@@ -15,17 +15,10 @@ const VARIABLE: Variable =
 /// A server program that runs here.
 pub(super) struct Installation {
     pub mongod: PathBuf,
-    /// Folder of the libraries that came with it.
-    pub libraries: Option<PathBuf>,
+    /// What it needs in its environment: where the libraries are that came with it.
+    pub environment: Vec<(OsString, OsString)>,
     /// As `mongod --version` says it, for example `6.0.27`.
     pub version: String,
-}
-
-impl Installation {
-    /// What it needs in its environment.
-    pub fn environment(&self) -> Vec<(OsString, OsString)> {
-        environment(self.libraries.as_deref())
-    }
 }
 
 /// Finds the program: that of the variable, else of the search path, else our own copy, which
@@ -39,14 +32,12 @@ pub(super) fn find() -> Result<Installation, Missing> {
     let search = Search { variable: VARIABLE, folders, install: "make servers".to_owned() };
     let [mongod] = search.find(["mongod"])?;
     let libraries = mongod.starts_with(&ours).then(|| ours.join("lib"));
+    let environment = libraries.map(|folder| ("LD_LIBRARY_PATH".into(), folder.into()));
+    let environment = Vec::from_iter(environment);
     let asked = &mut Command::new(&mongod);
-    let asked = asked.arg("--version").envs(environment(libraries.as_deref()));
+    let asked = asked.arg("--version").envs(environment.iter().cloned());
     let version = search.version(asked, number)?;
-    Ok(Installation { mongod, libraries, version })
-}
-
-fn environment(libraries: Option<&Path>) -> Vec<(OsString, OsString)> {
-    libraries.map(|folder| ("LD_LIBRARY_PATH".into(), folder.into())).into_iter().collect()
+    Ok(Installation { mongod, environment, version })
 }
 
 /// The first line, `db version v6.0.27`, gives `6.0.27`.

@@ -3,15 +3,14 @@
 use std::ffi::OsString;
 
 use super::NAME;
-use super::failure::Failure;
 use super::installation;
-use super::library::{LIBRARY, MongoLib};
+use super::library::LIBRARY;
 use super::session::Session;
 use super::tier::{self, TIERS};
 use super::uri::Uri;
-use crate::server::address::{self, Address};
+use crate::server::address::Listening;
 use crate::server::{self, Account, Home, Server, ServerSpec};
-use crate::{Link, OpenOptions, Result};
+use crate::{OpenOptions, Result};
 
 /// Its socket, in its directory.
 const SOCKET: &str = "mongod.sock";
@@ -32,44 +31,30 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let mut args: Vec<OsString> = vec!["--dbpath".into(), data.into()];
     // The other option leaves out the socket that mongod would make in /tmp.
     args.extend(["--nounixsocket".into(), "--bind_ip".into()]);
-    let (address, elsewhere) = match options.link {
-        Link::Socket => {
-            // A path among the addresses is a Unix socket, and as the only one nothing else listens
-            // (https://www.mongodb.com/docs/v6.0/reference/program/mongod/#std-option-mongod.--bind_ip).
-            let socket = home.path().join(SOCKET);
-            args.push(socket.clone().into());
-            (Address::Socket(socket), Address::Socket(home.path_elsewhere().join(SOCKET)))
-        }
-        Link::Loopback => {
+    let url = |port| format!("mongodb://127.0.0.1:{port}/?directConnection=true");
+    let Listening { here, elsewhere, port } =
+        Listening::at(NAME, options.link, &home, SOCKET, url)?;
+    match port {
+        // A path among the addresses is a Unix socket, and as the only one nothing else listens
+        // (https://www.mongodb.com/docs/v6.0/reference/program/mongod/#std-option-mongod.--bind_ip).
+        None => args.push(home.path().join(SOCKET).into()),
+        Some(port) => {
             // It asks for no password.
             server::alone(NAME)?;
-            let port = address::free_port(NAME)?;
             args.extend(["127.0.0.1".into(), "--port".into(), port.to_string().into()]);
-            let url = Address::Url(format!("mongodb://127.0.0.1:{port}/?directConnection=true"));
-            (url.clone(), url)
         }
-    };
+    }
     args.extend(configuration(options, &found.version).into_iter().map(OsString::from));
     // A clean shutdown (https://www.mongodb.com/docs/v6.0/tutorial/manage-mongodb-processes/) is by
     // SIGTERM; it starts no process of its own, so nothing is left when it is killed.
     let mut spec = ServerSpec::new(NAME, &found.mongod, args);
-    spec.env.extend(found.environment());
+    spec.env.extend(found.environment);
+    // A driver that once met nobody waits before it looks again, so that each attempt begins anew.
     Server::start(spec, &home, |_| {
-        connect(library, &address, elsewhere.clone()).map_err(|e| e.to_string())
+        let uri = Uri::new(library, &here)?;
+        let session = Session::new(library, uri, DATABASE, elsewhere.clone(), false);
+        session.map_err(|failure| failure.to_string())
     })
-}
-
-/// A session with a server that answers. A driver that once met nobody waits before it looks again,
-/// so that each attempt begins anew.
-fn connect(
-    library: &'static MongoLib,
-    address: &Address,
-    elsewhere: Address,
-) -> std::result::Result<Session, Failure> {
-    let uri = Uri::new(library, address).map_err(Failure::of)?;
-    let mut session = Session::new(library, uri, DATABASE, elsewhere, false)?;
-    session.ping()?;
-    Ok(session)
 }
 
 /// What the server is started with. What is not named here is MongoDB's default, as any user

@@ -7,7 +7,6 @@
 
 mod answer;
 mod api;
-mod batch;
 mod bson;
 mod client;
 mod command;
@@ -26,76 +25,45 @@ mod store;
 mod tier;
 mod uri;
 
-use std::path::PathBuf;
-
-use embermark_model::Durability;
-
-use crate::server::{self, Server, program};
-use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
-    Tier,
-};
+use crate::server::engine::ServerEngine;
+use crate::{DataModel, Engine, EngineError, Info, Kind, Store};
 use failure::Failure;
 use library::LIBRARY;
 use session::Session;
 use store::MongoStore;
-use tier::TIERS;
 
 /// Its name in errors.
 const NAME: &str = "mongodb";
 
 /// The engine.
-pub(crate) struct MongoDb;
-
-impl Engine for MongoDb {
-    fn info(&self) -> Info {
-        Info {
-            id: NAME,
-            name: "MongoDB",
-            kind: Kind::Server,
-            family: DataModel::Document,
-            licence: "SSPL-1.0",
-        }
-    }
-
-    fn availability(&self) -> Availability {
-        LIBRARY.beside(program::availability(installation::find().map(|found| found.version)))
-    }
-
-    fn programs(&self) -> Vec<(&'static str, PathBuf)> {
-        let found = installation::find().ok();
-        found.map_or_else(Vec::new, |found| [("mongod", found.mongod)].to_vec())
-    }
-
-    fn tier(&self, durability: Durability) -> Tier {
-        TIERS.tier(durability)
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let (mut session, server) = server::connect(options, external::connect, managed::start)?;
-        let (version, mut settings) = settings::read_back(&mut session, options.durability)?;
-        let cache = server::bytes(&settings, settings::CACHE);
-        server::check(NAME, options, &mut settings, cache, |tier, found| {
-            TIERS.of(tier).misfit(found)
-        })?;
-        let pid = server.as_ref().map(Server::pid);
+pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
+    info: Info {
+        id: NAME,
+        name: "MongoDB",
+        kind: Kind::Server,
+        family: DataModel::Document,
+        licence: "SSPL-1.0",
+    },
+    forbids_publishing: false,
+    has_maintenance: true,
+    tiers: &tier::TIERS,
+    find: || installation::find().map(|found| (vec![("mongod", found.mongod)], found.version)),
+    library: |found| LIBRARY.beside(found),
+    given: external::connect,
+    private: managed::start,
+    read_back: settings::read_back,
+    store: |session, server, options| {
         let store = MongoStore::new(session, server, options.durability);
-        Ok(Opened { store: Store::Document(Box::new(store)), version, settings, server: pid })
-    }
-
-    fn join(&self, options: &OpenOptions, at: &str) -> Result<Store> {
-        let session = Session::join(at)?;
-        let store = MongoStore::new(session, None, options.durability);
         Ok(Store::Document(Box::new(store)))
-    }
-
-    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
+    },
+    join: Session::join,
+    remove_left: |url, name| {
         // The session drops its database when it ends.
         let mut session = external::reach(url, name)?;
         session.remove()?;
         session.end()
-    }
-}
+    },
+};
 
 fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {
     EngineError::failed(NAME, doing, failure)

@@ -11,8 +11,8 @@ use super::failure::Failure;
 use super::library::{LIBRARY, MongoLib};
 use super::uri::Uri;
 use super::{NAME, failed};
+use crate::Result;
 use crate::server::address::{self, Address};
-use crate::{EngineError, Result};
 
 /// The server's own database.
 const ADMIN: &CStr = c"admin";
@@ -25,19 +25,19 @@ const UNDER_WAY: Duration = Duration::from_secs(30);
 
 /// A database of a server, for one thread at a time.
 pub(super) struct Session {
-    /// None once the session has ended.
-    client: Option<Client>,
-    library: &'static MongoLib,
+    client: Client,
+    pub library: &'static MongoLib,
     uri: Uri,
     name: CString,
-    is_given: bool,
+    /// Whether the server is not ours: its database is dropped at the end.
+    pub is_given: bool,
     /// Where another process reaches the server.
     elsewhere: Address,
 }
 
 impl Session {
-    /// A session with the database `name`, on a connection of its own. Nothing is asked yet but
-    /// how the server speaks.
+    /// A session with the database `name`, on a connection of its own, once somebody has answered
+    /// and let us ask.
     pub fn new(
         library: &'static MongoLib,
         uri: Uri,
@@ -46,19 +46,20 @@ impl Session {
         is_given: bool,
     ) -> std::result::Result<Self, Failure> {
         let name = CString::new(name).map_err(|_| Failure::of("a database's name holds a NUL"))?;
-        let client = Some(Client::connect(library, &uri)?);
+        let mut client = Client::connect(library, &uri)?;
+        let mut ping = Writer::new(SMALL);
+        ping.int32("ping", 1);
+        client.run(&name, ping.finish()?)?;
         Ok(Self { client, library, uri, name, is_given, elsewhere })
     }
 
     /// A session with a database that another process has opened, which stays when it ends.
     pub fn join(at: &str) -> Result<Self> {
         let [name, address] = address::parts(NAME, at)?;
-        let could_not = |e| failed("join a database", &e);
         let (library, address) = (LIBRARY.get()?, Address::from(address));
-        let uri = Uri::new(library, &address).map_err(|why| could_not(Failure::of(why)))?;
-        let mut session = Self::new(library, uri, name, address, false).map_err(could_not)?;
-        session.ping().map_err(could_not)?;
-        Ok(session)
+        let joined = Uri::new(library, &address).map_err(Failure::of);
+        let joined = joined.and_then(|uri| Self::new(library, uri, name, address, false));
+        joined.map_err(|e| failed("join a database", &e))
     }
 
     /// How another process reaches the database.
@@ -70,35 +71,22 @@ impl Session {
     /// connection is made before the old one ends.
     pub fn renew(&mut self) -> Result<()> {
         let fresh = Client::connect(self.library, &self.uri);
-        self.client = Some(fresh.map_err(|e| failed("connect again", &e))?);
+        self.client = fresh.map_err(|e| failed("connect again", &e))?;
         Ok(())
     }
 
-    /// Whether the server is not ours.
-    pub fn is_given(&self) -> bool {
-        self.is_given
-    }
-
-    /// The driver's version.
-    pub fn driver_version(&self) -> &'static str {
-        &self.library.version
-    }
-
-    /// Asks whether somebody answers, and whether we may ask.
-    pub fn ping(&mut self) -> std::result::Result<(), Failure> {
-        let mut ping = Writer::new(SMALL);
-        ping.int32("ping", 1);
-        self.run(ping.finish()?).map(|_| ())
-    }
-
-    /// Runs a command on our database, and gives the answer. A write that failed is no error: its
-    /// answer says so.
+    /// Runs a command on our database, and gives the answer.
+    ///
+    /// # Errors
+    /// What the server or the driver says; a failed write is none, its answer says so.
     pub fn run(&mut self, command: &[u8]) -> std::result::Result<Document<'_>, Failure> {
-        self.client.as_mut().ok_or_else(ended)?.run(&self.name, command)
+        self.client.run(&self.name, command)
     }
 
-    /// Runs a command that changes documents, and gives the number that the server counted. Fails
-    /// also when the write was refused.
+    /// Runs a command that changes documents, and gives the number that the server counted.
+    ///
+    /// # Errors
+    /// What the server or the driver says; that the write was refused, too.
     pub fn write(&mut self, command: &[u8]) -> std::result::Result<u64, Failure> {
         let answer = self.run(command)?;
         if let Some(refused) = Failure::of_write(answer) {
@@ -114,37 +102,40 @@ impl Session {
         let mut command = Writer::new(SMALL);
         command.int32(name, 1);
         rest(&mut command);
-        let command = command.finish();
-        let client = self.client.as_mut().ok_or_else(ended);
-        let done = client.and_then(|client| client.run(ADMIN, command?));
+        let done = command.finish().and_then(|command| self.client.run(ADMIN, command));
         done.map_err(|e| failed(format!("run `{name}`"), &e))
     }
 
     /// Runs a command that answers with documents of a collection, which `visit` is given one by
-    /// one; the server sends `batch` of them at a time after the first ones.
+    /// one; the server sends `batch` of them at a time after the first ones. `doing` is for errors.
     pub fn stream(
         &mut self,
         command: &mut Writer,
         collection: &str,
         batch: i32,
         visit: &mut dyn FnMut(Document<'_>) -> Result<()>,
-    ) -> std::result::Result<(), Stopped> {
+        doing: impl Fn() -> String,
+    ) -> Result<()> {
+        let fail = |failure: Failure| failed(doing(), &failure);
         let mut part = "firstBatch";
         loop {
-            let cursor = self.run(command.finish()?)?.get("cursor").and_then(Value::as_document);
-            let cursor = cursor.ok_or_else(|| Failure::of("it answered without a cursor"))?;
-            let documents = cursor.get(part).and_then(Value::as_list);
-            let documents = documents.ok_or_else(|| Failure::of("it answered without a batch"))?;
+            let answer = command.finish().and_then(|command| self.run(command)).map_err(fail)?;
+            let cursor = answer.get("cursor").and_then(Value::as_document);
+            let documents = cursor.and_then(|cursor| cursor.get(part)).and_then(Value::as_list);
+            let none = || fail(Failure::of("it answered without a cursor or its batch"));
+            let mut documents = documents.ok_or_else(none)?.into_iter();
             // 0 when there are no more.
-            let id = cursor.integer("id").unwrap_or(0);
-            if let Err(stopped) = visit_each(documents, visit) {
-                if id != 0 {
-                    self.forget(command, collection, id);
-                }
-                return Err(stopped);
-            }
+            let id = cursor.and_then(|cursor| cursor.integer("id")).unwrap_or(0);
+            let visited = documents.try_for_each(|element| {
+                let document = element.map_err(fail)?.1.as_document();
+                visit(document.ok_or_else(|| fail(Failure::of("it answered with no document")))?)
+            });
             if id == 0 {
-                return Ok(());
+                return visited;
+            }
+            if visited.is_err() {
+                self.forget(command, collection, id);
+                return visited;
             }
             part = "nextBatch";
             command.clear();
@@ -159,9 +150,7 @@ impl Session {
     fn forget(&mut self, command: &mut Writer, collection: &str, cursor: i64) {
         command.clear();
         command.text("killCursors", collection);
-        let cursors = command.begin_list("cursors");
-        command.int64("0", cursor);
-        command.end(cursors);
+        command.list("cursors", |cursors| cursors.int64("0", cursor));
         let _ = command.finish().and_then(|command| self.run(command));
     }
 
@@ -173,9 +162,7 @@ impl Session {
         while began.elapsed() < UNDER_WAY {
             let under_way = self.admin("currentOp", |command| {
                 command.bool("$ownOps", true);
-                let of = command.begin("ns");
-                command.text("$regex", &format!("^{name}\\."));
-                command.end(of);
+                command.within("ns", |of| of.text("$regex", &format!("^{name}\\.")));
             })?;
             let all = under_way.get("inprog").and_then(Value::as_list);
             if all.is_none_or(|all| all.into_iter().next().is_none()) {
@@ -194,58 +181,15 @@ impl Session {
         dropped.map_err(|e| failed(doing(), &e))
     }
 
-    /// Drops the database where the server is not ours; then nothing more can be run.
+    /// Drops the database where the server is not ours, once.
     pub fn end(&mut self) -> Result<()> {
-        if self.client.is_none() {
-            return Ok(());
-        }
-        let dropped = if self.is_given { self.drop_database() } else { Ok(()) };
-        self.client = None;
-        dropped
+        if std::mem::take(&mut self.is_given) { self.drop_database() } else { Ok(()) }
     }
-}
-
-fn ended() -> Failure {
-    Failure::of("the session has ended")
-}
-
-fn visit_each(
-    documents: Document<'_>,
-    visit: &mut dyn FnMut(Document<'_>) -> Result<()>,
-) -> std::result::Result<(), Stopped> {
-    for element in documents {
-        let document = element?.1.as_document();
-        let document = document.ok_or_else(|| Failure::of("it answered with no document"))?;
-        visit(document).map_err(Stopped::Visitor)?;
-    }
-    Ok(())
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
         // Without `close` an error was reported before; there is nobody left to tell.
         let _ = self.end();
-    }
-}
-
-/// Why an answer was not read to its end.
-pub(super) enum Stopped {
-    Driver(Failure),
-    Visitor(EngineError),
-}
-
-impl Stopped {
-    /// As an error; `doing` says what was being done.
-    pub fn while_doing(self, doing: impl FnOnce() -> String) -> EngineError {
-        match self {
-            Self::Driver(failure) => failed(doing(), &failure),
-            Self::Visitor(error) => error,
-        }
-    }
-}
-
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Self {
-        Self::Driver(failure)
     }
 }

@@ -1,20 +1,17 @@
 //! What the server really runs with.
 
-use embermark_model::Durability;
-
 use super::NAME;
 use super::answer::Value;
 use super::session::Session;
 use super::tier::TIERS;
-use crate::{EngineError, Result, as_set};
-
-type Settings = Vec<(String, String)>;
+use crate::server::engine::ReadBack;
+use crate::{EngineError, OpenOptions, Result, as_set};
 
 /// Under this name stands whether there is a journal.
 pub(super) const JOURNAL: &str = "storage.journal";
 
 /// Under this name stands the size of the cache, in bytes.
-pub(super) const CACHE: &str = "wiredTiger.cache.maximum bytes configured";
+const CACHE: &str = "wiredTiger.cache.maximum bytes configured";
 
 /// Under this name stands how writes are acknowledged.
 pub(super) const CONCERN: &str = "writeConcern";
@@ -30,14 +27,11 @@ const OPTIONS: [&str; 6] = [
 ];
 
 /// The version, and the settings by the names that the server's answers have.
-pub(super) fn read_back(
-    session: &mut Session,
-    durability: Durability,
-) -> Result<(String, Settings)> {
+pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let build = session.admin("buildInfo", |_| {})?;
     let unreadable = || EngineError::failed(NAME, "read its settings back", "it has no version");
     let version = build.text("version").ok_or_else(unreadable)?.to_owned();
-    let mut settings = Settings::new();
+    let mut settings = Vec::new();
     let mut keep = |name: &str, value: Option<Value<'_>>| {
         settings.extend(value.map(|value| (name.to_owned(), plain(value))));
     };
@@ -48,7 +42,9 @@ pub(super) fn read_back(
     let size = journal.and_then(Value::as_integer).unwrap_or(0);
     keep(JOURNAL, Some(Value::Boolean(size > 0)));
     keep("wiredTiger.log.maximum log file size", journal);
-    keep(CACHE, status.at(CACHE));
+    let cache = status.at(CACHE);
+    keep(CACHE, cache);
+    let cache = cache.and_then(Value::as_integer).and_then(|bytes| bytes.try_into().ok());
     // On somebody's server only an administrator may ask; there it is not ours to insist.
     if let Ok(started) = session.admin("getCmdLineOpts", |_| {}) {
         for name in OPTIONS {
@@ -60,10 +56,10 @@ pub(super) fn read_back(
     }) {
         keep("defaultWriteConcern", concern.at("defaultWriteConcern"));
     }
-    let waits = TIERS.of(durability).set.waits(session.is_given());
+    let waits = TIERS.of(options.durability).set.waits(session.is_given);
     settings.push((CONCERN.to_owned(), as_set(format_args!("w: 1, j: {waits}"))));
-    settings.push(("libmongoc".to_owned(), session.driver_version().to_owned()));
-    Ok((version, settings))
+    settings.push(("libmongoc".to_owned(), session.library.version.clone()));
+    Ok(ReadBack { version, settings, cache })
 }
 
 fn plain(value: Value<'_>) -> String {

@@ -4,8 +4,7 @@ use embermark_model::Durability;
 use itoa::Buffer;
 
 use super::answer::Document as Answer;
-use super::batch::Batch;
-use super::bson::Writer;
+use super::bson::{Begun, Writer};
 use super::failure::Failure;
 use super::pipeline::Pipelines;
 use super::row::Columns;
@@ -25,8 +24,15 @@ use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 /// memory of it stays in the processor's cache.
 const BATCH: i32 = 10_000;
 
+/// Documents of a load sent at a time.
+const LOADED: usize = 10_000;
+
+/// Bytes of a load sent at a time. A command may have 16 MiB
+/// (<https://www.mongodb.com/docs/v6.0/reference/limits/#mongodb-limit-BSON-Document-Size>).
+const LOADED_BYTES: usize = 8 << 20;
+
 /// Room for a command of one document without growing.
-pub(super) const COMMAND: usize = 512;
+const COMMAND: usize = 512;
 
 /// A database of MongoDB. Fields are dropped in order: the session before its server.
 pub(super) struct MongoStore {
@@ -44,7 +50,7 @@ pub(super) struct MongoStore {
 impl MongoStore {
     pub fn new(session: Session, server: Option<Server>, durability: Durability) -> Self {
         let (collections, pipelines) = (Vec::new(), Pipelines::default());
-        let waits = TIERS.of(durability).set.waits(session.is_given());
+        let waits = TIERS.of(durability).set.waits(session.is_given);
         let command = Writer::new(COMMAND);
         Self { session, server, command, collections, pipelines, durability, waits }
     }
@@ -88,11 +94,18 @@ impl MongoStore {
         def: &CollectionDef,
         columns: &Columns<'_>,
         visit: &mut Visit<'_>,
-        doing: impl FnOnce() -> String,
+        doing: impl Fn() -> String,
     ) -> Result<()> {
         let mut each = |document: Answer<'_>| visit(&columns.row(document)?);
-        let done = self.session.stream(&mut self.command, def.name, BATCH, &mut each);
-        done.map_err(|e| e.while_doing(doing))
+        self.session.stream(&mut self.command, def.name, BATCH, &mut each, doing)
+    }
+
+    /// Begins the store's command to load documents, which are unordered, as the manual advises
+    /// (<https://www.mongodb.com/docs/v6.0/core/bulk-write-operations/#strategies-for-bulk-inserts-to-a-sharded-collection>).
+    fn begin_load(&mut self, def: &CollectionDef) -> Begun {
+        let command = self.begin("insert", def);
+        command.bool("ordered", false);
+        command.begin_list("documents")
     }
 }
 
@@ -166,38 +179,34 @@ impl DocumentStore for MongoStore {
     fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
         let def = self.def(collection)?;
         let command = self.begin("insert", def);
-        let documents = command.begin_list("documents");
-        let one = command.begin("0");
-        command.document(def, document);
-        command.end(one);
-        command.end(documents);
-        self.write("insert into", def).map(|_| ())
+        command.list("documents", |documents| {
+            documents.within("0", |one| one.document(def, document));
+        });
+        self.write("insert into", def).map(drop)
     }
 
-    /// Unordered, as the manual advises for loads
-    /// (<https://www.mongodb.com/docs/v6.0/core/bulk-write-operations/#strategies-for-bulk-inserts-to-a-sharded-collection>).
     fn bulk(&mut self, collection: Collection, documents: &mut dyn Documents) -> Result<u64> {
         let def = self.def(collection)?;
-        let Self { session, waits, .. } = self;
-        let mut load = |batch: &mut Batch| {
-            let written = batch.finish(*waits).and_then(|command| session.write(command));
-            written.map_err(|e| failed(format!("load `{}`", def.name), &e))
-        };
-        let (mut loaded, mut batch) = (0, Batch::new(def));
-        let mut one = Writer::new(COMMAND);
-        while let Some(document) = documents.next() {
+        let (mut loaded, mut count, mut one) = (0, 0, Writer::new(COMMAND));
+        let mut list = self.begin_load(def);
+        loop {
+            let next = documents.next();
             one.clear();
-            one.document(def, &document);
-            if batch.is_full_with(&one) {
-                loaded += load(&mut batch)?;
-                batch.begin();
+            if let Some(document) = &next {
+                one.document(def, document);
             }
-            batch.push(&one);
+            let is_full = count == LOADED || self.command.len() + one.len() > LOADED_BYTES;
+            if count > 0 && (is_full || next.is_none()) {
+                self.command.end(list);
+                loaded += self.write("load", def)?;
+                (list, count) = (self.begin_load(def), 0);
+            }
+            if next.is_none() {
+                return Ok(loaded);
+            }
+            self.command.within(Buffer::new().format(count), |document| document.elements_of(&one));
+            count += 1;
         }
-        if !batch.is_empty() {
-            loaded += load(&mut batch)?;
-        }
-        Ok(loaded)
     }
 
     fn find(
@@ -215,9 +224,8 @@ impl DocumentStore for MongoStore {
         match (find.order, is_one) {
             (Order::Any, _) | (_, true) => {}
             (order, false) => {
-                let sort = command.begin("sort");
-                command.int32("_id", if order == Order::Key { 1 } else { -1 });
-                command.end(sort);
+                let way = if order == Order::Key { 1 } else { -1 };
+                command.within("sort", |sort| sort.int32("_id", way));
             }
         }
         let mut batch = BATCH;
@@ -245,25 +253,25 @@ impl DocumentStore for MongoStore {
     ) -> Result<u64> {
         let def = self.def(collection)?;
         let command = self.begin("update", def);
-        let updates = command.begin_list("updates");
-        let update = command.begin("0");
-        command.filter(def, "q", filter);
-        command.changes("u", set);
-        command.bool("multi", !matches!(filter, Filter::Key(_)));
-        command.end(update);
-        command.end(updates);
+        command.list("updates", |updates| {
+            updates.within("0", |update| {
+                update.filter(def, "q", filter);
+                update.changes("u", set);
+                update.bool("multi", !matches!(filter, Filter::Key(_)));
+            });
+        });
         self.write("update", def)
     }
 
     fn delete(&mut self, collection: Collection, filter: &Filter<'_>) -> Result<u64> {
         let def = self.def(collection)?;
         let command = self.begin("delete", def);
-        let deletes = command.begin_list("deletes");
-        let delete = command.begin("0");
-        command.filter(def, "q", filter);
-        command.int32("limit", i32::from(matches!(filter, Filter::Key(_))));
-        command.end(delete);
-        command.end(deletes);
+        command.list("deletes", |deletes| {
+            deletes.within("0", |delete| {
+                delete.filter(def, "q", filter);
+                delete.int32("limit", i32::from(matches!(filter, Filter::Key(_))));
+            });
+        });
         self.write("delete from", def)
     }
 
@@ -282,9 +290,7 @@ impl DocumentStore for MongoStore {
         self.begin("aggregate", def);
         let Self { command, pipelines, .. } = self;
         command.elements(pipelines.element(question)?);
-        let cursor = command.begin("cursor");
-        command.int32("batchSize", BATCH);
-        command.end(cursor);
+        command.within("cursor", |cursor| cursor.int32("batchSize", BATCH));
         // What does not fit the memory of a stage (100 MB) goes to files instead of an error.
         command.bool("allowDiskUse", true);
         self.stream(def, &Columns::made(columns), visit, || format!("answer `{question}`"))
@@ -296,16 +302,16 @@ fn too_many(limit: u32) -> EngineError {
 }
 
 fn indexes(command: &mut Writer, def: &CollectionDef) {
-    let list = command.begin_list("indexes");
-    for (i, fields) in def.indexes.iter().enumerate() {
-        let one = command.begin(Buffer::new().format(i));
-        let key = command.begin("key");
-        for field in *fields {
-            command.int32(command::path(def, field, &mut String::new()), 1);
+    command.list("indexes", |list| {
+        for (i, fields) in def.indexes.iter().enumerate() {
+            list.within(Buffer::new().format(i), |one| {
+                one.within("key", |key| {
+                    for field in *fields {
+                        key.int32(command::path(def, field, &mut String::new()), 1);
+                    }
+                });
+                one.text("name", &fields.join("_"));
+            });
         }
-        command.end(key);
-        command.text("name", &fields.join("_"));
-        command.end(one);
-    }
-    command.end(list);
+    });
 }

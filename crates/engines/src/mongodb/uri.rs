@@ -6,8 +6,9 @@ use std::path::Path;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
-use super::api::{BsonError, Handle};
+use super::api::BsonError;
 use super::library::MongoLib;
+use crate::owned::Owned;
 use crate::server::address::Address;
 use crate::server::url::has_port;
 
@@ -23,7 +24,7 @@ const NOT_ENCODED: &str = "its user or password is not percent-encoded";
 /// A `mongoc_uri_t`.
 pub(super) struct Uri {
     library: &'static MongoLib,
-    pub handle: Handle,
+    pub handle: Owned,
 }
 
 // SAFETY: it is memory that only its owner uses.
@@ -62,38 +63,35 @@ impl Uri {
         let mut error = BsonError::none();
         // SAFETY: a text that ends with a NUL, and room for an error.
         let handle = unsafe { (library.mongoc.uri_new_with_error)(text.as_ptr(), &raw mut error) };
-        if handle.is_null() { Err(error.words()) } else { Ok(Self { library, handle }) }
+        // SAFETY: it is ours to destroy, by that function; clients have copies.
+        let handle = unsafe { Owned::new(handle, library.mongoc.uri_destroy) };
+        if handle.raw.is_null() { Err(error.words()) } else { Ok(Self { library, handle }) }
     }
 
     /// What one client of one thread needs, whatever the URL says, and times where it says none.
     fn set_options(&self) -> Result<(), String> {
-        let mongoc = &self.library.mongoc;
-        let number = |name: &CStr, value| {
-            // SAFETY: the handle is of a URI, the name ends with a NUL.
-            unsafe { (mongoc.uri_set_option_as_int32)(self.handle, name.as_ptr(), value) }
-        };
-        let flag = |name: &CStr, value| {
-            // SAFETY: as above.
-            unsafe { (mongoc.uri_set_option_as_bool)(self.handle, name.as_ptr(), value) }
-        };
-        let unless_set = |name: &CStr, value| {
-            // SAFETY: as above.
-            let is_set = unsafe { (mongoc.uri_has_option)(self.handle, name.as_ptr()) };
-            is_set || number(name, value)
-        };
-        // SAFETY: as above.
-        let is_named = unsafe { (mongoc.uri_set_appname)(self.handle, c"embermark".as_ptr()) };
-        let is_set = is_named
-            // A write is tried once: a retry would hide what happened, and a lone server has none.
-            && flag(c"retryWrites", false)
-            && flag(c"retryReads", false)
-            && number(c"heartbeatFrequencyMS", ASK_EVERY)
-            && number(c"socketCheckIntervalMS", ASK_EVERY)
-            && unless_set(c"connectTimeoutMS", CONNECT_WITHIN)
-            && unless_set(c"serverSelectionTimeoutMS", CONNECT_WITHIN)
+        let (mongoc, uri) = (&self.library.mongoc, self.handle.raw);
+        // A write is tried once: a retry would hide what happened, and a lone server has none.
+        let flags = [c"retryWrites", c"retryReads"];
+        let always = [c"heartbeatFrequencyMS", c"socketCheckIntervalMS"];
+        let unless_said = [
+            (c"connectTimeoutMS", CONNECT_WITHIN),
+            (c"serverSelectionTimeoutMS", CONNECT_WITHIN),
             // A question may take as long as it does: the default ends it after five minutes.
-            && unless_set(c"socketTimeoutMS", i32::MAX);
-        if is_set { Ok(()) } else { Err("the driver refuses an option of ours".to_owned()) }
+            (c"socketTimeoutMS", i32::MAX),
+        ];
+        // SAFETY: the handle is of a URI, and every name ends with a NUL.
+        let are_set = unsafe {
+            let number =
+                |name: &CStr, value| (mongoc.uri_set_option_as_int32)(uri, name.as_ptr(), value);
+            (mongoc.uri_set_appname)(uri, c"embermark".as_ptr())
+                && flags.iter().all(|n| (mongoc.uri_set_option_as_bool)(uri, n.as_ptr(), false))
+                && always.iter().all(|name| number(name, ASK_EVERY))
+                && unless_said.iter().all(|(name, value)| {
+                    (mongoc.uri_has_option)(uri, name.as_ptr()) || number(name, *value)
+                })
+        };
+        if are_set { Ok(()) } else { Err("the driver refuses an option of ours".to_owned()) }
     }
 
     /// The servers that it names, without the user and his password.
@@ -103,24 +101,17 @@ impl Uri {
         // SAFETY: the handle is of a URI, which owns its list of hosts and their names; each name
         // ends with a NUL. Where a name stands for several hosts there are none yet, and it is one.
         unsafe {
-            let mut host = (mongoc.uri_get_hosts)(self.handle);
+            let mut host = (mongoc.uri_get_hosts)(self.handle.raw);
             while let Some(one) = host.as_ref() {
                 names.push(CStr::from_ptr(one.name_and_port.as_ptr()).to_string_lossy());
                 host = one.next;
             }
-            let several = (mongoc.uri_get_srv_hostname)(self.handle);
+            let several = (mongoc.uri_get_srv_hostname)(self.handle.raw);
             if names.is_empty() && !several.is_null() {
                 names.push(CStr::from_ptr(several).to_string_lossy());
             }
         }
         names.join(", ")
-    }
-}
-
-impl Drop for Uri {
-    fn drop(&mut self) {
-        // SAFETY: it was made by the driver, and clients have copies.
-        unsafe { (self.library.mongoc.uri_destroy)(self.handle) };
     }
 }
 

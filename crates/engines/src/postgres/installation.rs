@@ -33,8 +33,8 @@ pub(super) fn find() -> Result<Installation, Missing> {
     let search = Search { variable: VARIABLE, folders, install };
     let [initdb, postgres] = search.find(["initdb", "postgres"])?;
     let version = search.version(Command::new(&postgres).arg("--version"), number)?;
-    let account = Account::unprivileged(USER).map_err(|no| Missing {
-        why: no.to_string(),
+    let account = Account::unprivileged(USER).map_err(|why| Missing {
+        why,
         remedy: "useradd --system --no-create-home postgres".to_owned(),
     })?;
     Ok(Installation { initdb, postgres, version, account })

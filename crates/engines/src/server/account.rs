@@ -14,26 +14,20 @@ pub(crate) struct Account {
     other: Option<(u32, u32)>,
 }
 
-/// There is no such user.
-#[derive(Debug, thiserror::Error)]
-#[error("it refuses to run as root, and there is no user `{0}`")]
-pub(crate) struct NoAccount(String);
-
 impl Account {
     /// Our own user, root or not.
     pub const fn ourselves() -> Self {
         Self { other: None }
     }
 
-    /// For a server that refuses to run as root: `user` when we are root, else ourselves. Fails
-    /// when we are root and there is no such user.
-    pub fn unprivileged(user: &str) -> Result<Self, NoAccount> {
+    /// For a server that refuses to run as root: `user` when we are root, else ourselves.
+    pub fn unprivileged(user: &str) -> Result<Self, String> {
         if !geteuid().is_root() {
             return Ok(Self { other: None });
         }
         match User::from_name(user) {
             Ok(Some(found)) => Ok(Self { other: Some((found.uid.as_raw(), found.gid.as_raw())) }),
-            _ => Err(NoAccount(user.to_owned())),
+            _ => Err(format!("it refuses to run as root, and there is no user `{user}`")),
         }
     }
 

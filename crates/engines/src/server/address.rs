@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::{EngineError, Result};
+use super::Home;
+use crate::{EngineError, Link, Result};
 
 /// What a path begins with, in words.
 const SOCKET: &str = "unix:";
@@ -44,6 +45,36 @@ pub(crate) fn parts<'a, const N: usize>(engine: &'static str, at: &'a str) -> Re
         let why = "that is not what another process says of its own";
         EngineError::failed(engine, "join a database", why)
     })
+}
+
+/// Where a private server is to listen.
+pub(crate) struct Listening {
+    /// For this process.
+    pub here: Address,
+    /// For any other.
+    pub elsewhere: Address,
+    /// Its port of the loopback address, where it has one.
+    pub port: Option<u16>,
+}
+
+impl Listening {
+    /// A socket of that path in a server's directory, or a port with the URL that `url` makes of it.
+    pub fn at(
+        engine: &'static str,
+        link: Link,
+        home: &Home,
+        socket: impl AsRef<Path>,
+        url: impl FnOnce(u16) -> String,
+    ) -> Result<Self> {
+        let [here, elsewhere] = [home.path(), home.path_elsewhere()]
+            .map(|home| Address::Socket(home.join(socket.as_ref())));
+        if link == Link::Socket {
+            return Ok(Self { here, elsewhere, port: None });
+        }
+        let port = free_port(engine)?;
+        let url = Address::Url(url(port));
+        Ok(Self { here: url.clone(), elsewhere: url, port: Some(port) })
+    }
 }
 
 /// A port of the loopback address that nobody uses: bound, and let go of. Another program may take

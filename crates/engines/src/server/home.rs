@@ -21,9 +21,9 @@ use crate::{EngineError, Result};
 #[derive(Clone)]
 pub(crate) struct Home {
     dir: PathBuf,
-    log: PathBuf,
-    handle: Arc<File>,
-    account: Account,
+    pub(super) log: PathBuf,
+    pub(super) handle: Arc<File>,
+    pub(super) account: Account,
 }
 
 impl Home {
@@ -74,22 +74,10 @@ impl Home {
         PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.handle.as_raw_fd()))
     }
 
-    pub(super) fn account(&self) -> Account {
-        self.account
-    }
-
-    pub(super) fn handle(&self) -> Arc<File> {
-        Arc::clone(&self.handle)
-    }
-
     /// The log, opened by us, so that the server needs no permission to write it.
     pub(super) fn log(&self, engine: &'static str) -> Result<File> {
         let open = OpenOptions::new().create(true).append(true).open(&self.log);
         open.map_err(|e| EngineError::file(engine, "open", &self.log, e))
-    }
-
-    pub(super) fn log_path(&self) -> &Path {
-        &self.log
     }
 
     /// The last lines of the log, each on a line of its own and indented, with the path that a

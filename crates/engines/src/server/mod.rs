@@ -11,6 +11,7 @@
 
 mod account;
 pub(crate) mod address;
+pub(crate) mod engine;
 mod home;
 mod log;
 mod network;
@@ -28,6 +29,7 @@ use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -35,11 +37,10 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::{EFFECTIVE_DURABILITY, EngineError, Link, OpenOptions, Result};
+use crate::{EFFECTIVE_DURABILITY, EngineError, OpenOptions, Result};
 pub(crate) use account::Account;
 use embermark_model::Durability;
 pub(crate) use home::Home;
-use network::Network;
 
 /// How often a server that starts or stops is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
@@ -71,6 +72,9 @@ pub(crate) struct ServerSpec<'a> {
     pub ready_within: Duration,
     /// How long it may take to stop in good order.
     pub stop_within: Duration,
+    /// Whether it sees a network namespace of its own, with nothing in it but a loopback device: what
+    /// it listens on is reached by nobody. Unix sockets that have a path work across namespaces.
+    pub alone: bool,
 }
 
 impl<'a> ServerSpec<'a> {
@@ -86,6 +90,7 @@ impl<'a> ServerSpec<'a> {
             abort: Signal::SIGKILL,
             ready_within: Duration::from_secs(60),
             stop_within: Duration::from_secs(60),
+            alone: false,
         }
     }
 }
@@ -104,8 +109,10 @@ pub(crate) fn connect<S>(
 }
 
 /// Holds what a server gave back against the tier asked for; `misfit` tells where it is weaker than
-/// a tier. Of one that is given by URL it adds what it keeps, and its cache in bytes. Fails when it
-/// keeps less: a server of our own has failed, and one that is given will not do.
+/// a tier. Of one that is given by URL it adds what it keeps, and its cache in bytes.
+///
+/// # Errors
+/// When it keeps less: a server of our own has failed, and one that is given will not do.
 pub(crate) fn check(
     engine: &'static str,
     options: &OpenOptions,
@@ -136,11 +143,6 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// A setting in bytes, as a server gave it back.
-pub(crate) fn bytes(settings: &[(String, String)], name: &str) -> Option<u64> {
-    settings.iter().find(|(known, _)| known == name)?.1.parse().ok()
-}
-
 /// A password of 128 random bits for a private server that listens on TCP; none in a network of our
 /// own, where nobody else is.
 pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
@@ -148,7 +150,10 @@ pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
 }
 
 /// Whether a server may listen on TCP without a password, or on every address: in a network of our
-/// own alone. Unsupported in one that others share.
+/// own alone.
+///
+/// # Errors
+/// Unsupported in one that others share.
 pub(crate) fn alone(engine: &'static str) -> Result<()> {
     if crate::network::is_own() {
         return Ok(());
@@ -175,42 +180,18 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts a server and waits until `ready`, a real request, succeeds; gives what it returned.
-    /// Fails when the program cannot be started, exits, or is not ready in time: with the last
-    /// lines of its log.
+    ///
+    /// # Errors
+    /// When the program cannot be started, exits, or is not ready in time: with the last lines
+    /// of its log.
     pub fn start<T>(
-        spec: ServerSpec<'_>,
-        home: &Home,
-        ready: impl FnMut(&Home) -> std::result::Result<T, String>,
-    ) -> Result<(Self, T)> {
-        Self::start_in(Network::Shared, spec, home, ready)
-    }
-
-    /// Starts a server that listens where it should not, as [`start`](Self::start) does, in a
-    /// network namespace of its own with a loopback device: no other process reaches its ports.
-    /// `ready` speaks to a Unix socket in `home`. With [`Link::Loopback`] that namespace is ours
-    /// already.
-    pub fn start_alone<T>(
-        spec: ServerSpec<'_>,
-        link: Link,
-        home: &Home,
-        ready: impl FnMut(&Home) -> std::result::Result<T, String>,
-    ) -> Result<(Self, T)> {
-        let network = match link {
-            Link::Socket => Network::Own,
-            Link::Loopback => alone(spec.engine).map(|()| Network::Shared)?,
-        };
-        Self::start_in(network, spec, home, ready)
-    }
-
-    fn start_in<T>(
-        network: Network,
         spec: ServerSpec<'_>,
         home: &Home,
         mut ready: impl FnMut(&Home) -> std::result::Result<T, String>,
     ) -> Result<(Self, T)> {
         let (deadline, within) = (Instant::now() + spec.ready_within, spec.ready_within);
         let (stop, stop_within) = (spec.stop, spec.stop_within);
-        let process = Process::spawn(spec, home, network)?;
+        let process = Process::spawn(spec, home)?;
         loop {
             match ready(&process.home) {
                 Ok(answer) => return Ok((Self { process, stop, stop_within }, answer)),
@@ -229,8 +210,10 @@ impl Server {
         self.process.child.id()
     }
 
-    /// Stops it in good order. Fails when it had died before, crashed, or had to be killed: with
-    /// the last lines of its log.
+    /// Stops it in good order.
+    ///
+    /// # Errors
+    /// When it had died before, crashed, or had to be killed: with the last lines of its log.
     pub fn stop(mut self) -> Result<()> {
         if self.process.has_exited() {
             return Err(self.process.failed_early("keep"));
@@ -250,9 +233,12 @@ impl Server {
 }
 
 /// Runs a program to its end, such as the one that creates a server's files.
+///
+/// # Errors
+/// When it cannot be started, fails, or takes too long: with the last lines of its log.
 pub(crate) fn run_to_end(spec: ServerSpec<'_>, home: &Home) -> Result<()> {
     let within = spec.ready_within;
-    let mut process = Process::spawn(spec, home, Network::Shared)?;
+    let mut process = Process::spawn(spec, home)?;
     if !process.exits_within(within) {
         return Err(process.failed("finish", &format!("it ran for more than {within:?}")));
     }
@@ -273,15 +259,16 @@ struct Process {
 }
 
 impl Process {
-    fn spawn(spec: ServerSpec<'_>, home: &Home, network: Network) -> Result<Self> {
-        let ServerSpec { engine, program, args, env, abort, .. } = spec;
+    fn spawn(spec: ServerSpec<'_>, home: &Home) -> Result<Self> {
+        let ServerSpec { engine, program, args, env, abort, alone, .. } = spec;
         let could_not = |e: io::Error| EngineError::file(engine, "start", program, e);
         let log = home.log(engine)?;
         let mut command = Command::new(program);
         command.args(args).envs(env).current_dir("/").process_group(0);
         command.stdin(Stdio::null()).stderr(log.try_clone().map_err(could_not)?).stdout(log);
-        home.account().run(&mut command);
-        let child = spawn::tied(command, home.handle(), network, abort).map_err(could_not)?;
+        home.account.run(&mut command);
+        let child =
+            spawn::tied(command, Arc::clone(&home.handle), alone, abort).map_err(could_not)?;
         let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { engine, program, child, status: None, abort, home: home.clone() })
     }
@@ -346,7 +333,7 @@ impl Process {
         EngineError::failed(
             self.engine,
             format!("{doing} its program `{}`", self.program),
-            format!("{why}; last lines of {}:{lines}", self.home.log_path().display()),
+            format!("{why}; last lines of {}:{lines}", self.home.log.display()),
         )
     }
 }

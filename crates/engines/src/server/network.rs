@@ -1,28 +1,14 @@
-//! The network a server sees.
+//! A network namespace for a server alone.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 
 use crate::network::namespace::{self, Identity};
 
-/// Which network a server sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Network {
-    /// The machine's.
-    Shared,
-    /// A network namespace of its own with nothing in it but a loopback device: what it listens on
-    /// is reached by nobody. Unix sockets that have a path work across namespaces.
-    Own,
-}
-
-/// The kernel gives no network namespace.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "it has to run in a network namespace of its own, and the kernel refuses one ({0}); run as \
-     root, or let ordinary users have them (`sysctl -w kernel.unprivileged_userns_clone=1` or \
-     `kernel.apparmor_restrict_unprivileged_userns=0`, where there is such a setting, and \
-     `user.max_user_namespaces` above 0), or name a running server with --url"
-)]
-pub(super) struct Refused(io::Error);
+/// What to do where the kernel gives no network namespace.
+const ADVICE: &str = "run as root, or let ordinary users have them \
+    (`sysctl -w kernel.unprivileged_userns_clone=1` or \
+    `kernel.apparmor_restrict_unprivileged_userns=0`, where there is such a setting, and \
+    `user.max_user_namespaces` above 0), or name a running server with --url";
 
 /// What a child needs to enter a namespace of its own: all of it made before the fork.
 pub(super) struct NamespaceEntry {
@@ -41,7 +27,10 @@ pub(super) fn entry() -> io::Result<(NamespaceEntry, PipeReader)> {
 /// What an error of starting the child means, once the child's [`NamespaceEntry`] is closed.
 pub(super) fn explain(error: io::Error, mut told: PipeReader) -> io::Error {
     match told.read(&mut [0]) {
-        Ok(1) => io::Error::other(Refused(error)),
+        Ok(1) => io::Error::other(format!(
+            "it has to run in a network namespace of its own, and the kernel refuses one \
+             ({error}); {ADVICE}"
+        )),
         _ => error,
     }
 }

@@ -13,7 +13,7 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 use nix::unistd::{getpid, getppid};
 
-use super::network::{self, Network};
+use super::network;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -31,18 +31,15 @@ static SPAWNER: LazyLock<Sender<Job>> = LazyLock::new(|| {
 });
 
 /// Starts `command`; the kernel sends it `death` when this process dies. It inherits `directory`
-/// under the number that it has here.
+/// under the number that it has here, and is `alone` in a network where that is asked for.
 pub(super) fn tied(
     mut command: Command,
     directory: Arc<File>,
-    network: Network,
+    alone: bool,
     death: Signal,
 ) -> io::Result<Child> {
     let parent = getpid();
-    let (entry, told) = match network {
-        Network::Shared => (None, None),
-        Network::Own => network::entry().map(|(entry, told)| (Some(entry), Some(told)))?,
-    };
+    let (entry, told) = alone.then(network::entry).transpose()?.unzip();
     let before_exec = move || {
         if let Some(entry) = &entry {
             entry.enter()?;

@@ -9,7 +9,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{Account, Home, Server, ServerSpec, run_to_end};
-use crate::Link;
 
 fn shell(script: &str) -> ServerSpec<'static> {
     ServerSpec {
@@ -21,6 +20,7 @@ fn shell(script: &str) -> ServerSpec<'static> {
         abort: Signal::SIGKILL,
         ready_within: Duration::from_secs(10),
         stop_within: Duration::from_millis(300),
+        alone: false,
     }
 }
 
@@ -73,7 +73,8 @@ fn a_server_alone_sees_a_network_with_its_loopback_up_and_nothing_else() {
     // 127.0.0.0/8 is in the routing table of a namespace only when its loopback device is up.
     let script =
         in_home(&home, "cat /proc/net/dev /proc/net/fib_trie >net; : >ready; exec sleep 60");
-    let (server, ()) = match Server::start_alone(shell(&script), Link::Socket, &home, ready) {
+    let spec = ServerSpec { alone: true, ..shell(&script) };
+    let (server, ()) = match Server::start(spec, &home, ready) {
         Err(error) if error.to_string().contains("the kernel refuses one") => {
             return embermark_skips::skipped("network namespace", error);
         }

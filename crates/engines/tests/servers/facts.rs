@@ -383,11 +383,10 @@ fn run_is_empty(dir: &Path) {
     assert!(fs::read_dir(dir.join("run")).unwrap().next().is_none());
 }
 
-/// The URL of a private InfluxDB, of how another process joins it: a database, credentials, a URL.
+/// The URL of a private InfluxDB, of how another process joins it: a database, a user, a URL.
 fn url_of(at: &str) -> String {
-    let [_, credentials, url] = at.split(' ').collect::<Vec<_>>().try_into().unwrap();
-    let (user, password) = credentials.strip_prefix("-&u=").unwrap().split_once("&p=").unwrap();
-    url.replace("http://", &format!("http://{user}:{password}@"))
+    let [_, user, url] = at.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    url.replace("http://", &format!("http://{user}@"))
 }
 
 /// A path as the host of a URL.

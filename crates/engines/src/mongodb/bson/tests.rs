@@ -7,16 +7,15 @@ fn what_is_written_is_what_the_driver_makes_of_the_same_in_json() {
     let Ok(library) = library() else { return println!("skipped: no libmongoc") };
     let mut writer = Writer::new(0);
     writer.text("find", "réadings");
-    let filter = writer.begin("filter");
     let list: Vec<_> = (0..12).map(Value::Int).collect();
-    writer.fields(&[
+    let fields = [
         ("none", Value::Null),
         ("min", Value::Int(i64::MIN)),
         ("tenth", Value::Float(0.1)),
         ("list", Value::List(&list)),
         ("in", Value::Fields(&[("", Value::Text("")), ("deep", Value::List(&[]))])),
-    ]);
-    writer.end(filter);
+    ];
+    writer.within("filter", |filter| filter.fields(&fields));
     writer.bool("singleBatch", true);
     writer.int32("limit", -1);
     let list: Vec<_> = (0..12).map(|n| format!(r#"{{"$numberLong": "{n}"}}"#)).collect();

@@ -19,15 +19,16 @@ fn a_text_becomes_the_same_stages_whether_it_is_remembered_or_not() {
     assert_eq!(first, whole[4..whole.len() - 1]);
     // Five as 64 bits, two and a half as a double.
     let mut range = Writer::new(0);
-    let stages = range.begin_list("pipeline");
-    let stage = range.begin("0");
-    let filter = range.begin("$match");
-    let n = range.begin("n");
-    range.int64("$gt", 5);
-    range.value("$lt", &crate::document::Value::Float(2.5));
-    for begun in [n, filter, stage, stages] {
-        range.end(begun);
-    }
+    range.list("pipeline", |stages| {
+        stages.within("0", |stage| {
+            stage.within("$match", |filter| {
+                filter.within("n", |n| {
+                    n.int64("$gt", 5);
+                    n.value("$lt", &crate::document::Value::Float(2.5));
+                });
+            });
+        });
+    });
     assert_eq!(range.finish().unwrap(), whole);
 }
 

@@ -2,6 +2,7 @@ use std::ffi::c_char;
 
 use libloading::Library;
 
+use super::super::api::Handle;
 use super::super::library::library;
 use super::*;
 use crate::library::functions;
@@ -40,11 +41,13 @@ fn writes_are_tried_once_and_times_are_ours_where_the_url_says_none() {
     let url = "mongodb://host/?retryWrites=true&heartbeatFrequencyMS=600&socketTimeoutMS=9";
     let uri = Uri::new(library, &Address::from(url)).unwrap();
     // SAFETY: a URI, and names that end with a NUL.
-    let number =
-        |name: &CStr| unsafe { (reading.uri_get_option_as_int32)(uri.handle, name.as_ptr(), 0) };
+    let number = |name: &CStr| unsafe {
+        (reading.uri_get_option_as_int32)(uri.handle.raw, name.as_ptr(), 0)
+    };
     // SAFETY: as above.
-    let flag =
-        |name: &CStr| unsafe { (reading.uri_get_option_as_bool)(uri.handle, name.as_ptr(), true) };
+    let flag = |name: &CStr| unsafe {
+        (reading.uri_get_option_as_bool)(uri.handle.raw, name.as_ptr(), true)
+    };
     assert!(!flag(c"retryWrites") && !flag(c"retryReads"));
     assert_eq!(number(c"heartbeatFrequencyMS"), ASK_EVERY);
     assert_eq!(number(c"socketCheckIntervalMS"), ASK_EVERY);
