@@ -272,9 +272,8 @@ pub trait Bench {
         self.run(phase, meter)
     }
 
-    /// Compares the answer of the run that was just `measured` with the oracle's; after the `last`
-    /// run of a phase that changes data the whole store is read back and compared too. Outside the
-    /// clock.
+    /// Compares the answer of the run that was just `measured` with the oracle's; after a phase that
+    /// changes data the whole store is read back and compared too. Outside the clock.
     ///
     /// # Errors
     /// A wrong answer, or an engine that fails to be read back.

@@ -8,8 +8,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use common::{Plain, candidates, connecting, options, store};
-use embermark_data::events::{Payload, generate};
+use common::{Plain, candidates, connecting, events_seed, options, store};
 use embermark_engines::kv::{
     Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
@@ -28,15 +27,6 @@ const CAP: Duration = Duration::from_millis(200);
 
 const PHASES: [&str; 7] = ["insert", "insert_buffered", "gps", "co2", "logs", "open_log", "open"];
 
-/// A seed by which a point lies in the rectangle: of so few rows most seeds have none.
-fn seed() -> u64 {
-    let inside = |event: &embermark_data::events::Event| {
-        matches!(event.data, Payload::Location { longitude, latitude }
-            if (6.001..9.999).contains(&longitude) && (45.001..49.999).contains(&latitude))
-    };
-    (1..).find(|seed| generate(ROWS, *seed).iter().any(inside)).unwrap()
-}
-
 struct Staged {
     _dir: TempDir,
     rows: PathBuf,
@@ -46,7 +36,8 @@ impl Staged {
     fn new(rows: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("rows");
-        let source = find("events").unwrap().source(&DataSource::Synthetic, seed()).unwrap();
+        let source =
+            find("events").unwrap().source(&DataSource::Synthetic, events_seed(ROWS)).unwrap();
         source.stage(Scale::Rows(rows), &file).unwrap();
         Self { _dir: dir, rows: file }
     }

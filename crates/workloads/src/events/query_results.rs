@@ -21,7 +21,7 @@ const DAY_MS: i64 = 86_400_000;
 const DAYS_BEFORE: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
 
 /// As long as the longest endpoint.
-type Endpoint = ArrayString<48>;
+pub(super) type Endpoint = ArrayString<48>;
 
 /// The milliseconds since 1970 of a month of the year, 1 to 12.
 pub(super) fn month(month: usize) -> std::ops::Range<i64> {
@@ -33,11 +33,11 @@ pub(super) fn month(month: usize) -> std::ops::Range<i64> {
 #[derive(Debug, Default)]
 pub(super) struct QueryResults {
     /// Longitude and latitude.
-    points: Vec<(f64, f64)>,
+    pub points: Vec<(f64, f64)>,
     /// Month and mean.
-    means: Vec<(i64, f64)>,
+    pub means: Vec<(i64, f64)>,
     /// Endpoint and errors, in the order of the answer.
-    errors: Vec<(Endpoint, i64)>,
+    pub errors: Vec<(Endpoint, i64)>,
     /// Sum and number of the values of each month, added up here.
     sums: [(f64, u64); 12],
     /// Errors counted here.
@@ -105,15 +105,6 @@ impl QueryResults {
         if !self.counted.is_empty() {
             self.errors.extend(self.counted.drain());
             self.errors.sort_unstable_by_key(|(_, count)| *count);
-        }
-    }
-
-    /// How many rows the answer to a question has.
-    pub(super) const fn rows(&self, question: Phase) -> usize {
-        match question {
-            Phase::Gps => self.points.len(),
-            Phase::Co2 => self.means.len(),
-            _ => self.errors.len(),
         }
     }
 
