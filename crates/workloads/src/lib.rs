@@ -282,7 +282,6 @@ pub trait Bench {
         phase: usize,
         answer: &Answer,
         measured: Measured,
-        last: bool,
     ) -> Result<(), CheckError>;
 
     /// Bytes of user data that the first `ops` operations of a phase put in: the values of the rows

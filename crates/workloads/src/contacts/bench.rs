@@ -175,7 +175,6 @@ impl Bench for ContactsBench {
         phase: usize,
         answer: &Answer,
         measured: Measured,
-        _: bool,
     ) -> Result<(), CheckError> {
         let (step, ops) = (Phase::ALL[phase], self.phases[phase].ops);
         if measured.ops != ops && !measured.capped {

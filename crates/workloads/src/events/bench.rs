@@ -144,7 +144,6 @@ impl Bench for EventsBench {
         phase: usize,
         answer: &Answer,
         measured: Measured,
-        _: bool,
     ) -> Result<(), CheckError> {
         let step = Phase::ALL[phase];
         if step.is_question() {

@@ -122,13 +122,7 @@ impl Bench for HtapBench {
         done.map(Answer::Count)
     }
 
-    fn check(
-        &mut self,
-        _: usize,
-        answer: &Answer,
-        measured: Measured,
-        _: bool,
-    ) -> Result<(), CheckError> {
+    fn check(&mut self, _: usize, answer: &Answer, measured: Measured) -> Result<(), CheckError> {
         Expected::Count(measured.ops).check(answer)?;
         let dogs = &self.cell.dogs;
         let mut missing: HashMap<&str, &Dog> = dogs.iter().map(|dog| (&*dog.id, dog)).collect();

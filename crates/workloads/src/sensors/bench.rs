@@ -176,7 +176,6 @@ impl Bench for SensorBench {
         phase: usize,
         answer: &Answer,
         measured: Measured,
-        _: bool,
     ) -> Result<(), CheckError> {
         let step = Phase::RUN_ORDER[phase];
         let complete = self.phases[phase].ops == measured.ops;
