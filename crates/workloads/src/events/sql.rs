@@ -18,6 +18,8 @@ pub(super) struct SqlEvents {
     store: Reopenable<dyn SqlStore>,
     variant: Variant,
     texts: Texts,
+    /// The statement that reads the row of an id, which is prepared after every opening.
+    by_id: String,
     /// Prepared since the table was made or the database opened.
     prepared: Vec<(Phase, Statement)>,
 }
@@ -25,7 +27,7 @@ pub(super) struct SqlEvents {
 impl SqlEvents {
     pub(super) fn new(store: Reopenable<dyn SqlStore>, variant: Variant) -> Result<Self> {
         let texts = Texts::new(store.dialect(), variant.form)?;
-        Ok(Self { store, variant, texts, prepared: Vec::new() })
+        Ok(Self { store, variant, texts, by_id: texts.by_id(), prepared: Vec::new() })
     }
 
     /// The statement that a phase repeats.
@@ -173,7 +175,7 @@ impl Telemetry for SqlEvents {
     fn reopen(&mut self) -> Result<u64> {
         self.prepared.clear();
         self.store.reopen()?;
-        let first = self.store.prepare(&self.texts.by_id())?;
+        let first = self.store.prepare(&self.by_id)?;
         let mut found = 0;
         self.store.query(first, &[Param::Int(FIRST)], &mut |_| {
             found += 1;
