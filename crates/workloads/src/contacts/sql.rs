@@ -7,7 +7,6 @@ use embermark_contract::sql::{
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::Execution;
 
 use super::phase::{Column, Phase};
 use super::port::{AddressBook, COLUMNS, Stored};
@@ -129,10 +128,6 @@ impl Rows for ContactRows<'_> {
 }
 
 impl AddressBook for SqlBook {
-    fn execution(&self, _: Phase) -> Execution {
-        Execution::Native
-    }
-
     fn clear(&mut self) -> Result<()> {
         self.prepared.clear();
         let dialect = self.store.dialect();
@@ -173,8 +168,7 @@ impl AddressBook for SqlBook {
             let source = RowSource::by_key(contacts, sorted, |contact| contact.id, meter);
             let mut rows = ContactRows { source, row: [Param::Null; 9] };
             let inserted = self.store.bulk_insert(&TABLE, &mut rows)?;
-            let given = rows.source.given();
-            meter.count(given);
+            rows.source.count_given();
             return Ok(inserted);
         }
         let insert = self.statement(Query::Insert)?;

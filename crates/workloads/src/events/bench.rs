@@ -96,7 +96,7 @@ impl Loads for EventsBench {
     }
 
     fn maintain(&mut self) -> Result<(), EngineError> {
-        self.store.maintain()
+        self.store.lifecycle().maintain()
     }
 }
 
@@ -125,7 +125,7 @@ impl Bench for EventsBench {
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
         let step = Phase::ALL[phase];
         if step == Phase::OpenLog {
-            self.store.crash_on_close()?;
+            self.store.lifecycle().crash_on_close()?;
         }
         meter.start();
         let done = match step {

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use embermark_contract::kv::{
     IndexDef, Indexed, KvStore, Operations, Range, Table, TableDef, Visit,
 };
-use embermark_contract::{EngineError, Reopener, Result, Scope};
+use embermark_contract::{EngineError, Lifecycle, Reopener, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 
@@ -203,10 +203,6 @@ impl Telemetry for KvEvents {
         self.store.clear(self.table)
     }
 
-    fn ready(&mut self, _: Phase) -> Result<()> {
-        Ok(())
-    }
-
     fn insert(&mut self, records: &[Record], meter: &mut Meter) -> Result<u64> {
         let Self { store, table, value, .. } = self;
         store.within(Scope::PerOperation, |each| {
@@ -261,12 +257,8 @@ impl Telemetry for KvEvents {
             .within(Scope::PerOperation, |each| Ok(u64::from(each.get(table, &key)?.is_some())))
     }
 
-    fn crash_on_close(&mut self) -> Result<()> {
-        self.store.crash_on_close()
-    }
-
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

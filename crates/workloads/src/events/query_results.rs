@@ -4,10 +4,13 @@
 use std::collections::HashMap;
 
 use arrayvec::ArrayString;
+use embermark_contract::Result;
+use embermark_contract::sql::ResultRow;
 use embermark_data::events::YEAR;
 use embermark_model::answer::{Answer, Value};
 
 use super::phase::Phase;
+use super::port::{float, int, text};
 
 /// Errors later than this count, in milliseconds since 1970: those of the last 90 days of the year.
 pub(super) const ERRORS_SINCE: i64 = YEAR.end - 90 * DAY_MS;
@@ -52,6 +55,16 @@ impl QueryResults {
         self.errors.clear();
         self.sums = [(0.0, 0); 12];
         self.counted.clear();
+    }
+
+    /// A row of the answer to a question, in its columns' order.
+    pub(super) fn keep(&mut self, question: Phase, row: &dyn ResultRow) -> Result<()> {
+        match question {
+            Phase::Gps => self.point(float(row, 0)?, float(row, 1)?),
+            Phase::Co2 => self.mean(int(row, 0)?, float(row, 1)?),
+            _ => self.errors(text(row, 0)?, int(row, 1)?),
+        }
+        Ok(())
     }
 
     /// A row of `gps`.

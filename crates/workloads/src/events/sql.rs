@@ -2,13 +2,12 @@
 
 use arrayvec::ArrayVec;
 use embermark_contract::sql::{self, Param, Rows, SqlStore, Statement};
-use embermark_contract::{Result, Scope};
+use embermark_contract::{Lifecycle, Result, Scope};
 use embermark_data::events::Payload;
 use embermark_meter::Meter;
-use embermark_model::result::Execution;
 
 use super::phase::Phase;
-use super::port::{FIRST, Record, Stored, Telemetry, float, int, stored, text};
+use super::port::{FIRST, Record, Stored, Telemetry, stored};
 use super::queries::Texts;
 use super::query_results::QueryResults;
 use super::variant::{Form, Variant};
@@ -98,10 +97,6 @@ impl Rows for EventRows<'_> {
 }
 
 impl Telemetry for SqlEvents {
-    fn execution(&self, _: Phase) -> Execution {
-        Execution::Native
-    }
-
     fn clear(&mut self) -> Result<()> {
         self.prepared.clear();
         self.store.batch(&format!("DROP TABLE IF EXISTS {}", self.texts.table().name))?;
@@ -154,14 +149,7 @@ impl Telemetry for SqlEvents {
 
     fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
         let statement = self.prepared(question)?;
-        self.store.query(statement, &[], &mut |row| {
-            match question {
-                Phase::Gps => found.point(float(row, 0)?, float(row, 1)?),
-                Phase::Co2 => found.mean(int(row, 0)?, float(row, 1)?),
-                _ => found.errors(text(row, 0)?, int(row, 1)?),
-            }
-            Ok(())
-        })
+        self.store.query(statement, &[], &mut |row| found.keep(question, row))
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
@@ -184,12 +172,8 @@ impl Telemetry for SqlEvents {
         Ok(found)
     }
 
-    fn crash_on_close(&mut self) -> Result<()> {
-        self.store.crash_on_close()
-    }
-
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -117,7 +117,7 @@ impl Loads for SensorBench {
 
     fn maintain(&mut self) -> Result<(), EngineError> {
         self.close_clients()?;
-        self.log.maintain()
+        self.log.lifecycle().maintain()
     }
 }
 

@@ -5,7 +5,7 @@ use embermark_contract::document::{
     Order, Value,
 };
 use embermark_contract::sql::{Dialect, Visit};
-use embermark_contract::{ClientOpener, Result};
+use embermark_contract::{Lifecycle, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
@@ -209,8 +209,7 @@ impl SensorLog for DocumentLog {
         if by == Strategy::Bulk {
             let mut source = DocumentFeed { source: RowSource::new(rows, false, meter), next };
             let loaded = self.store.bulk(self.collection, &mut source)?;
-            let given = source.source.given();
-            meter.count(given);
+            source.source.count_given();
             return Ok(loaded);
         }
         meter.each(rows.len() as u64, |i| {
@@ -301,12 +300,8 @@ impl SensorLog for DocumentLog {
         })
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
-    }
-
-    fn open_client(&mut self) -> Result<ClientOpener> {
-        self.store.open_client()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {
