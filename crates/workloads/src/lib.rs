@@ -272,9 +272,8 @@ pub trait Bench {
         self.run(phase, meter)
     }
 
-    /// Compares the answer of the run that was just `measured` with the oracle's; after the `last`
-    /// run of a phase that changes data the whole store is read back and compared too. Outside the
-    /// clock.
+    /// Compares the answer of the run that was just `measured` with the oracle's; after a phase that
+    /// changes data the whole store is read back and compared too. Outside the clock.
     ///
     /// # Errors
     /// A wrong answer, or an engine that fails to be read back.
@@ -283,7 +282,6 @@ pub trait Bench {
         phase: usize,
         answer: &Answer,
         measured: Measured,
-        last: bool,
     ) -> Result<(), CheckError>;
 
     /// Bytes of user data that the first `ops` operations of a phase put in: the values of the rows

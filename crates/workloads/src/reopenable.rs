@@ -60,42 +60,21 @@ pub(crate) trait Family {
     fn into_store(self: Box<Self>) -> Store;
 }
 
-impl Family for dyn SqlStore {
-    fn of(store: Store) -> Option<Box<Self>> {
-        if let Store::Sql(store) = store { Some(store) } else { None }
-    }
+macro_rules! family {
+    ($store:ident, $variant:ident) => {
+        impl Family for dyn $store {
+            fn of(store: Store) -> Option<Box<Self>> {
+                if let Store::$variant(store) = store { Some(store) } else { None }
+            }
 
-    fn into_store(self: Box<Self>) -> Store {
-        Store::Sql(self)
-    }
+            fn into_store(self: Box<Self>) -> Store {
+                Store::$variant(self)
+            }
+        }
+    };
 }
 
-impl Family for dyn KvStore {
-    fn of(store: Store) -> Option<Box<Self>> {
-        if let Store::Kv(store) = store { Some(store) } else { None }
-    }
-
-    fn into_store(self: Box<Self>) -> Store {
-        Store::Kv(self)
-    }
-}
-
-impl Family for dyn DocumentStore {
-    fn of(store: Store) -> Option<Box<Self>> {
-        if let Store::Document(store) = store { Some(store) } else { None }
-    }
-
-    fn into_store(self: Box<Self>) -> Store {
-        Store::Document(self)
-    }
-}
-
-impl Family for dyn SeriesStore {
-    fn of(store: Store) -> Option<Box<Self>> {
-        if let Store::Series(store) = store { Some(store) } else { None }
-    }
-
-    fn into_store(self: Box<Self>) -> Store {
-        Store::Series(self)
-    }
-}
+family!(SqlStore, Sql);
+family!(KvStore, Kv);
+family!(DocumentStore, Document);
+family!(SeriesStore, Series);

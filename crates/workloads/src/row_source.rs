@@ -40,6 +40,11 @@ impl<'a, T> RowSource<'a, T> {
         self.given as u64
     }
 
+    /// Counts them as operations, once the load has ended.
+    pub(crate) const fn count_given(&mut self) {
+        self.meter.count(self.given as u64);
+    }
+
     /// The next row, until all or the time are used up.
     #[inline]
     pub(crate) fn advance(&mut self) -> Option<&'a T> {

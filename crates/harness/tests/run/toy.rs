@@ -444,7 +444,6 @@ impl Bench for Numbers {
         phase: usize,
         answer: &Answer,
         measured: Measured,
-        _: bool,
     ) -> std::result::Result<(), CheckError> {
         let squares = |n: u64| (0..n).map(|i| i * i).sum::<u64>();
         let expected = match phase {

@@ -8,9 +8,8 @@ use embermark_contract::document::{
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::Execution;
 
-use super::phase::{Column, Phase};
+use super::phase::Column;
 use super::port::{AddressBook, COLUMNS, Stored};
 use crate::Strategy;
 use crate::reopenable::Reopenable;
@@ -72,16 +71,8 @@ impl Documents for ContactDocuments<'_> {
 }
 
 impl AddressBook for DocumentBook {
-    fn execution(&self, _: Phase) -> Execution {
-        Execution::Native
-    }
-
     fn clear(&mut self) -> Result<()> {
         self.collection = self.store.create(&CONTACTS)?;
-        Ok(())
-    }
-
-    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
         Ok(())
     }
 
@@ -96,8 +87,7 @@ impl AddressBook for DocumentBook {
             let next = ([Value::Null], [("", Value::Null); 8]);
             let mut documents = ContactDocuments { source, next };
             let inserted = self.store.bulk(self.collection, &mut documents)?;
-            let given = documents.source.given();
-            meter.count(given);
+            documents.source.count_given();
             return Ok(inserted);
         }
         meter.each(contacts.len() as u64, |i| {

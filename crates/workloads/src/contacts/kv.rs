@@ -121,10 +121,6 @@ impl AddressBook for KvBook {
         self.store.clear(self.table)
     }
 
-    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
-        Ok(())
-    }
-
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
         self.store.reopen()?;
         self.table = table(&mut *self.store)?;
@@ -142,8 +138,7 @@ impl AddressBook for KvBook {
             let source = RowSource::by_key(contacts, sorted, |contact| contact.id, meter);
             let mut pairs = ContactPairs { source, key: [0; _], record: [0; _] };
             let inserted = self.store.bulk(self.table, &mut pairs)?;
-            let given = pairs.source.given();
-            meter.count(given);
+            pairs.source.count_given();
             return Ok(inserted);
         }
         let Self { store, table, .. } = self;

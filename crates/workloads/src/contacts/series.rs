@@ -167,10 +167,6 @@ impl AddressBook for SeriesBook {
         self.store.clear(CONTACTS)
     }
 
-    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
-        Ok(())
-    }
-
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
         self.store.reopen()?;
         self.read(&format!(" WHERE time = {id}"))
@@ -180,8 +176,7 @@ impl AddressBook for SeriesBook {
         let inserted = if by == Strategy::Bulk {
             let mut points = Loaded::new(RowSource::new(contacts, None, meter));
             let inserted = self.store.bulk(CONTACTS, &mut points)?;
-            let given = points.source.given();
-            meter.count(given);
+            points.source.count_given();
             inserted
         } else {
             meter.each(contacts.len() as u64, |i| {

@@ -2,12 +2,11 @@
 
 use embermark_contract::Result;
 use embermark_contract::sql::{
-    self, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
+    self, Dialect, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
 };
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::Execution;
 
 use super::phase::{Column, Phase};
 use super::port::{AddressBook, COLUMNS, Stored};
@@ -55,51 +54,52 @@ enum Query {
     Contents,
 }
 
+fn text(dialect: &dyn Dialect, query: Query) -> String {
+    let (table, columns) = (dialect.table(TABLE.name), COLUMNS.join(", "));
+    let place = |n| dialect.placeholder(n);
+    match query {
+        Query::Insert => {
+            let values: Vec<String> = (1..=COLUMNS.len()).map(place).collect();
+            format!("INSERT INTO {table} ({columns}) VALUES ({})", values.join(", "))
+        }
+        Query::One => format!("SELECT {columns} FROM {table} WHERE id = {}", place(1)),
+        Query::Select(by) => {
+            format!("SELECT {columns} FROM {table} WHERE {} = {}", by.name(), place(1))
+        }
+        Query::Update(by) => {
+            let (sets, by) = (by.sets().name(), by.name());
+            format!("UPDATE {table} SET {sets} = {} WHERE {by} = {}", place(1), place(2))
+        }
+        Query::Delete(by) => format!("DELETE FROM {table} WHERE {} = {}", by.name(), place(1)),
+        Query::Contents => format!("SELECT {columns} FROM {table}"),
+    }
+}
+
 pub(super) struct SqlBook {
     store: Reopenable<dyn SqlStore>,
+    /// The text of [`Query::One`], which is prepared after every opening.
+    one: String,
     /// Statements prepared since the table was made and the database opened.
     prepared: Vec<(Query, Statement)>,
 }
 
 impl SqlBook {
     pub(super) fn new(store: Reopenable<dyn SqlStore>) -> Self {
-        Self { store, prepared: Vec::new() }
-    }
-
-    fn text(&self, query: Query) -> String {
-        let dialect = self.store.dialect();
-        let (table, columns) = (dialect.table(TABLE.name), COLUMNS.join(", "));
-        let place = |n| dialect.placeholder(n);
-        match query {
-            Query::Insert => {
-                let values: Vec<String> = (1..=COLUMNS.len()).map(place).collect();
-                format!("INSERT INTO {table} ({columns}) VALUES ({})", values.join(", "))
-            }
-            Query::One => format!("SELECT {columns} FROM {table} WHERE id = {}", place(1)),
-            Query::Select(by) => {
-                format!("SELECT {columns} FROM {table} WHERE {} = {}", by.name(), place(1))
-            }
-            Query::Update(by) => {
-                let (sets, by) = (by.sets().name(), by.name());
-                format!("UPDATE {table} SET {sets} = {} WHERE {by} = {}", place(1), place(2))
-            }
-            Query::Delete(by) => format!("DELETE FROM {table} WHERE {} = {}", by.name(), place(1)),
-            Query::Contents => format!("SELECT {columns} FROM {table}"),
-        }
+        let one = text(store.dialect(), Query::One);
+        Self { store, one, prepared: Vec::new() }
     }
 
     fn statement(&mut self, query: Query) -> Result<Statement> {
         if let Some((_, statement)) = self.prepared.iter().find(|(known, _)| *known == query) {
             return Ok(*statement);
         }
-        let text = self.text(query);
+        let text = text(self.store.dialect(), query);
         let statement = self.store.prepare(&text)?;
         self.prepared.push((query, statement));
         Ok(statement)
     }
 
-    fn read(&mut self, query: Query, param: Param<'_>) -> Result<Checksum> {
-        let statement = self.statement(query)?;
+    fn read(&mut self, statement: Statement, param: Param<'_>) -> Result<Checksum> {
         let mut found = Checksum::default();
         self.store.query(statement, &[param], &mut |row| {
             found += Stored::in_row(row)?.fingerprint();
@@ -128,10 +128,6 @@ impl Rows for ContactRows<'_> {
 }
 
 impl AddressBook for SqlBook {
-    fn execution(&self, _: Phase) -> Execution {
-        Execution::Native
-    }
-
     fn clear(&mut self) -> Result<()> {
         self.prepared.clear();
         let dialect = self.store.dialect();
@@ -162,7 +158,8 @@ impl AddressBook for SqlBook {
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
         self.prepared.clear();
         self.store.reopen()?;
-        self.read(Query::One, Param::Int(id))
+        let statement = self.store.prepare(&self.one)?;
+        self.read(statement, Param::Int(id))
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
@@ -171,8 +168,7 @@ impl AddressBook for SqlBook {
             let source = RowSource::by_key(contacts, sorted, |contact| contact.id, meter);
             let mut rows = ContactRows { source, row: [Param::Null; 9] };
             let inserted = self.store.bulk_insert(&TABLE, &mut rows)?;
-            let given = rows.source.given();
-            meter.count(given);
+            rows.source.count_given();
             return Ok(inserted);
         }
         let insert = self.statement(Query::Insert)?;
@@ -187,7 +183,8 @@ impl AddressBook for SqlBook {
     }
 
     fn select(&mut self, by: Column) -> Result<Checksum> {
-        self.read(Query::Select(by), Param::Text(by.chosen()))
+        let select = self.statement(Query::Select(by))?;
+        self.read(select, Param::Text(by.chosen()))
     }
 
     fn update(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {

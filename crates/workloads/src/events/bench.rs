@@ -23,8 +23,8 @@ pub(super) struct EventsBench {
     window: Duration,
     state: State,
     found: QueryResults,
-    /// The first request of a run whose answer had another number of rows than it must, and that.
-    miscounted: Option<(usize, usize)>,
+    /// What the first request of a run answered wrongly.
+    wrong: Option<Difference>,
 }
 
 impl EventsBench {
@@ -41,16 +41,7 @@ impl EventsBench {
             OpenedPhase { name: PHASES[place].name, ops, execution: store.execution(step) }
         });
         let found = QueryResults::default();
-        Self {
-            phases,
-            records,
-            oracle,
-            store,
-            window,
-            state: State::Dirty,
-            found,
-            miscounted: None,
-        }
+        Self { phases, records, oracle, store, window, state: State::Dirty, found, wrong: None }
     }
 
     /// Collects rows and commits them by the batch. The stores stay in their thread, so taking rows
@@ -68,14 +59,15 @@ impl EventsBench {
     }
 
     fn ask(&mut self, question: Phase, meter: &mut Meter) -> Result<(), EngineError> {
-        let Self { oracle, store, found, miscounted, window, .. } = self;
-        let rows = oracle.rows(question);
-        *miscounted = None;
+        let Self { oracle, store, found, wrong, window, .. } = self;
+        *wrong = None;
         meter.for_time(*window, |request| {
             found.clear();
             store.ask(question, found)?;
-            if found.rows(question) != rows && miscounted.is_none() {
-                *miscounted = Some((request, found.rows(question)));
+            if wrong.is_none()
+                && let Err(Difference(text)) = oracle.check_request(question, found)
+            {
+                *wrong = Some(Difference(format!("request {}: {text}", request + 1)));
             }
             Ok::<_, EngineError>(())
         })?;
@@ -104,7 +96,7 @@ impl Loads for EventsBench {
     }
 
     fn maintain(&mut self) -> Result<(), EngineError> {
-        self.store.maintain()
+        self.store.lifecycle().maintain()
     }
 }
 
@@ -133,7 +125,7 @@ impl Bench for EventsBench {
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
         let step = Phase::ALL[phase];
         if step == Phase::OpenLog {
-            self.store.crash_on_close()?;
+            self.store.lifecycle().crash_on_close()?;
         }
         meter.start();
         let done = match step {
@@ -156,15 +148,10 @@ impl Bench for EventsBench {
         phase: usize,
         answer: &Answer,
         measured: Measured,
-        last: bool,
     ) -> Result<(), CheckError> {
         let step = Phase::ALL[phase];
         if step.is_question() {
-            if let Some((request, rows)) = self.miscounted {
-                let right = self.oracle.rows(step);
-                let text = format!("request {}: expected {right} rows, got {rows}", request + 1);
-                return Err(Difference(text).into());
-            }
+            self.wrong.take().map_or(Ok(()), Err)?;
             return Ok(self.oracle.check(step, answer)?);
         }
         let right = match step {
@@ -173,13 +160,14 @@ impl Bench for EventsBench {
             _ => measured.ops,
         };
         Expected::Count(right).check(answer)?;
-        if !last {
-            return Ok(());
-        }
-        match step {
+        let same = match step {
             Phase::OpenLog | Phase::Open => self.read_back(u64::MAX),
             _ => self.read_back(measured.ops),
+        };
+        if same.is_err() {
+            self.state = State::Dirty;
         }
+        same
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {

@@ -1,19 +1,19 @@
 //! Events in a document store: a document each, what it tells in fields of its own.
 
 use arrayvec::ArrayVec;
-use embermark_contract::Result;
 use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
-use embermark_contract::sql::{Dialect, ResultRow};
+use embermark_contract::sql::Dialect;
+use embermark_contract::{Lifecycle, Result};
 use embermark_data::events::Payload;
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 
 use super::phase::Phase;
 use super::pipelines;
-use super::port::{FIRST, Record, Stored, Telemetry, float, int, stored, text};
+use super::port::{FIRST, Record, Stored, Telemetry, float, int, stored};
 use super::query_results::{ERRORS_SINCE, QueryResults, WITHIN};
 use super::variant::{Index, Variant};
 use crate::reopenable::Reopenable;
@@ -188,15 +188,6 @@ impl Documents for EventDocuments<'_> {
     }
 }
 
-fn keep(question: Phase, row: &dyn ResultRow, found: &mut QueryResults) -> Result<()> {
-    match question {
-        Phase::Gps => found.point(float(row, 0)?, float(row, 1)?),
-        Phase::Co2 => found.mean(int(row, 0)?, float(row, 1)?),
-        _ => found.errors(text(row, 0)?, int(row, 1)?),
-    }
-    Ok(())
-}
-
 impl Telemetry for DocumentEvents {
     fn execution(&self, step: Phase) -> Execution {
         match self.question(step) {
@@ -207,10 +198,6 @@ impl Telemetry for DocumentEvents {
 
     fn clear(&mut self) -> Result<()> {
         self.collection = self.store.create(self.def)?;
-        Ok(())
-    }
-
-    fn ready(&mut self, _: Phase) -> Result<()> {
         Ok(())
     }
 
@@ -229,7 +216,7 @@ impl Telemetry for DocumentEvents {
         let Question::Native(text, columns) = &self.questions[place(question)] else {
             return self.means(found);
         };
-        self.store.query(self.collection, text, columns, &mut |row| keep(question, row, found))
+        self.store.query(self.collection, text, columns, &mut |row| found.keep(question, row))
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
@@ -252,12 +239,8 @@ impl Telemetry for DocumentEvents {
         Ok(found)
     }
 
-    fn crash_on_close(&mut self) -> Result<()> {
-        self.store.crash_on_close()
-    }
-
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

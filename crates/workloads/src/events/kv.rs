@@ -6,9 +6,9 @@
 use std::ops::ControlFlow;
 
 use embermark_contract::kv::{
-    self, IndexDef, Indexed, KvStore, Operations, Range, Table, TableDef, Visit,
+    IndexDef, Indexed, KvStore, Operations, Range, Table, TableDef, Visit,
 };
-use embermark_contract::{EngineError, Reopener, Result, Scope};
+use embermark_contract::{EngineError, Lifecycle, Reopener, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 
@@ -89,22 +89,15 @@ fn candidates(
     question: Phase,
     visit: &mut Visit<'_>,
 ) -> Result<()> {
-    let since = ERRORS_SINCE.to_be_bytes();
-    let bucket = match question {
-        Phase::Gps => LOCATION,
-        _ => LOGS,
-    };
-    let mut from = vec![bucket];
-    let to = kv::beyond(&from);
+    let bucket = if question == Phase::Gps { LOCATION } else { LOGS };
+    let (mut from, to) = ([bucket; HEAD], [bucket + 1]);
+    from[1..].copy_from_slice(&ERRORS_SINCE.to_be_bytes());
     let range = match (question, index) {
         // Four rows in five: the way over an index would be the longer one.
         (Phase::Co2, _) | (_, Index::None) | (Phase::Gps, Index::Timestamp) => None,
-        (_, Index::Timestamp) => Some(Range::between(&since, None)),
-        (Phase::Logs, Index::Combined) => {
-            from.extend(since);
-            Some(Range::between(&from, to.as_deref()))
-        }
-        _ => Some(Range::between(&from, to.as_deref())),
+        (_, Index::Timestamp) => Some(Range::between(&from[1..], None)),
+        (Phase::Logs, Index::Combined) => Some(Range::between(&from, Some(&to))),
+        _ => Some(Range::between(&from[..1], Some(&to))),
     };
     match range {
         Some(range) => snapshot.find(table, 0, range, visit),
@@ -210,10 +203,6 @@ impl Telemetry for KvEvents {
         self.store.clear(self.table)
     }
 
-    fn ready(&mut self, _: Phase) -> Result<()> {
-        Ok(())
-    }
-
     fn insert(&mut self, records: &[Record], meter: &mut Meter) -> Result<u64> {
         let Self { store, table, value, .. } = self;
         store.within(Scope::PerOperation, |each| {
@@ -268,12 +257,8 @@ impl Telemetry for KvEvents {
             .within(Scope::PerOperation, |each| Ok(u64::from(each.get(table, &key)?.is_some())))
     }
 
-    fn crash_on_close(&mut self) -> Result<()> {
-        self.store.crash_on_close()
-    }
-
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! What the workload needs of a store, in its own words.
 
 use embermark_contract::sql::ResultRow;
-use embermark_contract::{EngineError, Result};
+use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_data::events::{Event, Payload};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -89,13 +89,17 @@ fn null(column: usize) -> EngineError {
 /// A table of events in a store. Inserting, asking and opening are timed.
 pub(super) trait Telemetry {
     /// Who does a phase: the engine, or code of ours over its rows.
-    fn execution(&self, step: Phase) -> Execution;
+    fn execution(&self, _step: Phase) -> Execution {
+        Execution::Native
+    }
 
     /// Makes the table anew, empty, with its index.
     fn clear(&mut self) -> Result<()>;
 
     /// Prepares what can be before the clock starts.
-    fn ready(&mut self, step: Phase) -> Result<()>;
+    fn ready(&mut self, _step: Phase) -> Result<()> {
+        Ok(())
+    }
 
     /// Inserts one by one, each committed, counting operations with the meter; how many the engine
     /// says there were.
@@ -114,11 +118,9 @@ pub(super) trait Telemetry {
     /// recovery until it is asked; how many there are of that id.
     fn reopen(&mut self) -> Result<u64>;
 
-    /// Has the next [`reopen`](Self::reopen) recover what the log holds, where there is one.
-    fn crash_on_close(&mut self) -> Result<()>;
-
-    /// Runs the engine's maintenance: its checkpoint or compaction.
-    fn maintain(&mut self) -> Result<()>;
+    /// The store: its maintenance, and that the next [`reopen`](Self::reopen) is to recover what the
+    /// log holds.
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;

@@ -4,10 +4,13 @@
 use std::collections::HashMap;
 
 use arrayvec::ArrayString;
+use embermark_contract::Result;
+use embermark_contract::sql::ResultRow;
 use embermark_data::events::YEAR;
 use embermark_model::answer::{Answer, Value};
 
 use super::phase::Phase;
+use super::port::{float, int, text};
 
 /// Errors later than this count, in milliseconds since 1970: those of the last 90 days of the year.
 pub(super) const ERRORS_SINCE: i64 = YEAR.end - 90 * DAY_MS;
@@ -21,7 +24,7 @@ const DAY_MS: i64 = 86_400_000;
 const DAYS_BEFORE: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
 
 /// As long as the longest endpoint.
-type Endpoint = ArrayString<48>;
+pub(super) type Endpoint = ArrayString<48>;
 
 /// The milliseconds since 1970 of a month of the year, 1 to 12.
 pub(super) fn month(month: usize) -> std::ops::Range<i64> {
@@ -33,11 +36,11 @@ pub(super) fn month(month: usize) -> std::ops::Range<i64> {
 #[derive(Debug, Default)]
 pub(super) struct QueryResults {
     /// Longitude and latitude.
-    points: Vec<(f64, f64)>,
+    pub points: Vec<(f64, f64)>,
     /// Month and mean.
-    means: Vec<(i64, f64)>,
+    pub means: Vec<(i64, f64)>,
     /// Endpoint and errors, in the order of the answer.
-    errors: Vec<(Endpoint, i64)>,
+    pub errors: Vec<(Endpoint, i64)>,
     /// Sum and number of the values of each month, added up here.
     sums: [(f64, u64); 12],
     /// Errors counted here.
@@ -52,6 +55,16 @@ impl QueryResults {
         self.errors.clear();
         self.sums = [(0.0, 0); 12];
         self.counted.clear();
+    }
+
+    /// A row of the answer to a question, in its columns' order.
+    pub(super) fn keep(&mut self, question: Phase, row: &dyn ResultRow) -> Result<()> {
+        match question {
+            Phase::Gps => self.point(float(row, 0)?, float(row, 1)?),
+            Phase::Co2 => self.mean(int(row, 0)?, float(row, 1)?),
+            _ => self.errors(text(row, 0)?, int(row, 1)?),
+        }
+        Ok(())
     }
 
     /// A row of `gps`.
@@ -105,15 +118,6 @@ impl QueryResults {
         if !self.counted.is_empty() {
             self.errors.extend(self.counted.drain());
             self.errors.sort_unstable_by_key(|(_, count)| *count);
-        }
-    }
-
-    /// How many rows the answer to a question has.
-    pub(super) const fn rows(&self, question: Phase) -> usize {
-        match question {
-            Phase::Gps => self.points.len(),
-            Phase::Co2 => self.means.len(),
-            _ => self.errors.len(),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use arrayvec::ArrayVec;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
-use embermark_contract::{EngineError, Result};
+use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_data::events::Payload;
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -115,10 +115,6 @@ impl Telemetry for SeriesEvents {
         self.store.clear(METRICS)
     }
 
-    fn ready(&mut self, _: Phase) -> Result<()> {
-        Ok(())
-    }
-
     fn insert(&mut self, records: &[Record], meter: &mut Meter) -> Result<u64> {
         let done = meter.each(records.len() as u64, |i| {
             self.store.write(METRICS, &AsPoint::of(&records[i]).point())
@@ -192,12 +188,8 @@ impl Telemetry for SeriesEvents {
         Ok(found)
     }
 
-    fn crash_on_close(&mut self) -> Result<()> {
-        self.store.crash_on_close()
-    }
-
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

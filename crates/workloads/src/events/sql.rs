@@ -2,13 +2,12 @@
 
 use arrayvec::ArrayVec;
 use embermark_contract::sql::{self, Param, Rows, SqlStore, Statement};
-use embermark_contract::{Result, Scope};
+use embermark_contract::{Lifecycle, Result, Scope};
 use embermark_data::events::Payload;
 use embermark_meter::Meter;
-use embermark_model::result::Execution;
 
 use super::phase::Phase;
-use super::port::{FIRST, Record, Stored, Telemetry, float, int, stored, text};
+use super::port::{FIRST, Record, Stored, Telemetry, stored};
 use super::queries::Texts;
 use super::query_results::QueryResults;
 use super::variant::{Form, Variant};
@@ -18,6 +17,8 @@ pub(super) struct SqlEvents {
     store: Reopenable<dyn SqlStore>,
     variant: Variant,
     texts: Texts,
+    /// The statement that reads the row of an id, which is prepared after every opening.
+    by_id: String,
     /// Prepared since the table was made or the database opened.
     prepared: Vec<(Phase, Statement)>,
 }
@@ -25,7 +26,7 @@ pub(super) struct SqlEvents {
 impl SqlEvents {
     pub(super) fn new(store: Reopenable<dyn SqlStore>, variant: Variant) -> Result<Self> {
         let texts = Texts::new(store.dialect(), variant.form)?;
-        Ok(Self { store, variant, texts, prepared: Vec::new() })
+        Ok(Self { store, variant, texts, by_id: texts.by_id(), prepared: Vec::new() })
     }
 
     /// The statement that a phase repeats.
@@ -96,10 +97,6 @@ impl Rows for EventRows<'_> {
 }
 
 impl Telemetry for SqlEvents {
-    fn execution(&self, _: Phase) -> Execution {
-        Execution::Native
-    }
-
     fn clear(&mut self) -> Result<()> {
         self.prepared.clear();
         self.store.batch(&format!("DROP TABLE IF EXISTS {}", self.texts.table().name))?;
@@ -152,14 +149,7 @@ impl Telemetry for SqlEvents {
 
     fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
         let statement = self.prepared(question)?;
-        self.store.query(statement, &[], &mut |row| {
-            match question {
-                Phase::Gps => found.point(float(row, 0)?, float(row, 1)?),
-                Phase::Co2 => found.mean(int(row, 0)?, float(row, 1)?),
-                _ => found.errors(text(row, 0)?, int(row, 1)?),
-            }
-            Ok(())
-        })
+        self.store.query(statement, &[], &mut |row| found.keep(question, row))
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
@@ -173,7 +163,7 @@ impl Telemetry for SqlEvents {
     fn reopen(&mut self) -> Result<u64> {
         self.prepared.clear();
         self.store.reopen()?;
-        let first = self.store.prepare(&self.texts.by_id())?;
+        let first = self.store.prepare(&self.by_id)?;
         let mut found = 0;
         self.store.query(first, &[Param::Int(FIRST)], &mut |_| {
             found += 1;
@@ -182,12 +172,8 @@ impl Telemetry for SqlEvents {
         Ok(found)
     }
 
-    fn crash_on_close(&mut self) -> Result<()> {
-        self.store.crash_on_close()
-    }
-
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

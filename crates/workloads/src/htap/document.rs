@@ -7,7 +7,6 @@ use embermark_contract::document::{
 };
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
-use embermark_model::result::Execution;
 
 use super::port::{Dogs, Stored, stored};
 use crate::Strategy;
@@ -56,16 +55,8 @@ impl Documents for DogDocuments<'_> {
 }
 
 impl Dogs for DocumentDogs {
-    fn counts(&self) -> Execution {
-        Execution::Native
-    }
-
     fn clear(&mut self) -> Result<()> {
         self.collection = self.store.create(&DOGS)?;
-        Ok(())
-    }
-
-    fn ready(&mut self, _: Strategy) -> Result<()> {
         Ok(())
     }
 
@@ -75,8 +66,7 @@ impl Dogs for DocumentDogs {
             let next = ([Value::Null], [("", Value::Null); 3]);
             let mut documents = DogDocuments { source, next };
             self.store.bulk(self.collection, &mut documents)?;
-            let given = documents.source.given();
-            meter.count(given);
+            documents.source.count_given();
             return Ok(());
         }
         meter.each(dogs.len() as u64, |i| {

@@ -98,18 +98,13 @@ impl Dogs for KvDogs {
         self.store.clear(self.table)
     }
 
-    fn ready(&mut self, _: Strategy) -> Result<()> {
-        Ok(())
-    }
-
     fn insert(&mut self, dogs: &[Dog], by: Strategy, meter: &mut Meter) -> Result<()> {
         if by == Strategy::Bulk {
             let source =
                 RowSource::by_key(dogs, self.store.bulk_sorted(), |dog| dog.id.as_str(), meter);
             let mut pairs = DogPairs { source, key: [0; _], value: Value::new() };
             self.store.bulk(self.table, &mut pairs)?;
-            let given = pairs.source.given();
-            meter.count(given);
+            pairs.source.count_given();
             return Ok(());
         }
         let Self { store, table, .. } = self;

@@ -6,7 +6,6 @@ use embermark_contract::Result;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
-use embermark_model::result::Execution;
 
 use super::port::{Dogs, Stored, stored};
 use crate::Strategy;
@@ -49,16 +48,8 @@ impl Points for DogPoints<'_> {
 }
 
 impl Dogs for SeriesDogs {
-    fn counts(&self) -> Execution {
-        Execution::Native
-    }
-
     fn clear(&mut self) -> Result<()> {
         self.store.clear(DOG)
-    }
-
-    fn ready(&mut self, _: Strategy) -> Result<()> {
-        Ok(())
     }
 
     fn insert(&mut self, dogs: &[Dog], by: Strategy, meter: &mut Meter) -> Result<()> {
@@ -66,8 +57,7 @@ impl Dogs for SeriesDogs {
             let source = RowSource::new(dogs, None, meter);
             let mut points = DogPoints { source, fields: [("", FieldValue::Int(0)); 4] };
             self.store.bulk(DOG, &mut points)?;
-            let given = points.source.given();
-            meter.count(given);
+            points.source.count_given();
         } else {
             meter.each(dogs.len() as u64, |i| {
                 let fields = fields(&dogs[i]);

@@ -6,7 +6,6 @@ use embermark_contract::sql::{
 };
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
-use embermark_model::result::Execution;
 
 use super::port::{Dogs, Stored, stored};
 use crate::Strategy;
@@ -65,10 +64,6 @@ impl Rows for DogRows<'_> {
 }
 
 impl Dogs for SqlDogs {
-    fn counts(&self) -> Execution {
-        Execution::Native
-    }
-
     fn clear(&mut self) -> Result<()> {
         self.prepared = None;
         self.store.batch("DROP TABLE IF EXISTS dog")?;
@@ -88,8 +83,7 @@ impl Dogs for SqlDogs {
             let source = RowSource::by_key(dogs, sorted, |dog| dog.id.as_str(), meter);
             let mut rows = DogRows { source, row: [Param::Null; 4] };
             self.store.bulk_insert(&TABLE, &mut rows)?;
-            let given = rows.source.given();
-            meter.count(given);
+            rows.source.count_given();
             return Ok(());
         }
         self.store.within(by.scope(), |store| {

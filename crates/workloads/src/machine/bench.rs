@@ -294,13 +294,7 @@ impl Bench for MachineBench {
         Ok(Answer::Count(measured.ops))
     }
 
-    fn check(
-        &mut self,
-        _: usize,
-        _: &Answer,
-        _: Measured,
-        _: bool,
-    ) -> std::result::Result<(), CheckError> {
+    fn check(&mut self, _: usize, _: &Answer, _: Measured) -> std::result::Result<(), CheckError> {
         let mut wrong = None;
         if let Some(written) = self.written.take() {
             let signal = Signal::new(self.cell.seed, self.rate());

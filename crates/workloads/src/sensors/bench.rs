@@ -117,7 +117,7 @@ impl Loads for SensorBench {
 
     fn maintain(&mut self) -> Result<(), EngineError> {
         self.close_clients()?;
-        self.log.maintain()
+        self.log.lifecycle().maintain()
     }
 }
 
@@ -176,7 +176,6 @@ impl Bench for SensorBench {
         phase: usize,
         answer: &Answer,
         measured: Measured,
-        last: bool,
     ) -> Result<(), CheckError> {
         let step = Phase::RUN_ORDER[phase];
         let complete = self.phases[phase].ops == measured.ops;
@@ -186,7 +185,7 @@ impl Bench for SensorBench {
             return Err(Difference(text).into());
         }
         self.cell.expected(step, &self.done).check(answer)?;
-        if step == Phase::Load || (last && changes_rows(step)) {
+        if step == Phase::Load || changes_rows(step) {
             let same = self.read_back(step);
             if same.is_err() {
                 self.state = State::Dirty;

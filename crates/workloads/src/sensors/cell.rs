@@ -1,6 +1,5 @@
 //! One cell before it meets its engine: rows, operations, and what the oracle says of them.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use embermark_data::staged::StagedRows;
@@ -87,12 +86,13 @@ impl PreparedCell {
             }
             Phase::Load => (Box::new(move |place| done.has(place as usize).then(|| row(place))), 0),
             Phase::Update => {
-                let changes = done.of(changed).zip(done.of(&self.sequences.changes));
-                let set: HashMap<u32, f64> =
-                    changes.map(|(place, change)| (*place, change.temperature)).collect();
+                let mut set = vec![None; rows.len()];
+                for (place, change) in done.of(changed).zip(done.of(&self.sequences.changes)) {
+                    set[*place as usize] = Some(change.temperature);
+                }
                 let changed = move |place| {
                     let mut row = row(place);
-                    if let Some(&temperature) = set.get(&place) {
+                    if let Some(temperature) = set[place as usize] {
                         row.set(Reading::TEMPERATURE, Some(temperature));
                     }
                     Some(row)
@@ -100,8 +100,9 @@ impl PreparedCell {
                 (Box::new(changed), 0)
             }
             Phase::Delete => {
-                let gone: HashSet<u32> = done.of(deleted).copied().collect();
-                (Box::new(move |place| (!gone.contains(&place)).then(|| row(place))), 0)
+                let mut gone = vec![false; rows.len()];
+                done.of(deleted).for_each(|place| gone[*place as usize] = true);
+                (Box::new(move |place| (!gone[place as usize]).then(|| row(place))), 0)
             }
             _ => (Box::new(move |place| Some(row(place))), 0),
         }

@@ -54,7 +54,7 @@ impl Clients {
         let mut all = Self { clients: Vec::with_capacity(shares.len()) };
         for share in shares {
             let (opener, share, start) =
-                (log.open_client()?, Arc::clone(share), Arc::clone(&start));
+                (log.lifecycle().open_client()?, Arc::clone(share), Arc::clone(&start));
             let (orders, taken) = channel();
             let (reported, reports) = channel();
             let work = move || serve(opener, newest, &share, &start, &taken, &reported);

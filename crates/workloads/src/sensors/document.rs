@@ -4,8 +4,8 @@ use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
-use embermark_contract::sql::Visit;
-use embermark_contract::{ClientOpener, Result};
+use embermark_contract::sql::{Dialect, Visit};
+use embermark_contract::{Lifecycle, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
@@ -32,23 +32,33 @@ static READINGS: CollectionDef =
 pub(super) struct DocumentLog {
     store: Box<dyn DocumentStore>,
     collection: Collection,
+    /// The statements of a store that reads SQL, written before a clock starts.
+    texts: Vec<(Query, String)>,
 }
 
 impl DocumentLog {
     pub(super) fn new(mut store: Box<dyn DocumentStore>) -> Result<Self> {
         let collection = store.create(&READINGS)?;
-        Ok(Self { store, collection })
+        Ok(Self { store, collection, texts: Vec::new() })
     }
 
     /// A further client of a log that is there.
     pub(super) fn attach(mut store: Box<dyn DocumentStore>) -> Result<Self> {
         let collection = store.collection(&READINGS)?;
-        Ok(Self { store, collection })
+        Ok(Self { store, collection, texts: Vec::new() })
     }
 
     fn find(&mut self, find: &Find<'_>, visit: &mut Visit<'_>) -> Result<()> {
         self.store.find(self.collection, find, visit)
     }
+}
+
+/// The place of a statement's text, which is written unless it is there.
+fn place(texts: &mut Vec<(Query, String)>, query: Query, dialect: &dyn Dialect) -> usize {
+    texts.iter().position(|(known, _)| *known == query).unwrap_or_else(|| {
+        texts.push((query, query.text(dialect)));
+        texts.len() - 1
+    })
 }
 
 /// Whether a store of that language answers a question that is not made of others.
@@ -115,8 +125,9 @@ impl Asks for DocumentLog {
                 self.store.query(self.collection, pipeline.text(), columns, visit)
             }
             Language::Sql(dialect) => {
-                let text = query.text(dialect);
-                self.store.query(self.collection, &text, query.columns(), visit)
+                let place = place(&mut self.texts, query, dialect);
+                let text = &self.texts[place].1;
+                self.store.query(self.collection, text, query.columns(), visit)
             }
         }
     }
@@ -182,7 +193,14 @@ impl SensorLog for DocumentLog {
         Ok(())
     }
 
-    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
+    fn ready(&mut self, step: Phase, _: Strategy) -> Result<()> {
+        let language = self.store.language();
+        if let Language::Sql(dialect) = language {
+            let native = step.parts().iter().filter(|part| is_native(language, **part));
+            for query in native.flat_map(|part| answers::queries(*part)) {
+                place(&mut self.texts, *query, dialect);
+            }
+        }
         Ok(())
     }
 
@@ -191,8 +209,7 @@ impl SensorLog for DocumentLog {
         if by == Strategy::Bulk {
             let mut source = DocumentFeed { source: RowSource::new(rows, false, meter), next };
             let loaded = self.store.bulk(self.collection, &mut source)?;
-            let given = source.source.given();
-            meter.count(given);
+            source.source.count_given();
             return Ok(loaded);
         }
         meter.each(rows.len() as u64, |i| {
@@ -283,12 +300,8 @@ impl SensorLog for DocumentLog {
         })
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
-    }
-
-    fn open_client(&mut self) -> Result<ClientOpener> {
-        self.store.open_client()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

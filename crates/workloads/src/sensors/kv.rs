@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use embermark_contract::kv::{KvStore, Operations, Range, Table, TableDef};
-use embermark_contract::{ClientOpener, Result, Scope};
+use embermark_contract::{Lifecycle, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
@@ -78,16 +78,11 @@ impl SensorLog for KvLog {
         self.store.clear(self.table)
     }
 
-    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
-        Ok(())
-    }
-
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
             let mut source = RowSource::new(rows, self.store.bulk_sorted(), meter);
             let loaded = self.store.bulk(self.table, &mut source)?;
-            let given = source.given();
-            meter.count(given);
+            source.count_given();
             return Ok(loaded);
         }
         self.within(by.scope(), |operations, table| {
@@ -173,12 +168,8 @@ impl SensorLog for KvLog {
         })
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
-    }
-
-    fn open_client(&mut self) -> Result<ClientOpener> {
-        self.store.open_client()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

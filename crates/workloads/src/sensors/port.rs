@@ -1,6 +1,6 @@
 //! What the workload needs of a store, in its own words.
 
-use embermark_contract::{ClientOpener, Result};
+use embermark_contract::{Lifecycle, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
@@ -67,13 +67,17 @@ pub(super) struct Comparison {
 /// results go to vectors with room for them, so that nothing is allocated inside the clock.
 pub(super) trait SensorLog {
     /// Who does a step: the engine, or code of ours over its scans.
-    fn execution(&self, step: Phase) -> Execution;
+    fn execution(&self, _step: Phase) -> Execution {
+        Execution::Native
+    }
 
     /// Removes all readings, giving their space back.
     fn clear(&mut self) -> Result<()>;
 
     /// Prepares for a step: whatever can be done before its clock starts.
-    fn ready(&mut self, step: Phase, by: Strategy) -> Result<()>;
+    fn ready(&mut self, _step: Phase, _by: Strategy) -> Result<()> {
+        Ok(())
+    }
 
     /// Puts rows into the empty log; returns the number of rows that the engine says it took.
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64>;
@@ -101,11 +105,8 @@ pub(super) trait SensorLog {
     /// Visits every reading in key order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()>;
 
-    /// Runs the engine's maintenance after many changes.
-    fn maintain(&mut self) -> Result<()>;
-
-    /// The way in for a further client of the same database, for a thread of its own.
-    fn open_client(&mut self) -> Result<ClientOpener>;
+    /// The store: its maintenance, and the way in for further clients.
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;

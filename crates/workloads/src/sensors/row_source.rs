@@ -23,9 +23,9 @@ impl<'a> RowSource<'a> {
         Self { rows, key: [0; _], value: [0; _], row: [Param::Null; 6] }
     }
 
-    /// Rows given so far.
-    pub(super) const fn given(&self) -> u64 {
-        self.rows.given()
+    /// Counts the rows given as operations, once the load has ended.
+    pub(super) const fn count_given(&mut self) {
+        self.rows.count_given();
     }
 
     /// The next reading, until all or the time are used up.

@@ -2,7 +2,7 @@
 
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
 use embermark_contract::sql::{ResultRow, Visit};
-use embermark_contract::{ClientOpener, EngineError, Result};
+use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
@@ -206,10 +206,6 @@ impl SensorLog for SeriesLog {
         self.store.clear(READINGS)
     }
 
-    fn ready(&mut self, _: Phase, _: Strategy) -> Result<()> {
-        Ok(())
-    }
-
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let mut next = AsPoint::EMPTY;
         if by == Strategy::Bulk {
@@ -219,9 +215,8 @@ impl SensorLog for SeriesLog {
             if let Some(error) = source.error {
                 return Err(error);
             }
-            let given = source.source.given();
+            source.source.count_given();
             self.store.flush()?;
-            meter.count(given);
             return Ok(loaded);
         }
         let loaded = meter.each(rows.len() as u64, |i| {
@@ -315,12 +310,8 @@ impl SensorLog for SeriesLog {
         Ok(())
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
-    }
-
-    fn open_client(&mut self) -> Result<ClientOpener> {
-        self.store.open_client()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -1,10 +1,9 @@
 //! The log in an SQL database.
 
 use embermark_contract::sql::{self, Param, SqlStore, Statement};
-use embermark_contract::{ClientOpener, Result, Scope};
+use embermark_contract::{Lifecycle, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::result::Execution;
 use embermark_model::{Key, Reading};
 
 use super::answers::{self, Asks, reading, values};
@@ -77,10 +76,6 @@ const fn sensor_param(sensor: u16) -> Param<'static> {
 }
 
 impl SensorLog for SqlLog {
-    fn execution(&self, _: Phase) -> Execution {
-        Execution::Native
-    }
-
     fn clear(&mut self) -> Result<()> {
         // Statements are prepared anew after this: an engine that keeps plans of the table that
         // was would do so inside the clock.
@@ -110,8 +105,7 @@ impl SensorLog for SqlLog {
         if by == Strategy::Bulk {
             let mut source = RowSource::new(rows, self.store.bulk_sorted(), meter);
             let loaded = self.store.bulk_insert(&TABLE, &mut source)?;
-            let given = source.given();
-            meter.count(given);
+            source.count_given();
             return Ok(loaded);
         }
         let insert = self.statement(Query::Insert)?;
@@ -208,12 +202,8 @@ impl SensorLog for SqlLog {
         })
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
-    }
-
-    fn open_client(&mut self) -> Result<ClientOpener> {
-        self.store.open_client()
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

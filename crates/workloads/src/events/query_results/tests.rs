@@ -25,7 +25,7 @@ fn room_that_is_used_again_holds_nothing_of_the_request_before() {
         found.see_error("b");
         found.see_error("a");
         found.conclude();
-        assert_eq!([Phase::Gps, Phase::Co2, Phase::Logs].map(|step| found.rows(step)), [1, 0, 2]);
+        assert_eq!((found.points.len(), found.means.len(), found.errors.len()), (1, 0, 2));
         assert_eq!(found.errors[1].1, 2);
     }
 }

@@ -26,7 +26,7 @@ fn rows_are_fed_in_key_order_where_the_engine_wants_them_so() {
         let mut expected: Vec<Key> = rows.iter().map(Reading::key).collect();
         expected.sort();
         assert_eq!(keys, expected);
-        assert_eq!(source.given(), rows.len() as u64);
+        assert_eq!(source.rows.given(), rows.len() as u64);
     }
 }
 
@@ -42,6 +42,6 @@ fn the_feed_ends_at_the_cap() {
         assert_eq!(row[3], Param::Null);
         given += 1;
     }
-    assert_eq!((given, source.given()), (4_096, 4_096));
+    assert_eq!((given, source.rows.given()), (4_096, 4_096));
     assert!(meter.measured().capped);
 }
