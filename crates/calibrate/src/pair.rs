@@ -50,7 +50,7 @@ pub fn timed(
     bench.ready(phase)?;
     let answer = bench.run(phase, meter)?;
     let measured = meter.measured();
-    bench.check(phase, &answer, measured, true)?;
+    bench.check(phase, &answer, measured)?;
     Ok((measured.elapsed_ns as f64 / measured.ops as f64, answer))
 }
 
