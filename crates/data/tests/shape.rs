@@ -51,7 +51,7 @@ fn the_table_of_shapes_in_method_md_is_that_of_the_rows() {
         lines.push(line("real: motes 55, 56, 58", &readings));
         lines.push(line("real, sampled", &sample::stratified(&readings, 1_000).unwrap()));
     } else {
-        skipped("rows of the real log", real.display());
+        skipped("sensor log", format!("{} is not there", real.display()));
     }
     let whole = synthetic::generate(synthetic::WHOLE, 42).unwrap().readings;
     lines.push(line("synthetic, whole log", &whole));
