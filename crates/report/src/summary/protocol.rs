@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use embermark_model::result::{Cell, Run};
+use embermark_model::result::{Cell, PhaseResult, Run};
 
 use crate::format;
 
@@ -24,7 +24,10 @@ impl Protocol {
     pub fn of<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Self> {
         let ended: Vec<&Cell> =
             cells.filter(|c| c.status.has_figures() && !c.trials.is_empty()).collect();
-        let phases = || ended.iter().flat_map(|c| &c.trials).flat_map(|trial| &trial.phases);
+        // A phase that an engine does not support has no runs.
+        let ran = |phase: &&PhaseResult| !phase.runs.is_empty();
+        let trials = || ended.iter().flat_map(|cell| &cell.trials);
+        let phases = || trials().flat_map(|trial| &trial.phases).filter(ran);
         let warm = |runs: &[Run]| runs.iter().filter(|run| run.discarded).count();
         Some(Self {
             trials: range(ended.iter().map(|cell| cell.trials.len()))?,

@@ -486,3 +486,11 @@ fn a_trial_keeps_its_index_where_one_before_it_counted_nothing() {
     let figure = &measured(&comparison.groups[0].rows[0], 0).figure;
     assert_eq!((figure.trials.as_slice(), figure.outliers.as_slice()), (&[1, 2, 3][..], &[2][..]));
 }
+
+#[test]
+fn what_ran_is_told_without_the_phases_that_an_engine_does_not_support() {
+    let unsupported = PhaseResult { status: Status::Unsupported, ..phase("open_log", vec![]) };
+    let ran = cell("a", "single", vec![trial(vec![phase("load", vec![run(8, 4)]), unsupported])]);
+    let protocol = Protocol::of([&ran].into_iter()).unwrap();
+    assert_eq!(protocol.to_string(), "1 run x 1 trial");
+}
