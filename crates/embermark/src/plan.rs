@@ -1,6 +1,7 @@
 //! From the command line and a plan file to a [`Plan`].
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
@@ -32,6 +33,17 @@ pub struct PlanArgs {
     /// [default: the workload's own, see `embermark workloads`; full with --data]
     #[arg(short, long, value_delimiter = ',', value_name = "ROWS,…")]
     pub scale: Vec<String>,
+
+    /// Go up by powers of ten from --scale, or else from 1k, to so many rows, as long as --budget
+    /// allows
+    #[arg(long, value_name = "ROWS")]
+    #[serde(rename = "scales-until")]
+    pub scales_until: Option<String>,
+
+    /// With --scales-until, the time for the timed trials: the next power of ten is begun only when
+    /// it is expected to end within it [default: 30m]
+    #[arg(long, value_name = "TIME", requires = "scales_until")]
+    pub budget: Option<String>,
 
     /// What a commit must survive: none, process (its process being killed), power (a power cut)
     /// [default: process]
@@ -150,8 +162,16 @@ impl PlanArgs {
     pub fn plan(self) -> Result<Plan, Failure> {
         let published = self.as_published;
         // A file is used whole; every workload has scales of its own for rows that are made.
-        let whole = self.data.is_some() && !published;
+        let whole = self.data.is_some() && !published && self.scales_until.is_none();
         let scales = or_else(self.scale, if whole { &["full"] } else { &[] });
+        let scales = unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?;
+        let until = self.scales_until.as_deref();
+        if until.is_none() && self.budget.is_some() {
+            return Err(Failure::usage("--budget is for --scales-until: give both"));
+        }
+        let budget =
+            until.map(|_| milliseconds("--budget", self.budget.as_deref().unwrap_or("30m")));
+        let scales = until.map_or(Ok(scales.clone()), |until| decades(&scales, until))?;
         let durabilities = or_else(self.durability, &["process"]);
         let mut workloads = workloads(&self.workloads)?;
         if self.data.is_some() && self.workloads.is_empty() {
@@ -190,7 +210,8 @@ impl PlanArgs {
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
             engines: engines(&or_else(self.engines, &["embedded"]))?,
-            scales: unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?,
+            scales,
+            budget_ms: budget.transpose()?,
             durabilities: unique(
                 durabilities.iter().map(|d| d.parse::<Durability>().map_err(Failure::usage)),
             )?,
@@ -249,6 +270,25 @@ fn unique<T: PartialEq>(
         }
     }
     Ok(kept)
+}
+
+/// Every power of ten times the scale given, or else 1k, that is below `until`, and `until`.
+fn decades(given: &[Scale], until: &str) -> Result<Vec<Scale>, Failure> {
+    let refused = |why: &str| Err(Failure::usage(format!("--scales-until {until}: {why}")));
+    let first = match given {
+        [] => 1_000,
+        [Scale::Rows(first)] => *first,
+        [Scale::Full] => return refused("it goes up from a number of rows: give one with --scale"),
+        _ => return refused("it goes up from one scale: give one with --scale"),
+    };
+    let Scale::Rows(last) = until.parse().map_err(Failure::usage)? else {
+        return refused("it is no number of rows");
+    };
+    if last < first {
+        return refused(&format!("it goes up from {}: give more", Scale::Rows(first)));
+    }
+    let steps = iter::successors(Some(first), |rows| rows.checked_mul(10));
+    Ok(steps.take_while(|rows| *rows < last).chain([last]).map(Scale::Rows).collect())
 }
 
 /// Every variant of the workloads named.

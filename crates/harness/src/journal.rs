@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use embermark_engines::EFFECTIVE_DURABILITY;
 use embermark_model::plan::{Dataset, Plan};
 use embermark_model::result::{Cell, Drift, Floor, Manifest, ResultFile, SCHEMA, Trial};
-use embermark_model::{CellId, Status};
+use embermark_model::{CellId, Scale, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::HarnessError;
@@ -43,6 +43,8 @@ pub struct Journal {
     pub counted: Vec<EndedTrial>,
     /// Why bytes that reach storage were not counted, when so.
     pub not_counted: Option<String>,
+    /// The scales that were not begun, when there are such.
+    pub not_begun: Option<NotBegun>,
     /// When the run ended, RFC 3339, UTC; absent when it was cut off.
     pub finished: Option<String>,
 }
@@ -58,6 +60,7 @@ impl Journal {
             drift: None,
             counted: Vec::new(),
             not_counted: None,
+            not_begun: None,
             finished: None,
         }
     }
@@ -77,6 +80,7 @@ impl Journal {
             Line::Drift { drift } => self.drift = Some(*drift),
             Line::Counted { counted } => self.counted.push(*counted),
             Line::NotCounted { not_counted } => self.not_counted = Some(not_counted),
+            Line::NotBegun { not_begun } => self.not_begun = Some(not_begun),
             Line::End { finished } => self.finished = Some(finished),
         }
     }
@@ -120,6 +124,15 @@ pub struct EndedTrial {
     pub trial: Trial,
 }
 
+/// Where a run stopped going up in scale.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotBegun {
+    /// The smallest scale that was not begun.
+    pub scale: Scale,
+    /// Why.
+    pub reason: String,
+}
+
 /// Any line after the first.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
@@ -130,6 +143,7 @@ pub(crate) enum Line {
     Drift { drift: Box<Drift> },
     Counted { counted: Box<EndedTrial> },
     NotCounted { not_counted: String },
+    NotBegun { not_begun: NotBegun },
     End { finished: String },
 }
 
@@ -195,7 +209,8 @@ pub fn assemble(journal: &Journal) -> ResultFile {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);
         let counted = journal.counted.iter().find(|counted| counted.cell == planned.id);
         let counting = counted.map(|counted| Box::new(counted.trial.clone()));
-        Cell { counting, ..cell(planned, own.map(|ended| ended.trial.clone()).collect()) }
+        let own = own.map(|ended| ended.trial.clone()).collect();
+        Cell { counting, ..cell(planned, own, journal.not_begun.as_ref()) }
     });
     ResultFile {
         schema: SCHEMA,
@@ -213,7 +228,7 @@ pub fn assemble(journal: &Journal) -> ResultFile {
     }
 }
 
-fn cell(planned: &PlannedCell, trials: Vec<Trial>) -> Cell {
+fn cell(planned: &PlannedCell, trials: Vec<Trial>, not_begun: Option<&NotBegun>) -> Cell {
     let worst = trials.iter().map(|trial| trial.status).max();
     let (status, reason) = match (&planned.skip, worst) {
         (Some(skip), _) => (skip.status, Some(skip.reason.clone())),
@@ -221,9 +236,12 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>) -> Cell {
             let first = trials.iter().find(|trial| trial.status == worst);
             (worst, first.and_then(|trial| trial.reason.clone()))
         }
-        (None, None) => {
-            (Status::Failed, Some("not run: the run was cut off before its turn".to_owned()))
-        }
+        (None, None) => match not_begun.filter(|not| planned.id.scale >= not.scale) {
+            Some(not) => (Status::Skipped, Some(not.reason.clone())),
+            None => {
+                (Status::Failed, Some("not run: the run was cut off before its turn".to_owned()))
+            }
+        },
     };
     let PlannedCell { id, reference, unpublishable, .. } = planned.clone();
     // A server that is given keeps what it keeps.

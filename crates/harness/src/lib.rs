@@ -46,6 +46,7 @@ mod run_options;
 pub mod schedule;
 mod session;
 mod stage;
+mod steps;
 mod throttle;
 mod trial;
 mod warnings;

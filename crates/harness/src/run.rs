@@ -86,6 +86,10 @@ pub(crate) fn limit(run_id: &str, limits: &Emulated) -> Result<Cgroup, HarnessEr
 /// anything has been timed.
 fn announced(trials: u32, plan: &Plan) -> String {
     let plural = if trials == 1 { "" } else { "s" };
+    let trials = match plan.budget_ms {
+        Some(_) => format!("at most {trials}"),
+        None => trials.to_string(),
+    };
     match plan.timeout_ms.map(Duration::from_millis).map(HumanDuration) {
         Some(most) => {
             format!("{trials} trial{plural}, each ended after {most} at the latest (--timeout)")
@@ -143,7 +147,7 @@ impl Run<'_> {
         let runnable: Vec<PlannedCell> =
             cells.filter(|cell| cell.skip.is_none()).cloned().collect();
         let trials = cells::trials(self.plan, &runnable, &self.options.catalog)?;
-        let mut turns = schedule::order(&trials, self.plan.seed);
+        let mut turns = self.steps(schedule::order(&trials, self.plan.seed), &runnable);
         let again = self.first_again(&turns).filter(|_| self.journal.drift.is_none());
         turns.retain(|turn| self.journal.ended(&runnable[turn.cell].id, turn.trial).is_none());
         let counts = self.counts(&runnable);
@@ -151,7 +155,7 @@ impl Run<'_> {
         let all = timed + counts.len() as u32;
         self.progress.note(&announced(all, self.plan));
         self.progress.started(all);
-        let mut complete = self.take_turns(&turns, &runnable);
+        let mut complete = self.take_steps(&turns, &runnable);
         if let (Ok(true), Some(again)) = (&complete, again) {
             complete = self.measure_drift(again, timed, &runnable[again.cell]);
         }
@@ -171,10 +175,16 @@ impl Run<'_> {
         }
     }
 
-    /// Runs trials in their order and journals them; whether it came to the last.
-    fn take_turns(&mut self, turns: &[Turn], cells: &[PlannedCell]) -> Result<bool, HarnessError> {
+    /// Runs trials in their order, the `number`-th of the run first, and journals them; whether it
+    /// came to the last.
+    pub(crate) fn take_turns(
+        &mut self,
+        turns: &[Turn],
+        number: u32,
+        cells: &[PlannedCell],
+    ) -> Result<bool, HarnessError> {
         let mut slowed = throttle::PhaseObserver::begin(System::here());
-        for (number, turn) in (1..).zip(turns) {
+        for (number, turn) in (number..).zip(turns) {
             let cell = &cells[turn.cell];
             let Some(trial) = self.turn(*turn, number, cell, "")? else { return Ok(false) };
             self.check_version(&cell.id, &trial)?;

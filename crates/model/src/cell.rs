@@ -46,6 +46,8 @@ pub enum Status {
     Ok,
     /// Every answer right, but some run stopped at the time cap; its per-operation figures stand.
     Capped,
+    /// Not begun: the time that the run was given was spent; the reason says on what.
+    Skipped,
     /// The engine cannot do this; the reason says what.
     Unsupported,
     /// The engine is not here; the reason says what to install.
@@ -80,6 +82,7 @@ impl Status {
         match self {
             Self::Ok => "ok",
             Self::Capped => "capped",
+            Self::Skipped => "skipped",
             Self::Unsupported => "unsupported",
             Self::Unavailable => "unavailable",
             Self::TimedOut => "timed out",

@@ -73,6 +73,10 @@ pub struct Plan {
     pub seed: u64,
     /// Cache memory given to every engine, in bytes.
     pub memory_bytes: u64,
+    /// Most time that timed trials take where a run goes up in scale, in milliseconds: the next scale
+    /// is begun only when it is expected to end within that. Absent: every scale runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_ms: Option<u64>,
     /// Servers that already run, by engine id: connection URLs, written
     /// without their secrets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -39,6 +39,26 @@ fn a_file_of_rows_is_used_whole_unless_a_scale_is_given() {
 }
 
 #[test]
+fn scales_go_up_by_powers_of_ten_within_a_budget() {
+    let until = |scale: &[&str], until: &str| PlanArgs {
+        scale: words(scale),
+        scales_until: Some(until.into()),
+        ..PlanArgs::default()
+    };
+    let plan = until(&[], "100k").plan().unwrap();
+    assert_eq!(plan.scales, [1_000, 10_000, 100_000].map(Scale::Rows));
+    assert_eq!(plan.budget_ms, Some(30 * 60 * 1_000));
+    let plan = PlanArgs { budget: Some("90s".into()), ..until(&["20k"], "1M") }.plan().unwrap();
+    assert_eq!(plan.scales, [20_000, 200_000, 1_000_000].map(Scale::Rows));
+    assert_eq!(plan.budget_ms, Some(90_000));
+    assert_eq!(until(&["5"], "5").plan().unwrap().scales, [Scale::Rows(5)]);
+    assert!(says(until(&["1k", "10k"], "1M")).contains("from one scale"));
+    assert!(says(until(&["1M"], "10k")).contains("goes up from 1M"));
+    assert!(says(until(&[], "full")).contains("no number of rows"));
+    assert!(says(PlanArgs { budget: Some("5m".into()), ..PlanArgs::default() }).contains("both"));
+}
+
+#[test]
 fn unknown_names_are_answered_with_the_nearest_valid_one() {
     let variant = PlanArgs { variant: words(&["bulky"]), ..PlanArgs::default() };
     assert!(says(variant).contains("did you mean 'bulk'?"));

@@ -35,6 +35,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         trials: 1,
         max_run_time_ms: None,
         timeout_ms: Some(60_000),
+        budget_ms: None,
         seed: 42,
         memory_bytes: 1 << 20,
         urls: BTreeMap::new(),

@@ -10,6 +10,7 @@ mod probes;
 mod registry;
 mod resumption;
 mod sharing;
+mod steps;
 mod toy;
 mod trials;
 mod twins;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         trials::TESTS,
         resumption::TESTS,
         sharing::TESTS,
+        steps::TESTS,
         registry::TESTS,
         probes::TESTS,
     ]

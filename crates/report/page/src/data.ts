@@ -4,7 +4,7 @@
  */
 
 export type Tier = "none" | "process" | "power";
-export type Status = "ok" | "capped" | "unsupported" | "unavailable" | "timed-out" | "failed" | "wrong";
+export type Status = "ok" | "capped" | "skipped" | "unsupported" | "unavailable" | "timed-out" | "failed" | "wrong";
 export type Kind = "embedded" | "server" | "reference";
 
 export interface Page {

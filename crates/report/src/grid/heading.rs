@@ -62,13 +62,14 @@ fn absentees(group: &Group<'_>) -> Vec<String> {
             .collect();
         (!names.is_empty()).then(|| format!("{status}: {}", names.join(", ")))
     };
-    [Status::Unavailable, Status::Unsupported].into_iter().filter_map(of).collect()
+    [Status::Skipped, Status::Unavailable, Status::Unsupported].into_iter().filter_map(of).collect()
 }
 
 /// How an engine ended that could take part in nothing of a group.
 pub(crate) fn absence(group: &Group<'_>, engine: usize) -> Option<Status> {
     let mut entries = group.rows.iter().filter_map(|row| row.entries.get(engine));
-    let Some(Entry::Ended(first @ (Status::Unavailable | Status::Unsupported))) = entries.next()
+    let Some(Entry::Ended(first @ (Status::Skipped | Status::Unavailable | Status::Unsupported))) =
+        entries.next()
     else {
         return None;
     };

@@ -35,6 +35,10 @@ pub(super) fn notes(
         let says = format!("{absent}; 'embermark engines' and the tables say what it takes");
         notes.push(note(Status::Unavailable.name(), says));
     }
+    let skipped = all.iter().filter(|one| one.status == Status::Skipped);
+    let skipped = skipped.map(|one| format!("{}: {}", places(one, file, comparison), one.text));
+    let skipped = text::unique(skipped);
+    notes.extend(limited(skipped.into_iter(), |says| note(Status::Skipped.name(), says)));
     let cannot = unsupported(&all, file, comparison);
     notes.extend(limited(cannot.iter(), |(places, engines)| {
         note(Status::Unsupported.name(), format!("{places}: {}", engines.join(", ")))

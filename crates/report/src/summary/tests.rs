@@ -39,6 +39,7 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             trials: 1,
             max_run_time_ms: None,
             timeout_ms: Some(1),
+            budget_ms: None,
             seed: 1,
             memory_bytes: 1,
             urls: BTreeMap::new(),

@@ -1,0 +1,100 @@
+//! Going up in scale until the time that was given is spent.
+
+use std::time::Duration;
+
+use embermark_model::Scale;
+use indicatif::HumanDuration;
+
+use crate::HarnessError;
+use crate::cells::PlannedCell;
+use crate::journal::{Line, NotBegun};
+use crate::schedule::Turn;
+use crate::session::Run;
+
+/// How many times longer the next scale is expected to take at most: as its rows.
+const STEEPEST: f64 = 10.0;
+
+impl Run<'_> {
+    /// The turns in the order in which they are taken: as they are, or by scale where the plan has a
+    /// budget.
+    pub(crate) fn steps(&self, mut turns: Vec<Turn>, cells: &[PlannedCell]) -> Vec<Turn> {
+        if self.plan.budget_ms.is_some() {
+            turns.sort_by_key(|turn| cells[turn.cell].id.scale);
+            for (order, turn) in (0..).zip(&mut turns) {
+                turn.order = order;
+            }
+        }
+        turns
+    }
+
+    /// Runs trials in their order, and begins no scale that the budget has no time for; whether it
+    /// came to the last of those that it began.
+    pub(crate) fn take_steps(
+        &mut self,
+        turns: &[Turn],
+        cells: &[PlannedCell],
+    ) -> Result<bool, HarnessError> {
+        let Some(budget) = self.plan.budget_ms.map(Duration::from_millis) else {
+            return self.take_turns(turns, 1, cells);
+        };
+        let mut number = 1;
+        for step in turns.chunk_by(|a, b| cells[a.cell].id.scale == cells[b.cell].id.scale) {
+            let scale = cells[step[0].cell].id.scale;
+            if self.journal.not_begun.is_some() {
+                break;
+            }
+            if let Some(reason) = self.too_long(scale, budget) {
+                self.progress.note(&format!("{scale} rows and more are left out: {reason}"));
+                let not_begun = NotBegun { scale, reason };
+                self.journal.add(Line::NotBegun { not_begun })?;
+                break;
+            }
+            if !self.take_turns(step, number, cells)? {
+                return Ok(false);
+            }
+            number += step.len() as u32;
+        }
+        Ok(true)
+    }
+
+    /// Why a scale is not begun: with the trials before, it is expected to take longer than the budget.
+    /// One that was begun is gone on with, and so is the first.
+    fn too_long(&self, scale: Scale, budget: Duration) -> Option<String> {
+        let trials = &self.journal.trials;
+        let taken = |scale: Scale| {
+            let own = trials.iter().filter(|ended| ended.cell.scale == scale);
+            own.map(|ended| Duration::from_nanos(ended.trial.wall_ns)).sum::<Duration>()
+        };
+        let mut done: Vec<Scale> = trials.iter().map(|ended| ended.cell.scale).collect();
+        done.sort_unstable();
+        done.dedup();
+        if done.contains(&scale) {
+            return None;
+        }
+        let spent: Duration = done.iter().copied().map(taken).sum();
+        let next = expected(&done.iter().copied().map(taken).collect::<Vec<_>>())?;
+        (spent + next > budget).then(|| {
+            format!(
+                "the smaller scales took {}, {scale} would take about {}, and the budget is {} \
+                 (--budget)",
+                HumanDuration(spent),
+                HumanDuration(next),
+                HumanDuration(budget)
+            )
+        })
+    }
+}
+
+/// How long the next scale is expected to take after those before took so long: longer by as much as
+/// the last one took longer than the one before, and by [`STEEPEST`] at most. `None` of the first.
+fn expected(taken: &[Duration]) -> Option<Duration> {
+    let last = *taken.last()?;
+    let growth = match taken {
+        [.., before, last] if !before.is_zero() => last.as_secs_f64() / before.as_secs_f64(),
+        _ => STEEPEST,
+    };
+    Some(last.mul_f64(growth.clamp(1.0, STEEPEST)))
+}
+
+#[cfg(test)]
+mod tests;
