@@ -213,7 +213,7 @@ fn every_export_says_what_was_lost_where_others_have_a_ratio() {
 fn the_page_is_told_and_the_first_screen_says_it() {
     let file = machine();
     let path = Path::new("result.json");
-    let options = PageOptions { order: &[], engines: BTreeMap::new(), workloads: Vec::new() };
+    let options = PageOptions::default();
     let page = html::data(&[Source { path, result: &file }], options).unwrap();
     let page = serde_json::to_value(&page).unwrap();
     let entries = page["entries"].as_array().unwrap();

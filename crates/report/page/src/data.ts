@@ -21,6 +21,8 @@ export interface Page {
   workloads: WorkloadFacts[];
   cells: Cell[];
   entries: Entry[];
+  /** What more rows do to time, of each result. */
+  scaling: Scaling[];
   published: Table[];
   costs: Table[];
   advice: { of: string | null; table: AdviceTable }[];
@@ -94,6 +96,8 @@ export interface Entry {
   tainted: boolean;
   /** What its cell did not do: shown, not ranked. */
   shortfall?: string;
+  /** How its cost stands out, and why where that is known. */
+  surprise?: string;
   client_side: boolean;
   /** One commit a row, where other engines put many in one. */
   commits_each?: boolean;
@@ -170,6 +174,51 @@ export interface Latency {
 export type Amounts = Record<string, number>;
 
 export type Usage = Amounts & { incomplete?: boolean };
+
+/** What more rows do to time: `crates/report/src/scaling.rs`, which computes it. */
+export interface Scaling {
+  phases: PhaseScaling[];
+  turns: Overtaking[];
+  surprises: (SeriesId & { engine: string; scale: string; explained?: { why: string; section: string } })[];
+}
+
+/** A phase in a variant of a workload in a tier. */
+export interface SeriesId {
+  workload: string;
+  tier: Tier;
+  variant: string;
+  phase: string;
+}
+
+/** A phase that was measured at two scales or more. */
+export interface PhaseScaling extends SeriesId {
+  scales: string[];
+  growth: Growth[];
+  fastest: { scale: string; engines: string[] }[];
+  /** The same in words. */
+  leading: string;
+  few_trials: boolean;
+}
+
+/** Time of one operation goes as the rows to the power of this. */
+export interface Growth {
+  engine: string;
+  exponent: number;
+  steps: { from: string; to: string; exponent: number }[];
+  /** The steps differ: one exponent says little. */
+  bends: boolean;
+  /** Some time is of a run that was stopped. */
+  stopped: boolean;
+}
+
+/** One engine overtakes another between two scales. */
+export interface Overtaking {
+  workload: string;
+  tier: Tier;
+  before: string;
+  after: string;
+  says: string;
+}
 
 /** What is shown of resources, or of loads. */
 export interface Column {

@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::advise::AdviceTable;
 use crate::grid::Annotated;
 use crate::notes::{Note, Section};
+use crate::scaling::Scaling;
 use crate::summary::{Amounts, Column, Figure, Usage};
 
 /// The version of this form.
@@ -43,6 +44,8 @@ pub struct Page<'a> {
     pub cells: Vec<CellData>,
     /// Every phase of every cell, in display order.
     pub entries: Vec<EntryData<'a>>,
+    /// What more rows do to time, of each result.
+    pub scaling: Vec<Scaling<'a>>,
     /// Published figures beside measured ones.
     pub published: Vec<TableData>,
     /// What it costs to keep up with a machine.
@@ -192,6 +195,9 @@ pub struct EntryData<'a> {
     /// What its cell did not do: shown, not ranked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortfall: Option<String>,
+    /// How its cost stands out, and why where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surprise: Option<String>,
     /// Done by code in the client.
     pub client_side: bool,
     /// One commit a row, where other engines put many in one.
