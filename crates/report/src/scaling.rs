@@ -34,6 +34,9 @@ pub type Explanations<'a> = &'a [(&'a str, &'a [Explained])];
 /// What is known of scale in one result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scaling<'a> {
+    /// Every engine, in the order of the tables.
+    #[serde(skip)]
+    pub engines: Vec<&'a str>,
     /// Every phase that was measured at two scales or more.
     pub phases: Vec<PhaseScaling<'a>>,
     /// Where the order of two engines turns, the same pair between the same scales together.
@@ -101,7 +104,13 @@ pub fn of<'a>(
     comparison: &Comparison<'a>,
     explanations: Explanations<'_>,
 ) -> Scaling<'a> {
-    let mut scaling = Scaling { phases: Vec::new(), turns: Vec::new(), surprises: Vec::new() };
+    let engines = comparison.groups.iter().flat_map(|group| &group.engines);
+    let mut scaling = Scaling {
+        engines: text::unique(engines.map(|engine| engine.id)),
+        phases: Vec::new(),
+        turns: Vec::new(),
+        surprises: Vec::new(),
+    };
     for series in series::of(file, comparison) {
         scaling.surprises.extend(surprise::of(&series, explanations));
         if series.points.len() > 1 {
@@ -117,11 +126,16 @@ pub fn of<'a>(
             });
         }
     }
-    scaling.turns = turns::of(&scaling.phases);
+    scaling.turns = turns::of(scaling.phases.iter());
     scaling
 }
 
-impl Scaling<'_> {
+impl<'a> Scaling<'a> {
+    /// The turns in some phases alone.
+    pub(crate) fn turns_of(&self, wanted: impl Fn(&SeriesId<'_>) -> bool) -> Vec<Overtaking<'a>> {
+        turns::of(self.phases.iter().filter(|one| wanted(&one.series)))
+    }
+
     /// What stands out in a figure, where something does.
     pub fn surprise(
         &self,

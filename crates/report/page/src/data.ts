@@ -25,7 +25,7 @@ export interface Page {
   scaling: Scaling[];
   published: Table[];
   costs: Table[];
-  advice: { of: string | null; table: AdviceTable }[];
+  advice: Advisable[];
 }
 
 export interface Result {
@@ -245,11 +245,23 @@ export interface Text {
   best?: string;
 }
 
-/** What the advice is drawn from. A ratio is to the best of the tier, at least 1. */
+/** What the advice on one result, or on all of them, is drawn from. */
+export interface Advisable {
+  /** The result's label; null where it is of all. */
+  of: string | null;
+  /** One for each scale that was measured, the smallest first. */
+  tables: AdviceTable[];
+  /** Between which scales the order of two engines turns, by criterion. */
+  turns: { criterion: string; tier: Tier; before: string; after: string; says: string }[];
+}
+
+/** A ratio is to the best of the tier, at least 1. */
 export interface AdviceTable {
+  /** At about so many rows: of each workload the nearest scale counts. */
+  rows: number;
   criteria: { id: string; label: string; about: string }[];
-  /** By tier: a workload, its scales and what ran. */
-  rests_on: { tier: Tier; says: string }[];
+  /** A workload at its scale, the criteria that it has a part in, and what ran. */
+  rests_on: { tier: Tier; workload: string; scale: string; criteria: string[]; protocol: string }[];
   engines: AdviceEngine[];
 }
 

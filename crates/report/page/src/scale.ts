@@ -37,16 +37,19 @@ const growthOf = (page: Page, entry: Entry): Growth | undefined => {
   return scalingOf(page, cell, entry.phase)?.growth.find(({ engine }) => engine === cell.engine);
 };
 
+/** Two decimals; what rounds to 0 has no sign. */
+const slope = (exponent: number): string => exponent.toFixed(2).replace(/^-(0\.00)$/, "$1");
+
 /** `0.62 ↗`. */
 function exponent({ exponent, steps, bends }: Growth): string {
   const bend = (steps[steps.length - 1]?.exponent ?? 0) - (steps[0]?.exponent ?? 0);
-  return exponent.toFixed(2) + (bends ? (bend > 0 ? " ↗" : " ↘") : "");
+  return slope(exponent) + (bends ? (bend > 0 ? " ↗" : " ↘") : "");
 }
 
 /** `0.62^ (1k to 10k 0.12, 10k to 100k 1.08)`. */
 function inFull(growth: Growth): string {
-  const steps = growth.steps.map(({ from, to, exponent }) => `${from} to ${to} ${exponent.toFixed(2)}`).join(", ");
-  return growth.exponent.toFixed(2) + (growth.stopped ? "^" : "") + (growth.steps.length > 1 ? ` (${steps})` : "");
+  const steps = growth.steps.map(({ from, to, exponent }) => `${from} to ${to} ${slope(exponent)}`).join(", ");
+  return slope(growth.exponent) + (growth.stopped ? "^" : "") + (growth.steps.length > 1 ? ` (${steps})` : "");
 }
 
 /** Where the order turns, and what stands out, of the slice and the engines that are shown. */

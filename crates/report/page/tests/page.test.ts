@@ -27,7 +27,7 @@ function seen(name: string, data: () => ReturnType<typeof golden>, look: Paramet
   });
 }
 
-const advised = () => ({ ...golden(), advice: [{ of: null, table: advice() }] });
+const advised = () => ({ ...golden(), advice: [{ of: null, tables: [advice()], turns: [] }] });
 const box = (engine: string, phase: string) => `button[data-box][aria-label^="${engine}, ${phase}"]`;
 
 seen("the page opens from disk and asks nothing of any network", golden, {}, async ({ tab }) => {
@@ -233,7 +233,7 @@ const begun = () => {
       if ("read" in of) [of.point] = [of.read];
     }
   }
-  return { ...golden(), advice: [{ of: null, table }] };
+  return { ...golden(), advice: [{ of: null, tables: [table], turns: [] }] };
 };
 
 seen("a kind of work to begin with moves the sliders of what was measured, and 'nothing' moves them back", begun, {}, async ({ tab }) => {

@@ -10,7 +10,7 @@ use embermark_model::result::{EngineFacts, Latency, Observed};
 use embermark_model::{Durability, Status};
 use serde::Serialize;
 
-use crate::advise::AdviceTable;
+use crate::advise::AdviceTables;
 use crate::grid::Annotated;
 use crate::notes::{Note, Section};
 use crate::scaling::Scaling;
@@ -59,8 +59,9 @@ pub struct Page<'a> {
 pub struct AdviceData {
     /// Of which result, by its label; absent where it is of all.
     pub of: Option<String>,
-    /// The table.
-    pub table: AdviceTable,
+    /// A table for each scale, and what turns between them.
+    #[serde(flatten)]
+    pub tables: AdviceTables,
 }
 
 /// One result file.

@@ -66,9 +66,13 @@ fn advice(sources: &[Source<'_>], labels: &[String]) -> Vec<AdviceData> {
     let of_each = labels.iter().zip(&files);
     let of_each = of_each.map(|(label, file)| (Some(label.clone()), vec![*file]));
     let tables = if alike { vec![(None, files.clone())] } else { of_each.collect() };
-    let tables =
-        tables.into_iter().map(|(of, files)| AdviceData { of, table: advise::table(&files) });
-    let measured = |data: &AdviceData| data.table.engines.iter().any(|one| !one.ratios.is_empty());
+    let tables = tables
+        .into_iter()
+        .map(|(of, files)| AdviceData { of, tables: advise::tables(&files, None) });
+    let measured = |data: &AdviceData| {
+        let engines = data.tables.tables.iter().flat_map(|table| &table.engines);
+        engines.into_iter().any(|one| !one.ratios.is_empty())
+    };
     tables.filter(measured).collect()
 }
 

@@ -22,16 +22,17 @@ pub(crate) fn grids(scaling: &Scaling<'_>) -> Vec<Annotated> {
         let phases: Vec<&PhaseScaling<'_>> = phases.collect();
         let turns = scaling.turns.iter().filter(|turn| (turn.workload, turn.tier) == key);
         let title = format!("{} · durability {}", text::plain(key.0), key.1);
-        [growth(&title, &phases), fastest(&title, &phases, turns.collect())]
+        [growth(&title, scaling, &phases), fastest(&title, &phases, turns.collect())]
     };
     let filled = |one: &Annotated| !one.grid.header.is_empty();
     keys.into_iter().flat_map(tables).filter(filled).collect()
 }
 
 /// Phases down, engines across: exponents.
-fn growth(title: &str, phases: &[&PhaseScaling<'_>]) -> Annotated {
-    let engines = phases.iter().flat_map(|one| &one.growth).map(|growth| growth.engine);
-    let engines = text::unique(engines);
+fn growth(title: &str, scaling: &Scaling<'_>, phases: &[&PhaseScaling<'_>]) -> Annotated {
+    let grown = || phases.iter().flat_map(|one| &one.growth);
+    let has = |engine: &&&str| grown().any(|growth| growth.engine == **engine);
+    let engines: Vec<&str> = scaling.engines.iter().filter(has).copied().collect();
     let row = |one: &&PhaseScaling<'_>| {
         let text = |engine: &&str| {
             let growth = one.growth.iter().find(|growth| growth.engine == *engine);
@@ -47,11 +48,10 @@ fn growth(title: &str, phases: &[&PhaseScaling<'_>]) -> Annotated {
     let says = "exponent x of time of one operation = c · rows^x, by least squares: 0 more rows cost \
                 nothing, 1 ten times the rows ten times the time; a question is one operation";
     let mut said = vec![note("x", says)];
-    let growths = || phases.iter().flat_map(|one| &one.growth);
-    if growths().any(|growth| growth.bends) {
+    if grown().any(|growth| growth.bends) {
         said.push(note("a to b", "it bends: the exponent of the first and of the last step"));
     }
-    if growths().any(|growth| growth.stopped) {
+    if grown().any(|growth| growth.stopped) {
         let says = "with a time that was stopped at the longest run time: of a load at fewer rows";
         said.push(note(grid::STOPPED, says));
     }
@@ -66,14 +66,23 @@ fn exponent(growth: &Growth<'_>, one: &PhaseScaling<'_>) -> Text {
             format!("{} to {}", first.from, last.to)
         }
         Some((first, last)) if growth.bends => {
-            format!("{:.1} to {:.1}", first.exponent, last.exponent)
+            format!("{} to {}", slope(first.exponent, 1), slope(last.exponent, 1))
         }
         _ => String::new(),
     };
     Text {
         marks: if growth.stopped { grid::STOPPED } else { "" }.to_owned(),
         second,
-        ..Text::of(format!("{:.2}", growth.exponent))
+        ..Text::of(slope(growth.exponent, 2))
+    }
+}
+
+/// An exponent with so many decimals; what rounds to 0 has no sign.
+fn slope(exponent: f64, decimals: usize) -> String {
+    let shown = format!("{exponent:.decimals$}");
+    match shown.trim_start_matches(['-', '0', '.']).is_empty() {
+        true => shown.trim_start_matches('-').to_owned(),
+        false => shown,
     }
 }
 
@@ -112,25 +121,25 @@ fn fastest(title: &str, phases: &[&PhaseScaling<'_>], turns: Vec<&Overtaking<'_>
 
 /// `lmdb up to 10k, berkeleydb ≈ lmdb at 100k, duckdb from 1M`.
 pub(super) fn leading(all: &[Fastest<'_>]) -> String {
-    let mut spans: Vec<(String, Scale, Scale)> = Vec::new();
-    for one in all {
-        let mut sorted = one.clone();
-        sorted.engines.sort_unstable();
-        let names = names(&sorted);
-        match spans.last_mut() {
-            Some((same, _, to)) if *same == names => *to = one.scale,
-            _ => spans.push((names, one.scale, one.scale)),
-        }
-    }
+    let same = |one: &Fastest<'_>, other: &Fastest<'_>| {
+        let has = |engine| other.engines.contains(engine);
+        one.engines.len() == other.engines.len() && one.engines.iter().all(has)
+    };
+    let spans: Vec<&[Fastest<'_>]> = all.chunk_by(same).collect();
     let last = spans.len().saturating_sub(1);
-    let span = |(place, (names, from, to)): (usize, &(String, Scale, Scale))| match place {
+    let ends = |span: &[Fastest<'_>]| {
+        let (first, end) = (span.first()?, span.last()?);
+        Some((names(first), first.scale, end.scale))
+    };
+    let spans = spans.into_iter().filter_map(ends).enumerate();
+    let span = |(place, (names, from, to)): (usize, (String, Scale, Scale))| match place {
         0 if last == 0 => format!("{names} at every scale"),
         0 => format!("{names} up to {to}"),
         _ if place == last => format!("{names} from {from}"),
         _ if from == to => format!("{names} at {from}"),
         _ => format!("{names} from {from} to {to}"),
     };
-    text::joined(spans.iter().enumerate().map(span), ", ")
+    text::joined(spans.map(span), ", ")
 }
 
 /// `lmdb`, `berkeleydb ≈ lmdb`, `berkeleydb ≈ lmdb +2`.

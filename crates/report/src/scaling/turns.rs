@@ -56,7 +56,9 @@ impl Overtaking<'_> {
 }
 
 /// Every turn, those of the fastest of all first, then those of the most phases.
-pub(super) fn of<'a>(phases: &[PhaseScaling<'a>]) -> Vec<Overtaking<'a>> {
+pub(super) fn of<'a: 'p, 'p>(
+    phases: impl Iterator<Item = &'p PhaseScaling<'a>>,
+) -> Vec<Overtaking<'a>> {
     let mut all: Vec<Overtaking<'_>> = Vec::new();
     for PhaseScaling { series, turns, .. } in phases {
         for &Turn { before, after, from, to, leads, .. } in turns {
