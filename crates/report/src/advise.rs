@@ -68,16 +68,12 @@ impl RestsOn {
 
 impl AdviceTable {
     /// What the ratios of these criteria rest on in a tier; without any, all of it.
-    pub fn resting<'t>(
-        &'t self,
-        tier: Durability,
-        criteria: &[&str],
-    ) -> impl Iterator<Item = &'t RestsOn> {
-        let counts = move |of: &&RestsOn| {
+    pub fn resting(&self, tier: Durability, criteria: &[&str]) -> Vec<&RestsOn> {
+        let counts = |of: &&RestsOn| {
             of.tier == tier
                 && (criteria.is_empty() || of.criteria.iter().any(|one| criteria.contains(one)))
         };
-        self.rests_on.iter().filter(counts)
+        self.rests_on.iter().filter(counts).collect()
     }
 }
 

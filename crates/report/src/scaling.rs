@@ -9,6 +9,7 @@ mod order;
 mod render;
 mod series;
 mod surprise;
+mod told;
 mod turns;
 
 #[cfg(test)]
@@ -21,6 +22,7 @@ use serde::{Serialize, Serializer};
 pub use growth::{Growth, Step};
 pub use order::{Fastest, Turn};
 pub use surprise::{Reason, Surprise, What};
+pub use told::Told;
 pub use turns::Overtaking;
 
 pub(crate) use render::{grids, notes, order_turns, unexplained};
@@ -43,6 +45,8 @@ pub struct Scaling<'a> {
     pub turns: Vec<Overtaking<'a>>,
     /// Costs that stand out, of phases that were measured at one scale too.
     pub surprises: Vec<Surprise<'a>>,
+    /// The same in words.
+    pub told: Vec<Told<'a>>,
 }
 
 /// One phase at its scales.
@@ -110,6 +114,7 @@ pub fn of<'a>(
         phases: Vec::new(),
         turns: Vec::new(),
         surprises: Vec::new(),
+        told: Vec::new(),
     };
     for series in series::of(file, comparison) {
         scaling.surprises.extend(surprise::of(&series, explanations));
@@ -127,6 +132,7 @@ pub fn of<'a>(
         }
     }
     scaling.turns = turns::of(scaling.phases.iter());
+    scaling.told = told::of(&scaling.surprises);
     scaling
 }
 

@@ -180,6 +180,8 @@ export interface Scaling {
   phases: PhaseScaling[];
   turns: Overtaking[];
   surprises: (SeriesId & { engine: string; scale: string; explained?: { why: string; section: string } })[];
+  /** The same in words, what nobody has looked at first. */
+  told: { workload: string; tier: Tier; engine: string; says: string }[];
 }
 
 /** A phase in a variant of a workload in a tier. */

@@ -13,8 +13,8 @@ import { marks } from "./status";
 const SMALL = { width: 310, height: 176, marginTop: 8, marginRight: 104, marginBottom: 22, marginLeft: 44 };
 /** The least distance of two labels, and the longest name in one. */
 const LABEL = { apart: 11, longest: 11 };
-/** The most turns that are named before the reader asks for more. */
-const MOST_TURNS = 6;
+/** The most turns and surprises that are named before the reader asks for more. */
+const MOST_LINES = 5;
 
 /** What the charts show, in a line. */
 export function scaleHint(state: State, entries: Entry[]): string {
@@ -22,7 +22,7 @@ export function scaleHint(state: State, entries: Entry[]): string {
   const bars = entries.some((entry) => entry.figure?.interval_ns) ? "a bar is the 95 % interval, " : "";
   const lines = scales.length < 2
     ? " There is one scale only: `--scale 1k,10k,100k` draws lines against it."
-    : " Beside each line its exponent: 0 more rows cost nothing, 1 ten times the rows cost ten times the time; ↗ steeper at the end, ↘ flatter.";
+    : " Beside each line its exponent: 0 more rows cost nothing, 1 ten times the rows cost ten times the time; ↗ steeper at the end, ↘ flatter; ? a surprise that nobody has explained.";
   return `Time of one operation, by powers of ten; ${bars}a small dot is a trial, a cross one that stands apart. Engines that failed or answered wrongly are not drawn.${lines}`;
 }
 
@@ -39,6 +39,14 @@ const growthOf = (page: Page, entry: Entry): Growth | undefined => {
 
 /** Two decimals; what rounds to 0 has no sign. */
 const slope = (exponent: number): string => exponent.toFixed(2).replace(/^-(0\.00)$/, "$1");
+
+/** Whether a time stands out and nobody knows why. */
+function unexplained(page: Page, entry: Entry): boolean {
+  const cell = cellOf(page, entry);
+  return (page.scaling[cell.result]?.surprises ?? []).some((one) =>
+    !one.explained && one.engine === cell.engine && one.scale === cell.scale && one.phase === entry.phase &&
+    one.workload === cell.workload && one.tier === cell.tier && one.variant === cell.variant);
+}
 
 /** `0.62 ↗`. */
 function exponent({ exponent, steps, bends }: Growth): string {
@@ -66,28 +74,24 @@ export function scaleSaid(state: State, entries: Entry[]): HTMLElement[] {
   const turns = page.scaling.flatMap((scaling, result) =>
     scaling.turns.filter((turn) => of(turn) && shown(result, turn.before) && shown(result, turn.after))
       .map(({ says }) => named(result, says)));
-  const surprises = unique(page.entries.filter((entry) => {
-    const cell = cellOf(page, entry);
-    return entry.surprise && of(cell) && shown(cell.result, cell.engine);
-  }).map((entry) => {
-    const cell = cellOf(page, entry);
-    return named(cell.result, `${cell.engine} ${entry.phase}${cell.main ? "" : ` (${cell.variant})`} ${cell.scale}: ${entry.surprise}`);
-  }));
-  const few = page.scaling.some((scaling) => scaling.phases.some((one) => of(one) && one.few_trials));
+  const surprises = page.scaling.flatMap((scaling, result) =>
+    scaling.told.filter((one) => of(one) && shown(result, one.engine)).map(({ engine, says }) => named(result, `${engine}: ${says}`)));
+  const lines = unique(entries.map((entry) => cellOf(page, entry).scale)).length > 1;
+  const few = lines && page.scaling.some((scaling) => scaling.phases.some((one) => of(one) && one.few_trials));
   return [
-    ...listed("Order turns", turns, MOST_TURNS),
-    ...(few && turns.length === 0 ? [h("p", { class: "hint" }, "Whether the order turns is not told: it takes 3 trials or more to show that an order is no chance.")] : []),
-    ...listed("Surprises", surprises, 0),
+    ...listed("Order turns", turns),
+    ...(few && turns.length === 0 ? [h("p", {}, "Whether the order turns is not told: it takes 3 trials or more to show that an order is no chance.")] : []),
+    ...listed("Surprises", surprises),
   ];
 }
 
 /** A list under a heading, of which what is beyond the first is folded. */
-function listed(heading: string, all: string[], first: number): HTMLElement[] {
+function listed(heading: string, all: string[]): HTMLElement[] {
   if (all.length === 0) return [];
   const items = (texts: string[]) => h("ul", {}, texts.map((text) => h("li", {}, text)));
-  const more = all.slice(first);
-  const folded = more.length > 0 && h("details", {}, h("summary", {}, first > 0 ? `${more.length} more` : `${heading}: ${more.length}`), items(more));
-  return [h("div", {}, first > 0 && h("h4", {}, heading), first > 0 && items(all.slice(0, first)), folded)];
+  const more = all.slice(MOST_LINES);
+  const folded = more.length > 0 && h("details", {}, h("summary", {}, `${more.length} more`), items(more));
+  return [h("div", {}, h("h4", {}, heading), items(all.slice(0, MOST_LINES)), folded)];
 }
 
 /** One figure as it is drawn. */
@@ -153,6 +157,9 @@ function chart(page: Page, phase: string, points: Point[], all: Series[]): HTMLE
         Plot.dot(alone, { x: "x", y: "y", fill: "z", r: 1.2, fillOpacity: 0.6, className: "m-trial" }),
         Plot.dot(apart, { x: "x", y: "y", stroke: "z", symbol: "times", r: 3, className: "m-outlier" }),
         Plot.dot(points, { x: "x", y: "y", stroke: "z", symbol: "z", r: 3, className: "m-time", title }),
+        Plot.text(points.filter(({ entry }) => unexplained(page, entry)), {
+          x: "x", y: "y", text: () => "?", dx: -9, fontSize: 15, fontWeight: 700, fill: "currentColor", className: "m-surprise",
+        }),
         Plot.text(labels, { x: "end", y: "at", text: "says", dx: 3, textAnchor: "start", fontSize: 10, fill: "currentColor", className: "m-exponent" }),
       ],
     };

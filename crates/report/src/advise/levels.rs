@@ -2,7 +2,7 @@
 
 use embermark_model::{Durability, Scale};
 
-use super::AdviceTable;
+use super::{AdviceTable, RestsOn};
 use crate::summary::{Comparison, Group};
 use crate::text;
 
@@ -72,7 +72,7 @@ pub(super) fn differing<'t>(
     for table in tables {
         let same = |last: &&AdviceTable| {
             let places = |of: &AdviceTable| -> Vec<String> {
-                of.resting(tier, weighted).map(|of| of.place()).collect()
+                of.resting(tier, weighted).into_iter().map(RestsOn::place).collect()
             };
             places(last) == places(table)
         };

@@ -59,7 +59,8 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     let secret = all.iter().flat_map(|(table, _)| &table.engines);
     let secret = secret.filter(|entry| !entry.facts.publishable && !entry.ratios.is_empty());
     let secret = text::unique(secret.map(|entry| entry.engine.as_str()));
-    let mut sections: Vec<(String, Vec<String>)> = Vec::new();
+    let of_rows = rows.map(|rows| asked(rows, &all[0])).into_iter().collect();
+    let mut sections: Vec<(String, Vec<String>)> = vec![("Rows".to_owned(), of_rows)];
     let needs = needs(first);
     if first.weights.is_empty() {
         let says = "Nothing was weighed, so nobody is ranked: say what counts, such as \
@@ -77,7 +78,6 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
         sections.extend(all.iter().map(list));
     }
     let further = [
-        ("Rows", rows.map(|rows| asked(rows, &all[0])).into_iter().collect()),
         ("Order turns", turns(all, tables)),
         ("Measured", measured(tables, first)),
         ("Best at", best(all)),
@@ -92,21 +92,26 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     face.into_iter().chain(notes::filled(sections).into_iter().map(Block::Section)).collect()
 }
 
+/// The criteria that count.
+fn weighted(advice: &Advice) -> Vec<&str> {
+    advice.weights.iter().map(|weight| weight.criterion.as_str()).collect()
+}
+
 /// `at sensors 10k, contacts 1k`: the scales of what counts.
 fn at(table: &AdviceTable, advice: &Advice) -> String {
-    let weighted: Vec<&str> = advice.weights.iter().map(|one| one.criterion.as_str()).collect();
-    let places = table.resting(advice.needs.tier, &weighted).map(RestsOn::place);
+    let places =
+        table.resting(advice.needs.tier, &weighted(advice)).into_iter().map(RestsOn::place);
     let places = text::joined(places, ", ");
     if places.is_empty() { "at no scale".to_owned() } else { format!("at {places}") }
 }
 
 /// What the rows asked for are answered with, and how far that is.
 fn asked(rows: u64, (table, advice): &(&AdviceTable, Advice)) -> String {
-    let weighted: Vec<&str> = advice.weights.iter().map(|one| one.criterion.as_str()).collect();
-    let resting = || table.resting(advice.needs.tier, &weighted);
+    let resting = || table.resting(advice.needs.tier, &weighted(advice));
     let decades = |of: &RestsOn| Some((rows as f64 / of.rows? as f64).log10());
     let far = |beyond: fn(f64) -> bool| {
-        let of = resting().filter(|of| decades(of).is_some_and(beyond)).map(RestsOn::place);
+        let of =
+            resting().into_iter().filter(|of| decades(of).is_some_and(beyond)).map(RestsOn::place);
         text::joined(of, ", ")
     };
     let rows = written(rows);
@@ -143,6 +148,9 @@ fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
     let of_phases = of_phases.map(|turn| format!("{}: {}", turn.criterion, turn.says));
     let mut lines: Vec<String> = of_scores(all).into_iter().chain(of_phases).collect();
     let more = lines.len().saturating_sub(MOST_TURNS);
+    if all.len() > 1 && lines.is_empty() {
+        lines.push("not shown to turn between these scales".to_owned());
+    }
     if more > 1 {
         lines.truncate(MOST_TURNS);
         lines.push(format!("and {more} more, in --format json"));
@@ -160,23 +168,28 @@ fn measured(tables: &AdviceTables, advice: &Advice) -> Vec<String> {
     by.into_iter().map(line).collect()
 }
 
+/// `sensors 1k, 10k and htap 1`.
+fn scales<'t>(all: impl Iterator<Item = &'t RestsOn>) -> String {
+    let of = text::by_key(all.map(|of| (&of.workload, of.scale.clone())));
+    let of = of.into_iter().map(|(workload, scales)| format!("{workload} {}", scales.join(", ")));
+    text::joined(of, " and ")
+}
+
 /// Who is best at what, and at which scales.
 fn best(all: &All<'_>) -> Vec<String> {
     let Some((table, first)) = all.first() else { return Vec::new() };
     let of = |criterion: &Criterion| {
         let found = all.iter().filter_map(|(table, advice)| {
             let best = advice.best_at.iter().find(|best| best.criterion == criterion.id)?;
-            let own = [criterion.id];
-            let places = table.resting(first.needs.tier, &own).map(RestsOn::place);
-            Some((best.engines.clone(), text::joined(places, ", ")))
+            Some((best.engines.clone(), table.resting(first.needs.tier, &[criterion.id])))
         });
-        let who = |(engines, places): (Vec<String>, Vec<String>)| {
+        let who = |(engines, places): (Vec<String>, Vec<Vec<&RestsOn>>)| {
             let (first, others) = (text::plain(&engines[0]), &engines[1..]);
             let others = match others {
                 [] => String::new(),
                 _ => format!(" (no difference shown to {})", names(others)),
             };
-            format!("{first}{others} at {}", places.join(", "))
+            format!("{first}{others} at {}", scales(places.into_iter().flatten()))
         };
         let who = text::joined(text::by_key(found).into_iter().map(who), "; ");
         (!who.is_empty()).then(|| format!("{}: {who}. {}", criterion.id, criterion.about))

@@ -2,10 +2,9 @@
 
 use embermark_model::{Durability, Scale};
 
-use super::surprise::reason;
-use super::{Fastest, Growth, Overtaking, PhaseScaling, Scaling, Surprise};
+use super::{Fastest, Growth, Overtaking, PhaseScaling, Scaling};
 use crate::grid::{self, Annotated, Grid, NOT_SIGNIFICANT, Text};
-use crate::notes::{self, Note, note};
+use crate::notes::{Note, note};
 use crate::{format, text};
 
 /// The most engines named that share a place.
@@ -162,48 +161,17 @@ pub(crate) fn order_turns(scaling: &Scaling<'_>) -> Vec<String> {
     text::unique(scaling.turns.iter().map(says))
 }
 
-/// Engines with surprises that nothing explains, and where: `rocksdb read 1M`.
+/// Engines with surprises that nothing explains, and where: `rocksdb read, update`.
 pub(crate) fn unexplained(scaling: &Scaling<'_>) -> Vec<String> {
-    let open = scaling.surprises.iter().filter(|one| one.explained.is_none());
-    let place = |one: &Surprise<'_>| (text::plain(one.engine), one.series.phase_name());
-    let by_engine = text::by_key(open.map(place));
-    by_engine
-        .into_iter()
-        .map(|(engine, phases)| format!("{engine} {}", phases.join(", ")))
-        .collect()
+    let open = scaling.told.iter().filter(|one| !one.explained);
+    let phases = open.flat_map(|one| one.phases.iter().map(|phase| (one.engine, phase.clone())));
+    let line = |(engine, phases): (&str, Vec<String>)| {
+        format!("{} {}", text::plain(engine), phases.join(", "))
+    };
+    text::by_key(phases).into_iter().map(line).collect()
 }
 
 /// Every surprise: of an engine those with one reason together.
 pub(crate) fn notes(scaling: &Scaling<'_>) -> Vec<Note> {
-    let mut known: Vec<Vec<&Surprise<'_>>> = Vec::new();
-    for one in &scaling.surprises {
-        let key = |one: &Surprise<'_>| {
-            let (workload, tier) = (one.series.workload.to_owned(), one.series.tier);
-            (one.engine.to_owned(), workload, tier, one.what.how(), one.explained)
-        };
-        match known.iter_mut().find(|all| key(all[0]) == key(one)) {
-            Some(all) => all.push(one),
-            None => known.push(vec![one]),
-        }
-    }
-    // What nobody has looked at comes first.
-    known.sort_by_key(|all| all[0].explained.is_some());
-    known.iter().map(|all| surprise(all)).collect()
-}
-
-fn surprise(all: &[&Surprise<'_>]) -> Note {
-    let largest = |a: &&&Surprise<'_>, b: &&&Surprise<'_>| a.times.total_cmp(&b.times);
-    let worst = all.iter().max_by(largest).map_or_else(String::new, |one| {
-        let says = one.what.says(one.times, one.scale);
-        if all.len() == 1 { says } else { format!("up to {says} in {}", one.series.phase_name()) }
-    });
-    let first = all[0];
-    let phases = notes::names(all.iter().map(|one| one.series.phase_name()));
-    let mut scales = text::unique(all.iter().map(|one| one.scale));
-    scales.sort_unstable();
-    let scales = text::joined(scales.iter().map(ToString::to_string), ", ");
-    let workload = text::plain(first.series.workload);
-    let reason = reason(first.explained);
-    let says = format!("{workload} {scales} {}, {phases}: {worst}: {reason}", first.series.tier);
-    note(text::plain(first.engine), says)
+    scaling.told.iter().map(|one| note(text::plain(one.engine), one.says.clone())).collect()
 }
