@@ -28,8 +28,8 @@ use crate::summary::{self, Comparison, Group, Protocol, Shortfall};
 use crate::{scaling, text};
 use levels::Level;
 
-/// What every engine is and how it compares at one number of rows, by criterion: all that a ranking is
-/// made of.
+/// What every engine is and how it compares at one number of rows, by criterion: all that a ranking
+/// is made of.
 #[derive(Clone, Debug, Serialize)]
 pub struct AdviceTable {
     /// At about so many rows: of each workload the nearest scale counts, which `rests_on` names.
@@ -127,15 +127,16 @@ pub struct Facts {
     pub sql: bool,
     /// Whether it is a server that was given by its URL.
     pub by_url: bool,
-    /// The most memory it was seen to use in this tier at these scales, in bytes; `null` where it was not measured.
+    /// The most memory it was seen to use in this tier at these scales, in bytes; `null` where it
+    /// was not measured.
     pub peak_bytes: Option<f64>,
 }
 
 /// Advice at one number of rows after the other.
 #[derive(Clone, Debug, Serialize)]
 pub struct AdviceTables {
-    /// One for each scale that was measured, the smallest first, or the one nearest to the rows asked
-    /// for. Of each workload a table rests on the nearest scale alone.
+    /// One for each scale that was measured, the smallest first, or the one nearest to the rows
+    /// asked for. Of each workload a table rests on the nearest scale alone.
     pub tables: Vec<AdviceTable>,
     /// Between which scales the order of two engines turns, by criterion.
     pub turns: Vec<CriterionTurn>,

@@ -114,10 +114,10 @@ function lists({ tables, turns }: Advisable, scale: Scale, must: MustHaves, weig
     tier === must.tier && (weights[criterion] ?? 0) > 0 && !out.has(before) && !out.has(after));
   const said = unique(turning.map(({ says }) => says));
   return [
+    ...(said.length > 0 ? [h("section", { class: "whole" }, h("h3", {}, "Order turns"), h("ul", {}, said.map((says) => h("li", {}, says))))] : []),
     ...shown.map((table) => h("section", {},
       weighted && h("h3", {}, `At ${place(table, must.tier, weights) || "no scale"}`),
       ...shortList(table, must, weights))),
-    ...(said.length > 0 ? [h("section", {}, h("h3", {}, "Order turns"), h("ul", {}, said.map((says) => h("li", {}, says))))] : []),
   ];
 }
 

@@ -13,8 +13,8 @@ pub(super) struct Level<'a, 'c> {
     pub groups: Vec<&'c Group<'a>>,
 }
 
-/// The level nearest to `rows`; or one for each scale measured, the smallest first, but for those that
-/// have the groups of the one before.
+/// The level nearest to `rows`; or one for each scale measured, the smallest first, but for those
+/// that have the groups of the one before.
 pub(super) fn of<'a, 'c>(comparison: &'c Comparison<'a>, rows: Option<u64>) -> Vec<Level<'a, 'c>> {
     let measured = || comparison.groups.iter().filter_map(Group::row_count);
     let mut all: Vec<u64> = match rows {

@@ -59,8 +59,11 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     let secret = all.iter().flat_map(|(table, _)| &table.engines);
     let secret = secret.filter(|entry| !entry.facts.publishable && !entry.ratios.is_empty());
     let secret = text::unique(secret.map(|entry| entry.engine.as_str()));
-    let of_rows = rows.map(|rows| asked(rows, &all[0])).into_iter().collect();
-    let mut sections: Vec<(String, Vec<String>)> = vec![("Rows".to_owned(), of_rows)];
+    let of_rows = rows.map(|rows| asked(rows, &all[0]));
+    let several = || "at each scale measured; --rows N is for as many as you will have".to_owned();
+    let of_rows = of_rows.or_else(|| (all.len() > 1).then(several)).into_iter().collect();
+    let mut sections: Vec<(String, Vec<String>)> =
+        vec![("Rows".to_owned(), of_rows), ("Order turns".to_owned(), turns(all, tables))];
     let needs = needs(first);
     if first.weights.is_empty() {
         let says = "Nothing was weighed, so nobody is ranked: say what counts, such as \
@@ -78,7 +81,6 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
         sections.extend(all.iter().map(list));
     }
     let further = [
-        ("Order turns", turns(all, tables)),
         ("Measured", measured(tables, first)),
         ("Best at", best(all)),
         ("Not measured for it", left(all, |advice| &advice.unmeasured)),
@@ -121,7 +123,8 @@ fn asked(rows: u64, (table, advice): &(&AdviceTable, Advice)) -> String {
     let beyond = far(|decades| decades > 0.0 && decades <= 1.0);
     if !away.is_empty() {
         says += &format!(
-            "; more than ten times away, so no answer for {rows}: {away}: measure with --scale {rows}"
+            "; more than ten times away, so no answer for {rows}: {away}: measure with \
+             --scale {rows}"
         );
     }
     if !beyond.is_empty() {
@@ -130,8 +133,8 @@ fn asked(rows: u64, (table, advice): &(&AdviceTable, Advice)) -> String {
     says
 }
 
-/// Where the order turns by the weights, and in phases of what counts, among engines that have what they
-/// must.
+/// Where the order turns by the weights, and in phases of what counts, among engines that have what
+/// they must.
 fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
     let Some((_, first)) = all.first() else { return Vec::new() };
     let weighed = |id: &str| {

@@ -410,7 +410,8 @@ fn advice_is_given_at_each_scale_and_names_it() {
         "weights ingest 1 · at sensors 100k",
         "by these weights columns overtakes rows between 1k and 100k rows",
         "ingest: columns overtakes rows between 1k and 100k rows (load)",
-        "ingest: rows at sensors 1k; rows (no difference shown to columns) at sensors 10k; columns at sensors 100k. rows put in",
+        "ingest: rows at sensors 1k; rows (no difference shown to columns) at sensors 10k; \
+         columns at sensors 100k. rows put in",
     ] {
         assert!(shown.contains(says), "{says}\n{shown}");
     }

@@ -43,7 +43,8 @@ pub(super) fn of(scaling: &Scaling<'_>) -> Vec<CriterionTurn> {
     CRITERIA.iter().flat_map(of_one).collect()
 }
 
-/// Pairs of engines whose order in the whole is certain at two numbers of rows, and another at each.
+/// Pairs of engines whose order in the whole is certain at two numbers of rows, and another at
+/// each.
 pub(super) fn of_scores(all: &[(&AdviceTable, Advice)]) -> Vec<String> {
     let engines = all.iter().flat_map(|(_, advice)| &advice.ranked);
     let engines = text::unique(engines.map(|place| place.engine.as_str()));

@@ -35,7 +35,7 @@ pub(super) fn notes(
     if !surprises.is_empty() {
         notes.push(note(
             "surprise",
-            format!("{}: unexplained, see the tables", surprises.join("; ")),
+            format!("unexplained, see the tables: {}", surprises.join("; ")),
         ));
     }
     let unavailable = all.iter().filter(|one| one.status == Status::Unavailable);
@@ -91,8 +91,8 @@ fn unsupported(
     text::by_key(lacks.map(|one| (places(one, file, comparison), text::plain(one.engine))))
 }
 
-/// `events insert, htap insert_count and 3 more`; of several tiers those in which it was so, where it
-/// was not so in all: `events insert (power)`.
+/// `events insert, htap insert_count and 3 more`; of several tiers those in which it was so, where
+/// it was not so in all: `events insert (power)`.
 fn places(failure: &Failure<'_>, file: &ResultFile, comparison: &Comparison<'_>) -> String {
     if failure.is_everywhere(file) {
         return "everything".to_owned();

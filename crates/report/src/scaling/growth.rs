@@ -1,5 +1,5 @@
-//! How fast the time of one operation grows with the rows: time goes as a power of the rows, and the
-//! exponent of that power is measured.
+//! How fast the time of one operation grows with the rows: time goes as a power of the rows, and
+//! the exponent of that power is measured.
 
 use embermark_model::Scale;
 use serde::Serialize;
@@ -25,8 +25,8 @@ pub struct Growth<'a> {
     pub steps: Vec<Step>,
     /// The steps differ by so much that the exponent says little.
     pub bends: bool,
-    /// Some time is of a run that was stopped at the longest run time: of a load that is the time at
-    /// fewer rows.
+    /// Some time is of a run that was stopped at the longest run time: of a load that is the time
+    /// at fewer rows.
     pub stopped: bool,
 }
 

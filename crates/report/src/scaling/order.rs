@@ -37,8 +37,8 @@ pub struct Turn<'a> {
     pub open: Vec<Scale>,
     /// The slower one's time over the faster one's at `from`, and at `to`.
     pub ratios: [f64; 2],
-    /// The place of the fastest goes from the one to the other, alone or with others beside them that
-    /// no difference is shown to.
+    /// The place of the fastest goes from the one to the other, alone or with others beside them
+    /// that no difference is shown to.
     pub leads: bool,
 }
 

@@ -44,8 +44,8 @@ fn growth(title: &str, scaling: &Scaling<'_>, phases: &[&PhaseScaling<'_>]) -> A
         header: engines.iter().map(|engine| text::plain(engine)).collect(),
         rows: phases.iter().map(row).collect(),
     };
-    let says = "exponent x of time of one operation = c · rows^x, by least squares: 0 more rows cost \
-                nothing, 1 ten times the rows ten times the time; a question is one operation";
+    let says = "exponent x of time of one operation = c · rows^x, by least squares: 0 more rows \
+                cost nothing, 1 ten times the rows ten times the time; a question is one operation";
     let mut said = vec![note("x", says)];
     if grown().any(|growth| growth.bends) {
         said.push(note("a to b", "it bends: the exponent of the first and of the last step"));

@@ -47,8 +47,8 @@ impl Point<'_, '_> {
     }
 
     /// The time of a whole run for each row there is, in ns: the unit in which phases of a fixed
-    /// number of operations and those of one for each row grow alike. A closed loop for a time has no
-    /// whole: one operation is taken for it.
+    /// number of operations and those of one for each row grow alike. A closed loop for a time has
+    /// no whole: one operation is taken for it.
     pub fn per_row_ns(&self, time: &Time<'_, '_>) -> f64 {
         time.figure.per_op_ns * time.figure.ops.max(1) as f64 / self.rows as f64
     }

@@ -17,7 +17,8 @@ const MOST_LAG: f64 = 20.0;
 /// How phases begin that change rows and put none in.
 const CHANGES: [&str; 2] = ["update", "delete"];
 
-/// Of an engine whose commits survive more than others' in the tier, where rows are put in or changed.
+/// Of an engine whose commits survive more than others' in the tier, where rows are put in or
+/// changed.
 const SYNCED: &str = "its commits survive more than the tier asks, and the next engine's do not";
 /// Where that is written.
 const SYNCED_SECTION: &str = "docs/method.md#durability";
@@ -134,8 +135,8 @@ pub(super) fn of<'a>(series: &Series<'a, '_>, explanations: Explanations<'_>) ->
 /// An engine, how it stands out and how many times.
 type Found<'a, 'p, 'c> = (&'p Time<'a, 'c>, What<'a>, f64);
 
-/// Engines whose time for a row has grown too much since a scale of a tenth of the rows or less; the
-/// nearest such scale is taken.
+/// Engines whose time for a row has grown too much since a scale of a tenth of the rows or less;
+/// the nearest such scale is taken.
 fn growth<'a, 'p, 'c>(
     smaller: &[Point<'a, 'c>],
     point: &'p Point<'a, 'c>,
@@ -187,8 +188,8 @@ fn told(
     own.iter().find(of).map(|one| Reason { why: one.why, section: one.section })
 }
 
-/// Where rows are put in or changed, an engine that keeps more than the tier asks pays for what others do not
-/// do.
+/// Where rows are put in or changed, an engine that keeps more than the tier asks pays for what
+/// others do not do.
 fn synced(
     &SeriesId { tier, phase, .. }: &SeriesId<'_>,
     point: &Point<'_, '_>,

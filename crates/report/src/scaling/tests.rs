@@ -18,8 +18,8 @@ fn empty() -> ResultFile {
 /// What one engine took for one phase at some scales: rows, ns of one operation, operations.
 type Times<'a> = &'a [(u64, u64, u64)];
 
-/// A phase for each time, of the engine's cell at that scale: of as many trials as `percents` has, so
-/// many percent of the time each.
+/// A phase for each time, of the engine's cell at that scale: of as many trials as `percents` has,
+/// so many percent of the time each.
 fn add(file: &mut ResultFile, engine: &str, phase: &str, times: Times<'_>, percents: &[u64]) {
     let template = load(Path::new("tests/fixtures/schema-1.json")).unwrap().cells.swap_remove(0);
     for (rows, ns, ops) in times {
@@ -307,5 +307,5 @@ fn a_surprise_is_marked_in_its_table_and_told_below_it() {
     assert!(shown.contains("200 µs? 20.0x"), "{shown}");
     assert!(shown.contains("Surprises\n  a  sensors 10k process, read: 20.0x the time"), "{shown}");
     let screen = crate::overview(&file, &options, &crate::Files::default());
-    assert!(screen.contains("surprise  a read: unexplained"), "{screen}");
+    assert!(screen.contains("surprise  unexplained, see the tables: a read"), "{screen}");
 }
