@@ -115,6 +115,9 @@ fn fastest(title: &str, phases: &[&PhaseScaling<'_>], turns: Vec<&Overtaking<'_>
     } else {
         said.push(note("order turns", "nowhere among the fastest, all and of a family"));
     }
+    let shared = phases.iter().flat_map(|one| &one.fastest).any(|who| who.engines.len() > 1);
+    let says = "no difference to the first is shown; +1: nor of one more";
+    said.extend(shared.then(|| note(NOT_SIGNIFICANT, says)));
     Annotated { grid, notes: said }
 }
 

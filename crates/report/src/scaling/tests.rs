@@ -4,6 +4,7 @@ use embermark_model::result::{Cell, EngineFacts, PhaseResult, ResultFile, Run, T
 use embermark_model::{Explained, Scale, StandsOut, Status};
 
 use super::*;
+use crate::notes::Note;
 use crate::{load, summary};
 
 /// A file of `sensors` in the tier `process`, without cells.
@@ -161,7 +162,12 @@ fn an_order_that_may_be_chance_turns_nowhere() {
     add(&mut file, "a", "read", &[(1_000, 1_000, 10), (10_000, 1_200, 10)], WIDE);
     add(&mut file, "b", "read", &[(1_000, 1_200, 10), (10_000, 1_000, 10)], WIDE);
     assert_eq!(turns(&file), [""; 0]);
-    scaled(&file, &[], |scaling| assert_eq!(scaling.phases[0].leading, "a ≈ b at every scale"));
+    scaled(&file, &[], |scaling| {
+        assert_eq!(scaling.phases[0].leading, "a ≈ b at every scale");
+        let notes: Vec<Note> = grids(scaling).into_iter().flat_map(|grid| grid.notes).collect();
+        assert!(notes.iter().any(|note| note.about == "≈"), "{notes:?}");
+        assert!(notes.iter().any(|note| note.says.starts_with("nowhere among")), "{notes:?}");
+    });
 }
 
 #[test]
