@@ -182,3 +182,6 @@ impl ShowArgs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
