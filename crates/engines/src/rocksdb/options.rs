@@ -31,8 +31,8 @@ impl Sizes {
     /// A quarter is for buffers. A level is ten files, and the first is as large as the four full
     /// buffers that are compacted into it, which is all of the memory
     /// (<https://github.com/facebook/rocksdb/wiki/RocksDB-Tuning-Guide>). A shard has room for a
-    /// file, so that its filter, one block, is never too large for it: as shipped there are 64 shards
-    /// of half a megabyte and more, and a filter that does not fit is read from the file by every get.
+    /// file, so that a file's filter, which is one block, fits. As shipped there are up to 64
+    /// shards of half a megabyte and more, and a filter that does not fit is read by every get.
     pub(super) fn of(memory: u64) -> Self {
         let (shipped, least) = FILE;
         let (buffers, file) = (memory / 4, (memory / 10).clamp(least, shipped));
@@ -40,8 +40,7 @@ impl Sizes {
         Self { buffers, cache, shard_bits: (cache / file).max(1).ilog2(), file }
     }
 
-    /// The options in the library's words
-    /// (<https://github.com/facebook/rocksdb/wiki/Option-String-and-Option-Map>), the others those of
+    /// The options as a text for the library; what is no size is that of
     /// <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>.
     pub(super) fn options(self) -> String {
         let Self { buffers, cache, shard_bits, file } = self;
@@ -68,8 +67,8 @@ pub(super) fn reported(folder: &Path) -> io::Result<impl Iterator<Item = (&'stat
 }
 
 /// What the newest options file of a database says: what it really runs with. What is said of each
-/// column family stands there for each, that of the first (they are all alike) first. Behind it stands
-/// what the log says of the cache, which the file leaves out.
+/// column family stands there for each, that of the first (they are all alike) first. Behind it
+/// stands what the log says of the cache, which the file leaves out.
 pub(super) fn written(folder: &Path) -> io::Result<Vec<(String, String)>> {
     let mut newest = None;
     for entry in fs::read_dir(folder)? {
