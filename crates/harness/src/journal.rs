@@ -41,6 +41,8 @@ pub struct Journal {
     pub drift: Option<Drift>,
     /// The trials that counted, of a cell each.
     pub counted: Vec<EndedTrial>,
+    /// The trials that explained, of a cell each.
+    pub explained: Vec<EndedTrial>,
     /// Why bytes that reach storage were not counted, when so.
     pub not_counted: Option<String>,
     /// When the run ended, RFC 3339, UTC; absent when it was cut off.
@@ -57,6 +59,7 @@ impl Journal {
             trials: Vec::new(),
             drift: None,
             counted: Vec::new(),
+            explained: Vec::new(),
             not_counted: None,
             finished: None,
         }
@@ -76,6 +79,7 @@ impl Journal {
             Line::Warning { warning } => self.warnings.push(warning),
             Line::Drift { drift } => self.drift = Some(*drift),
             Line::Counted { counted } => self.counted.push(*counted),
+            Line::Explained { explained } => self.explained.push(*explained),
             Line::NotCounted { not_counted } => self.not_counted = Some(not_counted),
             Line::End { finished } => self.finished = Some(finished),
         }
@@ -97,6 +101,9 @@ pub struct Head {
     /// What reaches storage is counted after the timed trials.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts: bool,
+    /// What an operation asks of the system is counted after the timed trials.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explains: bool,
     /// Every cell, in plan order.
     pub cells: Vec<PlannedCell>,
 }
@@ -129,6 +136,7 @@ pub(crate) enum Line {
     Warning { warning: String },
     Drift { drift: Box<Drift> },
     Counted { counted: Box<EndedTrial> },
+    Explained { explained: Box<EndedTrial> },
     NotCounted { not_counted: String },
     End { finished: String },
 }
@@ -193,9 +201,12 @@ pub fn assemble(journal: &Journal) -> ResultFile {
     let warnings = warnings.chain(background_cpu::during(named)).collect();
     let cells = head.cells.iter().map(|planned| {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);
-        let counted = journal.counted.iter().find(|counted| counted.cell == planned.id);
-        let counting = counted.map(|counted| Box::new(counted.trial.clone()));
-        Cell { counting, ..cell(planned, own.map(|ended| ended.trial.clone()).collect()) }
+        let of_cell = |ended: &[EndedTrial]| {
+            let ended = ended.iter().find(|ended| ended.cell == planned.id);
+            ended.map(|ended| Box::new(ended.trial.clone()))
+        };
+        let (counting, explaining) = (of_cell(&journal.counted), of_cell(&journal.explained));
+        Cell { counting, explaining, ..cell(planned, own.map(|ended| ended.trial.clone()).collect()) }
     });
     ResultFile {
         schema: SCHEMA,
@@ -241,6 +252,7 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>) -> Cell {
         unpublishable,
         trials,
         counting: None,
+        explaining: None,
     }
 }
 
