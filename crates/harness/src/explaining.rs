@@ -72,7 +72,8 @@ impl Run<'_> {
             let Some(trial) = self.explain_cell(cell)? else { return Ok(false) };
             self.show_ending(&trial);
             let cell = cell.id.clone();
-            self.journal.add(Line::Explained { explained: Box::new(EndedTrial { cell, trial }) })?;
+            self.journal
+                .add(Line::Explained { explained: Box::new(EndedTrial { cell, trial }) })?;
         }
         Ok(true)
     }

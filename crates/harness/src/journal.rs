@@ -206,7 +206,11 @@ pub fn assemble(journal: &Journal) -> ResultFile {
             ended.map(|ended| Box::new(ended.trial.clone()))
         };
         let (counting, explaining) = (of_cell(&journal.counted), of_cell(&journal.explained));
-        Cell { counting, explaining, ..cell(planned, own.map(|ended| ended.trial.clone()).collect()) }
+        Cell {
+            counting,
+            explaining,
+            ..cell(planned, own.map(|ended| ended.trial.clone()).collect())
+        }
     });
     ResultFile {
         schema: SCHEMA,

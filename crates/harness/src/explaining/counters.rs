@@ -19,11 +19,13 @@ impl Counters {
     pub fn begin(pids: &[u32]) -> Self {
         let all = |event: Hardware, what: &str| {
             count(event, pids).map_err(|error| {
-                format!(
-                    "{what} were not counted: the kernel gives no such counter here ({error}); a \
-                     virtual machine often has none, and /proc/sys/kernel/perf_event_paranoid must \
-                     not be above 2"
-                )
+                let remedy = match error.kind() {
+                    io::ErrorKind::PermissionDenied => {
+                        "set /proc/sys/kernel/perf_event_paranoid to 2 or less"
+                    }
+                    _ => "a virtual machine often has no such counter",
+                };
+                format!("{what} were not counted: {error}; {remedy}")
             })
         };
         Self {

@@ -4,7 +4,9 @@
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 
-use libc::{PTRACE_SYSCALL_INFO_ENTRY, PTRACE_SYSCALL_INFO_EXIT, c_int, pid_t, ptrace_syscall_info};
+use libc::{
+    PTRACE_SYSCALL_INFO_ENTRY, PTRACE_SYSCALL_INFO_EXIT, c_int, pid_t, ptrace_syscall_info,
+};
 
 /// What a stop for a system call is told apart by, with `PTRACE_O_TRACESYSGOOD`.
 const SYSGOOD: c_int = 0x80;

@@ -34,7 +34,8 @@ pub(super) fn of<'a>(file: &'a ResultFile, statistics: &'a [Statistic<'a>]) -> V
             }
             for phase in &trial.phases {
                 let own = statistics.iter().find(|known| known.is_of(&cell.id, &phase.phase));
-                let statistic = own.filter(|_| !cell.is_counting(trial) && !cell.is_explaining(trial));
+                let statistic =
+                    own.filter(|_| !cell.is_counting(trial) && !cell.is_explaining(trial));
                 let of_phase = Line { phase: Some(phase), statistic, ..of_trial };
                 if phase.runs.is_empty() {
                     lines.push(of_phase);
