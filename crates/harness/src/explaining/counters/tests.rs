@@ -8,7 +8,7 @@ fn a_counter_of_a_process_counts_what_threads_do_that_it_starts_afterwards() {
     let mut counters = match count(Software::PAGE_FAULTS, &[std::process::id()]) {
         Ok(counters) => counters,
         Err(why) => {
-            embermark_skips::skipped("perf_event_open", &why.to_string());
+            embermark_skips::skipped("perf_event_open", why.to_string());
             return;
         }
     };
