@@ -164,7 +164,7 @@ fn an_ordinary_user_may_explain() {
     }
     // The program itself may lie where others cannot go.
     let ended = match command.output() {
-        Err(error) if geteuid().is_root() => return skipped("nobody", &error.to_string()),
+        Err(error) if geteuid().is_root() => return skipped("nobody", error.to_string()),
         ended => Ended::from(ended.unwrap()),
     };
     ended.with(0);

@@ -169,8 +169,8 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     if rows.any(|row| row.explained.iter().any(Option::is_some)) {
         let says = "what an operation cost: counted in runs of their own after the timed ones, system \
                     calls with every one of them traced; what the engine's threads did in the \
-                    background meanwhile is in it; a column that is not there is 0 for all (--explain \
-                    shows them)";
+                    background meanwhile is in it; a column that is missing is 0 for all, or counted \
+                    for nobody (--explain shows the tables)";
         notes.push(note("explained", says));
     }
     notes.extend(summary::not_explained(file).into_iter().map(|why| note("not explained", why)));
