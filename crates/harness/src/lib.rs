@@ -26,6 +26,7 @@ mod counting;
 pub mod device;
 mod disk;
 mod error;
+mod explaining;
 mod floor;
 pub mod interrupt;
 mod isolation;

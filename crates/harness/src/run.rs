@@ -61,6 +61,7 @@ pub fn run(
         plan: plan.clone(),
         databases: dirs.named.clone(),
         counts: options.count,
+        explains: options.explain,
         cells,
     };
     let journal = journal::Writer::create(&dirs.journal(), head)?;
@@ -152,7 +153,9 @@ impl Run<'_> {
         turns.retain(|turn| self.journal.ended(&runnable[turn.cell].id, turn.trial).is_none());
         let counts = self.counts(&runnable);
         let timed = (turns.len() + usize::from(again.is_some())) as u32;
-        let all = timed + counts.len() as u32;
+        let explains = self.explains(&runnable)?;
+        let counted = timed + counts.len() as u32;
+        let all = counted + explains.len() as u32;
         self.progress.note(&announced(all, self.plan));
         self.progress.started(all);
         let mut complete = self.take_steps(&turns, &runnable);
@@ -161,6 +164,9 @@ impl Run<'_> {
         }
         if matches!(complete, Ok(true)) {
             complete = self.count(&counts, timed);
+        }
+        if matches!(complete, Ok(true)) {
+            complete = self.explain(&explains, counted);
         }
         self.progress.finished();
         let complete = complete?;

@@ -9,6 +9,7 @@ use embermark_model::result::Trial;
 use embermark_workloads::machine;
 
 use crate::cgroup::Cgroup;
+use crate::explaining::Explain;
 use crate::isolation::{Disk, Isolation};
 use crate::outdir::OutDir;
 use crate::progress::{Progress, Silent};
@@ -41,6 +42,8 @@ pub(crate) enum Purpose<'a> {
     Floor,
     /// To be counted, each phase once; on a disk of its own, where there is one.
     Counting(Option<&'a Isolation>),
+    /// To be explained, each phase once, after a warm-up run where the plan has one.
+    Explaining(Explain),
 }
 
 impl Purpose<'_> {
@@ -50,6 +53,10 @@ impl Purpose<'_> {
             Self::Timing => plan.clone(),
             Self::Floor => Plan { clients: 1, target_rate: None, ..plan.clone() },
             Self::Counting(_) => Plan { runs: 1, warmup_runs: 0, ..plan.clone() },
+            Self::Explaining(_) => {
+                let warmup_runs = plan.warmup_runs.min(1);
+                Plan { runs: warmup_runs + 1, warmup_runs, ..plan.clone() }
+            }
         }
     }
 }
@@ -135,11 +142,15 @@ impl Run<'_> {
             window_ms,
             warm_up_ms,
             parent: std::process::id(),
+            explain: match purpose {
+                Purpose::Explaining(explain) => explain,
+                _ => Explain::Nothing,
+            },
         };
         let mut silent = Silent;
         let progress = match purpose {
             Purpose::Floor => &mut silent,
-            Purpose::Timing | Purpose::Counting(_) => &mut *self.progress,
+            _ => &mut *self.progress,
         };
         let ended = supervisor.run(&job, &log, progress);
         if !matches!(ended, Ok(Outcome { orderly: true, .. })) {

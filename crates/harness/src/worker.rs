@@ -1,7 +1,7 @@
 //! The child's side of a trial: one cell, measured, in a process of its own.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -16,11 +16,12 @@ use crate::Catalog;
 use crate::child::{die_with, exit, private_stdout};
 use crate::clock;
 use crate::companion::Starter;
+use crate::explaining::{Explainer, run_traced};
 use crate::loading::Loads;
 use crate::observing::{Traffic, Watching};
 use crate::probe;
 use crate::probes::Probes;
-use crate::protocol::{Event, Job};
+use crate::protocol::{Event, Explain, Job, send};
 
 /// The hidden `worker` command, with the engines and workloads of this build.
 pub fn worker_main() -> ExitCode {
@@ -42,6 +43,9 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
     io::stdin().read_to_end(&mut job)?;
     let job: Job = serde_json::from_slice(&job)?;
     die_with(job.parent)?;
+    if job.explain == Explain::Calls {
+        return run_traced(job, &mut events.0);
+    }
     match run(&job, catalog, &mut events) {
         Ok(()) => events.send(&Event::Finished),
         Err(Stop::Parent(error)) => Err(error),
@@ -53,9 +57,7 @@ struct Events(File);
 
 impl Events {
     fn send(&mut self, event: &Event) -> io::Result<()> {
-        let mut line = serde_json::to_vec(event)?;
-        line.push(b'\n');
-        self.0.write_all(&line)
+        send(&mut self.0, event)
     }
 }
 
@@ -144,6 +146,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         bench: prepared.open(store, Reopener::of(engine, options))?,
         probes: Probes::new(server, job.url.is_some()),
         loads: Loads::of(job, engine),
+        explainer: Explainer::new(job.explain, server),
         server,
         traffic,
         events,
@@ -168,6 +171,7 @@ struct Trial<'a> {
     bench: Box<dyn Bench>,
     probes: Probes,
     loads: Loads,
+    explainer: Explainer,
     /// Root process of a private server.
     server: Option<u32>,
     traffic: Traffic,
@@ -183,6 +187,7 @@ impl Trial<'_> {
             PhaseResult { phase: name.to_owned(), execution, ops, ..PhaseResult::default() };
         self.events.send(&Event::OpenedPhase(Box::new(phase.clone())))?;
         let mut meter = Meter::new(self.job.plan.max_run_time_ms.map(Duration::from_millis));
+        self.explainer.watch(&mut meter);
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let lasts = self.bench.lasts(index);
         let (runs, warmup) =
@@ -194,6 +199,7 @@ impl Trial<'_> {
             let mut watching =
                 Watching::new(self.server, &self.job.site, self.job.own_disk, &self.traffic);
             let before = self.probes.begin();
+            let unexplained = self.explainer.begin();
             let began = clock::monotonic_ns();
             let answer = match self.bench.observe(index, &mut meter, &mut watching) {
                 Ok(answer) => answer,
@@ -208,6 +214,7 @@ impl Trial<'_> {
                 }
             };
             let between = began.zip(clock::monotonic_ns());
+            let explained = self.explainer.end(unexplained);
             let (engine, client) = self.probes.end(before);
             let measured = meter.measured();
             if let Err(problem) = time_is_known(measured) {
@@ -238,6 +245,7 @@ impl Trial<'_> {
                 loaded,
                 clients: meter.clients().to_vec(),
                 schedule: self.job.plan.target_rate.and_then(|rate| meter.schedule_kept(rate)),
+                explained,
             };
             self.events.send(&Event::Run { run: Box::new(ran), between })?;
             if measured.capped {

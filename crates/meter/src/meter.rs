@@ -34,7 +34,11 @@ pub struct Meter {
     pub(crate) open_loop: Option<OpenLoop>,
     /// What other meters measured of the same run.
     pub(crate) merged: MergedClients,
+    pub(crate) hook: Option<ClockHook>,
 }
+
+/// Is told that a clock is about to start (`true`), or has stopped.
+pub type ClockHook = fn(bool);
 
 /// What one run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +72,13 @@ impl Meter {
             measured: Measured::default(),
             open_loop: None,
             merged: MergedClients::default(),
+            hook: None,
         }
+    }
+
+    /// Has `hook` called around the clock of each run, and of each of several clients.
+    pub const fn on_clock(&mut self, hook: ClockHook) {
+        self.hook = Some(hook);
     }
 
     /// Has [`each`](Self::each) run its operations in an open loop, at the times of `schedule`;
@@ -86,6 +96,9 @@ impl Meter {
         if let Some(open_loop) = &mut self.open_loop {
             open_loop.reset();
         }
+        if let Some(hook) = self.hook {
+            hook(true);
+        }
         self.started = self.clock.ticks();
         self.deadline =
             self.cap.map_or(u64::MAX, |cap| self.started.saturating_add(self.ticks_of(cap)));
@@ -94,6 +107,9 @@ impl Meter {
     /// Stops the clock of a run. Work after it is not part of the run.
     pub fn stop(&mut self) {
         self.stopped = self.clock.ticks();
+        if let Some(hook) = self.hook {
+            hook(false);
+        }
         self.measured.elapsed_ns = self.clock.nanoseconds(self.started, self.stopped);
     }
 

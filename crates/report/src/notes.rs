@@ -174,6 +174,15 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
                     last run; total/byte: written/byte, maintenance included";
         notes.push(note("loads", says));
     }
+    let mut rows = comparison.groups.iter().flat_map(|group| &group.rows);
+    if rows.any(|row| row.explained.iter().any(Option::is_some)) {
+        let says = "what an operation cost: counted in runs of their own after the timed ones, system \
+                    calls with every one of them traced; what the engine's threads did in the \
+                    background meanwhile is in it; a column that is missing is 0 for all, or counted \
+                    for nobody (--explain shows the tables)";
+        notes.push(note("explained", says));
+    }
+    notes.extend(summary::not_explained(file).into_iter().map(|why| note("not explained", why)));
     notes
 }
 

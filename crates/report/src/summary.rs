@@ -3,6 +3,7 @@
 
 mod column;
 mod computed;
+mod explained;
 mod figure;
 mod loading;
 mod order;
@@ -21,6 +22,8 @@ use embermark_model::{CellId, Durability, Scale, Status};
 pub use column::{Amounts, Column, Quantity};
 pub use computed::compare;
 pub(crate) use computed::kind;
+pub(crate) use explained::not_explained;
+pub use explained::{Explanation, explained, explained_columns};
 pub use figure::{Figure, Stop};
 pub(crate) use figure::{counted, parts, per_operation, versions};
 pub use loading::{load_columns, loading};
@@ -88,6 +91,8 @@ pub struct Row<'a> {
     pub entries: Vec<Entry<'a>>,
     /// What it wrote and its maintenance, of a phase that inserts rows; in the same order.
     pub loadings: Vec<Option<Amounts>>,
+    /// What an operation of it asked of the system, where that was counted; in the same order.
+    pub explained: Vec<Option<Explanation>>,
 }
 
 /// What the times of a row are of. One row has one unit, or it would compare nothing.

@@ -16,6 +16,7 @@ export interface Page {
   unlike: string[];
   resource_columns: Column[];
   load_columns: Column[];
+  explained_columns: Column[];
   /** By id. */
   engines: Record<string, EngineFacts>;
   workloads: WorkloadFacts[];
@@ -113,6 +114,8 @@ export interface Entry {
   watched?: Watched[];
   /** What a phase that inserts rows wrote, and the maintenance after it. */
   loading?: Amounts;
+  /** What an operation asked of the system. */
+  explained?: { engine: Amounts; client?: Amounts; traced_ops: number | null; ops: number };
   /** By trial: elapsed ns, operations, 1 if a warm-up run plus 2 if stopped at the longest run time. */
   runs: [number, number, number][][];
 }
@@ -226,7 +229,7 @@ export interface Overtaking {
 export interface Column {
   key: string;
   about: string;
-  quantity: "time" | "bytes" | "count" | "ratio" | "share";
+  quantity: "time" | "bytes" | "count" | "number" | "ratio" | "share";
 }
 
 /** A table of one result, each line with its label first. */

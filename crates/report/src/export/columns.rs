@@ -72,6 +72,7 @@ pub(super) fn of(file: &ResultFile) -> Vec<Column> {
     columns.extend(shared());
     columns.extend(measured());
     columns.extend(observed(file));
+    columns.extend(super::explained::columns());
     columns
 }
 
@@ -274,7 +275,7 @@ fn word(name: &str, get: impl Fn(&Line<'_>) -> Option<String> + 'static) -> Colu
     column(name, Get::Text(Box::new(get)))
 }
 
-fn flag(name: &str, get: impl Fn(&Line<'_>) -> Option<bool> + 'static) -> Column {
+pub(super) fn flag(name: &str, get: impl Fn(&Line<'_>) -> Option<bool> + 'static) -> Column {
     column(name, Get::Flag(Box::new(get)))
 }
 
@@ -282,7 +283,7 @@ fn real(name: &str, get: impl Fn(&Line<'_>) -> Option<f64> + 'static) -> Column 
     column(name, Get::Real(Box::new(get)))
 }
 
-fn whole(name: &str, get: impl Fn(&Line<'_>) -> Option<u64> + 'static) -> Column {
+pub(super) fn whole(name: &str, get: impl Fn(&Line<'_>) -> Option<u64> + 'static) -> Column {
     column(name, Get::Whole(Box::new(move |line| i64::try_from(get(line)?).ok())))
 }
 

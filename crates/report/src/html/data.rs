@@ -14,7 +14,7 @@ use crate::advise::AdviceTables;
 use crate::grid::Annotated;
 use crate::notes::{Note, Section};
 use crate::scaling::Scaling;
-use crate::summary::{Amounts, Column, Figure, Usage};
+use crate::summary::{Amounts, Column, Explanation, Figure, Usage};
 
 /// The version of this form.
 pub const VERSION: u32 = 1;
@@ -36,6 +36,8 @@ pub struct Page<'a> {
     pub resource_columns: Vec<Column>,
     /// What is shown of loads and their maintenance.
     pub load_columns: Vec<Column>,
+    /// What is shown of what an operation asked of the system.
+    pub explained_columns: Vec<Column>,
     /// What is known of engines, by id.
     pub engines: BTreeMap<String, EngineFacts>,
     /// What is known of workloads.
@@ -226,6 +228,9 @@ pub struct EntryData<'a> {
     /// What a phase that inserts rows wrote, by the keys of [`Page::load_columns`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loading: Option<Amounts>,
+    /// What an operation asked of the system, by the keys of [`Page::explained_columns`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explained: Option<Explanation>,
     /// The runs of each trial: elapsed ns, operations, and 0, 1 (discarded), 2 (stopped at the
     /// cap) or 3 (both).
     pub runs: Vec<Vec<(u64, u64, u8)>>,

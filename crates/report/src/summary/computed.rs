@@ -7,7 +7,7 @@ use embermark_model::{CellId, Durability, Scale, Status};
 
 use super::{
     Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Unit, Usage,
-    loading, order, parts,
+    explained, loading, order, parts,
 };
 use crate::statistics::{includes_one, is_measure, ratio_interval};
 use crate::text;
@@ -52,6 +52,7 @@ fn group<'a>(
             unit: Unit::Run,
             entries: cells().map(|cell| entry(file, cell, phase)).collect(),
             loadings: cells().map(|cell| loading(cell?, phase?)).collect(),
+            explained: cells().map(|cell| explained(cell?, phase?)).collect(),
         };
         rank(&mut row, &engines, durability);
         row

@@ -117,6 +117,7 @@ fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
         unpublishable: false,
         trials,
         counting: None,
+        explaining: None,
     }
 }
 
