@@ -195,8 +195,8 @@ impl ResultRow for Row<'_> {
     fn float(&self, column: usize) -> Result<Option<f64>> {
         match self.value(column) {
             (_, ffi::SQLITE_NULL) => Ok(None),
-            // SAFETY: as in `value`.
             (value, ffi::SQLITE_FLOAT | ffi::SQLITE_INTEGER) => {
+                // SAFETY: as in `value`.
                 Ok(Some(unsafe { ffi::sqlite3_value_double(value) }))
             }
             _ => self.is_no(column, "number"),

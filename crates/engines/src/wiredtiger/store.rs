@@ -15,6 +15,7 @@ use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{
     Availability, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
+    as_set,
 };
 use ffi::{Connection, Refusal, Session};
 use tree::{Cursors, Tree};
@@ -23,16 +24,27 @@ pub(super) fn availability() -> Availability {
     Availability::Ready { version: ffi::version() }
 }
 
+/// Bytes of a leaf page on disk: as shipped, 32 KiB, unless fewer than 16,384 of them make the
+/// cache; 4 KiB, the unit of allocation, at least. A transaction of some thousand changes at random
+/// places changes as many pages, which have to fit the cache until it commits, and a read that
+/// misses the cache reads a page
+/// (<https://source.wiredtiger.com/mongodb-4.2/tune_page_size_and_comp.html>).
+fn leaf_page(memory: u64) -> u64 {
+    (memory / 16_384).next_power_of_two().clamp(4 << 10, 32 << 10)
+}
+
 /// Opens or makes a database.
 pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     // The library takes a megabyte at least.
     let mut config = format!("create,cache_size={}", options.memory.max(1 << 20));
     set.iter().for_each(|(name, values)| config.extend([",", name, "=", values[0]]));
-    let connection = Connection::open(&options.dir, &config)?;
+    let leaf = leaf_page(options.memory);
+    let connection = Connection::open(&options.dir, &config, leaf)?;
     let trees = Trees::new(&connection, options.durability != Durability::None)?;
     let created = settings::created_with(&options.dir)?;
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
     let settings = settings.map(|(name, value)| (name.as_str(), value.clone()));
+    let settings = settings.chain([("leaf_page_max", as_set(leaf))]);
     Ok(Opened::embedded(trees, ffi::version(), settings))
 }
 

@@ -55,3 +55,9 @@ fn a_conflict_with_another_client_is_told_as_one() {
     other.close().unwrap();
     store.close().unwrap();
 }
+
+#[test]
+fn leaf_pages_are_small_where_the_cache_is() {
+    let of = |mib: u64| leaf_page(mib << 20) >> 10;
+    assert_eq!([1, 16, 64, 100, 256, 1024].map(of), [4, 4, 4, 8, 16, 32]);
+}
