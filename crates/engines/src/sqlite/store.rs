@@ -66,6 +66,7 @@ impl Driver for Session {
         Prepared::new(&self.connection, sql)
     }
 
+    #[inline]
     fn run(
         &mut self,
         statement: &mut Prepared,
