@@ -9,7 +9,7 @@ use embermark_engines::registry;
 use embermark_harness::{Catalog, cells};
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::url::password_variable;
-use embermark_model::{Durability, Scale, ServerUrl};
+use embermark_model::{Durability, MemoryLimit, Scale, ServerUrl};
 use embermark_workloads::{WORKLOADS, Workload, find};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -101,6 +101,17 @@ pub struct PlanArgs {
     /// Cache memory given to every engine [default: 64MiB]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
+
+    /// Most memory for an engine, its server and the page cache of its files together, such as 256MiB,
+    /// or none: each a part of the comparison of its own. Within a limit the cache is no more than a
+    /// quarter of it. Needs root or a delegated control group [default: none]
+    #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
+    pub memory_limit: Vec<String>,
+
+    /// Close the database before each run of a phase that reads, drop its files from memory and open
+    /// it again, outside the clock: for sensors, contacts and events on embedded engines
+    #[arg(long)]
+    pub cold: bool,
 
     /// Seed of synthetic rows, operation sequences and trial order [default: 42]
     #[arg(long, value_name = "N")]
@@ -224,6 +235,8 @@ impl PlanArgs {
             },
             seed: self.seed.unwrap_or(42),
             memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,
+            memory_limits: memory_limits(&self.memory_limit, self.memory.as_deref())?,
+            cold: self.cold,
             urls: urls(&self.url)?,
             accepted_licences: unique(self.accept_license.into_iter().map(Ok))?,
         };
@@ -287,6 +300,28 @@ fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
     }
 }
 
+/// Limits of memory, `none` for none. A cache that is asked for must fit into each.
+fn memory_limits(
+    texts: &[String],
+    cache: Option<&str>,
+) -> Result<Vec<Option<MemoryLimit>>, Failure> {
+    let limit = |text: &String| match text.as_str() {
+        "none" => Ok(None),
+        text => size("--memory-limit", text).map(|bytes| Some(MemoryLimit(bytes))),
+    };
+    let limits = unique(texts.iter().map(limit))?;
+    let asked = cache.map_or(Ok(0), memory)?;
+    match limits.iter().flatten().find(|limit| limit.cache(asked) < asked) {
+        Some(limit) => Err(Failure::usage(format!(
+            "--memory {} leaves too little of --memory-limit {limit} for the page cache and the rest \
+             of an engine: give at most a quarter, {}, or leave --memory out",
+            cache.unwrap_or_default(),
+            MemoryLimit(limit.cache(asked))
+        ))),
+        None => Ok(limits),
+    }
+}
+
 fn memory(text: &str) -> Result<u64, Failure> {
     match bytes(text)? {
         bytes if bytes >= 1 << 20 => Ok(bytes),
@@ -296,8 +331,13 @@ fn memory(text: &str) -> Result<u64, Failure> {
 
 /// A size given with --memory, in bytes.
 pub fn bytes(text: &str) -> Result<u64, Failure> {
+    size("--memory", text)
+}
+
+/// A size given with an option, in bytes.
+fn size(option: &str, text: &str) -> Result<u64, Failure> {
     text.parse::<ByteSize>().map(|ByteSize(bytes)| bytes).map_err(|_| {
-        Failure::usage(format!("--memory '{text}' is not a size: write for example 64MiB or 1GB"))
+        Failure::usage(format!("{option} '{text}' is not a size: write for example 64MiB or 1GB"))
     })
 }
 

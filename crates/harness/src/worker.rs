@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -13,9 +14,12 @@ use embermark_model::result::{self, Latency, PhaseResult, Run};
 use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
 
 use crate::Catalog;
+use crate::cgroup;
 use crate::child::{die_with, exit, private_stdout};
 use crate::clock;
+use crate::cold;
 use crate::companion::Starter;
+use crate::heap;
 use crate::loading::Loads;
 use crate::observing::{Traffic, Watching};
 use crate::probe;
@@ -101,7 +105,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let options = OpenOptions {
         dir: job.site.clone(),
         durability: job.cell.durability,
-        memory: job.plan.memory_bytes,
+        memory: job.cell.cache_bytes(job.plan.memory_bytes),
         url: job.url.clone(),
         guest: job.guest.clone(),
         link: traffic.link(),
@@ -123,11 +127,16 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         companions: Some(Rc::new(Starter::of(&job.cell, options.clone())?)),
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
+    enter(&job.groups)?;
     let baseline_bytes = probe::resident_bytes(std::process::id());
 
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&options)?;
     let open_ns = began.elapsed().as_nanos() as u64;
+    let reopener = match job.plan.cold {
+        true => cold::reopener(engine, options),
+        false => Reopener::of(engine, options),
+    };
     let trial = result::Trial {
         version: Some(version),
         settings: settings.into_iter().collect(),
@@ -141,7 +150,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         job,
         // An engine that does nothing answers nothing.
         checked: job.cell.engine != "null",
-        bench: prepared.open(store, Reopener::of(engine, options))?,
+        bench: prepared.open(store, reopener)?,
         probes: Probes::new(server, job.url.is_some()),
         loads: Loads::of(job, engine),
         server,
@@ -160,6 +169,17 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         }
     }
     Ok(trial.bench.finish()?)
+}
+
+/// Enters the control group of the trial: what memory is taken from now on is charged to it. What was
+/// freed before goes back first, or it would be used again uncharged.
+fn enter(groups: &[PathBuf]) -> Result<(), Stop> {
+    if groups.is_empty() {
+        return Ok(());
+    }
+    heap::trim();
+    cgroup::add(groups, std::process::id())
+        .map_err(|error| failed(format!("the control group of the trial: {error}")))
 }
 
 struct Trial<'a> {

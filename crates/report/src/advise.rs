@@ -143,7 +143,7 @@ fn rests_on(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<RestsOn> {
     let of = |(tier, workload): (Durability, &str)| {
         let groups = comparison.groups.iter();
         let groups = groups.filter(|group| (group.durability, group.workload) == (tier, workload));
-        let scales: Vec<String> = groups.map(|group| group.scale.to_string()).collect();
+        let scales: Vec<String> = groups.map(|group| group.extent().to_string()).collect();
         let cells = file.cells.iter();
         let protocol = Protocol::of(
             cells.filter(|cell| (cell.id.durability, &*cell.id.workload) == (tier, workload)),
@@ -160,7 +160,7 @@ fn shortfalls(file: &ResultFile, engine: &str, tier: Durability) -> Vec<String> 
         file.cells.iter().filter(|cell| (&*cell.id.engine, cell.id.durability) == (engine, tier));
     let short = own.filter_map(|cell| {
         let (id, shortfall) = (&cell.id, Shortfall::of(cell, None)?);
-        let place = format!("{} {} {}", id.workload, id.scale, id.variant);
+        let place = format!("{} {} {}", id.workload, id.extent(), id.variant);
         Some(format!("{}: {}", text::plain(&place), shortfall.beside(None)))
     });
     short.collect()

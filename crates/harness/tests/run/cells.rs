@@ -41,6 +41,8 @@ pub fn plan(engines: &[&str]) -> Plan {
         as_published: false,
         window_ms: None,
         warm_up_ms: None,
+        memory_limits: Vec::new(),
+        cold: false,
         rate: Rate::default(),
         clients: 1,
         target_rate: None,

@@ -61,7 +61,7 @@ fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Not
 
 /// Who did not keep up in a workload, and what they did not do.
 fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Vec<String> {
-    let workload = naming::workload(comparison, line.group.workload, line.group.scale);
+    let workload = naming::workload(comparison, line.group.workload, line.group.extent());
     let engines = line.group.engines.iter().zip(&line.boxes);
     let who = engines.filter_map(|(engine, standing)| match standing {
         Standing::Behind(shortfall) => {

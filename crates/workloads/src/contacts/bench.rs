@@ -143,6 +143,9 @@ impl Bench for ContactsBench {
             _ if step.changes_rows() => self.rebuild()?,
             _ => self.make_ready()?,
         }
+        if step != Phase::Insert {
+            self.book.chill()?;
+        }
         self.book.ready(step, self.cell.strategy)
     }
 

@@ -81,6 +81,13 @@ impl AddressBook for DocumentBook {
         self.read(Filter::Key(&[Value::Int(id)]))
     }
 
+    fn chill(&mut self) -> Result<()> {
+        if self.store.chill()? {
+            self.collection = self.store.collection(&CONTACTS)?;
+        }
+        Ok(())
+    }
+
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
             let source = RowSource::new(contacts, None, meter);

@@ -132,6 +132,13 @@ impl AddressBook for KvBook {
         })
     }
 
+    fn chill(&mut self) -> Result<()> {
+        if self.store.chill()? {
+            self.table = table(&mut *self.store)?;
+        }
+        Ok(())
+    }
+
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
             let sorted = self.store.bulk_sorted();

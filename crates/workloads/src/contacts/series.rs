@@ -172,6 +172,10 @@ impl AddressBook for SeriesBook {
         self.read(&format!(" WHERE time = {id}"))
     }
 
+    fn chill(&mut self) -> Result<()> {
+        self.store.chill().map(drop)
+    }
+
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let inserted = if by == Strategy::Bulk {
             let mut points = Loaded::new(RowSource::new(contacts, None, meter));

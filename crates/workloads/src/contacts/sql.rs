@@ -162,6 +162,13 @@ impl AddressBook for SqlBook {
         self.read(statement, Param::Int(id))
     }
 
+    fn chill(&mut self) -> Result<()> {
+        if self.store.chill()? {
+            self.prepared.clear();
+        }
+        Ok(())
+    }
+
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
             let sorted = self.store.bulk_sorted();

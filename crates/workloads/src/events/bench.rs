@@ -117,7 +117,11 @@ impl Bench for EventsBench {
                 self.state = State::Dirty;
                 self.load_all()?;
             }
-            Phase::Gps | Phase::Co2 | Phase::Logs | Phase::Open => self.make_ready()?,
+            Phase::Open => self.make_ready()?,
+            Phase::Gps | Phase::Co2 | Phase::Logs => {
+                self.make_ready()?;
+                self.store.chill()?;
+            }
         }
         self.store.ready(step)
     }

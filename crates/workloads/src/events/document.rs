@@ -227,6 +227,13 @@ impl Telemetry for DocumentEvents {
         })
     }
 
+    fn chill(&mut self) -> Result<()> {
+        if self.store.chill()? {
+            self.collection = self.store.collection(self.def)?;
+        }
+        Ok(())
+    }
+
     fn reopen(&mut self) -> Result<u64> {
         self.store.reopen()?;
         let (key, columns) = ([Value::Int(FIRST)], &["bucket"]);

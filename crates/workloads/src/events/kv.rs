@@ -249,6 +249,13 @@ impl Telemetry for KvEvents {
         failed.map_or(Ok(()), Err)
     }
 
+    fn chill(&mut self) -> Result<()> {
+        if self.store.chill()? {
+            self.table = table(&mut *self.store, self.index)?;
+        }
+        Ok(())
+    }
+
     fn reopen(&mut self) -> Result<u64> {
         self.store.reopen()?;
         self.table = table(&mut *self.store, self.index)?;

@@ -48,6 +48,7 @@ impl Workload for Events {
             },
             reads_files: false,
             lasts: false,
+            cold: true,
             searches: &[],
             points: &[],
         }

@@ -114,6 +114,9 @@ pub(super) trait Telemetry {
     /// Visits every event, in any order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()>;
 
+    /// Opens the database again with nothing of it in memory, where reads are to be cold.
+    fn chill(&mut self) -> Result<()>;
+
     /// Opens the database again and reads the first event by its id, since an engine may put off
     /// recovery until it is asked; how many there are of that id.
     fn reopen(&mut self) -> Result<u64>;

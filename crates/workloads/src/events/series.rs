@@ -177,6 +177,10 @@ impl Telemetry for SeriesEvents {
     }
 
     /// The first point in place of the one of an id, which is no key here.
+    fn chill(&mut self) -> Result<()> {
+        self.store.chill().map(drop)
+    }
+
     fn reopen(&mut self) -> Result<u64> {
         self.store.reopen()?;
         let mut found = 0;

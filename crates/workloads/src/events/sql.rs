@@ -160,6 +160,13 @@ impl Telemetry for SqlEvents {
         })
     }
 
+    fn chill(&mut self) -> Result<()> {
+        if self.store.chill()? {
+            self.prepared.clear();
+        }
+        Ok(())
+    }
+
     fn reopen(&mut self) -> Result<u64> {
         self.prepared.clear();
         self.store.reopen()?;

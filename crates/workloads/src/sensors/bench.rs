@@ -18,11 +18,17 @@ use crate::loaded::{Loads, State};
 use crate::{Bench, CheckError, OpenedPhase, Prepared, first};
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
-        let log = family::open(store, self.sequences.newest.len())?;
+    fn open(
+        self: Box<Self>,
+        store: Store,
+        reopener: Reopener,
+    ) -> Result<Box<dyn Bench>, EngineError> {
+        let cold = reopener.is_cold();
+        let log = family::open(store, reopener, self.sequences.newest.len())?;
         let phases = self.phases(&*log);
         let mut bench = SensorBench {
             log,
+            cold,
             clients: None,
             cell: *self,
             phases,
@@ -40,6 +46,8 @@ struct SensorBench {
     /// Those that are in, where there are to be several: closed before the log is.
     clients: Option<Clients>,
     log: Box<dyn SensorLog>,
+    /// Whether reads are to be cold.
+    cold: bool,
     cell: PreparedCell,
     phases: Vec<OpenedPhase>,
     state: State,
@@ -137,6 +145,10 @@ impl Bench for SensorBench {
             // Rebuilt even before the first run, so that all runs find the same state.
             _ if changes_rows(step) => self.rebuild()?,
             _ => self.make_ready()?,
+        }
+        if self.cold && step != Phase::Load {
+            self.close_clients()?;
+            self.log.chill()?;
         }
         self.found.empty(&self.cell.oracle);
         self.open_clients()?;

@@ -70,6 +70,7 @@ impl Workload for Sensors {
             published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["single"]),
             reads_files: true,
             lasts: false,
+            cold: true,
             searches: &[],
             // In one transaction, as `single` changes rows, there is one client.
             points: &[
