@@ -151,6 +151,9 @@ fn cannot_be_had(id: &CellId, engine: &dyn Engine, plan: &Plan) -> Option<&'stat
         return Some("a server given by its URL is under no limit of ours");
     }
     match engine.info().kind {
+        Kind::Reference if id.memory_limit.is_some() => {
+            Some("it keeps every row in memory: a limit ends it and slows nothing down")
+        }
         Kind::Server if plan.cold => Some(
             "cold reads of a server take stopping it and starting it on its data again, which \
                   its adapter does not",

@@ -92,6 +92,7 @@ fn trial(phases: Vec<PhaseResult>) -> Trial {
         version: None,
         settings: BTreeMap::new(),
         baseline_bytes: None,
+        limited_peak_bytes: None,
         open_ns: None,
         phases,
         disk: None,
