@@ -124,6 +124,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         clients: job.plan.clients,
         target_rate: job.plan.target_rate,
         p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
+        cold: job.plan.cold,
         companions: Some(Rc::new(Starter::of(&job.cell, options.clone())?)),
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
@@ -133,10 +134,6 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&options)?;
     let open_ns = began.elapsed().as_nanos() as u64;
-    let reopener = match job.plan.cold {
-        true => cold::reopener(engine, options),
-        false => Reopener::of(engine, options),
-    };
     let trial = result::Trial {
         version: Some(version),
         settings: settings.into_iter().collect(),
@@ -150,7 +147,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         job,
         // An engine that does nothing answers nothing.
         checked: job.cell.engine != "null",
-        bench: prepared.open(store, reopener)?,
+        bench: prepared.open(store, Reopener::of(engine, options))?,
         probes: Probes::new(server, job.url.is_some()),
         loads: Loads::of(job, engine),
         server,
@@ -210,6 +207,9 @@ impl Trial<'_> {
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
+            if self.job.plan.cold && self.bench.user_bytes(index, 0).is_none() {
+                cold::drop_pages(&self.job.site).map_err(failed)?;
+            }
             let device = self.loads.begin();
             let mut watching =
                 Watching::new(self.server, &self.job.site, self.job.own_disk, &self.traffic);

@@ -192,6 +192,8 @@ pub struct Spec {
     pub target_rate: Option<u64>,
     /// Limit of the 99th percentile of commit latency at the highest rate.
     pub p99_limit: Duration,
+    /// Whether the database is opened again before each run of a phase that reads.
+    pub cold: bool,
     /// Starts processes that take part; none where nobody can.
     pub companions: Option<Rc<dyn Companions>>,
 }
@@ -209,6 +211,7 @@ impl Spec {
             clients: 1,
             target_rate: None,
             p99_limit: Duration::from_millis(100),
+            cold: false,
             companions: None,
         }
     }

@@ -28,21 +28,8 @@ impl<S: Family + ?Sized> Reopenable<S> {
 
     /// Closes the store and opens its database again, as a program does that starts anew.
     pub(crate) fn reopen(&mut self) -> Result<()> {
-        self.reopen_by(Reopener::reopen)
-    }
-
-    /// The same with nothing of the database in memory, where reads are to be cold; whether they are.
-    pub(crate) fn chill(&mut self) -> Result<bool> {
-        let cold = self.reopener.is_cold();
-        if cold {
-            self.reopen_by(Reopener::reopen_cold)?;
-        }
-        Ok(cold)
-    }
-
-    fn reopen_by(&mut self, by: fn(&Reopener, Store) -> Result<Store>) -> Result<()> {
         if let Some(store) = self.store.take() {
-            let opened = by(&self.reopener, store.into_store())?;
+            let opened = self.reopener.reopen(store.into_store())?;
             self.store = Some(S::of(opened).ok_or_else(|| {
                 EngineError::failed("the engine", "open its database again", "of another family")
             })?);

@@ -64,9 +64,9 @@ impl Indexed {
 
     /// Opens a database again as a store with indexes.
     pub fn reopener(plain: Reopener) -> Reopener {
-        plain.dressed(|store| match store {
-            Store::Kv(store) => Store::Kv(Self::new(store)),
-            other => other,
+        Reopener::new(move |store| match plain.reopen(store)? {
+            Store::Kv(store) => Ok(Store::Kv(Self::new(store))),
+            other => Ok(other),
         })
     }
 

@@ -77,15 +77,12 @@ impl AddressBook for DocumentBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen()?;
+        self.reopen()?;
         self.read(Filter::Key(&[Value::Int(id)]))
     }
 
-    fn chill(&mut self) -> Result<()> {
-        if self.store.chill()? {
-            self.collection = self.store.collection(&CONTACTS)?;
-        }
-        Ok(())
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {

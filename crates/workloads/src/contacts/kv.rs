@@ -122,8 +122,7 @@ impl AddressBook for KvBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen()?;
-        self.table = table(&mut *self.store)?;
+        self.reopen()?;
         let (key, table) = (record::key(id), self.table);
         self.store.within(Scope::PerOperation, |each| {
             let value = each.get(table, &key)?;
@@ -132,10 +131,9 @@ impl AddressBook for KvBook {
         })
     }
 
-    fn chill(&mut self) -> Result<()> {
-        if self.store.chill()? {
-            self.table = table(&mut *self.store)?;
-        }
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()?;
+        self.table = table(&mut *self.store)?;
         Ok(())
     }
 

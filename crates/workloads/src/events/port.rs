@@ -114,12 +114,11 @@ pub(super) trait Telemetry {
     /// Visits every event, in any order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()>;
 
-    /// Opens the database again with nothing of it in memory, where reads are to be cold.
-    fn chill(&mut self) -> Result<()>;
+    /// Closes the database and opens it again.
+    fn reopen(&mut self) -> Result<()>;
 
-    /// Opens the database again and reads the first event by its id, since an engine may put off
-    /// recovery until it is asked; how many there are of that id.
-    fn reopen(&mut self) -> Result<u64>;
+    /// Reads the first event by its id; how many there are of that id.
+    fn first(&mut self) -> Result<u64>;
 
     /// The store: its maintenance, and that the next [`reopen`](Self::reopen) is to recover what the
     /// log holds.

@@ -23,12 +23,10 @@ impl Prepared for PreparedCell {
         store: Store,
         reopener: Reopener,
     ) -> Result<Box<dyn Bench>, EngineError> {
-        let cold = reopener.is_cold();
         let log = family::open(store, reopener, self.sequences.newest.len())?;
         let phases = self.phases(&*log);
         let mut bench = SensorBench {
             log,
-            cold,
             clients: None,
             cell: *self,
             phases,
@@ -46,8 +44,6 @@ struct SensorBench {
     /// Those that are in, where there are to be several: closed before the log is.
     clients: Option<Clients>,
     log: Box<dyn SensorLog>,
-    /// Whether reads are to be cold.
-    cold: bool,
     cell: PreparedCell,
     phases: Vec<OpenedPhase>,
     state: State,
@@ -146,9 +142,9 @@ impl Bench for SensorBench {
             _ if changes_rows(step) => self.rebuild()?,
             _ => self.make_ready()?,
         }
-        if self.cold && step != Phase::Load {
+        if self.cell.cold && step != Phase::Load {
             self.close_clients()?;
-            self.log.chill()?;
+            self.log.reopen()?;
         }
         self.found.empty(&self.cell.oracle);
         self.open_clients()?;

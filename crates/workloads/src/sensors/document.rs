@@ -205,11 +205,8 @@ impl SensorLog for DocumentLog {
         Ok(())
     }
 
-    fn chill(&mut self) -> Result<()> {
-        if self.store.chill()? {
-            self.collection = self.store.collection(&READINGS)?;
-        }
-        Ok(())
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()
     }
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {

@@ -79,10 +79,9 @@ impl SensorLog for KvLog {
         self.store.clear(self.table)
     }
 
-    fn chill(&mut self) -> Result<()> {
-        if self.store.chill()? {
-            self.table = table(&mut *self.store)?;
-        }
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()?;
+        self.table = table(&mut *self.store)?;
         Ok(())
     }
 

@@ -96,6 +96,14 @@ impl Workload for Sensors {
         } else {
             Vec::new()
         };
-        Ok(Box::new(PreparedCell { rows, oracle, sequences, strategy, load, shares }))
+        Ok(Box::new(PreparedCell {
+            rows,
+            oracle,
+            sequences,
+            strategy,
+            load,
+            cold: spec.cold,
+            shares,
+        }))
     }
 }

@@ -79,8 +79,8 @@ pub(super) trait SensorLog {
         Ok(())
     }
 
-    /// Opens the database again with nothing of it in memory, where reads are to be cold.
-    fn chill(&mut self) -> Result<()>;
+    /// Closes the database and opens it again, with tables and statements as before.
+    fn reopen(&mut self) -> Result<()>;
 
     /// Puts rows into the empty log; returns the number of rows that the engine says it took.
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64>;

@@ -207,8 +207,8 @@ impl SensorLog for SeriesLog {
         self.store.clear(READINGS)
     }
 
-    fn chill(&mut self) -> Result<()> {
-        self.store.chill().map(drop)
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()
     }
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {

@@ -103,11 +103,9 @@ impl SensorLog for SqlLog {
         Ok(())
     }
 
-    fn chill(&mut self) -> Result<()> {
-        if self.store.chill()? {
-            self.prepared.clear();
-        }
-        Ok(())
+    fn reopen(&mut self) -> Result<()> {
+        self.prepared.clear();
+        self.store.reopen()
     }
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
