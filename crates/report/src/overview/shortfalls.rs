@@ -35,9 +35,9 @@ pub(super) fn notes(
         let says = format!("{absent}; 'embermark engines' and the tables say what it takes");
         notes.push(note(Status::Unavailable.name(), says));
     }
-    let cannot = unsupported(&all, file, comparison);
-    notes.extend(limited(cannot.iter(), |(places, engines)| {
-        note(Status::Unsupported.name(), format!("{places}: {}", engines.join(", ")))
+    let cannot = unsupported(&all, file, comparison, lines);
+    notes.extend(limited(cannot.iter(), |(places, says)| {
+        note(Status::Unsupported.name(), format!("{places}: {}", says.join(", ")))
     }));
     if file.manifest.finished.is_none() {
         let says = "the run was cut off; 'embermark run --resume' with its folder goes on with it";
@@ -72,14 +72,26 @@ fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Vec<String> {
     who.collect()
 }
 
-/// What cannot be done, and the engines that cannot: engines that lack the same stand together.
+/// What cannot be done, and the engines that cannot: engines that lack the same stand together. Of
+/// what nobody could do here the reason stands in their place.
 fn unsupported(
     all: &[Failure<'_>],
     file: &ResultFile,
     comparison: &Comparison<'_>,
+    lines: &[Line<'_>],
 ) -> Vec<(String, Vec<String>)> {
+    let untried = |failure: &Failure<'_>| {
+        let of = |line: &&Line<'_>| failure.places.iter().any(|place| line.group.holds(place.id));
+        let mut lines = lines.iter().filter(of).peekable();
+        lines.peek().is_some() && lines.all(|line| line.steps.is_empty())
+    };
     let lacks = all.iter().filter(|one| one.status == Status::Unsupported);
-    text::by_key(lacks.map(|one| (places(one, file, comparison), text::plain(one.engine))))
+    let says = |one: &Failure<'_>| match untried(one) {
+        true => one.text.clone(),
+        false => text::plain(one.engine),
+    };
+    let all = text::by_key(lacks.map(|one| (places(one, file, comparison), says(one))));
+    all.into_iter().map(|(places, says)| (places, text::unique(says))).collect()
 }
 
 /// `events insert, htap insert_count and 3 more`; of several tiers those in which it was so, where it
