@@ -3,18 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use bytesize::ByteSize;
 use clap::Args;
 use embermark_engines::registry;
 use embermark_harness::{Catalog, cells};
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::url::password_variable;
-use embermark_model::{Durability, MemoryLimit, Scale, ServerUrl};
+use embermark_model::{Durability, Scale, ServerUrl};
 use embermark_workloads::{WORKLOADS, Workload, find};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::error::Failure;
+
+mod memory;
+
+pub use memory::bytes;
+use memory::{memory, memory_limits};
 
 /// What to measure. The same names stand in a plan file; the command line wins over the file.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -298,47 +302,6 @@ fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
             "{option} '{text}' is not a time: write for example 20s, 500ms or 2m"
         ))),
     }
-}
-
-/// Limits of memory, `none` for none. A cache that is asked for must fit into each.
-fn memory_limits(
-    texts: &[String],
-    cache: Option<&str>,
-) -> Result<Vec<Option<MemoryLimit>>, Failure> {
-    let limit = |text: &String| match text.as_str() {
-        "none" => Ok(None),
-        text => size("--memory-limit", text).map(|bytes| Some(MemoryLimit(bytes))),
-    };
-    let limits = unique(texts.iter().map(limit))?;
-    let asked = cache.map_or(Ok(0), memory)?;
-    match limits.iter().flatten().find(|limit| limit.cache(asked) < asked) {
-        Some(limit) => Err(Failure::usage(format!(
-            "--memory {} leaves too little of --memory-limit {limit} for the page cache and the rest \
-             of an engine: give at most a quarter, {}, or leave --memory out",
-            cache.unwrap_or_default(),
-            MemoryLimit(limit.cache(asked))
-        ))),
-        None => Ok(limits),
-    }
-}
-
-fn memory(text: &str) -> Result<u64, Failure> {
-    match bytes(text)? {
-        bytes if bytes >= 1 << 20 => Ok(bytes),
-        _ => Err(Failure::usage(format!("--memory {text} is too little: give at least 1MiB"))),
-    }
-}
-
-/// A size given with --memory, in bytes.
-pub fn bytes(text: &str) -> Result<u64, Failure> {
-    size("--memory", text)
-}
-
-/// A size given with an option, in bytes.
-fn size(option: &str, text: &str) -> Result<u64, Failure> {
-    text.parse::<ByteSize>().map(|ByteSize(bytes)| bytes).map_err(|_| {
-        Failure::usage(format!("{option} '{text}' is not a size: write for example 64MiB or 1GB"))
-    })
 }
 
 fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
