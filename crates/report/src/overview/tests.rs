@@ -196,13 +196,13 @@ fn a_limit_that_could_not_be_set_leaves_a_row_of_dashes_and_its_reason_once() {
         let mut cell = of("sensors", 1_000, cell(engine, "single", &[]));
         cell.id.memory_limit = Some(MemoryLimit(256 << 20));
         cell.trials.clear();
-        ending(Status::Unsupported, "a limit of memory takes a control group: run as root", cell)
+        ending(Status::Unsupported, "takes root or a delegated control group", cell)
     };
     let free = |engine: &str, ns| of("sensors", 1_000, cell(engine, "single", &[("read", ns)]));
     let file = result([free("a", 10), free("b", 20), within("a"), within("b")]);
     let shown = screen(&file, 100);
     assert_eq!(box_of(&shown, "sensors 1k within 256 MiB", "b"), "-", "{shown}");
-    let says = "sensors 1k within 256 MiB: a limit of memory takes a control group: run as root";
+    let says = "sensors 1k within 256 MiB: takes root or a delegated control group";
     assert_eq!(shown.matches(says).count(), 1, "{shown}");
 }
 
