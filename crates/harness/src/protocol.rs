@@ -23,6 +23,9 @@ pub struct Job {
     pub site: PathBuf,
     /// Whether `site` lies on a disk that nobody else uses.
     pub own_disk: bool,
+    /// Folders of the control group that the worker enters right before it opens the engine: none
+    /// without a limit of memory.
+    pub groups: Vec<PathBuf>,
     /// A running server to use instead of a private one, with its secrets.
     pub url: Option<String>,
     /// Name of what is made on such a server.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -13,10 +14,13 @@ use embermark_model::result::{self, Latency, PhaseResult, Run};
 use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
 
 use crate::Catalog;
+use crate::cgroup;
 use crate::child::{die_with, exit, private_stdout};
 use crate::clock;
+use crate::cold;
 use crate::companion::Starter;
 use crate::explaining::{Explainer, run_traced};
+use crate::heap;
 use crate::loading::Loads;
 use crate::observing::{Traffic, Watching};
 use crate::probe;
@@ -103,7 +107,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let options = OpenOptions {
         dir: job.site.clone(),
         durability: job.cell.durability,
-        memory: job.plan.memory_bytes,
+        memory: job.cell.cache_bytes(job.plan.memory_bytes),
         url: job.url.clone(),
         guest: job.guest.clone(),
         link: traffic.link(),
@@ -122,9 +126,11 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         clients: job.plan.clients,
         target_rate: job.plan.target_rate,
         p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
+        cold: job.plan.cold,
         companions: Some(Rc::new(Starter::of(&job.cell, options.clone())?)),
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
+    enter(&job.groups)?;
     let baseline_bytes = probe::resident_bytes(std::process::id());
 
     let began = Instant::now();
@@ -165,6 +171,17 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     Ok(trial.bench.finish()?)
 }
 
+/// Enters the control group of the trial: what memory is taken from now on is charged to it. What was
+/// freed before goes back first, or it would be used again uncharged.
+fn enter(groups: &[PathBuf]) -> Result<(), Stop> {
+    if groups.is_empty() {
+        return Ok(());
+    }
+    heap::trim();
+    cgroup::add(groups, std::process::id())
+        .map_err(|error| failed(format!("the control group of the trial: {error}")))
+}
+
 struct Trial<'a> {
     job: &'a Job,
     checked: bool,
@@ -195,6 +212,9 @@ impl Trial<'_> {
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
+            if self.job.plan.cold && self.bench.user_bytes(index, 0).is_none() {
+                cold::drop_pages(&self.job.site).map_err(failed)?;
+            }
             let device = self.loads.begin();
             let mut watching =
                 Watching::new(self.server, &self.job.site, self.job.own_disk, &self.traffic);

@@ -279,6 +279,9 @@ pub struct Trial {
     /// Resident memory of the worker before the engine was opened, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline_bytes: Option<u64>,
+    /// The most memory that was taken of a limit: by the engine, and by the page cache of its files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_peak_bytes: Option<u64>,
     /// Time to open the engine (a server: to start it) in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_ns: Option<u64>,

@@ -206,7 +206,7 @@ fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -
     Some(RestsOn {
         tier: group.durability,
         workload: text::plain(group.workload),
-        scale: group.scale.to_string(),
+        scale: group.extent().to_string(),
         rows: group.row_count(),
         criteria,
         protocol: protocol.to_string(),
@@ -226,7 +226,7 @@ fn shortfalls(
     });
     let short = own.filter_map(|cell| {
         let (id, shortfall) = (&cell.id, Shortfall::of(cell, None)?);
-        let place = format!("{} {} {}", id.workload, id.scale, id.variant);
+        let place = format!("{} {} {}", id.workload, id.extent(), id.variant);
         Some(format!("{}: {}", text::plain(&place), shortfall.beside(None)))
     });
     short.collect()

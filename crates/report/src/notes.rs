@@ -258,7 +258,7 @@ fn where_of((group, row, engine, _): &Seen<'_>) -> String {
     let (engine, phase) = (engine.name(), text::plain(row.phase.unwrap_or_default()));
     let variant = text::plain(row.variant.unwrap_or(group.variant));
     let workload = text::plain(group.workload);
-    format!("{engine} {phase} ({variant}), {workload} {} {}", group.scale, group.durability)
+    format!("{engine} {phase} ({variant}), {workload} {} {}", group.extent(), group.durability)
 }
 
 /// Which engines have another effective durability than was asked for, and which are references.

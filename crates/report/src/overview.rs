@@ -155,7 +155,7 @@ fn largest<'b, 'a>(lines: &'b [&'b Line<'a>]) -> Vec<&'b &'b Line<'a>> {
 
 /// `sensors 10k`.
 fn title(group: &Group<'_>) -> String {
-    format!("{} {}", text::plain(group.workload), group.scale)
+    format!("{} {}", text::plain(group.workload), group.extent())
 }
 
 /// Engines with a column, and its heading. One that could take part in nothing has none.

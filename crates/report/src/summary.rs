@@ -1,5 +1,5 @@
-//! From raw runs to the figures that are compared: one [`Group`] per workload, scale and tier,
-//! because ratios are only drawn inside one.
+//! From raw runs to the figures that are compared: one [`Group`] per workload, scale, limit of
+//! memory and tier, because ratios are only drawn inside one.
 
 mod column;
 mod computed;
@@ -17,7 +17,7 @@ mod tests;
 
 use embermark_model::plan::Dataset;
 use embermark_model::result::{Cell, ResultFile};
-use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_model::{CellId, Durability, Extent, MemoryLimit, Scale, Status};
 
 pub use column::{Amounts, Column, Quantity};
 pub use computed::compare;
@@ -41,13 +41,16 @@ pub struct Comparison<'a> {
     pub groups: Vec<Group<'a>>,
 }
 
-/// What may be compared with each other: one workload at one scale in one tier.
+/// What may be compared with each other: one workload at one scale within one limit of
+/// memory in one tier.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
     /// The workload's id.
     pub workload: &'a str,
     /// How many rows.
     pub scale: Scale,
+    /// The limit of memory, if any.
+    pub memory_limit: Option<MemoryLimit>,
     /// The tier.
     pub durability: Durability,
     /// The rows that were used.
@@ -168,7 +171,13 @@ impl<'a> Group<'a> {
 
     /// Whether a cell belongs to it.
     pub fn holds(&self, id: &CellId) -> bool {
-        (self.workload, self.scale, self.durability) == (&*id.workload, id.scale, id.durability)
+        (self.workload, self.extent(), self.durability)
+            == (&*id.workload, id.extent(), id.durability)
+    }
+
+    /// Its scale and its limit of memory.
+    pub const fn extent(&self) -> Extent {
+        Extent { scale: self.scale, memory_limit: self.memory_limit }
     }
 
     /// The cell of an engine in one of its variants.

@@ -38,7 +38,7 @@ export interface Result {
   sections: { title: string; notes: Note[] }[];
   manifest: Note[];
   unpublishable: string[];
-  groups: { workload: string; scale: string; tier: Tier; about: string[] }[];
+  groups: { workload: string; scale: string; limit?: string; tier: Tier; about: string[] }[];
 }
 
 export interface Note {
@@ -62,6 +62,8 @@ export interface Cell {
   result: number;
   workload: string;
   scale: string;
+  /** Of memory; absent: all of the machine's. */
+  limit?: string;
   rows: number | null;
   tier: Tier;
   variant: string;

@@ -2,7 +2,7 @@
 
 import type { Amounts, Cell, Column, Entry, Latency, Page } from "./data";
 import { h, list, table } from "./dom";
-import type { Box } from "./fitness";
+import { type Box, extentOf } from "./fitness";
 import { amount, bytes, count, duration, orDash, ratio, significant } from "./format";
 import { engineMarks, isFailure, OUTLIER, word } from "./status";
 import { watched } from "./watched";
@@ -16,7 +16,7 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
     h("div", { class: "dialog-head" },
       h("h2", { id: "details-title" }, `${cell.engine}${engineMarks(cell)} · ${phase}`), close),
     h("p", { class: "hint" }, [
-      `${cell.workload} ${cell.scale}`, `durability ${cell.tier}`, `variant ${cell.variant}`,
+      `${cell.workload} ${extentOf(cell)}`, `durability ${cell.tier}`, `variant ${cell.variant}`,
       page.results.length > 1 ? page.results[cell.result]?.label : "",
     ].filter(Boolean).join(" · ")),
     cell.unpublishable && h("p", { class: "face" }, "NOT TO BE PUBLISHED: the licence of this engine forbids publishing its figures"),

@@ -221,7 +221,12 @@ fn measured() -> Vec<Column> {
         maintenance("after_maintenance_allocated_bytes", |of| Some(of.disk_after?.allocated_bytes)),
         maintenance("after_maintenance_apparent_bytes", |of| Some(of.disk_after?.apparent_bytes)),
     ];
-    of_trial.into_iter().chain(of_phase).chain(of_run).collect()
+    let conditions = [
+        whole("memory_limit_bytes", |line| Some(line.cell.id.memory_limit?.0)),
+        trial("limited_peak_bytes", |trial| trial.limited_peak_bytes),
+        flag("cold", |line| Some(line.file.plan.cold)),
+    ];
+    of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
 }
 
 /// What was watched in phases that last by the clock.

@@ -55,6 +55,7 @@ fn cell_data(
         result: page.results.len(),
         workload: text::plain(group.workload),
         scale: group.scale.to_string(),
+        limit: group.memory_limit.map(|limit| limit.to_string()),
         rows: group.row_count(),
         tier: group.durability,
         variant: text::plain(&cell.id.variant),

@@ -85,17 +85,20 @@ pub struct ResultData {
     pub manifest: Vec<Note>,
     /// Engines with figures that may not be published.
     pub unpublishable: Vec<String>,
-    /// What the figures of a workload at a scale in a tier were measured on.
+    /// What the figures of a workload at a scale, within a limit, in a tier were measured on.
     pub groups: Vec<GroupData>,
 }
 
-/// One workload at one scale in one tier.
+/// One workload at one scale, within one limit of memory, in one tier.
 #[derive(Clone, Debug, Serialize)]
 pub struct GroupData {
     /// The workload's id.
     pub workload: String,
     /// The scale as it is written.
     pub scale: String,
+    /// The limit of memory as it is written, if any: `256 MiB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
     /// The tier.
     pub tier: Durability,
     /// Rows, repetitions, who is absent.
@@ -131,6 +134,9 @@ pub struct CellData {
     pub workload: String,
     /// The scale as it is written.
     pub scale: String,
+    /// The limit of memory as it is written, if any: `256 MiB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
     /// Rows, where they are known.
     pub rows: Option<u64>,
     /// The tier asked for.

@@ -118,6 +118,7 @@ fn result(
             .map(|group| GroupData {
                 workload: text::plain(group.workload),
                 scale: group.scale.to_string(),
+                limit: group.memory_limit.map(|limit| limit.to_string()),
                 tier: group.durability,
                 about: grid::subtitle(group, source.result),
             })
@@ -142,6 +143,7 @@ fn asked(file: &ResultFile) -> Vec<Note> {
         line("phases by the clock last", time(plan.window_ms, "as long as each workload has it")),
         line("cache memory", format::bytes(plan.memory_bytes as f64)),
         line("seed", plan.seed.to_string()),
+        line("cold reads", if plan.cold { "yes" } else { "no" }.to_owned()),
     ];
     let accepted = plan.accepted_licences.join(", ");
     notes.extend((!accepted.is_empty()).then(|| line("licences accepted", accepted)));

@@ -1,5 +1,5 @@
 use embermark_model::result::{Cell, Latency, Observed, OpenLoopSchedule, PhaseResult, Run};
-use embermark_model::{Scale, Status};
+use embermark_model::{MemoryLimit, Scale, Status};
 
 use super::*;
 use crate::load;
@@ -188,6 +188,22 @@ fn who_failed_anywhere_in_a_workload_has_the_word_and_no_mean_and_stands_below_w
         // Its cell that ended well counts: there it is the fastest, and of a the ratios are 1, 1, 8.
         assert_eq!(box_of(&shown, "sensors 1k", "a"), "2.00x*", "{shown}");
     }
+}
+
+#[test]
+fn a_limit_that_could_not_be_set_leaves_a_row_of_dashes_and_its_reason_once() {
+    let within = |engine: &str| {
+        let mut cell = of("sensors", 1_000, cell(engine, "single", &[]));
+        cell.id.memory_limit = Some(MemoryLimit(256 << 20));
+        cell.trials.clear();
+        ending(Status::Unsupported, "takes root or a delegated control group", cell)
+    };
+    let free = |engine: &str, ns| of("sensors", 1_000, cell(engine, "single", &[("read", ns)]));
+    let file = result([free("a", 10), free("b", 20), within("a"), within("b")]);
+    let shown = screen(&file, 100);
+    assert_eq!(box_of(&shown, "sensors 1k within 256 MiB", "b"), "-", "{shown}");
+    let says = "sensors 1k within 256 MiB: takes root or a delegated control group";
+    assert_eq!(shown.matches(says).count(), 1, "{shown}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use embermark_model::result::{Cell, EngineFacts, ResultFile};
-use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_model::{CellId, Durability, Extent, Status};
 
 use super::{
     Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Unit, Usage,
@@ -16,18 +16,19 @@ use crate::text;
 /// others as they ran.
 pub fn compare<'a>(file: &'a ResultFile, order: &[&str]) -> Comparison<'a> {
     let ids = file.cells.iter().map(|cell| &cell.id);
-    let keys = text::unique(ids.map(|id| (id.workload.as_str(), id.scale, id.durability)));
+    let keys = text::unique(ids.map(|id| (id.workload.as_str(), id.extent(), id.durability)));
     Comparison { groups: keys.into_iter().map(|key| group(file, key, order)).collect() }
 }
 
 fn group<'a>(
     file: &'a ResultFile,
-    (workload, scale, durability): (&'a str, Scale, Durability),
+    (workload, extent, durability): (&'a str, Extent, Durability),
     order: &[&str],
 ) -> Group<'a> {
     let mut group = Group {
         workload,
-        scale,
+        scale: extent.scale,
+        memory_limit: extent.memory_limit,
         durability,
         dataset: file.manifest.datasets.get(workload),
         variant: "",

@@ -134,14 +134,19 @@ impl AddressBook for KvBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen()?;
-        self.table = table(&mut *self.store)?;
+        self.reopen()?;
         let (key, table) = (record::key(id), self.table);
         self.store.within(Scope::PerOperation, |each| {
             let value = each.get(table, &key)?;
             let contact = value.and_then(|value| record::decode(&key, value));
             Ok(contact.iter().map(Stored::fingerprint).collect())
         })
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()?;
+        self.table = table(&mut *self.store)?;
+        Ok(())
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {

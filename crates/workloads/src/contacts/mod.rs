@@ -63,6 +63,7 @@ impl Workload for Contacts {
             published: Protocol::of(&[PUBLISHED_ROWS], &["commit-each"]),
             reads_files: false,
             lasts: false,
+            cold: true,
             searches: &[],
             points: &[],
         }
@@ -78,6 +79,10 @@ impl Workload for Contacts {
         let contacts = contacts::generate(rows, seed).collect();
         let mut draw = Draw::new(spec.seed, 2);
         let drawn = (0..OPENINGS).map(|_| draw.below(rows as usize) as i64 + 1).collect();
-        Ok(Box::new(PreparedCell { oracle: Oracle::new(contacts, drawn), strategy }))
+        Ok(Box::new(PreparedCell {
+            oracle: Oracle::new(contacts, drawn),
+            strategy,
+            cold: spec.cold,
+        }))
     }
 }

@@ -156,10 +156,14 @@ impl AddressBook for SqlBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.prepared.clear();
-        self.store.reopen()?;
+        self.reopen()?;
         let statement = self.store.prepare(&self.one)?;
         self.read(statement, Param::Int(id))
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.prepared.clear();
+        self.store.reopen()
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {

@@ -59,6 +59,7 @@ impl Workload for Htap {
             published: Protocol::of(SCALES, &["commit-each"]),
             reads_files: false,
             lasts: false,
+            cold: false,
             searches: &[],
             points: &[],
         }

@@ -16,21 +16,22 @@ use super::query_results::QueryResults;
 use super::row_source::RowSource;
 use super::scan::{self, Readings};
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 
 /// The log in a key-value store: one table of encoded readings.
 pub(super) struct KvLog {
-    store: Box<dyn KvStore>,
+    store: Reopenable<dyn KvStore>,
     table: Table,
 }
 
+fn table(store: &mut dyn KvStore) -> Result<Table> {
+    let key_length = Some(size_of::<codec::KeyBytes>());
+    store.table(&TableDef { name: "readings", key_length, indexes: &[] })
+}
+
 impl KvLog {
-    pub(super) fn new(mut store: Box<dyn KvStore>) -> Result<Self> {
-        let def = TableDef {
-            name: "readings",
-            key_length: Some(size_of::<codec::KeyBytes>()),
-            indexes: &[],
-        };
-        let table = store.table(&def)?;
+    pub(super) fn new(mut store: Reopenable<dyn KvStore>) -> Result<Self> {
+        let table = table(&mut *store)?;
         Ok(Self { store, table })
     }
 
@@ -76,6 +77,12 @@ impl SensorLog for KvLog {
 
     fn clear(&mut self) -> Result<()> {
         self.store.clear(self.table)
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()?;
+        self.table = table(&mut *self.store)?;
+        Ok(())
     }
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {

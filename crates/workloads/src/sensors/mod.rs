@@ -27,6 +27,7 @@ mod source;
 mod sql;
 
 use embermark_data::staged::StagedRows;
+use embermark_model::MemoryLimit;
 use embermark_model::plan::DataSource;
 
 use crate::{
@@ -71,11 +72,15 @@ impl Workload for Sensors {
             about: "room sensors: ingest, point access, analytics",
             phases: &phase::PHASES,
             variants: &VARIANTS,
-            overview: Protocol::of(&[10_000], &["single", "bulk"]),
+            overview: Protocol {
+                memory_limit: Some(MemoryLimit(256 << 20)),
+                ..Protocol::of(&[10_000], &["single", "bulk"])
+            },
             usual: Protocol::of(&[1_000, 10_000], &["single", "bulk"]),
             published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["one-transaction"]),
             reads_files: true,
             lasts: false,
+            cold: true,
             searches: &[],
             // In transactions of many rows, as `single` changes them, there is one client.
             points: &[
@@ -101,6 +106,14 @@ impl Workload for Sensors {
         } else {
             Vec::new()
         };
-        Ok(Box::new(PreparedCell { rows, oracle, sequences, strategy, load, shares }))
+        Ok(Box::new(PreparedCell {
+            rows,
+            oracle,
+            sequences,
+            strategy,
+            load,
+            cold: spec.cold,
+            shares,
+        }))
     }
 }

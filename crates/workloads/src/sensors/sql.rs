@@ -13,18 +13,19 @@ use super::queries::{Query, TABLE};
 use super::query_results::QueryResults;
 use super::row_source::{self, RowSource};
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 
 /// The log in an SQL database: one table.
 pub(super) struct SqlLog {
-    store: Box<dyn SqlStore>,
+    store: Reopenable<dyn SqlStore>,
     /// The sensors that `last_readings` asks for, since one statement may answer for all of them.
     newest: usize,
-    /// Statements prepared since the table was created.
+    /// Statements prepared since the table was created or the database opened.
     prepared: Vec<(Query, Statement)>,
 }
 
 impl SqlLog {
-    pub(super) fn new(store: Box<dyn SqlStore>, newest: usize) -> Self {
+    pub(super) fn new(store: Reopenable<dyn SqlStore>, newest: usize) -> Self {
         Self { store, newest, prepared: Vec::new() }
     }
 
@@ -32,7 +33,8 @@ impl SqlLog {
         if let Some((_, statement)) = self.prepared.iter().find(|(known, _)| *known == query) {
             return Ok(*statement);
         }
-        let statement = self.store.prepare(&query.text(self.store.dialect()))?;
+        let text = query.text(self.store.dialect());
+        let statement = self.store.prepare(&text)?;
         self.prepared.push((query, statement));
         Ok(statement)
     }
@@ -99,6 +101,11 @@ impl SensorLog for SqlLog {
             self.statement(query)?;
         }
         Ok(())
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.prepared.clear();
+        self.store.reopen()
     }
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {

@@ -30,6 +30,8 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
         as_published: false,
         window_ms: None,
         warm_up_ms: None,
+        memory_limits: Vec::new(),
+        cold: false,
         rate: Rate::default(),
         clients: 1,
         target_rate: None,
