@@ -21,10 +21,10 @@ pub(crate) enum Strategy {
     Bulk,
 }
 
-/// How many of `n` operations a transaction holds: all of them, or of more than 100,000 each 10,000,
+/// How many of `n` operations a transaction holds: all of them, or of 100,000 and more each 10,000,
 /// since what is not committed yet has to fit the memory of many an engine.
 pub(crate) const fn batch(n: usize) -> usize {
-    if n > 100_000 { 10_000 } else { n }
+    if n >= 100_000 { 10_000 } else { n }
 }
 
 /// The operations of a phase that one transaction does.

@@ -161,9 +161,7 @@ fn a_long_load_is_committed_by_row_groups_and_a_transaction_around_it_is_one() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut store) = keyed(folder.path()) else { return };
     let commit = store::COMMIT_ROWS as i64;
-    let load = |store: &mut dyn SqlStore| {
-        store.bulk_insert(&NUMBERS, &mut Numbers(0, commit + 100, [Param::Null]))
-    };
+    let numbers = || Numbers(0, commit + 100, [Param::Null]);
     let count = |store: &mut dyn SqlStore| {
         let statement = store.prepare("SELECT COUNT(*) FROM numbers").unwrap();
         let mut counted = None;
@@ -171,10 +169,11 @@ fn a_long_load_is_committed_by_row_groups_and_a_transaction_around_it_is_one() {
         store.query(statement, &[], &mut read).unwrap();
         counted
     };
-    let error = store.within(Scope::Batch, load).unwrap_err().to_string();
+    let loaded = store.within(Scope::Batch, |s| s.bulk_insert(&NUMBERS, &mut numbers()));
+    let error = loaded.unwrap_err().to_string();
     assert!(error.contains("none"), "{error}");
     assert_eq!(count(&mut *store), Some(0));
-    assert!(load(&mut *store).is_err());
+    assert!(store.bulk_insert(&NUMBERS, &mut numbers()).is_err());
     assert_eq!(count(&mut *store), Some(commit));
     store.close().unwrap();
 }

@@ -44,7 +44,7 @@ pub struct Sensors;
 static VARIANTS: [VariantInfo; 4] = [
     VariantInfo {
         name: "single",
-        about: "rows inserted one by one in one transaction, above 100,000 in transactions of 10,000",
+        about: "rows inserted one by one in one transaction, from 100,000 on in transactions of 10,000",
         changes: &["load"],
     },
     VariantInfo {

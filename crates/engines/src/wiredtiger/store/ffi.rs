@@ -157,7 +157,10 @@ impl Connection {
         let failed = |why: &dyn Display| EngineError::failed(ID, &doing, why);
         let home = CString::new(folder.as_os_str().as_bytes()).map_err(|error| failed(&error))?;
         let config = CString::new(config).map_err(|error| failed(&error))?;
-        let table = format!("key_format=u,value_format=u,exclusive=true,leaf_page_max={leaf}");
+        // Values up to 16 KiB stay on a leaf page, as shipped: its default follows the page's size.
+        let table = format!(
+            "key_format=u,value_format=u,exclusive=true,leaf_page_max={leaf},leaf_value_max=16KB"
+        );
         let table = CString::new(table).map_err(|error| failed(&error))?;
         let mut raw = ptr::null_mut();
         // SAFETY: both texts live through the call; on success the handle is open and ours.
