@@ -154,29 +154,28 @@ impl KvStore for Client {
         Ok(Table(number))
     }
 
-    /// One batch, and a compaction, which gives the space back.
+    /// Deletions, and a compaction, which gives the space back.
     fn clear(&mut self, table: Table) -> Result<()> {
         let (Self { db, reads, keys, .. }, mut removed) = (self, Vec::new());
-        let (mut batch, mut done) = (db.batch(), Ok(()));
+        let (mut changes, mut done) = (db.changes(), Ok(()));
         Tables::stored(db, reads, keys).scan(table, Range::default(), &mut |key, _| {
-            done = db.set(&mut To::Batch(&mut batch), whole(&mut removed, table, key), None);
-            ControlFlow::Continue(())
+            done = changes.set(whole(&mut removed, table, key), None);
+            if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
-        done.and_then(|()| db.write(&batch))?;
+        done.and_then(|()| changes.finish())?;
         let [from, to] = keys;
         db.compact(Some([whole(from, table, &[]), whole(to, Table(table.0 + 1), &[])]));
         Ok(())
     }
 
-    /// One batch.
+    /// One batch, or as many as hold half of the memory each.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let (mut batch, mut rows) = (self.db.batch(), 0);
+        let (mut changes, mut rows) = (self.db.changes(), 0);
         while let Some((key, value)) = pairs.next() {
-            let key = whole(&mut self.keys[0], table, key);
-            self.db.set(&mut To::Batch(&mut batch), key, Some(value))?;
+            changes.set(whole(&mut self.keys[0], table, key), Some(value))?;
             rows += 1;
         }
-        self.db.write(&batch).map(|()| rows)
+        changes.finish().map(|()| rows)
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {

@@ -108,6 +108,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         dir: job.site.clone(),
         durability: job.cell.durability,
         memory: job.cell.cache_bytes(job.plan.memory_bytes),
+        limit: job.cell.memory_limit.map(|limit| limit.0),
         url: job.url.clone(),
         guest: job.guest.clone(),
         link: traffic.link(),

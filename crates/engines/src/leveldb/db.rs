@@ -25,6 +25,8 @@ pub(super) struct Options {
 /// The library's own functions, and what a database uses while it is open.
 pub(super) struct Own {
     pub api: &'static Api,
+    /// Bytes of changes that go in one batch, of many: it lies in memory whole.
+    batch: usize,
     _cache: Owned,
     _filter: Owned,
 }
@@ -49,7 +51,33 @@ pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
         (api.options_set_cache)(all.raw, cache.raw);
         (api.options_set_filter_policy)(all.raw, filter.raw);
         let db = lib.call(&doing, |error| (api.open)(all.raw, path.as_ptr(), error))?;
-        Ok(Db::new(lib, db, options.sync, Own { api, _cache: cache, _filter: filter }))
+        let batch = 4 * options.write_buffer;
+        Ok(Db::new(lib, db, options.sync, Own { api, batch, _cache: cache, _filter: filter }))
+    }
+}
+
+/// Many changes, which go in batches.
+pub(super) struct Changes<'a> {
+    db: &'a Db,
+    batch: Batch,
+    bytes: usize,
+}
+
+impl Changes<'_> {
+    /// Sets the value of a key, or removes the key; writes the batch where it is large.
+    pub(super) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        self.db.set(&mut To::Batch(&mut self.batch), key, value)?;
+        self.bytes += key.len() + value.map_or(0, <[u8]>::len);
+        if self.bytes >= self.db.own.batch {
+            self.db.write(&self.batch)?;
+            (self.batch, self.bytes) = (self.db.batch(), 0);
+        }
+        Ok(())
+    }
+
+    /// Writes the rest.
+    pub(super) fn finish(self) -> Result<()> {
+        self.db.write(&self.batch)
     }
 }
 
@@ -99,6 +127,11 @@ impl Db {
             }
         }
         Ok(())
+    }
+
+    /// Many changes.
+    pub(super) fn changes(&self) -> Changes<'_> {
+        Changes { db: self, batch: self.batch(), bytes: 0 }
     }
 
     /// Shows what was put into a batch.

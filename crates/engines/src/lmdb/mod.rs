@@ -57,15 +57,23 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     join: Some(join),
 };
 
+/// The tier's flags. Where memory is limited the database may be larger, and what the system reads
+/// ahead of a random read only takes room (<http://www.lmdb.tech/doc/group__mdb.html>,
+/// `MDB_NORDAHEAD`).
+const fn flags_of(options: &OpenOptions, set: u32) -> u32 {
+    if options.limit.is_some() { set | ffi::MDB_NORDAHEAD } else { set }
+}
+
 /// Opens or makes a database.
 fn open(options: &OpenOptions, &set: &u32) -> Result<Opened> {
-    let env = Arc::new(Env::open(&options.dir, set)?);
+    let env = Arc::new(Env::open(&options.dir, flags_of(options, set))?);
     let (flags, map, page) = env.facts()?;
     let on = |flag| if flags & flag != 0 { "on" } else { "off" }.to_owned();
     let settings = [
         ("MDB_NOSYNC", on(ffi::MDB_NOSYNC)),
         ("MDB_NOMETASYNC", on(ffi::MDB_NOMETASYNC)),
         ("MDB_WRITEMAP", on(ffi::MDB_WRITEMAP)),
+        ("MDB_NORDAHEAD", on(ffi::MDB_NORDAHEAD)),
         ("MDB_NOTLS", on(ffi::MDB_NOTLS)),
         ("MDB_NOLOCK", on(ffi::MDB_NOLOCK)),
         ("map size", format!("{map} bytes")),
@@ -81,7 +89,7 @@ fn open(options: &OpenOptions, &set: &u32) -> Result<Opened> {
 fn join(options: &OpenOptions, &set: &u32) -> Result<Store> {
     let file = options.dir.join("data.mdb");
     fs::metadata(&file).map_err(|error| EngineError::file(ID, "find", file, error))?;
-    let env = Arc::new(Env::open(&options.dir, set)?);
+    let env = Arc::new(Env::open(&options.dir, flags_of(options, set))?);
     Ok(Store::Kv(Box::new(Databases::of(env, options.dir.display().to_string(), 0)?)))
 }
 

@@ -74,9 +74,9 @@ impl Workload for Sensors {
             variants: &VARIANTS,
             overview: Protocol {
                 memory_limit: Some(MemoryLimit(256 << 20)),
-                ..Protocol::of(&[10_000], &["single", "bulk"])
+                ..Protocol::of(&[10_000, 100_000], &["single", "bulk"])
             },
-            usual: Protocol::of(&[1_000, 10_000], &["single", "bulk"]),
+            usual: Protocol::of(&[1_000, 10_000, 100_000], &["single", "bulk"]),
             published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["one-transaction"]),
             reads_files: true,
             lasts: false,
