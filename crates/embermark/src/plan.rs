@@ -18,8 +18,8 @@ use crate::error::Failure;
 
 mod memory;
 
-pub use memory::bytes;
-use memory::{memory, memory_limits};
+use memory::memory;
+pub use memory::{bytes, memory_limits};
 
 /// What to measure. The same names stand in a plan file; the command line wins over the file.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

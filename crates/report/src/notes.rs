@@ -126,7 +126,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
         (
             grid::COMMITS_EACH,
             |measured| measured.commits_each,
-            "one commit a row, for want of transactions, beside rows in one transaction",
+            "one commit a row, for want of transactions, beside many rows in a transaction",
         ),
         (grid::OUTLIER, |measured| !measured.figure.outliers.is_empty(), apart),
         (

@@ -7,7 +7,7 @@ use super::unique;
 use crate::error::Failure;
 
 /// Limits of memory, `none` for none. A cache that is asked for must fit into each.
-pub(super) fn memory_limits(
+pub fn memory_limits(
     texts: &[String],
     cache: Option<&str>,
 ) -> Result<Vec<Option<MemoryLimit>>, Failure> {

@@ -56,6 +56,7 @@ fn cell_data(
         workload: text::plain(group.workload),
         scale: group.scale.to_string(),
         limit: group.memory_limit.map(|limit| limit.to_string()),
+        memory_limit_bytes: group.memory_limit.map(|limit| limit.0),
         rows: group.row_count(),
         tier: group.durability,
         variant: text::plain(&cell.id.variant),

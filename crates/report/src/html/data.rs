@@ -137,6 +137,9 @@ pub struct CellData {
     /// The limit of memory as it is written, if any: `256 MiB`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
+    /// The same in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
     /// Rows, where they are known.
     pub rows: Option<u64>,
     /// The tier asked for.

@@ -69,7 +69,7 @@ fn advice(sources: &[Source<'_>], labels: &[String]) -> Vec<AdviceData> {
     let tables = if alike { vec![(None, files.clone())] } else { of_each.collect() };
     let tables = tables
         .into_iter()
-        .map(|(of, files)| AdviceData { of, tables: advise::tables(&files, None) });
+        .map(|(of, files)| AdviceData { of, tables: advise::tables(&files, None, &[]) });
     let measured = |data: &AdviceData| {
         let engines = data.tables.tables.iter().flat_map(|table| &table.engines);
         engines.into_iter().any(|one| !one.ratios.is_empty())

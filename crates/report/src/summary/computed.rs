@@ -127,19 +127,19 @@ pub(crate) fn kind<'a>(
     Some(if runs.any(|run| run.client.is_some()) { "server" } else { "embedded" })
 }
 
-/// Phases that change many rows in one transaction, and the variants in which they do.
-const IN_ONE: [(&str, &[&str], &[&str]); 3] = [
+/// Phases that change many rows in a transaction, and the variants in which they do.
+const MANY_IN_A_TRANSACTION: [(&str, &[&str], &[&str]); 3] = [
     ("sensors", &["load"], &["single", "one-transaction"]),
     ("sensors", &["update", "delete"], &["single", "one-transaction", "bulk"]),
     ("contacts", &["insert"], &["single"]),
 ];
 
 /// Whether an engine that has no transaction over several rows commits them one by one in a phase
-/// that others do in one. A store of documents or series has none.
+/// in which others put many in a transaction. A store of documents or series has none.
 fn commits_each(file: &ResultFile, id: &CellId, phase: &str) -> bool {
     let facts = file.manifest.engines.get(&id.engine);
     facts.is_some_and(|facts| matches!(&*facts.data_model, "document" | "series"))
-        && IN_ONE.iter().any(|(workload, phases, variants)| {
+        && MANY_IN_A_TRANSACTION.iter().any(|(workload, phases, variants)| {
             *workload == id.workload && phases.contains(&phase) && variants.contains(&&*id.variant)
         })
 }
