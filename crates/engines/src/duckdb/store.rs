@@ -10,7 +10,7 @@ use super::{NAME, Place, appender};
 use crate::clients::Moved;
 use crate::sql::{Access, Dialect, Param, QueryKind, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{ClientOpener, EngineError, Join, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
 
 /// A connection in this process, and the statements of its transactions, which are dropped first.
 pub(super) struct Session {
@@ -111,6 +111,13 @@ impl Driver for Session {
             return Err(EngineError::unsupported(NAME, what));
         }
         self.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop)
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        let what = "a check of a database: none of its pragmas does it \
+                    (https://duckdb.org/docs/stable/configuration/pragmas); it compares each \
+                    block's checksum when it reads the block";
+        Err(EngineError::unsupported(NAME, what))
     }
 
     fn join(&self) -> Join {

@@ -51,6 +51,12 @@ unsafe extern "C" {
     fn ember_wt_commit(session: Raw) -> c_int;
     fn ember_wt_rollback(session: Raw) -> c_int;
 
+    pub(super) fn ember_wt_verify(
+        connection: Raw,
+        uri: Text,
+        tell: extern "C" fn(*mut c_void, Text),
+        to: *mut c_void,
+    ) -> c_int;
     pub(super) fn ember_wt_cursor(session: Raw, uri: Text, config: Text, out: *mut Raw) -> c_int;
     pub(super) fn ember_wt_cursor_close(cursor: Raw) -> c_int;
     pub(super) fn ember_wt_reset(cursor: Raw) -> c_int;
@@ -98,7 +104,7 @@ impl Refusal {
 }
 
 /// The library's own words for a return code.
-fn words(code: c_int) -> String {
+pub(super) fn words(code: c_int) -> String {
     // SAFETY: returns a NUL-terminated text for any code, which is copied at once.
     unsafe { CStr::from_ptr(wiredtiger_strerror(code)) }.to_string_lossy().into_owned()
 }
@@ -125,7 +131,7 @@ pub(super) const fn found(code: c_int, doing: &'static str) -> Result<bool> {
 pub(super) type Owned = owned::Owned<c_void, c_int>;
 
 /// An open database, closed when dropped.
-pub(super) struct Connection(Owned);
+pub(super) struct Connection(pub Owned);
 
 // SAFETY: threads share a connection, whose methods may be called by any of them; a session belongs
 // to one thread: <https://source.wiredtiger.com/mongodb-4.4/threads.html>.

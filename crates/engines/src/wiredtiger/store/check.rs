@@ -1,0 +1,71 @@
+//! WiredTiger's own check.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use super::ID;
+use super::ffi::*;
+use super::tree::{Cursor, Tree};
+use crate::kv::Range;
+use crate::{Checked, EngineError, Result};
+
+const DOING: &str = "check a table";
+
+/// Verifies every table, each without cursors
+/// (<https://source.wiredtiger.com/mongodb-4.2/struct_w_t___s_e_s_s_i_o_n.html>, `verify`).
+pub(super) fn verify(session: &Rc<Session>, trees: &mut [Tree]) -> Result<Checked> {
+    let mut checked = Checked::by("WT_SESSION::verify");
+    for uri in tables(session)? {
+        let one = |checked: &mut Checked| verify_one(session, &uri, checked);
+        match trees.iter_mut().find(|tree| tree.uri == uri) {
+            Some(tree) => tree.apart(|_, _| Ok(one(&mut checked))).map_err(Refusal::into_error)?,
+            None => one(&mut checked),
+        }?;
+    }
+    Ok(checked)
+}
+
+/// The tables that there are, from a cursor over the metadata
+/// (<https://source.wiredtiger.com/mongodb-4.2/metadata.html>).
+fn tables(session: &Rc<Session>) -> Result<Vec<CString>> {
+    let mut found = Vec::new();
+    Cursor::open(session, c"metadata:", c"raw")
+        .and_then(|mut cursor| {
+            cursor.walk(Range::default(), &mut |uri, _| {
+                let uri = CStr::from_bytes_until_nul(uri).unwrap_or_default();
+                if uri.to_bytes().starts_with(b"table:") {
+                    found.push(uri.to_owned());
+                }
+                ControlFlow::Continue(())
+            })
+        })
+        .map_err(Refusal::into_error)?;
+    Ok(found)
+}
+
+/// Adds what the library says of a table in which it finds something wrong.
+fn verify_one(session: &Session, uri: &CStr, checked: &mut Checked) -> Result<()> {
+    extern "C" fn tell(to: *mut c_void, message: *const std::ffi::c_char) {
+        // SAFETY: the list given below, used by nobody else meanwhile; a text that ends.
+        unsafe {
+            let said = CStr::from_ptr(message).to_string_lossy().into_owned();
+            (*to.cast::<Vec<String>>()).push(said);
+        }
+    }
+    let mut said = Vec::<String>::new();
+    let (connection, to) = (session.connection.0.raw, (&raw mut said).cast());
+    // SAFETY: open; the text and the list live through the call, after which neither is used.
+    let code: c_int = unsafe { ember_wt_verify(connection, uri.as_ptr(), tell, to) };
+    match code {
+        // What was said then is a warning of something that has no effect.
+        0 => Ok(()),
+        // It was not looked at.
+        libc::EBUSY | libc::ENOMEM => Err(EngineError::failed(ID, DOING, words(code))),
+        _ => {
+            said.iter().for_each(|said| checked.found(said));
+            checked.found(format!("{}: {}", uri.to_string_lossy(), words(code)));
+            Ok(())
+        }
+    }
+}
