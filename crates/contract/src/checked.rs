@@ -1,11 +1,15 @@
 //! What an engine's own check of its database finds.
 
+/// Lines that are kept: some engines have several for each page.
+const MOST: usize = 100;
+
 /// What came of an engine's own check ([`Lifecycle::check`](crate::Lifecycle::check)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The check, as the engine's manual calls it.
     pub by: &'static str,
-    /// What is wrong, in the engine's words, a line each; empty where nothing was found.
+    /// What is wrong, in the engine's words, a line each, the first hundred of them; empty where
+    /// nothing was found.
     pub findings: Vec<String>,
 }
 
@@ -18,6 +22,7 @@ impl Checked {
     /// Adds the lines of what the engine says.
     pub fn found(&mut self, said: impl AsRef<str>) {
         let lines = said.as_ref().lines().map(str::trim).filter(|line| !line.is_empty());
-        self.findings.extend(lines.map(str::to_owned));
+        let room = MOST.saturating_sub(self.findings.len());
+        self.findings.extend(lines.take(room).map(str::to_owned));
     }
 }

@@ -114,7 +114,8 @@ pub trait Lifecycle {
     /// of any transaction and with no other client open. It may checkpoint first, and close and open
     /// its files. The store is used as before afterwards: tables and statements keep their numbers.
     ///
-    /// What the engine finds wrong is no error but what the check is for.
+    /// What the engine finds wrong is no error but what the check is for; it may repair that, or refuse
+    /// the database from then on.
     ///
     /// # Errors
     /// Unsupported where the engine has no check that can be reached, with its reason; else that the

@@ -10,8 +10,8 @@ use crate::kv::{
     Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
 use crate::{
-    Availability, Checked, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle,
-    OpenOptions, Opened, Result, Scope, Tier,
+    Availability, Checked, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind,
+    Lifecycle, OpenOptions, Opened, Result, Scope, Tier,
 };
 
 /// The engine.

@@ -16,8 +16,8 @@ use embermark_model::Durability;
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
 use crate::lsm::{Batch, Reads, To, Value};
 use crate::{
-    Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
-    TierSetting, TierTable, as_set,
+    Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
+    Scope, TierSetting, TierTable, as_set,
 };
 use db::{Families, Family};
 use library::{LIBRARY, written_options};

@@ -10,15 +10,23 @@ use crate::{Checked, EngineError, Result};
 /// value that was changed is not seen.
 pub(super) fn integrity(connection: &Connection) -> Result<Checked> {
     let mut checked = Checked::by("PRAGMA integrity_check");
-    let lines = || -> rusqlite::Result<Vec<String>> {
-        connection.prepare("PRAGMA integrity_check")?.query_map([], |row| row.get(0))?.collect()
+    let mut look = || -> rusqlite::Result<()> {
+        let mut statement = connection.prepare("PRAGMA integrity_check")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            match row.get_ref(0)?.as_str()? {
+                // One row where nothing is wrong.
+                "ok" => {}
+                said => checked.found(said),
+            }
+        }
+        Ok(())
     };
-    match lines() {
-        // One row where nothing is wrong.
-        Ok(lines) if lines == ["ok"] => {}
-        Ok(lines) => lines.iter().for_each(|line| checked.found(line)),
+    match look() {
+        // Damage that it cannot go on at.
         Err(error) if is_damage(&error) => checked.found(error.to_string()),
         Err(error) => return Err(EngineError::failed(NAME, "check the database", error)),
+        Ok(()) => {}
     }
     Ok(checked)
 }

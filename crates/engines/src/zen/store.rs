@@ -13,7 +13,9 @@ use super::settings;
 use super::table::IsamTable;
 use super::tier::{Mode, TIERS};
 use crate::kv::{KvStore, Pairs, Table, TableDef, Work};
-use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope};
+use crate::{
+    Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
+};
 
 /// A session, and the files it has open.
 pub(super) struct Isam {

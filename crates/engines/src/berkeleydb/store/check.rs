@@ -42,8 +42,8 @@ fn verify_file(env: &Env, file: &CStr, checked: &mut Checked) -> Result<()> {
     // SAFETY: open; the name and the list live through the call, after which neither is used.
     match unsafe { raw::ember_verify(env.raw.raw, file.as_ptr(), tell, to) } {
         raw::DAMAGED => {
+            // It ends with the name of the file.
             said.iter().for_each(|said| checked.found(said));
-            checked.found(format!("{}: DB_VERIFY_BAD", file.to_string_lossy()));
             Ok(())
         }
         code => check(code, DOING),

@@ -217,7 +217,11 @@ impl Tree {
 #[cold]
 fn lost(file: &CStr) -> EngineError {
     let file = file.to_string_lossy();
-    EngineError::failed(ID, format!("use {file}"), "it could not be opened again when it was closed")
+    EngineError::failed(
+        ID,
+        format!("use {file}"),
+        "it could not be opened again when it was closed",
+    )
 }
 
 #[cold]

@@ -200,7 +200,10 @@ impl Tree {
     }
 
     /// Does what needs a table without cursors.
-    pub(super) fn apart<T>(&mut self, work: impl FnOnce(&Rc<Session>, &CStr) -> Result<T>) -> Result<T> {
+    pub(super) fn apart<T>(
+        &mut self,
+        work: impl FnOnce(&Rc<Session>, &CStr) -> Result<T>,
+    ) -> Result<T> {
         self.cursors = None;
         let done = work(&self.session, &self.uri);
         // In any case, so that the table stays usable.
