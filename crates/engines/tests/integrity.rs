@@ -218,11 +218,13 @@ fn is_sound(store: &mut Store, id: &str) -> bool {
         Ok(Checked { by, findings }) => {
             assert!(!WITHOUT.contains(&id), "{id} has a check: {by}");
             assert!(!by.is_empty(), "{id}");
+            println!("{id}: nothing found by {by}");
             assert_eq!(findings, Vec::<String>::new(), "{id}, {by}");
             true
         }
         Err(error) => {
             assert!(error.is_unsupported(), "{id}: {error}");
+            println!("{error}");
             // The extension of PostgreSQL's that checks is a package of its own.
             if !WITHOUT.contains(&id) {
                 assert!(id == "postgres" && error.to_string().contains("amcheck"), "{error}");
@@ -270,6 +272,29 @@ fn a_sound_database_is_found_sound_and_is_used_as_before() {
         }
     }
     assert!(there == 0 || checked > 0, "none of {there} engines was checked");
+}
+
+#[test]
+fn a_row_that_an_index_of_postgres_lacks_is_found() {
+    let Ok(engine) = registry::find("postgres") else { return };
+    if !is_here(engine) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = engine.open(&options(folder.path(), Durability::Process)).unwrap().store;
+    fill(&mut store).unwrap();
+    if is_sound(&mut store, "postgres") {
+        let Store::Sql(sql) = &mut store else { panic!("it answers SQL") };
+        let ready =
+            |is| format!("UPDATE pg_index SET indisready = {is} WHERE indrelid = 't'::regclass");
+        // An index that is not ready is left alone by an insertion.
+        for change in [&*ready(false), "INSERT INTO t VALUES (-1, 'x')", &*ready(true)] {
+            sql.batch(change).unwrap();
+        }
+        let found = store.lifecycle().check().unwrap().findings;
+        assert!(found.len() == 1 && found[0].contains("lacks matching index tuple"), "{found:?}");
+    }
+    store.close().unwrap();
 }
 
 /// The largest file of a database that is no log, and as far as it is written: LMDB's is longer than

@@ -20,17 +20,16 @@ pub(super) fn validate(session: &mut Session) -> Result<Checked> {
         command.bool("full", true);
         let answer = command.finish().and_then(|command| session.run(command));
         let answer = answer.map_err(|e| failed(doing(), &e))?;
-        let told = |list: &str| {
-            let said = answer.get(list).and_then(Value::as_list).into_iter().flatten();
-            said.map_while(|element| Some(element.ok()?.1.to_string())).collect::<Vec<_>>()
-        };
         match answer.get("valid") {
             Some(Value::Boolean(true)) => {}
-            Some(Value::Boolean(false)) => {
-                checked.found(format!("{name}: not valid"));
-                told("errors").iter().for_each(|said| checked.found(format!("{name}: {said}")));
-            }
+            Some(Value::Boolean(false)) => checked.found(format!("{name}: not valid")),
             _ => return Err(EngineError::failed(NAME, doing(), format!("it answered {answer}"))),
+        }
+        // A warning may say that a file was in use and not looked at.
+        for list in ["errors", "warnings"] {
+            let said = answer.get(list).and_then(Value::as_list).into_iter().flatten();
+            let said = said.map_while(std::result::Result::ok);
+            said.for_each(|(_, said)| checked.found(format!("{name}: {list}: {said}")));
         }
     }
     Ok(checked)

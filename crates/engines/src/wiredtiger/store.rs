@@ -82,7 +82,8 @@ impl Lifecycle for Trees {
     }
 
     fn check(&mut self) -> Result<Checked> {
-        // The library refuses tables with changes that no checkpoint has.
+        // The library refuses tables with changes that no checkpoint has
+        // (<https://source.wiredtiger.com/11.3.1/error_handling.html>, "EBUSY errors").
         self.maintain()?;
         check::verify(&self.session, &mut self.trees)
     }

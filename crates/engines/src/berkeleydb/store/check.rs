@@ -1,12 +1,13 @@
 //! Berkeley DB's own check.
 
-use std::ffi::{CStr, OsStr, c_void};
+use std::ffi::{CStr, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::ID;
 use super::ffi::{Env, c_string, check};
 use super::raw;
+use crate::owned::listen;
 use crate::{Checked, EngineError, Result};
 
 const DOING: &str = "check a table";
@@ -30,17 +31,10 @@ pub(super) fn verify(env: &Env) -> Result<Checked> {
 }
 
 fn verify_file(env: &Env, file: &CStr, checked: &mut Checked) -> Result<()> {
-    extern "C" fn tell(to: *mut c_void, message: raw::Text) {
-        // SAFETY: the list given below, used by nobody else meanwhile; a text that ends.
-        unsafe {
-            let said = CStr::from_ptr(message).to_string_lossy().into_owned();
-            (*to.cast::<Vec<String>>()).push(said);
-        }
-    }
     let mut said = Vec::<String>::new();
-    let to = (&raw mut said).cast();
-    // SAFETY: open; the name and the list live through the call, after which neither is used.
-    match unsafe { raw::ember_verify(env.raw.raw, file.as_ptr(), tell, to) } {
+    let list = (&raw mut said).cast();
+    // SAFETY: open; the name and the list live through the call, which alone uses the list.
+    match unsafe { raw::ember_verify(env.raw.raw, file.as_ptr(), listen, list) } {
         raw::DAMAGED => {
             // It ends with the name of the file.
             said.iter().for_each(|said| checked.found(said));

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 /// A `DB_ENV`, `DB`, `DB_TXN` or `DBC`.
 pub type Raw = *mut c_void;
-pub type Text = *const c_char;
+type Text = *const c_char;
 
 /// No such key; the end of a scan.
 pub const ABSENT: c_int = -1;
@@ -79,7 +79,7 @@ unsafe extern "C" {
     pub fn ember_verify(
         env: Raw,
         file: Text,
-        tell: extern "C" fn(*mut c_void, Text),
+        tell: unsafe extern "C" fn(*mut c_void, Text),
         to: *mut c_void,
     ) -> c_int;
 

@@ -1,16 +1,16 @@
 //! WiredTiger's own check.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use super::ID;
 use super::ffi::*;
 use super::tree::{Cursor, Tree};
+use crate::clients::again_if;
 use crate::kv::Range;
+use crate::owned::listen;
 use crate::{Checked, EngineError, Result};
-
-const DOING: &str = "check a table";
 
 /// Verifies every table, each without cursors
 /// (<https://source.wiredtiger.com/mongodb-4.2/struct_w_t___s_e_s_s_i_o_n.html>, `verify`).
@@ -44,25 +44,28 @@ fn tables(session: &Rc<Session>) -> Result<Vec<CString>> {
     Ok(found)
 }
 
-/// Adds what the library says of a table in which it finds something wrong.
+/// Adds what the library says of a table in which it finds something wrong. A thread of its own may
+/// have the table open, for which the manual has it done again
+/// (<https://source.wiredtiger.com/11.3.1/error_handling.html>).
 fn verify_one(session: &Session, uri: &CStr, checked: &mut Checked) -> Result<()> {
-    extern "C" fn tell(to: *mut c_void, message: Text) {
-        // SAFETY: the list given below, used by nobody else meanwhile; a text that ends.
-        unsafe {
-            let said = CStr::from_ptr(message).to_string_lossy().into_owned();
-            (*to.cast::<Vec<String>>()).push(said);
+    let (connection, mut said) = (session.connection.0.raw, Vec::<String>::new());
+    let verify = || {
+        said.clear();
+        let list = (&raw mut said).cast();
+        // SAFETY: open; the text and the list live through the call, which alone uses the list.
+        match unsafe { ember_wt_verify(connection, uri.as_ptr(), listen, list) } {
+            0 => Ok(()),
+            code => Err(code),
         }
-    }
-    let mut said = Vec::<String>::new();
-    let (connection, to) = (session.connection.0.raw, (&raw mut said).cast());
-    // SAFETY: open; the text and the list live through the call, after which neither is used.
-    let code = unsafe { ember_wt_verify(connection, uri.as_ptr(), tell, to) };
-    match code {
+    };
+    match again_if(|code| *code == libc::EBUSY, verify) {
         // What was said then is a warning of something that has no effect.
-        0 => Ok(()),
+        Ok(()) => Ok(()),
         // It was not looked at.
-        libc::EBUSY | libc::ENOMEM => Err(EngineError::failed(ID, DOING, words(code))),
-        _ => {
+        Err(code @ (libc::EBUSY | libc::ENOMEM)) => {
+            Err(EngineError::failed(ID, "check a table", words(code)))
+        }
+        Err(code) => {
             // Each behind the time and the thread; a block's bytes are said too, which tell nothing.
             let said =
                 said.iter().map(|said| said.split_once("], ").map_or(&**said, |(_, said)| said));

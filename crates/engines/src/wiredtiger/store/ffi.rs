@@ -54,7 +54,7 @@ unsafe extern "C" {
     pub(super) fn ember_wt_verify(
         connection: Raw,
         uri: Text,
-        tell: extern "C" fn(*mut c_void, Text),
+        tell: unsafe extern "C" fn(*mut c_void, Text),
         to: *mut c_void,
     ) -> c_int;
     pub(super) fn ember_wt_cursor(session: Raw, uri: Text, config: Text, out: *mut Raw) -> c_int;
