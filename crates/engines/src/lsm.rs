@@ -1,7 +1,7 @@
 //! What the C interfaces of LevelDB and of RocksDB, which grew out of it, have in common: functions
 //! of one form, and over them handles that are freed when dropped.
 
-mod check;
+pub(crate) mod check;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::marker::PhantomData;
@@ -55,8 +55,6 @@ functions! {
     iter_value(iterator: Handle, size: *mut usize) -> Bytes;
     iter_get_error(iterator: Handle, error: Failure);
 }
-
-pub(crate) use check::damage;
 
 /// A function that moves an iterator to a key.
 pub(crate) type Seek = unsafe extern "C" fn(Handle, Bytes, usize);

@@ -263,11 +263,16 @@ fn a_sound_database_is_found_sound_and_is_used_as_before() {
             }
         }
         store.close().unwrap_or_else(|e| panic!("{name}: {e}"));
-        // And as it is when it was opened again.
-        if kind == Kind::Embedded && id != "memory" {
+        // And as it is opened again, after a close and, where that can be had, after a crash.
+        let again = if kind == Kind::Embedded && id != "memory" { 2 } else { 0 };
+        for rows in [ROWS + 2000, ROWS + 3000].into_iter().take(again) {
             let mut store = engine.open(&options).unwrap().store;
             is_sound(&mut store, id);
-            assert_eq!(read(&mut store).unwrap(), Ok(ROWS + 2000), "{name}");
+            assert_eq!(read(&mut store).unwrap(), Ok(rows), "{name}");
+            add(&mut store, rows, rows + 1000).unwrap();
+            if let Err(error) = store.lifecycle().crash_on_close() {
+                assert!(error.is_unsupported(), "{name}: {error}");
+            }
             store.close().unwrap();
         }
     }

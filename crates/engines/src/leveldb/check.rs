@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::ID;
 use super::db::{self, Db, Options};
-use crate::lsm::damage;
+use crate::lsm::check::damage;
 use crate::{Checked, EngineError, Result};
 
 /// Reads every pair with its checksum, from a database opened with `paranoid_checks`
