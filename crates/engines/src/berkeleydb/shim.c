@@ -14,6 +14,7 @@
 /* Outside of the library's own codes (-30800 to -30999) and of errno (positive). */
 #define ABSENT (-1)
 #define TOO_SMALL (-2)
+#define DAMAGED (-3)
 
 struct facts {
 	u_int64_t cache_bytes;
@@ -244,4 +245,33 @@ int ember_replace(DBC *cursor, struct bytes value)
 {
 	DBT k = dbt(NOTHING), v = dbt(value);
 	return cursor->put(cursor, &k, &v, DB_CURRENT);
+}
+
+/* Where the library's messages go during a verification. */
+struct listener {
+	void (*tell)(void *to, const char *message);
+	void *to;
+};
+
+static void told(const DB_ENV *env, const char *prefix, const char *message)
+{
+	const struct listener *listener = env->app_private;
+	(void)prefix;
+	listener->tell(listener->to, message);
+}
+
+/* Of a file that no handle has open; its messages are told as they come. */
+int ember_verify(DB_ENV *env, const char *file, void (*tell)(void *, const char *), void *to)
+{
+	struct listener listener = { tell, to };
+	DB *db;
+	int rc = db_create(&db, env, 0);
+	if (rc != 0)
+		return rc;
+	env->app_private = &listener;
+	env->set_errcall(env, told);
+	rc = db->verify(db, file, NULL, NULL, 0);
+	env->set_errcall(env, NULL);
+	env->app_private = NULL;
+	return rc == DB_VERIFY_BAD ? DAMAGED : rc;
 }

@@ -10,7 +10,7 @@ use super::{NAME, Place, appender};
 use crate::clients::Moved;
 use crate::sql::{Access, Dialect, Param, QueryKind, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{ClientOpener, EngineError, Join, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
 
 /// Rows of a bulk load's commit: ten of the [row groups](https://duckdb.org/docs/stable/internals/storage)
 /// in which DuckDB writes a table, so that none is written in part and again by the next commit.
@@ -134,6 +134,13 @@ impl Driver for Session {
             return Err(EngineError::unsupported(NAME, what));
         }
         self.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop)
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        let what = "a check of a database: none of its pragmas does it \
+                    (https://duckdb.org/docs/stable/configuration/pragmas); it compares each \
+                    block's checksum when it reads the block";
+        Err(EngineError::unsupported(NAME, what))
     }
 
     fn join(&self) -> Join {

@@ -1,7 +1,7 @@
 //! An open database: opening it, and what is done with its keys.
 
 use std::ffi::{c_int, c_void};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{ptr, slice};
 
 use super::api::{self, Api};
@@ -20,13 +20,15 @@ pub(super) struct Options {
     pub filter_bits: c_int,
     /// Whether a write is synced before it returns.
     pub sync: bool,
+    /// Whether damage that is met is an error at once, wherever it is.
+    pub paranoid: bool,
 }
 
 /// The library's own functions, and what a database uses while it is open.
 pub(super) struct Own {
     pub api: &'static Api,
-    /// Bytes of changes that go in one batch, of many: it lies in memory whole.
-    batch: usize,
+    pub folder: PathBuf,
+    pub options: Options,
     _cache: Owned,
     _filter: Owned,
 }
@@ -47,12 +49,14 @@ pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
         let filter = (api.filterpolicy_create_bloom)(options.filter_bits);
         let filter = Owned::new(filter, api.filterpolicy_destroy);
         (api.options_set_create_if_missing)(all.raw, 1);
+        (api.options_set_paranoid_checks)(all.raw, u8::from(options.paranoid));
         (api.options_set_write_buffer_size)(all.raw, options.write_buffer);
         (api.options_set_cache)(all.raw, cache.raw);
         (api.options_set_filter_policy)(all.raw, filter.raw);
         let db = lib.call(&doing, |error| (api.open)(all.raw, path.as_ptr(), error))?;
-        let batch = 4 * options.write_buffer;
-        Ok(Db::new(lib, db, options.sync, Own { api, batch, _cache: cache, _filter: filter }))
+        let folder = folder.to_owned();
+        let own = Own { api, folder, options, _cache: cache, _filter: filter };
+        Ok(Db::new(lib, db, options.sync, own))
     }
 }
 
@@ -64,11 +68,12 @@ pub(super) struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// Sets the value of a key, or removes the key; writes the batch where it is large.
+    /// Sets the value of a key, or removes the key; writes the batch where it is as large as four
+    /// write buffers: it lies in memory whole.
     pub(super) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         self.db.set(&mut To::Batch(&mut self.batch), key, value)?;
         self.bytes += key.len() + value.map_or(0, <[u8]>::len);
-        if self.bytes >= self.db.own.batch {
+        if self.bytes >= 4 * self.db.own.options.write_buffer {
             self.db.write(&self.batch)?;
             (self.batch, self.bytes) = (self.db.batch(), 0);
         }

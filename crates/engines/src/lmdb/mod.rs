@@ -14,10 +14,11 @@ use embermark_model::Durability;
 
 use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
 use crate::{
-    Availability, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
-    Result, Scope, Store, TierSetting, TierTable,
+    Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
+    Opened, Result, Scope, Store, TierSetting, TierTable,
 };
 
+mod check;
 mod ffi;
 mod txn;
 
@@ -133,6 +134,10 @@ impl Lifecycle for Databases {
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "recovery: it has no log to recover, and opens the same whatever came before";
         Err(EngineError::unsupported(ID, what))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        check::walk(&self.env)
     }
 
     /// By the library's own close, once no client has it open. It syncs nothing: a commit has,

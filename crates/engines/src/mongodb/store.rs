@@ -10,7 +10,7 @@ use super::pipeline::Pipelines;
 use super::row::Columns;
 use super::session::Session;
 use super::tier::TIERS;
-use super::{NAME, command, failed};
+use super::{NAME, check, command, failed};
 use crate::clients::again_if;
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
@@ -18,7 +18,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// Documents of an answer at a time: enough that the way there and back costs nothing, and the
 /// memory of it stays in the processor's cache.
@@ -125,6 +125,12 @@ impl Lifecycle for MongoStore {
 
     fn crash_on_close(&mut self) -> Result<()> {
         Err(server::no_log(NAME))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        // What no checkpoint has would keep the storage engine from verifying its files.
+        self.maintain()?;
+        check::validate(&mut self.session)
     }
 
     fn join(&self) -> Join {

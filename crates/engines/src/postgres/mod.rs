@@ -3,6 +3,7 @@
 
 mod answer;
 mod api;
+mod check;
 mod connection;
 mod copy;
 mod dialect;

@@ -2,6 +2,7 @@
 
 mod api;
 mod batch;
+mod check;
 mod db;
 mod library;
 mod options;
@@ -15,8 +16,8 @@ use embermark_model::Durability;
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
 use crate::lsm::{Batch, Reads, To, Value};
 use crate::{
-    ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
-    TierSetting, TierTable, as_set,
+    Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
+    Scope, TierSetting, TierTable, as_set,
 };
 use db::{Families, Family};
 use library::LIBRARY;
@@ -121,6 +122,10 @@ impl Lifecycle for Client {
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "recovery in the tier `none`: without a log, what is in memory would be lost";
         if self.families.logged { Ok(()) } else { Err(EngineError::unsupported(ID, what)) }
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        check::checksums(&self.families)
     }
 
     /// What has no log is flushed before.

@@ -1,5 +1,6 @@
 //! The store over the connection's tables.
 
+mod check;
 mod ffi;
 mod settings;
 mod tree;
@@ -14,8 +15,8 @@ use super::{ID, Parts};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{
-    Availability, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
-    as_set,
+    Availability, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
+    Scope, as_set,
 };
 use ffi::{Connection, Refusal, Session};
 use tree::{Cursors, Tree};
@@ -89,6 +90,13 @@ impl Lifecycle for Trees {
         let what = "recovery without the death of its process: closing takes a checkpoint, which \
                     leaves nothing in the log";
         Err(EngineError::unsupported(ID, what))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        // The library refuses tables with changes that no checkpoint has
+        // (<https://source.wiredtiger.com/11.3.1/error_handling.html>, "EBUSY errors").
+        self.maintain()?;
+        check::verify(&self.session, &mut self.trees)
     }
 
     fn close(self: Box<Self>) -> Result<()> {

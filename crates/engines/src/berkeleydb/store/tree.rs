@@ -55,7 +55,7 @@ impl Tree {
     }
 
     /// Opens its files and ties its indexes to it.
-    fn connect(&mut self) -> Result<()> {
+    pub fn connect(&mut self) -> Result<()> {
         let open = |file: &CStr, duplicates| -> Result<Owned> {
             let mut db = ptr::null_mut();
             // SAFETY: the environment is open; the name lives through the call.
@@ -217,7 +217,11 @@ impl Tree {
 #[cold]
 fn lost(file: &CStr) -> EngineError {
     let file = file.to_string_lossy();
-    EngineError::failed(ID, format!("use {file}"), "it could not be made again when it was cleared")
+    EngineError::failed(
+        ID,
+        format!("use {file}"),
+        "it could not be opened again when it was closed",
+    )
 }
 
 #[cold]

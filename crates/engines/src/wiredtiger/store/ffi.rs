@@ -51,6 +51,12 @@ unsafe extern "C" {
     fn ember_wt_commit(session: Raw) -> c_int;
     fn ember_wt_rollback(session: Raw) -> c_int;
 
+    pub(super) fn ember_wt_verify(
+        connection: Raw,
+        uri: Text,
+        tell: unsafe extern "C" fn(*mut c_void, Text),
+        to: *mut c_void,
+    ) -> c_int;
     pub(super) fn ember_wt_cursor(session: Raw, uri: Text, config: Text, out: *mut Raw) -> c_int;
     pub(super) fn ember_wt_cursor_close(cursor: Raw) -> c_int;
     pub(super) fn ember_wt_reset(cursor: Raw) -> c_int;
@@ -110,7 +116,7 @@ impl Refusal {
 }
 
 /// The library's own words for a return code.
-fn words(code: c_int) -> String {
+pub(super) fn words(code: c_int) -> String {
     // SAFETY: returns a NUL-terminated text for any code, which is copied at once.
     unsafe { CStr::from_ptr(wiredtiger_strerror(code)) }.to_string_lossy().into_owned()
 }
@@ -138,7 +144,7 @@ pub(super) type Owned = owned::Owned<c_void, c_int>;
 
 /// An open database, closed when dropped.
 pub(super) struct Connection {
-    raw: Owned,
+    pub(super) raw: Owned,
     /// What its tables are made with: bytes, as they are, and a size of page.
     table: CString,
 }
