@@ -19,6 +19,7 @@ use embermark_model::result::ResultFile;
 use embermark_model::{Durability, MemoryLimit};
 use serde::Serialize;
 
+pub(crate) use criteria::example;
 pub use facts::LicenceClass;
 pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise, at_each};
 pub use render::{json, markdown, words};

@@ -2,7 +2,7 @@ use embermark_model::result::{Cell, Latency, Observed, OpenLoopSchedule, PhaseRe
 use embermark_model::{MemoryLimit, Scale, Status};
 
 use super::*;
-use crate::load;
+use crate::{advise, load};
 
 /// A result without cells, of a run that ended.
 fn empty() -> ResultFile {
@@ -368,6 +368,18 @@ fn more_scales_than_fit_leave_out_the_smallest_and_name_them() {
 }
 
 #[test]
+fn the_advice_it_offers_weighs_what_was_measured() {
+    let weights = |phases: &[&str], variant: &str| {
+        let phases: Vec<(&str, u64)> = phases.iter().map(|phase| (*phase, 5)).collect();
+        advise::example(&result([cell("a", variant, &phases)]))
+    };
+    assert_eq!(weights(&["load", "read", "avg_sensor"], "single"), "load=3,analytics=1");
+    assert_eq!(weights(&["load", "read"], "commit-each"), "ingest=3,point=1");
+    assert_eq!(weights(&["avg_sensor"], "single"), "analytics=1");
+    assert_eq!(weights(&[], "single"), "cpu=1");
+}
+
+#[test]
 fn the_screen_ends_with_the_files_that_were_made_and_what_to_do_next() {
     let file = result([cell("a", "single", &[("load", 5)])]);
     let options = Options { path: Some(Path::new("out/result.json")), ..Options::default() };
@@ -379,6 +391,6 @@ fn the_screen_ends_with_the_files_that_were_made_and_what_to_do_next() {
     let end = "  page      out/report.html\n\
                \x20 tables    out/tables.txt\n\
                \x20           embermark report out/result.json --tables\n\
-               \x20 advice    embermark advise out/result.json --weight ingest=3,analytics=1\n";
+               \x20 advice    embermark advise out/result.json --weight load=1\n";
     assert!(shown.ends_with(end), "{shown}");
 }
