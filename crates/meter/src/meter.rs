@@ -1,5 +1,6 @@
 //! One run of one phase inside the clock.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use embermark_model::result::Latency;
@@ -25,6 +26,8 @@ pub struct Meter {
     pub(crate) cap: Option<Duration>,
     pub(crate) timing_cost: f64,
     pub(crate) every: Option<u64>,
+    /// The next operation of the run to be timed.
+    next_timed: u64,
     pub(crate) histogram: Histogram,
     pub(crate) started: u64,
     pub(crate) stopped: u64,
@@ -61,6 +64,7 @@ impl Meter {
             cap,
             timing_cost,
             every: None,
+            next_timed: 0,
             histogram: latency::empty(),
             started: 0,
             stopped: 0,
@@ -122,12 +126,27 @@ impl Meter {
     /// The first error of `op`; the loop ends with it.
     #[inline]
     pub fn each<E>(&mut self, n: u64, op: impl FnMut(usize) -> Result<(), E>) -> Result<u64, E> {
+        self.part(0..n, op)
+    }
+
+    /// [`each`](Self::each) for a part of a run's operations, after all those before it: each has
+    /// the number, the time and the place among the timed ones that it has in one loop over all.
+    ///
+    /// # Errors
+    /// The first error of `op`; the loop ends with it.
+    #[inline]
+    pub fn part<E>(
+        &mut self,
+        part: Range<u64>,
+        op: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let n = part.end.saturating_sub(part.start);
         let done = match self.open_loop.take() {
-            None => self.until(n, self.deadline, op)?,
+            None => self.until(part, self.deadline, op)?,
             Some(mut open_loop) => {
                 let (started, deadline) = (self.started, self.deadline);
                 let done =
-                    open_loop.run(&self.clock, &mut self.histogram, started, deadline, n, op);
+                    open_loop.run(&self.clock, &mut self.histogram, started, deadline, part, op);
                 self.open_loop = Some(open_loop);
                 let done = done?;
                 self.measured.ops += done;
@@ -152,47 +171,54 @@ impl Meter {
     ) -> Result<u64, E> {
         let end = self.started.saturating_add(self.ticks_of(window));
         let capped = self.deadline < end;
-        let done = self.until(u64::MAX, end.min(self.deadline), op)?;
+        let done = self.until(0..u64::MAX, end.min(self.deadline), op)?;
         self.measured.capped |= capped;
         Ok(done)
     }
 
-    /// At most `n` operations, and no more once the clock shows `end`.
+    /// A part of a run's operations, and no more once the clock shows `end`.
     #[inline]
     fn until<E>(
         &mut self,
-        n: u64,
+        Range { start, end: n }: Range<u64>,
         end: u64,
         mut op: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<u64, E> {
         let mut every = self.every.unwrap_or(1);
-        let mut done = 0;
-        while done < n {
+        let mut at = start;
+        // Sampling goes on from the part before.
+        let mut next_timed = if start == 0 { 0 } else { self.next_timed };
+        loop {
+            let next = n.min(next_timed);
+            while at < next {
+                if let Err(error) = op(at as usize) {
+                    self.measured.ops += at - start;
+                    return Err(error);
+                }
+                at += 1;
+            }
+            if at >= n {
+                break;
+            }
             let from = self.clock.ticks();
-            if let Err(error) = op(done as usize) {
-                self.measured.ops += done;
+            if let Err(error) = op(at as usize) {
+                self.measured.ops += at - start;
                 return Err(error);
             }
             let to = self.clock.ticks();
             self.histogram.saturating_record(self.clock.nanoseconds(from, to).max(1));
-            done += 1;
+            at += 1;
             if to >= end {
                 break;
             }
-            if self.every.is_none() && done == CALIBRATION {
+            if self.every.is_none() && at == CALIBRATION {
                 every = self.calibrate();
             }
-            let next = n.min(done + every - 1);
-            while done < next {
-                if let Err(error) = op(done as usize) {
-                    self.measured.ops += done;
-                    return Err(error);
-                }
-                done += 1;
-            }
+            next_timed = at + every - 1;
         }
-        self.measured.ops += done;
-        Ok(done)
+        self.next_timed = next_timed;
+        self.measured.ops += at - start;
+        Ok(at - start)
     }
 
     /// Runs one operation that is the whole phase.

@@ -107,7 +107,7 @@ impl KvStore for Trees {
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { trees, session, .. } = self;
-        let mut scoped = Scoped { trees, scope, standing: None };
+        let mut scoped = Scoped { trees, scope, is_alone: session.is_alone(), standing: None };
         match scope {
             Scope::Snapshot | Scope::Batch => session.within(|| work(&mut scoped)),
             Scope::PerOperation => {
@@ -122,6 +122,8 @@ impl KvStore for Trees {
 struct Scoped<'a> {
     trees: &'a mut [Tree],
     scope: Scope,
+    /// Whether no other client is there.
+    is_alone: bool,
     /// The table whose cursor stands on what was read last, outside of a transaction.
     standing: Option<Table>,
 }
@@ -155,19 +157,22 @@ impl Scoped<'_> {
         if self.scope == Scope::Snapshot {
             return Err(EngineError::read_only(ID));
         }
-        let (alone, cursors) = (self.scope == Scope::PerOperation, self.next(table, stands)?);
-        let refused = |refusal: &Refusal| alone && refusal.is_conflict();
-        again_if(refused, || change(cursors)).map_err(Refusal::into_error)
+        let (by_itself, is_alone) = (self.scope == Scope::PerOperation, self.is_alone);
+        let cursors = self.next(table, stands)?;
+        let refused = |refusal: &Refusal| by_itself && refusal.is_conflict();
+        again_if(refused, || change(cursors)).map_err(|refusal| refusal.in_transaction(is_alone))
     }
 }
 
 impl Operations for Scoped<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.next(table, true)?.get(key).map_err(Refusal::into_error)
+        let is_alone = self.is_alone;
+        self.next(table, true)?.get(key).map_err(|refusal| refusal.in_transaction(is_alone))
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        self.next(table, false)?.other.walk(range, visit).map_err(Refusal::into_error)
+        let (is_alone, cursors) = (self.is_alone, self.next(table, false)?);
+        cursors.other.walk(range, visit).map_err(|refusal| refusal.in_transaction(is_alone))
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
@@ -187,3 +192,6 @@ impl Operations for Scoped<'_> {
         self.change(table, false, |cursors| cursors.other.remove(key))
     }
 }
+
+#[cfg(test)]
+mod tests;

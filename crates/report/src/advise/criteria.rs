@@ -86,7 +86,7 @@ pub(super) static CRITERIA: [Made; 12] = [
         "bulk load",
         "many rows in a commit, or by the fastest path",
         &[
-            Source::Time(phases("sensors", &["single", "bulk"], &["load"])),
+            Source::Time(phases("sensors", &["single", "one-transaction", "bulk"], &["load"])),
             Source::Time(phases("contacts", &["single", "bulk"], &["insert"])),
             Source::Time(phases("events", PLAIN, &["insert_buffered"])),
             Source::Time(phases("machine", &["bulk"], &["write"])),

@@ -127,8 +127,8 @@ pub(crate) fn kind<'a>(
 
 /// Phases that change many rows in one transaction, and the variants in which they do.
 const IN_ONE: [(&str, &[&str], &[&str]); 3] = [
-    ("sensors", &["load"], &["single"]),
-    ("sensors", &["update", "delete"], &["single", "bulk"]),
+    ("sensors", &["load"], &["single", "one-transaction"]),
+    ("sensors", &["update", "delete"], &["single", "one-transaction", "bulk"]),
     ("contacts", &["insert"], &["single"]),
 ];
 

@@ -36,7 +36,7 @@ const OPENINGS: usize = 250;
 static VARIANTS: [VariantInfo; 3] = [
     VariantInfo {
         name: "single",
-        about: "rows inserted one by one in one transaction",
+        about: "rows inserted one by one in one transaction, above 100,000 in transactions of 10,000",
         changes: &["insert"],
     },
     VariantInfo {

@@ -172,14 +172,16 @@ impl AddressBook for SqlBook {
             return Ok(inserted);
         }
         let insert = self.statement(Query::Insert)?;
-        self.store.within(by.scope(), |store| {
-            let mut inserted = 0;
-            meter.each(contacts.len() as u64, |i| {
-                inserted += store.run(insert, &params(&contacts[i]))?;
-                Ok(())
-            })?;
-            Ok(inserted)
-        })
+        let mut inserted = 0;
+        by.each(contacts.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| {
+                    inserted += store.run(insert, &params(&contacts[i]))?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(inserted)
     }
 
     fn select(&mut self, by: Column) -> Result<Checksum> {

@@ -36,7 +36,7 @@ static VARIANTS: [VariantInfo; 3] = [
     },
     VariantInfo {
         name: "single",
-        about: "row by row in one transaction",
+        about: "row by row in one transaction, above 100,000 in transactions of 10,000",
         changes: &["insert_count"],
     },
     VariantInfo {

@@ -85,11 +85,13 @@ impl SensorLog for KvLog {
             source.count_given();
             return Ok(loaded);
         }
-        self.within(by.scope(), |operations, table| {
-            meter.each(rows.len() as u64, |i| {
-                let reading = &rows[i];
-                let (key, value) = (codec::encode_key(reading.key()), codec::encode_value(reading));
-                operations.put(table, &key, &value)
+        by.each(rows.len(), meter, |scope, part| {
+            self.within(scope, |operations, table| {
+                part.each(|i| {
+                    let reading = &rows[i];
+                    let key = codec::encode_key(reading.key());
+                    operations.put(table, &key, &codec::encode_value(reading))
+                })
             })
         })
     }
@@ -128,29 +130,34 @@ impl SensorLog for KvLog {
     }
 
     fn update(&mut self, changes: &[Change], by: Strategy, meter: &mut Meter) -> Result<u64> {
-        self.within(by.scope(), |operations, table| {
-            let mut changed = 0;
-            meter.each(changes.len() as u64, |i| {
-                let Change { key, temperature } = changes[i];
-                let there = operations.modify(table, &codec::encode_key(key), &mut |value| {
-                    codec::set_temperature(value, temperature);
-                })?;
-                changed += u64::from(there);
-                Ok(())
-            })?;
-            Ok(changed)
-        })
+        let mut changed = 0;
+        by.each(changes.len(), meter, |scope, part| {
+            self.within(scope, |operations, table| {
+                part.each(|i| {
+                    let Change { key, temperature } = changes[i];
+                    let there =
+                        operations.modify(table, &codec::encode_key(key), &mut |value| {
+                            codec::set_temperature(value, temperature);
+                        })?;
+                    changed += u64::from(there);
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(changed)
     }
 
     fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64> {
-        self.within(by.scope(), |operations, table| {
-            let mut deleted = 0;
-            meter.each(keys.len() as u64, |i| {
-                deleted += u64::from(operations.delete(table, &codec::encode_key(keys[i]))?);
-                Ok(())
-            })?;
-            Ok(deleted)
-        })
+        let mut deleted = 0;
+        by.each(keys.len(), meter, |scope, part| {
+            self.within(scope, |operations, table| {
+                part.each(|i| {
+                    deleted += u64::from(operations.delete(table, &codec::encode_key(keys[i]))?);
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(deleted)
     }
 
     fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {

@@ -109,14 +109,16 @@ impl SensorLog for SqlLog {
             return Ok(loaded);
         }
         let insert = self.statement(Query::Insert)?;
-        self.store.within(by.scope(), |store| {
-            let mut loaded = 0;
-            meter.each(rows.len() as u64, |i| {
-                loaded += store.run(insert, &row_source::params(&rows[i]))?;
-                Ok(())
-            })?;
-            Ok(loaded)
-        })
+        let mut loaded = 0;
+        by.each(rows.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| {
+                    loaded += store.run(insert, &row_source::params(&rows[i]))?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(loaded)
     }
 
     fn read(&mut self, keys: &[Key], meter: &mut Meter) -> Result<Checksum> {
@@ -164,30 +166,35 @@ impl SensorLog for SqlLog {
 
     fn update(&mut self, changes: &[Change], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let update = self.statement(Query::Update)?;
-        self.store.within(by.scope(), |store| {
-            let mut changed = 0;
-            meter.each(changes.len() as u64, |i| {
-                let Change { key, temperature } = changes[i];
-                let params =
-                    [Param::Float(temperature), sensor_param(key.sensor), Param::Int(key.ts)];
-                changed += store.run(update, &params)?;
-                Ok(())
-            })?;
-            Ok(changed)
-        })
+        let mut changed = 0;
+        by.each(changes.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| {
+                    let Change { key, temperature } = changes[i];
+                    let params =
+                        [Param::Float(temperature), sensor_param(key.sensor), Param::Int(key.ts)];
+                    changed += store.run(update, &params)?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(changed)
     }
 
     fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let delete = self.statement(Query::Delete)?;
-        self.store.within(by.scope(), |store| {
-            let mut deleted = 0;
-            meter.each(keys.len() as u64, |i| {
-                let key = keys[i];
-                deleted += store.run(delete, &[sensor_param(key.sensor), Param::Int(key.ts)])?;
-                Ok(())
-            })?;
-            Ok(deleted)
-        })
+        let mut deleted = 0;
+        by.each(keys.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| {
+                    let key = keys[i];
+                    deleted +=
+                        store.run(delete, &[sensor_param(key.sensor), Param::Int(key.ts)])?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(deleted)
     }
 
     fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
