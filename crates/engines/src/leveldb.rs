@@ -53,6 +53,7 @@ pub(crate) static ENGINE: Embedded<bool> = Embedded {
     tiers: TIERS,
     availability: api::availability,
     open,
+    explained: &[],
     join: None,
 };
 

@@ -52,6 +52,7 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     tiers: TIERS,
     availability: || Availability::Ready { version: VERSION.to_owned() },
     open,
+    explained: &[],
     join: None,
 };
 

@@ -55,6 +55,7 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     tiers: TIERS,
     availability: || Availability::Ready { version: ffi::version() },
     open,
+    explained: &[],
     join: Some(join),
 };
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
+use embermark_model::explained::{Explained, StandsOut};
 
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
 use crate::lsm::{Batch, Reads, To, Value};
@@ -52,6 +53,14 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
 const MANUAL: &str = "https://github.com/facebook/rocksdb/wiki/Basic-Operations#synchronous-writes";
 const WRITTEN_AT_ONCE: &[ReadBack] = &[("manual_wal_flush", &["false"])];
 
+/// What its section in `docs/engines.md` says.
+const EXPLAINED: &[Explained] = &[Explained {
+    how: StandsOut::Lag,
+    phases: &["insert_count"],
+    why: "a bulk load writes, syncs and takes in a file, for one row too",
+    section: "docs/engines.md#rocksdb",
+}];
+
 /// The engine.
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     id: ID,
@@ -60,6 +69,7 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     tiers: TIERS,
     availability: || LIBRARY.availability(|library| library.version.clone()),
     open,
+    explained: EXPLAINED,
     join: None,
 };
 
