@@ -60,7 +60,8 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     let [ours, theirs] = ["ours", "theirs"].map(|side| dir.join(side));
     fs::create_dir(&ours)?;
     fs::create_dir(&theirs)?;
-    let prepared = find("sensors")?.prepare(&Spec::of(staged.to_owned(), "single", rows::SEED))?;
+    let prepared =
+        find("sensors")?.prepare(&Spec::of(staged.to_owned(), "one-transaction", rows::SEED))?;
     let (ours, measured) = (options(ours), registry::find(engine)?);
     let Opened { mut store, server, .. } = measured.open(&ours)?;
     let theirs = match store.lifecycle().join() {

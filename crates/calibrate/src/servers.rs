@@ -98,7 +98,8 @@ impl Server {
         write_keys(&keys, drawn.iter().map(|(key, _)| *key))?;
         fs::create_dir(&dir)?;
         let options = options(dir);
-        let prepared = find("sensors")?.prepare(&Spec::of(staged, "single", rows::SEED))?;
+        let prepared =
+            find("sensors")?.prepare(&Spec::of(staged, "one-transaction", rows::SEED))?;
         let opened = engine.open(&options)?;
         let Store::Sql(store) = opened.store else { return Err("it answers no SQL".into()) };
         let Join::At(at) = store.join() else { return Err("it takes no second client".into()) };
