@@ -1,0 +1,25 @@
+//! A block device whose writes and flushes are recorded, and the states that a power cut could leave
+//! it in. Nothing here knows what a database is.
+//!
+//! A [`Device`] is a file system on a loop device, whose backing file is the one file of a FUSE file
+//! system of ours. So the file system is a real one, its journal included, and what reaches the
+//! device, by whichever system call or mapping, comes by in the order in which the kernel sends it.
+//! Its [`Log`] holds every write and every flush; [`Log::cuts`] lists moments at which the power could
+//! be cut, with what the device's own cache could have lost at each, and [`Log::image`] makes the
+//! content that the device then has. That content can be mounted as a device again, and recorded
+//! again.
+//!
+//! What is promised by a device, and so what is true in each state: what was written before a flush
+//! began is there once the flush has ended; of what was written since, any part may be there, in any
+//! order, down to single sectors.
+
+mod device;
+mod image;
+mod log;
+mod recorder;
+mod states;
+
+pub use device::{Device, DeviceError, FileSystem, own_mounts};
+pub use image::{BLOCK, Image};
+pub use log::{Counted, Log, Record};
+pub use states::{Cut, SECTOR, State, Torn};
