@@ -156,8 +156,9 @@ impl Device {
         for path in [&fuse, &at] {
             fs::create_dir_all(path).map_err(|error| DeviceError::io("make", path, error))?;
         }
-        let log = Log { base: content.clone(), records: Vec::new() };
-        let recorded = Arc::new(Mutex::new(Recorded { image: content, log }));
+        let log = Log { base: content.clone(), records: Vec::new(), times: Vec::new() };
+        let recorded =
+            Arc::new(Mutex::new(Recorded { image: content, log, begun: Instant::now() }));
         let recorder = Recorder { recorded: Arc::clone(&recorded) };
         let mut config = Config::default();
         config.mount_options =
@@ -180,6 +181,11 @@ impl Device {
     /// How many records have reached the device: the place of this moment in its log.
     pub fn position(&self) -> usize {
         lock(&self.recorded).log.records.len()
+    }
+
+    /// The time since it was mounted, as the log has it.
+    pub fn elapsed(&self) -> Duration {
+        lock(&self.recorded).begun.elapsed()
     }
 
     /// Unmounts it, and returns what has reached it, what unmounting brought there included.

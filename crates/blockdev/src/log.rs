@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::image::Image;
 
@@ -62,6 +63,8 @@ pub struct Log {
     pub base: Image,
     /// What reached it, in order.
     pub records: Vec<Record>,
+    /// When each record did, since the device was mounted.
+    pub times: Vec<Duration>,
 }
 
 impl Log {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo, LockOwner, OpenFlags,
@@ -26,6 +26,7 @@ const IMAGE: INodeNo = INodeNo(2);
 pub(crate) struct Recorded {
     pub image: Image,
     pub log: Log,
+    pub begun: Instant,
 }
 
 /// The file system. What it records is shared with who mounted it.
@@ -44,7 +45,9 @@ impl Recorder {
     fn take(&self, record: Record) -> Result<(), Errno> {
         let mut recorded = lock(&self.recorded);
         record.apply(&mut recorded.image).map_err(|_| Errno::EIO)?;
+        let time = recorded.begun.elapsed();
         recorded.log.records.push(record);
+        recorded.log.times.push(time);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ fn log(records: Vec<Record>) -> (tempfile::TempDir, Log) {
     let path = folder.path().join("base");
     std::fs::write(&path, vec![0; 8 * BLOCK]).unwrap();
     let base = Image::of(&path).unwrap();
-    (folder, Log { base, records })
+    (folder, Log { base, records, times: Vec::new() })
 }
 
 /// The first byte of each block.
