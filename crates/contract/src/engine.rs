@@ -4,8 +4,8 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
-use embermark_model::Durability;
 use embermark_model::result::EngineFacts;
+use embermark_model::{Durability, Explained};
 use serde::{Deserialize, Serialize};
 
 use crate::kv::KvStore;
@@ -32,6 +32,12 @@ pub trait Engine: Sync {
     /// an engine runs only for who says that they have accepted that.
     fn forbids_publishing(&self) -> bool {
         false
+    }
+
+    /// Costs that stand out and are its nature: reports name the reason beside them. One that nothing
+    /// here explains is shown as unexplained.
+    fn explained(&self) -> &'static [Explained] {
+        &[]
     }
 
     /// Opens the database in the directory that `options` name, making it where there is none; a

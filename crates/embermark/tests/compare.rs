@@ -102,7 +102,7 @@ fn advice_ranks_by_weights_names_nobody_without_and_tells_what_was_not_measured(
     assert!(criteria.stdout.lines().any(|line| line.starts_with("ingest ")));
     let json = place.embermark(&["advise", "old.json", "--format", "json"]).with(0);
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
-    assert!(value["table"]["engines"].as_array().is_some_and(|engines| engines.len() == 2));
+    assert!(value["tables"][0]["engines"].as_array().is_some_and(|engines| engines.len() == 2));
 
     place
         .embermark(&["advise", "old.json", "--weight", "ingset=1"])
@@ -110,6 +110,10 @@ fn advice_ranks_by_weights_names_nobody_without_and_tells_what_was_not_measured(
         .saying(&["unknown criterion 'ingset'", "did you mean 'ingest'?"]);
     place.embermark(&["advise", "old.json", "--weight", "ingest=0"]).with(2).saying(&["ingest=3"]);
     place.embermark(&["advise", "old.json", "--memory", "lots"]).with(2).saying(&["64MiB"]);
+    let words = ["advise", "old.json", "--rows", "30M", "--weight", "load=1"];
+    let far = place.embermark(&words).with(0);
+    assert!(far.stdout.contains("no answer for 30M:"), "{}", far.stdout);
+    place.embermark(&["advise", "old.json", "--rows", "full"]).with(2).saying(&["300k"]);
     place.embermark(&["advise"]).with(2);
 }
 

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod cell;
 pub mod choice;
 pub mod durability;
+pub mod explained;
 pub mod fingerprint;
 pub mod plan;
 pub mod reading;
@@ -13,6 +14,7 @@ pub mod url;
 
 pub use cell::{CellId, Status};
 pub use durability::Durability;
+pub use explained::{Explained, StandsOut};
 pub use reading::{Key, Reading};
 pub use scale::Scale;
 pub use url::ServerUrl;

@@ -3,10 +3,12 @@
 
 mod criteria;
 mod facts;
+mod levels;
 mod pool;
 mod rank;
 mod ratios;
 mod render;
+mod turns;
 
 #[cfg(test)]
 mod tests;
@@ -18,15 +20,20 @@ use embermark_model::result::ResultFile;
 use serde::Serialize;
 
 pub use facts::LicenceClass;
-pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise};
-pub use render::{json, markdown, table as words};
+pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise, at_each};
+pub use render::{json, markdown, words};
+pub use turns::CriterionTurn;
 
-use crate::summary::{self, Comparison, Protocol, Shortfall};
-use crate::text;
+use crate::summary::{self, Comparison, Group, Protocol, Shortfall};
+use crate::{scaling, text};
+use levels::Level;
 
-/// What every engine is and how it compares, by criterion: all that a ranking is made of.
+/// What every engine is and how it compares at one number of rows, by criterion: all that a ranking
+/// is made of.
 #[derive(Clone, Debug, Serialize)]
 pub struct AdviceTable {
+    /// At about so many rows: of each workload the nearest scale counts, which `rests_on` names.
+    pub rows: u64,
     /// What engines are compared by, in the order in which they are shown.
     pub criteria: Vec<Criterion>,
     /// What was measured, for each workload of each tier.
@@ -35,13 +42,39 @@ pub struct AdviceTable {
     pub engines: Vec<EngineAdvice>,
 }
 
-/// What the ratios of a tier rest on.
+/// What some ratios of a tier rest on: one workload at one scale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RestsOn {
     /// The tier.
     pub tier: Durability,
-    /// A workload, its scales, and what ran: `sensors 1k, 10k: 6 runs (1 warm-up) x 3 trials`.
-    pub says: String,
+    /// The workload.
+    pub workload: String,
+    /// Its scale.
+    pub scale: String,
+    /// The rows of that, where they are known.
+    pub rows: Option<u64>,
+    /// The criteria that it has a part in.
+    pub criteria: Vec<&'static str>,
+    /// What ran: `6 runs (1 warm-up) x 3 trials`.
+    pub protocol: String,
+}
+
+impl RestsOn {
+    /// `sensors 100k`.
+    pub fn place(&self) -> String {
+        format!("{} {}", self.workload, self.scale)
+    }
+}
+
+impl AdviceTable {
+    /// What the ratios of these criteria rest on in a tier; without any, all of it.
+    pub fn resting(&self, tier: Durability, criteria: &[&str]) -> Vec<&RestsOn> {
+        let counts = |of: &&RestsOn| {
+            of.tier == tier
+                && (criteria.is_empty() || of.criteria.iter().any(|one| criteria.contains(one)))
+        };
+        self.rests_on.iter().filter(counts).collect()
+    }
 }
 
 /// Something engines are compared by.
@@ -94,19 +127,42 @@ pub struct Facts {
     pub sql: bool,
     /// Whether it is a server that was given by its URL.
     pub by_url: bool,
-    /// The most memory it was seen to use in this tier, in bytes; `null` where it was not measured.
+    /// The most memory it was seen to use in this tier at these scales, in bytes; `null` where it
+    /// was not measured.
     pub peak_bytes: Option<f64>,
 }
 
-/// The table of one or several results. Several are taken for one run on one machine with one
-/// protocol: [`crate::compare::unpoolable`] tells whether they are.
-pub fn table(files: &[&ResultFile]) -> AdviceTable {
+/// Advice at one number of rows after the other.
+#[derive(Clone, Debug, Serialize)]
+pub struct AdviceTables {
+    /// One for each scale that was measured, the smallest first, or the one nearest to the rows
+    /// asked for. Of each workload a table rests on the nearest scale alone.
+    pub tables: Vec<AdviceTable>,
+    /// Between which scales the order of two engines turns, by criterion.
+    pub turns: Vec<CriterionTurn>,
+}
+
+/// The tables of one or several results: one for each scale measured, or the one nearest to `rows`.
+/// Several results are taken for one run on one machine with one protocol:
+/// [`crate::compare::unpoolable`] tells whether they are.
+pub fn tables(files: &[&ResultFile], rows: Option<u64>) -> AdviceTables {
     let pooled = pool::pooled(files);
     let Some(file) = pooled.as_deref() else {
-        let (rests_on, engines) = (Vec::new(), Vec::new());
-        return AdviceTable { criteria: criteria::list(), rests_on, engines };
+        return AdviceTables { tables: Vec::new(), turns: Vec::new() };
     };
     let comparison = summary::compare(file, &[]);
+    let levels = levels::of(&comparison, rows).into_iter();
+    AdviceTables {
+        tables: levels.map(|level| table(file, &comparison, &level)).collect(),
+        turns: turns::of(&scaling::of(file, &comparison, &[])),
+    }
+}
+
+fn table<'a>(
+    file: &'a ResultFile,
+    comparison: &Comparison<'a>,
+    Level { rows, groups }: &Level<'a, '_>,
+) -> AdviceTable {
     let mut engines: Vec<EngineAdvice> = Vec::new();
     for group in &comparison.groups {
         for engine in &group.engines {
@@ -116,15 +172,15 @@ pub fn table(files: &[&ResultFile]) -> AdviceTable {
                     engine: name,
                     tier,
                     effective_durability: engine.effective_durability,
-                    facts: facts::of(file, &comparison, engine, tier),
+                    facts: facts::of(file, groups, engine, tier),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),
-                    shortfalls: shortfalls(file, engine.id, tier),
+                    shortfalls: shortfalls(file, groups, engine.id, tier),
                 });
             }
         }
     }
-    let tiers = Durability::ALL.map(|tier| (tier, ratios::lines(file, &comparison, tier)));
+    let tiers = Durability::ALL.map(|tier| (tier, ratios::lines(file, groups, tier)));
     for entry in &mut engines {
         let lines = tiers.iter().find(|(tier, _)| *tier == entry.tier).map(|(_, lines)| lines);
         for (criterion, lines) in lines.into_iter().flatten() {
@@ -134,30 +190,40 @@ pub fn table(files: &[&ResultFile]) -> AdviceTable {
             }
         }
     }
-    AdviceTable { criteria: criteria::list(), rests_on: rests_on(file, &comparison), engines }
+    let made_of = |group: &Group<'_>| -> Vec<&'static str> {
+        let own = tiers.iter().filter(|(tier, _)| *tier == group.durability);
+        let lines = own.flat_map(|(_, lines)| lines);
+        let has = |lines: &[ratios::Line<'_>]| lines.iter().any(|l| l.workload == group.workload);
+        lines.filter(|(_, lines)| has(lines)).map(|(criterion, _)| *criterion).collect()
+    };
+    let rests_on = groups.iter().filter_map(|group| rests_on(file, group, made_of(group)));
+    AdviceTable { rows: *rows, criteria: criteria::list(), rests_on: rests_on.collect(), engines }
 }
 
-fn rests_on(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<RestsOn> {
-    let groups = comparison.groups.iter();
-    let all = text::unique(groups.map(|group| (group.durability, group.workload)));
-    let of = |(tier, workload): (Durability, &str)| {
-        let groups = comparison.groups.iter();
-        let groups = groups.filter(|group| (group.durability, group.workload) == (tier, workload));
-        let scales: Vec<String> = groups.map(|group| group.scale.to_string()).collect();
-        let cells = file.cells.iter();
-        let protocol = Protocol::of(
-            cells.filter(|cell| (cell.id.durability, &*cell.id.workload) == (tier, workload)),
-        )?;
-        let says = format!("{} {}: {protocol}", text::plain(workload), scales.join(", "));
-        Some(RestsOn { tier, says })
-    };
-    all.into_iter().filter_map(of).collect()
+/// `None` of a group in which nothing ended well.
+fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -> Option<RestsOn> {
+    let protocol = Protocol::of(file.cells.iter().filter(|cell| group.holds(&cell.id)))?;
+    Some(RestsOn {
+        tier: group.durability,
+        workload: text::plain(group.workload),
+        scale: group.scale.to_string(),
+        rows: group.row_count(),
+        criteria,
+        protocol: protocol.to_string(),
+    })
 }
 
 /// `machine 60k individual: write lost 24,261 of 40,000`, for each cell of an engine in a tier.
-fn shortfalls(file: &ResultFile, engine: &str, tier: Durability) -> Vec<String> {
-    let own =
-        file.cells.iter().filter(|cell| (&*cell.id.engine, cell.id.durability) == (engine, tier));
+fn shortfalls(
+    file: &ResultFile,
+    groups: &[&Group<'_>],
+    engine: &str,
+    tier: Durability,
+) -> Vec<String> {
+    let own = file.cells.iter().filter(|cell| {
+        (&*cell.id.engine, cell.id.durability) == (engine, tier)
+            && groups.iter().any(|group| group.holds(&cell.id))
+    });
     let short = own.filter_map(|cell| {
         let (id, shortfall) = (&cell.id, Shortfall::of(cell, None)?);
         let place = format!("{} {} {}", id.workload, id.scale, id.variant);

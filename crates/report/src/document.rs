@@ -6,7 +6,7 @@ use crate::export::markdown;
 use crate::grid::{self, Annotated, Grid};
 use crate::notes::{self, Section};
 use crate::text::{joined, markdown as escaped};
-use crate::{Options, cost, published, summary, table};
+use crate::{Options, cost, published, scaling, summary, table};
 
 /// What stands between two blank lines, or more than that of it.
 pub(crate) enum Block {
@@ -72,15 +72,18 @@ pub(crate) fn markdown(blocks: &[Block]) -> String {
 /// The whole report of a result.
 pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
     let comparison = summary::compare(file, options.order);
+    let scaling = scaling::of(file, &comparison, options.explanations);
     let mut blocks: Vec<Block> = notes::face(file).map(Block::Head).into_iter().collect();
     for group in &comparison.groups {
         let mut under = grid::subtitle(group, file);
-        let grids = grid::of(group, options).into_iter();
+        let grids = grid::of(group, options, &scaling).into_iter();
         blocks.extend(grids.map(|grid| Block::table(grid, std::mem::take(&mut under))));
     }
     let costs = cost::grids(file, &options.weights, options.published).into_iter();
     let published = published::beside(file, &comparison, options.published);
-    blocks.extend(costs.chain(published).map(|one| Block::Table(one, Vec::new())));
-    blocks.extend(notes::sections(file, &comparison, options.path).into_iter().map(Block::Section));
+    let of_scale = scaling::grids(&scaling).into_iter();
+    blocks.extend(of_scale.chain(costs).chain(published).map(|one| Block::Table(one, Vec::new())));
+    let sections = notes::sections(file, &comparison, &scaling, options.path);
+    blocks.extend(sections.into_iter().map(Block::Section));
     blocks
 }

@@ -79,7 +79,7 @@ pub fn render(
 ) -> Result<String, ReportError> {
     match format {
         Format::Table => Ok(document::terminal(&document::report(file, options), options)),
-        Format::Json => json::render(file),
+        Format::Json => json::render(file, options),
         Format::Csv => csv::render(file),
         Format::Markdown => {
             let options = Options { intervals: true, ..*options };

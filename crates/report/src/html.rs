@@ -14,6 +14,7 @@ use std::path::Path;
 use embermark_model::result::{EngineFacts, ResultFile};
 
 use crate::ReportError;
+use crate::scaling::Explanations;
 
 pub use data::{Page, PhaseFacts, WorkloadFacts};
 
@@ -37,6 +38,8 @@ pub struct Source<'a> {
 pub struct PageOptions<'a> {
     /// Phase names in display order; phases not among them follow as they ran.
     pub order: &'a [&'a str],
+    /// What adapters say of costs that stand out.
+    pub explanations: Explanations<'a>,
     /// What is known of engines, by id. One that is not among them is shown by its id.
     pub engines: BTreeMap<String, EngineFacts>,
     /// What is known of workloads.

@@ -17,6 +17,7 @@ mod load;
 mod notes;
 mod overview;
 pub mod published;
+pub mod scaling;
 pub mod statistics;
 pub mod summary;
 mod table;
@@ -46,6 +47,8 @@ pub struct Options<'a> {
     pub weights: cost::score::Weights,
     /// Which published figures stand beside the measured ones.
     pub published: Beside,
+    /// What adapters say of costs that stand out.
+    pub explanations: scaling::Explanations<'a>,
     /// Where the result was read from or written to, to be named in the notes.
     pub path: Option<&'a Path>,
 }
@@ -71,6 +74,7 @@ impl Default for Options<'_> {
             intervals: false,
             weights: cost::score::Weights::default(),
             published: Beside::None,
+            explanations: &[],
             path: None,
         }
     }

@@ -12,6 +12,7 @@ use embermark_model::result::{Floor, Machine, Manifest, ResultFile, Trial};
 use serde::Serialize;
 
 use crate::drift::{self, Drift};
+use crate::scaling::{self, Scaling};
 use crate::summary::{self, Comparison, Engine, Group, Measured, Resource, Row, Unit};
 use crate::{format, grid, text};
 
@@ -56,12 +57,14 @@ pub(crate) fn face_of(engines: &[&str]) -> Option<String> {
 pub(crate) fn sections(
     file: &ResultFile,
     comparison: &Comparison<'_>,
+    scaling: &Scaling<'_>,
     path: Option<&Path>,
 ) -> Vec<Section> {
     filled([
         ("Not ok", failures::notes(file)),
+        ("Surprises", scaling::notes(scaling)),
         ("Warnings", warnings(file)),
-        ("How to read it", reading(file, comparison)),
+        ("How to read it", reading(file, comparison, scaling)),
         ("Measured with", measured_with(file, path)),
     ])
 }
@@ -86,7 +89,7 @@ pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
 }
 
 /// What the tables' marks and units mean: of each only when it occurs.
-fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
+fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>) -> Vec<Note> {
     let groups = comparison.groups.iter();
     let of_group = |group| {
         let group: &Group<'_> = group;
@@ -136,6 +139,12 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
         let who = measured.iter().filter(|(.., figure)| applies(figure));
         let who = names(who.map(|(_, _, engine, _)| engine.name()));
         notes.extend((!who.is_empty()).then(|| note(mark, format!("{says}: {who}"))));
+    }
+    if !scaling.surprises.is_empty() {
+        let says = "a surprise: more than ten times the time for a row over a decade of rows, or more \
+                    than twenty times that of the next engine of its family; listed above with the \
+                    reason, where one is known";
+        notes.push(note(grid::SURPRISE, says));
     }
     notes.extend(tiers(comparison));
     let usage = comparison.groups.iter().flat_map(|group| &group.usage);

@@ -17,6 +17,7 @@ use embermark_model::result::ResultFile;
 
 use crate::grid::{self, Grid, Text, Tone};
 use crate::notes::{self, Note};
+use crate::scaling::{self, Scaling};
 use crate::summary::{Group, Protocol};
 use crate::{Options, format, summary, table, text};
 use textwrap::core::display_width;
@@ -38,6 +39,7 @@ pub struct Files<'a> {
 /// The screen of `file`, `options.width` columns wide. It ends with a line break.
 pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> String {
     let comparison = summary::compare(file, options.order);
+    let scaling = scaling::of(file, &comparison, options.explanations);
     let lines = means::lines(file, &comparison.groups);
     let tiers = text::unique(comparison.groups.iter().map(|group| group.durability));
     let mut out: Vec<String> =
@@ -50,13 +52,25 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
         out.extend(strengths::block(&comparison, &lines, options));
     }
     out.extend(legend::lines(file, &lines, options));
-    let shortfalls = shortfalls::notes(file, &comparison, &lines);
+    out.extend(order_turns(&scaling, options.width));
+    let shortfalls = shortfalls::notes(file, &comparison, &lines, &scaling);
     if !shortfalls.is_empty() {
         let lines = table::notes_text(&clipped(&shortfalls, options.width), options);
         out.push(format!("{}\n{}", table::heading("Not ok", options), lines.join("\n")));
     }
     out.push(places(file, options, files).join("\n"));
     out.join("\n\n") + "\n"
+}
+
+/// The most important turn of the order between two scales, and how many more there are.
+fn order_turns(scaling: &Scaling<'_>, width: usize) -> Option<String> {
+    let turns = scaling::order_turns(scaling);
+    let (first, others) = turns.split_first()?;
+    let more = match others.len() {
+        0 => String::new(),
+        more => format!("; {more} more in the tables"),
+    };
+    Some(table::wrapped(&format!("order turns: {first}{more}"), width, "", "  ").join("\n"))
 }
 
 /// What the figures of a tier are.

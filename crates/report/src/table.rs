@@ -157,7 +157,8 @@ fn aligned(grid: &Grid, column: usize) -> Vec<String> {
     let (marks, best) = (widest(|text| &text.marks), widest(|text| text.best));
     let second = widest(|text| &text.second);
     let line = |text: &&Text| {
-        let number = text.value.starts_with(|c: char| c.is_ascii_digit());
+        let digits = text.value.strip_prefix('-').unwrap_or(&text.value);
+        let number = digits.starts_with(|c: char| c.is_ascii_digit());
         if !number {
             return text.value.clone();
         }

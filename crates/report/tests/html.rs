@@ -33,6 +33,7 @@ fn options() -> PageOptions<'static> {
     };
     PageOptions {
         order: &["load", "read", "outages", "full_profile"],
+        explanations: &[],
         engines: BTreeMap::from([
             engine("sqlite", "embedded", "SQL"),
             engine("duckdb", "embedded", "SQL"),

@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::Durability;
@@ -213,7 +212,7 @@ fn every_export_says_what_was_lost_where_others_have_a_ratio() {
 fn the_page_is_told_and_the_first_screen_says_it() {
     let file = machine();
     let path = Path::new("result.json");
-    let options = PageOptions { order: &[], engines: BTreeMap::new(), workloads: Vec::new() };
+    let options = PageOptions::default();
     let page = html::data(&[Source { path, result: &file }], options).unwrap();
     let page = serde_json::to_value(&page).unwrap();
     let entries = page["entries"].as_array().unwrap();
@@ -228,22 +227,23 @@ fn the_page_is_told_and_the_first_screen_says_it() {
 #[test]
 fn advice_leaves_out_who_lost_and_says_what() {
     let file = machine();
-    let table = advise::table(&[&file]);
+    let tables = advise::tables(&[&file], None);
+    let [table] = &tables.tables[..] else { panic!("one scale") };
     let lossy = table.engines.iter().find(|entry| entry.engine == "lmdb").unwrap();
     assert!(lossy.ratios.keys().all(|criterion| *criterion == "effort"), "{:?}", lossy.ratios);
     let tier = Durability::Process;
     let needs = Needs { tier, sql: false, embedded: false, memory_bytes: None, licence: None };
     for criterion in ["ingest", "analytics", "memory", "disk", "start"] {
         let weights = [Weight { criterion: criterion.into(), weight: 1.0 }];
-        let advice = advise::advise(&table, needs, &weights).unwrap();
+        let advice = advise::advise(table, needs, &weights).unwrap();
         let ranked: Vec<&str> = advice.ranked.iter().map(|place| &*place.engine).collect();
         assert!(ranked.len() == 2 && !ranked.contains(&"lmdb"), "{criterion}: {ranked:?}");
         let why = &advice.unmeasured[0].why;
         let said = format!("machine 1k individual: write {LOST}");
         assert_eq!(why[..], [format!("not measured for {criterion}"), said.clone()]);
-        let json = advise::json(&advice, &table).unwrap();
+        let json = advise::json(&[(table, advice)], &tables).unwrap();
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-        let engines = json["table"]["engines"].as_array().unwrap();
+        let engines = json["tables"][0]["engines"].as_array().unwrap();
         let lossy = engines.iter().find(|entry| entry["engine"] == "lmdb").unwrap();
         assert_eq!(lossy["shortfalls"], serde_json::json!([said]));
     }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use embermark_model::Durability;
 use embermark_model::result::ResultFile;
+use embermark_model::{Durability, Scale};
 use embermark_report::advise::{self, LicenceClass, Needs, Weight};
 use embermark_report::{Format, compare, load};
 
@@ -40,6 +40,11 @@ pub struct AdviseArgs {
     /// What counts and how much: CRITERION=WEIGHT; without any, nobody is ranked
     #[arg(long, value_name = "CRITERION=WEIGHT", value_delimiter = ',')]
     weight: Vec<String>,
+
+    /// How many rows there will be, such as 300k: advice at the nearest scale measured, which it
+    /// names [default: advice at every scale measured]
+    #[arg(long, value_name = "ROWS")]
+    rows: Option<Scale>,
 
     /// List the criteria
     #[arg(long)]
@@ -90,13 +95,15 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
     if !args.force {
         alike(&args.results, &results)?;
     }
-    let table = advise::table(&results.iter().collect::<Vec<_>>());
+    let rows = args.rows.map(rows).transpose()?;
+    let tables = advise::tables(&results.iter().collect::<Vec<_>>(), rows);
     if args.criteria {
         let line = |c: &advise::Criterion| format!("{:<10}  {}\n", c.id, c.about);
-        return output::print(&table.criteria.iter().map(line).collect::<String>());
+        let criteria = tables.tables.first().into_iter().flat_map(|table| &table.criteria);
+        return output::print(&criteria.map(line).collect::<String>());
     }
     let needs = Needs {
-        tier: args.tier.unwrap_or_else(|| usual_tier(&table)),
+        tier: args.tier.unwrap_or_else(|| usual_tier(&tables)),
         sql: args.need.contains(&Need::Sql),
         embedded: args.need.contains(&Need::Embedded),
         memory_bytes: args.memory.as_deref().map(bytes).transpose()?,
@@ -106,11 +113,11 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
             Licence::Any => None,
         },
     };
-    let advice = advise::advise(&table, needs, &weights).map_err(Failure::usage)?;
+    let all = advise::at_each(&tables, needs, &weights).map_err(Failure::usage)?;
     let text = match format {
-        Format::Table => advise::words(&advice, &table, output::width()),
-        Format::Markdown => advise::markdown(&advice, &table),
-        Format::Json => advise::json(&advice, &table).map_err(Failure::runtime)?,
+        Format::Table => advise::words(&all, &tables, rows, output::width()),
+        Format::Markdown => advise::markdown(&all, &tables, rows),
+        Format::Json => advise::json(&all, &tables).map_err(Failure::runtime)?,
         Format::Csv | Format::Parquet => {
             return Err(Failure::usage("advice is given as table, json or markdown"));
         }
@@ -136,12 +143,21 @@ fn alike(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
 }
 
 /// `process` where it was measured, else a stronger tier, else `none`.
-fn usual_tier(table: &advise::AdviceTable) -> Durability {
-    let measured = |tier: &Durability| table.engines.iter().any(|entry| entry.tier == *tier);
+fn usual_tier(tables: &advise::AdviceTables) -> Durability {
+    let engines = || tables.tables.iter().flat_map(|table| &table.engines);
+    let measured = |tier: &Durability| engines().any(|entry| entry.tier == *tier);
     [Durability::Process, Durability::Power, Durability::None]
         .into_iter()
         .find(measured)
         .unwrap_or(Durability::Process)
+}
+
+/// How many rows a scale stands for.
+fn rows(scale: Scale) -> Result<u64, Failure> {
+    match scale {
+        Scale::Rows(rows) => Ok(rows),
+        Scale::Full => Err(Failure::usage("--rows wants a number of rows, such as 300k")),
+    }
 }
 
 fn weight(text: &str) -> Result<Weight, Failure> {

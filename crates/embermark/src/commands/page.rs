@@ -18,9 +18,10 @@ use crate::error::Failure;
 pub fn write(results: &[(&Path, &ResultFile)], file: &Path) -> Result<(), Failure> {
     let sources: Vec<Source<'_>> =
         results.iter().map(|(path, result)| Source { path, result }).collect();
-    let order = super::report::phase_order();
+    let known = super::report::Known::new();
     let options = PageOptions {
-        order: &order,
+        order: &known.order,
+        explanations: &known.explanations,
         engines: engines(),
         workloads: WORKLOADS.iter().map(|workload| facts(*workload)).collect(),
     };

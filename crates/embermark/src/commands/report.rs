@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use embermark_engines::registry::ENGINES;
+use embermark_model::Explained;
 use embermark_model::result::ResultFile;
 use embermark_report::cost::score::Weights;
 use embermark_report::{Beside, Files, Format, Options, load, overview, parquet, render};
+use embermark_workloads::WORKLOADS;
 
 use super::{output, page, run};
 use crate::error::Failure;
@@ -105,10 +108,21 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every phase of every workload in the order in which reports show them.
-pub fn phase_order() -> Vec<&'static str> {
-    let phases = |workload: &&dyn embermark_workloads::Workload| workload.info().phases;
-    embermark_workloads::WORKLOADS.iter().flat_map(phases).map(|phase| phase.name).collect()
+/// What this build knows of workloads and engines, beside what a result says.
+pub struct Known {
+    /// Every phase of every workload in the order in which reports show them.
+    pub order: Vec<&'static str>,
+    /// What adapters say of costs of their engines that stand out, by id.
+    pub explanations: Vec<(&'static str, &'static [Explained])>,
+}
+
+impl Known {
+    /// All of it.
+    pub fn new() -> Self {
+        let phases = WORKLOADS.iter().flat_map(|workload| workload.info().phases);
+        let explained = ENGINES.iter().map(|engine| (engine.info().id, engine.explained()));
+        Self { order: phases.map(|phase| phase.name).collect(), explanations: explained.collect() }
+    }
 }
 
 impl ShowArgs {
@@ -128,9 +142,9 @@ impl ShowArgs {
         path: &Path,
         files: &Files<'_>,
     ) -> Result<ExitCode, Failure> {
-        let order = phase_order();
+        let known = Known::new();
         let options =
-            Options { colour: output::colour(), ..self.options(&order, path, output::width()) };
+            Options { colour: output::colour(), ..self.options(&known, path, output::width()) };
         output::print(&match format {
             Some(format) => render(result, format, &options).map_err(Failure::usage)?,
             None => overview(result, &options, files),
@@ -150,16 +164,17 @@ impl ShowArgs {
         path: &Path,
         width: usize,
     ) -> Result<String, Failure> {
-        let order = phase_order();
-        render(result, format, &self.options(&order, path, width)).map_err(Failure::usage)
+        let known = Known::new();
+        render(result, format, &self.options(&known, path, width)).map_err(Failure::usage)
     }
 
-    fn options<'a>(&self, order: &'a [&'a str], path: &'a Path, width: usize) -> Options<'a> {
+    fn options<'a>(&self, known: &'a Known, path: &'a Path, width: usize) -> Options<'a> {
         Options {
+            explanations: &known.explanations,
             weights: self.weights.unwrap_or_default(),
             width,
             colour: false,
-            order,
+            order: &known.order,
             latency: self.latency,
             intervals: self.intervals,
             published: if self.published { Beside::All } else { Beside::Measured },
@@ -167,3 +182,6 @@ impl ShowArgs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

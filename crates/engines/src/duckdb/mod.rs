@@ -16,7 +16,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::rc::Rc;
 
-use embermark_model::Durability;
+use embermark_model::{Durability, Explained, StandsOut};
 
 use crate::sql_driver::Stopped;
 use crate::{Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier};
@@ -31,6 +31,23 @@ const NAME: &str = "duckdb";
 
 /// The database's file in its directory.
 const FILE: &str = "embermark.duckdb";
+
+/// What its section in `docs/engines.md` says of single rows.
+const EXPLAINED: &[Explained] = &[Explained {
+    how: StandsOut::Lag,
+    phases: &[
+        "load",
+        "read",
+        "last_readings",
+        "update",
+        "delete",
+        "insert",
+        "insert_count",
+        "live",
+    ],
+    why: "a column store: single rows are not what it is for",
+    section: "docs/engines.md#duckdb",
+}];
 
 /// The engine.
 pub(crate) struct DuckDb;
@@ -52,6 +69,10 @@ impl Engine for DuckDb {
 
     fn tier(&self, durability: Durability) -> Tier {
         tiers(LIBRARY.get().ok()).tier(durability)
+    }
+
+    fn explained(&self) -> &'static [Explained] {
+        EXPLAINED
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

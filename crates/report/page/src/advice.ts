@@ -44,6 +44,22 @@ export interface Advice {
   excluded: { engine: AdviceEngine; why: string }[];
 }
 
+/** What the ratios of the weighted criteria rest on: `sensors 10k, contacts 1k`; of all criteria without any weight. */
+export function place(table: AdviceTable, tier: Tier, weights: Record<string, number>): string {
+  const weighted = Object.keys(weights).filter((id) => (weights[id] ?? 0) > 0);
+  const counts = (criteria: string[]) => weighted.length === 0 || criteria.some((id) => weighted.includes(id));
+  return table.rests_on.filter((one) => one.tier === tier && counts(one.criteria))
+    .map(({ workload, scale }) => `${workload} ${scale}`).join(", ");
+}
+
+/** The tables that differ in what counts: one that rests on what the one before does says the same again. */
+export function differing(tables: AdviceTable[], tier: Tier, weights: Record<string, number>): AdviceTable[] {
+  return tables.filter((table, at) => {
+    const before = tables[at - 1];
+    return !before || place(before, tier, weights) !== place(table, tier, weights);
+  });
+}
+
 /** Ranks the engines of a table. Without any weight nothing is ranked. */
 export function advise(table: AdviceTable, must: MustHaves, weights: Record<string, number>): Advice {
   const advice: Advice = { ranked: [], unmeasured: [], excluded: [] };

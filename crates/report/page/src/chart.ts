@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { h, table, unique } from "./dom";
-import { duration } from "./format";
+import { clipped, duration } from "./format";
 import { cellOf } from "./fitness";
 import { choices } from "./state";
 import { BY_URL } from "./status";
@@ -42,8 +42,8 @@ export function series(state: State): (cell: Cell) => Series {
   return (cell) => {
     const place = Math.max(competing.indexOf(cell.engine), references.indexOf(cell.engine));
     const engine = cell.engine + (cell.kind === "reference" ? " (ref)" : "") + (cell.by_url ? BY_URL : "");
-    // Past the last colour symbols go on, so that no two engines look alike.
-    const turn = several ? cell.result : place + Math.floor(place / COLOURS.length);
+    // There is one symbol more than colours, so that no two engines look alike.
+    const turn = several ? cell.result : place;
     return {
       name: engine + (several ? ` @ ${state.page.results[cell.result]?.label}` : ""),
       colour: colourOf(state.page, cell.engine),
@@ -78,8 +78,8 @@ export function seriesOf(page: Page, entries: Entry[], of: (cell: Cell) => Serie
   return [...new Map(entries.map((entry) => of(cellOf(page, entry))).map((one) => [one.name, one])).values()];
 }
 
-/** A chart with its title and its table. */
-export function figure(title: string, options: Plot.PlotOptions, header: string[], rows: string[][]): HTMLElement {
+/** A chart with its title, what is said under it, and its table. */
+export function figure(title: string, options: Plot.PlotOptions, header: string[], rows: string[][], says = ""): HTMLElement {
   const svg = Plot.plot({
     width: 340, height: 240, marginLeft: 58, marginBottom: 36,
     style: { background: "transparent", fontSize: "11px" },
@@ -87,7 +87,7 @@ export function figure(title: string, options: Plot.PlotOptions, header: string[
   });
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", `${title}; the table below has the same figures`);
-  return h("figure", {}, h("figcaption", {}, title), svg,
+  return h("figure", {}, h("figcaption", {}, title, says && h("small", {}, says)), svg,
     h("details", {}, h("summary", {}, "Table"), table(title, header, rows)));
 }
 
@@ -114,4 +114,25 @@ export function log(label: string, tickFormat: (value: number) => string, values
   }
   // Values closer together than two ticks have none between them.
   return { type: "log", label, tickFormat, ticks: ticks.length > 0 ? ticks : [least], grid: true };
+}
+
+/** A line for each name, one below the other. */
+export function byName(names: string[]): Plot.PlotOptions {
+  return {
+    height: 34 + 24 * names.length,
+    marginTop: 6,
+    marginBottom: 28,
+    marginLeft: 12 + 6.2 * Math.max(...names.map((name) => clipped(name, 22).length)),
+    y: { label: null, domain: names, tickFormat: (name: string) => clipped(name, 22) },
+  };
+}
+
+/** Entries of each phase, in the order of the data. */
+export function byPhase(entries: Entry[]): [string, Entry[]][] {
+  const phases = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    if (entry.phase === null) continue;
+    phases.set(entry.phase, [...(phases.get(entry.phase) ?? []), entry]);
+  }
+  return [...phases];
 }

@@ -1,13 +1,13 @@
-/** The charts of one slice: time against rows, latency, resources. */
+/** The charts of one slice: latency and resources here, time against rows in `scale.ts`. */
 
 import * as Plot from "@observablehq/plot";
-import { figure, legend, log, rowsTick, scales, type Series, series, seriesOf, shortest, tick } from "./chart";
+import { byName, byPhase, figure, legend, log, scales, type Series, series, seriesOf, shortest, tick } from "./chart";
 import type { Cell, Entry, Latency, Page } from "./data";
 import { byId, h, unique } from "./dom";
 import { cellOf } from "./fitness";
-import { amount, clipped, duration, orDash } from "./format";
+import { amount, duration, orDash } from "./format";
+import { scaleCharts, scaleHint, scaleSaid } from "./scale";
 import { ALL, choices, type SliceName, sliced, type State } from "./state";
-import { marks } from "./status";
 
 const LABELS: Record<SliceName, string> = {
   result: "result", workload: "workload", tier: "survives", variant: "variant", scale: "rows (latency, resources)",
@@ -24,6 +24,7 @@ export function charts(state: State): void {
     const all = seriesOf(state.page, every.filter((entry) => entry.figure), of);
     byId("engine-legend").replaceChildren(legend(all));
     fill("scale", scaleCharts(state.page, every, of, all), scaleHint(state, every));
+    byId("scale-said").replaceChildren(...scaleSaid(state, every));
     const entries = sliced(state, false);
     fill("latency", latencyCharts(state.page, entries, of, all),
       `By percentile${entries.some((entry) => entry.response) ? "; from the scheduled start of an operation" : ""}. A percentile is shown only where there are enough samples for it: 20 for p95, 100 for p99, 1,000 for p99.9.`);
@@ -54,72 +55,6 @@ function fill(id: string, figures: HTMLElement[], hint: string): void {
   const text = section.querySelector(".hint");
   if (text) text.textContent = figures.length === 0 ? "Nothing of this was measured for what is shown." : hint;
   section.querySelector(".charts")?.replaceChildren(...figures);
-}
-
-function scaleHint(state: State, entries: Entry[]): string {
-  const scales = unique(entries.map((entry) => cellOf(state.page, entry).scale));
-  const bars = entries.some((entry) => entry.figure?.interval_ns) ? "a bar is the 95 % interval, " : "";
-  const one = scales.length < 2 ? " There is one scale only: `--scale 1k,10k,100k` draws lines against it." : "";
-  return `Time of one operation, by powers of ten; ${bars}a small dot is a trial, a cross one that stands apart. Engines that failed or answered wrongly are not drawn.${one}`;
-}
-
-/** Time against rows, a chart for each phase. */
-function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
-  return byPhase(entries).flatMap(([phase, parts]) => {
-    const points = parts.flatMap((entry) => {
-      const cell = cellOf(page, entry);
-      if (!entry.figure || !cell.rows || !(entry.figure.per_op_ns > 0)) return [];
-      return [{ x: cell.rows, y: entry.figure.per_op_ns, z: of(cell).name, entry }];
-    });
-    if (points.length === 0) return [];
-    const trials = points.flatMap(({ x, z, entry }) =>
-      (entry.figure?.per_trial_ns ?? []).map((y, place) => ({ x, y, z, apart: entry.figure?.outliers.includes(place) }))
-        .filter(({ y }) => y > 0));
-    const bars = points.flatMap(({ x, z, entry }) => {
-      const [y1, y2] = entry.figure?.interval_ns ?? [0, 0];
-      return y1 > 0 ? [{ x, y1, y2, z }] : [];
-    });
-    const xs = unique(points.map(({ x }) => x)).sort((a, b) => a - b);
-    const time = log("time of one operation", tick, [...points, ...trials].map(({ y }) => y));
-    const title = ({ x, y, z, entry }: (typeof points)[number]) => `${z}, ${rowsTick(x)} rows: ${duration(y)}${marks(entry)}`;
-    const alone = trials.filter(({ apart }) => !apart);
-    const apart = trials.filter(({ apart }) => apart);
-    // Of one scale there are no lines to draw: engines stand side by side.
-    const one: Plot.PlotOptions = {
-      ...scales(all),
-      ...byName(points.map(({ z }) => z)),
-      x: { ...time, label: null },
-      marks: [
-        Plot.ruleY(bars, { x1: "y1", x2: "y2", y: "z", stroke: "z", strokeWidth: 2, className: "m-interval" }),
-        Plot.dot(alone, { x: "y", y: "z", fill: "z", r: 1.4, fillOpacity: 0.6, className: "m-trial" }),
-        Plot.dot(apart, { x: "y", y: "z", stroke: "z", symbol: "times", r: 3, className: "m-outlier" }),
-        Plot.dot(points, { x: "y", y: "z", stroke: "z", symbol: "z", r: 4, className: "m-time", title }),
-      ],
-    };
-    const options: Plot.PlotOptions = {
-      ...scales(all),
-      x: { type: "log", label: "rows", ticks: xs, tickFormat: rowsTick, insetLeft: 8, insetRight: 12 },
-      y: time,
-      marks: [
-        Plot.line(points, { x: "x", y: "y", z: "z", stroke: "z", strokeWidth: 1.5, sort: "x" }),
-        Plot.ruleX(bars, { x: "x", y1: "y1", y2: "y2", stroke: "z", strokeWidth: 2, className: "m-interval" }),
-        Plot.dot(alone, { x: "x", y: "y", fill: "z", r: 1.4, fillOpacity: 0.6, className: "m-trial" }),
-        Plot.dot(apart, { x: "x", y: "y", stroke: "z", symbol: "times", r: 3, className: "m-outlier" }),
-        Plot.dot(points, {
-          x: "x", y: "y", stroke: "z", symbol: "z", r: 4, className: "m-time",
-          title,
-        }),
-      ],
-    };
-    const names = unique(points.map(({ z }) => z));
-    const rows = names.map((name) => [name, ...xs.map((x) => {
-      const point = points.find((point) => point.z === name && point.x === x);
-      const interval = point?.entry.figure?.interval_ns;
-      const within = interval ? ` (${duration(interval[0])} to ${duration(interval[1])})` : "";
-      return orDash(point, ({ y, entry }) => duration(y) + marks(entry) + within);
-    })]);
-    return [figure(phase, xs.length > 1 ? options : one, ["engine", ...xs.map((x) => `${rowsTick(x)} rows`)], rows)];
-  });
 }
 
 const PERCENTILES: [string, keyof Latency][] = [["p50", "p50"], ["p95", "p95"], ["p99", "p99"], ["p99.9", "p99_9"], ["max", "max"]];
@@ -194,24 +129,4 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
     };
     return [figure(metric.label, options, ["engine", metric.label], points.map(({ z, value, mark }) => [z, metric.show(value) + mark]))];
   });
-}
-
-/** A line for each name, one below the other. */
-function byName(names: string[]): Plot.PlotOptions {
-  return {
-    height: 34 + 24 * names.length,
-    marginTop: 6,
-    marginBottom: 28,
-    marginLeft: 12 + 6.2 * Math.max(...names.map((name) => clipped(name, 22).length)),
-    y: { label: null, domain: names, tickFormat: (name: string) => clipped(name, 22) },
-  };
-}
-
-function byPhase(entries: Entry[]): [string, Entry[]][] {
-  const phases = new Map<string, Entry[]>();
-  for (const entry of entries) {
-    if (entry.phase === null) continue;
-    phases.set(entry.phase, [...(phases.get(entry.phase) ?? []), entry]);
-  }
-  return [...phases];
 }

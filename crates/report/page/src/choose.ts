@@ -1,8 +1,9 @@
 /** Sliders and must-haves, and the short list that they give. */
 
-import { advise, type MustHaves } from "./advice";
-import type { AdviceTable, LicenceClass, Page, Tier } from "./data";
-import { h } from "./dom";
+import { advise, differing, type MustHaves, place } from "./advice";
+import { rowsTick } from "./chart";
+import type { Advisable, AdviceTable, LicenceClass, Page, Tier } from "./data";
+import { h, unique } from "./dom";
 import { bytes, significant } from "./format";
 
 const MOST = 10;
@@ -30,8 +31,8 @@ const LICENCES: Record<LicenceClass, string> = {
 export function choose(body: HTMLElement, advice: Page["advice"]): void {
   const chosen = h("div");
   const draw = (place: number) => {
-    const table = advice[place]?.table;
-    if (table) chooseFrom(chosen, table);
+    const one = advice[place];
+    if (one) chooseFrom(chosen, one);
   };
   draw(0);
   const which = h("label", {}, "of the result ", h("select", { name: "advice-of", change: (event) => {
@@ -41,18 +42,20 @@ export function choose(body: HTMLElement, advice: Page["advice"]): void {
 }
 
 /** Every slider begins at nothing, so that nothing is ranked unasked. */
-function chooseFrom(body: HTMLElement, table: AdviceTable): void {
-  const tiers = (["none", "process", "power"] as const).filter((tier) => table.engines.some((engine) => engine.tier === tier));
+function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
+  const engines = tables.flatMap((table) => table.engines);
+  const tiers = (["none", "process", "power"] as const).filter((tier) => engines.some((engine) => engine.tier === tier));
+  const scale: Scale = { rows: null };
   const must: MustHaves = {
     tier: tiers.includes("process") ? "process" : tiers[0] ?? "process",
     sql: false, embedded: false, memory: null, licence: "other",
   };
   const weights: Record<string, number> = {};
   const answer = h("div", { class: "answer", "aria-live": "polite" });
-  const update = () => answer.replaceChildren(...shortList(table, must, weights));
+  const update = () => answer.replaceChildren(...lists({ of: null, tables, turns }, scale, must, weights));
 
   const moved = new Map<string, (value: number) => void>();
-  const sliders = table.criteria.map(({ id, label, about }) => {
+  const sliders = (tables[0]?.criteria ?? []).map(({ id, label, about }) => {
     const output = h("output", {}, "0");
     const input = h("input", { type: "range", min: 0, max: MOST, step: 1, value: 0, name: id, "aria-label": label, input: () => {
       weights[id] = Number(input.value);
@@ -66,7 +69,7 @@ function chooseFrom(body: HTMLElement, table: AdviceTable): void {
     });
     return h("label", { class: "slider", title: about }, h("span", {}, label), input, output);
   });
-  const measured = (id: string) => table.engines.some((engine) => engine.tier === must.tier && engine.ratios[id] !== undefined);
+  const measured = (id: string) => engines.some((engine) => engine.tier === must.tier && engine.ratios[id] !== undefined);
   const beginnings = BEGINNINGS.map(([name, of]) => h("button", { type: "button", class: "small", click: () => {
     // What nobody was measured for would leave everybody out.
     for (const [id, move] of moved) move(measured(id) ? of[id] ?? 0 : 0);
@@ -75,11 +78,47 @@ function chooseFrom(body: HTMLElement, table: AdviceTable): void {
   body.replaceChildren(
     h("p", { class: "beginnings" }, "Begin with what matters to ", ...beginnings.flatMap((button) => [button, " "])),
     h("div", { class: "panel choose" },
-      h("fieldset", {}, h("legend", {}, "must have"), ...musts(tiers, must, update)),
+      h("fieldset", {}, h("legend", {}, "must have"), ...rows(tables, scale, update), ...musts(tiers, must, update)),
       h("fieldset", {}, h("legend", {}, "matters (0 to 10)"), ...sliders)),
     answer,
   );
   update();
+}
+
+/** At which of the scales measured advice is given. */
+interface Scale {
+  /** Null: at each. */
+  rows: number | null;
+}
+
+/** The question how many rows there will be, where there is a choice. */
+function rows(tables: AdviceTable[], scale: Scale, update: () => void): HTMLElement[] {
+  if (tables.length < 2) return [];
+  const options = [h("option", { value: "" }, "at each scale"), ...tables.map(({ rows }) => h("option", { value: rows }, `about ${rowsTick(rows)}`))];
+  return [h("label", {}, "rows ", h("select", { name: "must-rows", change: (event) => {
+    const { value } = event.target as HTMLSelectElement;
+    scale.rows = value === "" ? null : Number(value);
+    update();
+  } }, options))];
+}
+
+/** A short list at each scale that is chosen, and where the order turns between them. */
+function lists({ tables, turns }: Advisable, scale: Scale, must: MustHaves, weights: Record<string, number>): HTMLElement[] {
+  const chosen = tables.filter(({ rows }) => scale.rows === null || rows === scale.rows);
+  const different = differing(chosen, must.tier, weights);
+  const weighted = Object.values(weights).some((weight) => weight > 0);
+  // Without a weight there is no list to be given at each.
+  const shown = weighted ? different : different.slice(-1);
+  const out = new Set(shown.flatMap((table) => advise(table, must, weights).excluded.map(({ engine }) => engine.engine)));
+  const turning = turns.filter(({ criterion, tier, before, after }) =>
+    tier === must.tier && (weights[criterion] ?? 0) > 0 && !out.has(before) && !out.has(after));
+  const said = unique(turning.map(({ says }) => says));
+  return [
+    ...(said.length > 0 ? [h("section", { class: "whole" }, h("h3", {}, "Order turns"), h("ul", {}, said.map((says) => h("li", {}, says))))] : []),
+    ...shown.map((table) => h("section", {},
+      weighted && h("h3", {}, `At ${place(table, must.tier, weights) || "no scale"}`),
+      ...shortList(table, must, weights))),
+  ];
 }
 
 function musts(tiers: Tier[], must: MustHaves, update: () => void): HTMLElement[] {
@@ -132,7 +171,7 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
   } else {
     out.push(h("p", {}, "Move a slider: nothing is ranked until you say what matters."));
   }
-  const measured = table.rests_on.filter(({ tier }) => tier === must.tier).map(({ says }) => says);
+  const measured = table.rests_on.filter(({ tier }) => tier === must.tier).map(({ workload, scale, protocol }) => `${workload} ${scale}: ${protocol}`);
   if (measured.length > 0) out.push(h("p", { class: "hint" }, `Measured: ${measured.join("; ")}.`));
   const apart = [
     ...advice.unmeasured.map(({ engine, missing }) =>

@@ -21,9 +21,11 @@ export interface Page {
   workloads: WorkloadFacts[];
   cells: Cell[];
   entries: Entry[];
+  /** What more rows do to time, of each result. */
+  scaling: Scaling[];
   published: Table[];
   costs: Table[];
-  advice: { of: string | null; table: AdviceTable }[];
+  advice: Advisable[];
 }
 
 export interface Result {
@@ -94,6 +96,8 @@ export interface Entry {
   tainted: boolean;
   /** What its cell did not do: shown, not ranked. */
   shortfall?: string;
+  /** How its cost stands out, and why where that is known. */
+  surprise?: string;
   client_side: boolean;
   /** One commit a row, where other engines put many in one. */
   commits_each?: boolean;
@@ -171,6 +175,53 @@ export type Amounts = Record<string, number>;
 
 export type Usage = Amounts & { incomplete?: boolean };
 
+/** What more rows do to time: `crates/report/src/scaling.rs`, which computes it. */
+export interface Scaling {
+  phases: PhaseScaling[];
+  turns: Overtaking[];
+  surprises: (SeriesId & { engine: string; scale: string; explained?: { why: string; section: string } })[];
+  /** The same in words, what nobody has looked at first. */
+  told: { workload: string; tier: Tier; engine: string; says: string }[];
+}
+
+/** A phase in a variant of a workload in a tier. */
+export interface SeriesId {
+  workload: string;
+  tier: Tier;
+  variant: string;
+  phase: string;
+}
+
+/** A phase that was measured at two scales or more. */
+export interface PhaseScaling extends SeriesId {
+  scales: string[];
+  growth: Growth[];
+  fastest: { scale: string; engines: string[] }[];
+  /** The same in words. */
+  leading: string;
+  few_trials: boolean;
+}
+
+/** Time of one operation goes as the rows to the power of this. */
+export interface Growth {
+  engine: string;
+  exponent: number;
+  steps: { from: string; to: string; exponent: number }[];
+  /** The steps differ: one exponent says little. */
+  bends: boolean;
+  /** Some time is of a run that was stopped. */
+  stopped: boolean;
+}
+
+/** One engine overtakes another between two scales. */
+export interface Overtaking {
+  workload: string;
+  tier: Tier;
+  before: string;
+  after: string;
+  says: string;
+}
+
 /** What is shown of resources, or of loads. */
 export interface Column {
   key: string;
@@ -196,11 +247,23 @@ export interface Text {
   best?: string;
 }
 
-/** What the advice is drawn from. A ratio is to the best of the tier, at least 1. */
+/** What the advice on one result, or on all of them, is drawn from. */
+export interface Advisable {
+  /** The result's label; null where it is of all. */
+  of: string | null;
+  /** One for each scale that was measured, the smallest first. */
+  tables: AdviceTable[];
+  /** Between which scales the order of two engines turns, by criterion. */
+  turns: { criterion: string; tier: Tier; before: string; after: string; says: string }[];
+}
+
+/** A ratio is to the best of the tier, at least 1. */
 export interface AdviceTable {
+  /** At about so many rows: of each workload the nearest scale counts. */
+  rows: number;
   criteria: { id: string; label: string; about: string }[];
-  /** By tier: a workload, its scales and what ran. */
-  rests_on: { tier: Tier; says: string }[];
+  /** A workload at its scale, the criteria that it has a part in, and what ran. */
+  rests_on: { tier: Tier; workload: string; scale: string; criteria: string[]; protocol: string }[];
   engines: AdviceEngine[];
 }
 

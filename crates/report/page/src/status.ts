@@ -31,9 +31,12 @@ export function engineMarks(cell: Cell): string {
 /** After a time. */
 export function marks(entry: Entry): string {
   const apart = (entry.figure?.outliers.length ?? 0) > 0;
-  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.commits_each ? COMMITS_EACH : "") + (entry.tainted ? "!" : "") + (apart ? OUTLIER : "") +
+  return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.commits_each ? COMMITS_EACH : "") + (entry.tainted ? "!" : "") + (entry.surprise ? SURPRISE : "") + (apart ? OUTLIER : "") +
     (entry.shortfall ? BEHIND : "");
 }
+
+/** After a time that stands out. */
+const SURPRISE = "?";
 
 /** After the name of a server that was given by its URL. */
 export const BY_URL = " (by URL)";
@@ -58,6 +61,7 @@ export const MARKS: [string, string][] = [
   ["~", "done by client code over scans and point operations, for want of a query"],
   ["¹", "one commit a row, for want of transactions, beside rows in one transaction"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],
+  ["?", "a surprise: more than ten times the time for a row over a decade of rows, or more than twenty times that of the next engine of its family"],
   ["<", "did not keep up: lost samples, missed reads, or was below the target rate: not ranked"],
   ["+", "effective durability above the tier asked for"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],

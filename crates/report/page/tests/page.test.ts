@@ -27,7 +27,7 @@ function seen(name: string, data: () => ReturnType<typeof golden>, look: Paramet
   });
 }
 
-const advised = () => ({ ...golden(), advice: [{ of: null, table: advice() }] });
+const advised = () => ({ ...golden(), advice: [{ of: null, tables: [advice()], turns: [] }] });
 const box = (engine: string, phase: string) => `button[data-box][aria-label^="${engine}, ${phase}"]`;
 
 seen("the page opens from disk and asks nothing of any network", golden, {}, async ({ tab }) => {
@@ -233,7 +233,7 @@ const begun = () => {
       if ("read" in of) [of.point] = [of.read];
     }
   }
-  return { ...golden(), advice: [{ of: null, table }] };
+  return { ...golden(), advice: [{ of: null, tables: [table], turns: [] }] };
 };
 
 seen("a kind of work to begin with moves the sliders of what was measured, and 'nothing' moves them back", begun, {}, async ({ tab }) => {
@@ -455,4 +455,89 @@ seen("a source none of whose figures may be shown says why", () => ({
 }), {}, async ({ tab }) => {
   assert.match(await tab.locator("#published").textContent() ?? "", /left outits licence forbids it/);
   assert.equal(await tab.locator("#published-body table").count(), 0);
+});
+
+/** The golden page, with what the program says of scale where reads of LMDB grow and SQLite overtakes it. */
+const grown = () => {
+  const page = golden();
+  const series = { workload: "sensors", tier: "process", variant: "single", phase: "read" } as const;
+  const lmdb = page.entries.find((entry) => entry.phase === "read" && page.cells[entry.cell]?.engine === "lmdb" && page.cells[entry.cell]?.scale === "10k");
+  if (lmdb) lmdb.surprise = `12.0x the time for a row, 1k to 10k: unexplained: ${NASTY}`;
+  const step = { from: "1k", to: "10k", exponent: 1.08 };
+  page.scaling = [{
+    phases: [{
+      ...series, scales: ["1k", "10k"], few_trials: false, leading: "lmdb up to 1k, sqlite from 10k",
+      growth: [{ engine: "lmdb", exponent: 1.08, steps: [step], bends: false, stopped: false }],
+      fastest: [{ scale: "1k", engines: ["lmdb"] }, { scale: "10k", engines: ["sqlite"] }],
+    }],
+    turns: [{ ...series, before: "lmdb", after: "sqlite", says: `sqlite overtakes lmdb between 1k and 10k rows ${NASTY}` }],
+    surprises: [{ ...series, engine: "lmdb", scale: "10k" }],
+    told: [{ ...series, engine: "lmdb", says: `sensors 10k process, read: 12.0x ${NASTY}` }],
+  }];
+  return page;
+};
+
+seen("each line has its exponent beside it and in a table, and where the order turns stands above", grown, {}, async ({ tab }) => {
+  const read = tab.locator("#scale figure").filter({ has: tab.locator("figcaption", { hasText: "read" }) }).first();
+  assert.match(await read.locator("figcaption").textContent() ?? "", /lmdb up to 1k, sqlite from 10k/);
+  const labels = await read.locator("g.m-exponent text").allTextContents();
+  assert.ok(labels.includes("lmdb 1.08") && labels.includes("sqlite"), labels.join());
+  assert.equal(await read.locator("g.m-surprise text").count(), 1);
+  assert.match(await tab.locator("#scale > .charts > details table").textContent() ?? "", /read.*1\.08/);
+  const said = tab.locator("#scale-said");
+  assert.match(await said.textContent() ?? "", /Order turns.*sqlite overtakes lmdb between 1k and 10k rows.*Surprises.*lmdb: sensors 10k/s);
+  assert.equal(await tab.evaluate("window.bad"), undefined);
+  // What is said of an engine goes with it, and so does who is the fastest.
+  await tab.locator("#filters input[name=engine][value=lmdb]").uncheck();
+  await tab.waitForFunction(() => !document.querySelector("#scale-said")?.textContent?.includes("overtakes"));
+  assert.equal(await said.textContent(), "");
+  assert.equal(await tab.locator("#scale figcaption", { hasText: "lmdb up to" }).count(), 0);
+});
+
+seen("no two labels beside the lines lie on each other", grown, {}, async ({ tab }) => {
+  const figures = await tab.locator("#scale figure").evaluateAll((all) => all.map((one) =>
+    [...one.querySelectorAll("g.m-exponent text")].map((text) => text.getBoundingClientRect().top).sort((a, b) => a - b)));
+  const several = figures.filter((tops) => tops.length > 1);
+  assert.ok(several.length > 0);
+  for (const tops of several) {
+    for (let at = 1; at < tops.length; at += 1) assert.ok((tops[at] ?? 0) - (tops[at - 1] ?? 0) > 8, tops.join());
+  }
+});
+
+seen("a surprise is marked in the map and told in its details", grown, {}, async ({ tab }) => {
+  const marked = tab.locator("button[data-box]").filter({ hasText: "?" });
+  assert.equal(await marked.count(), 1);
+  assert.match(await marked.getAttribute("aria-label") ?? "", /^lmdb, read: .*surprise: 12\.0x the time for a row/);
+  assert.match(await tab.locator("#legend").textContent() ?? "", /\? a surprise/);
+  await marked.click();
+  assert.match(await tab.locator("dialog[open]").textContent() ?? "", /surprise12\.0x the time for a row, 1k to 10k: unexplained/);
+});
+
+/** Two scales: at the larger one the order of `alpha` and `beta` in loading is another. */
+const scaled = () => {
+  const [small, large] = [advice(), advice()];
+  large.rows = 1_000_000;
+  for (const one of large.rests_on) one.scale = "1M";
+  for (const { engine, ratios, intervals } of large.engines) {
+    const load = { alpha: 1, beta: 9, gamma: 2 }[engine] ?? 1;
+    ratios.load = load;
+    intervals.load = [load * 0.99, load * 1.01];
+  }
+  const turn = { criterion: "load", tier: "process" as const, before: "beta", after: "alpha", says: "alpha overtakes beta between 10k and 1M rows (load)" };
+  return { ...golden(), advice: [{ of: null, tables: [small, large], turns: [turn, { ...turn, criterion: "read", says: "of what does not matter" }] }] };
+};
+
+seen("advice names its scale, is given at each, and says where the order turns", scaled, {}, async ({ tab }) => {
+  await tab.locator("#choose input[name=load]").fill("8");
+  const answer = tab.locator("#choose .answer");
+  assert.deepEqual(await answer.locator("h3").allTextContents(), ["Order turns", "At sensors 10k", "At sensors 1M"]);
+  const ranked = async () => Promise.all((await answer.locator(".ranked").all()).map(async (one) => (await one.locator("b").allTextContents()).join(" ")));
+  assert.deepEqual(await ranked(), ["Beta Gamma Alpha", "Alpha Gamma Beta"]);
+  const text = await answer.textContent() ?? "";
+  assert.ok(text.includes("alpha overtakes beta between 10k and 1M rows (load)") && !text.includes("does not matter"), text);
+  await tab.locator("#choose select[name=must-rows]").selectOption("1000000");
+  assert.deepEqual(await ranked(), ["Alpha Gamma Beta"]);
+  // A turn that a must-have takes an engine out of matters no more.
+  await tab.locator("#choose input[name=must-sql]").check();
+  assert.ok(!(await answer.textContent() ?? "").includes("overtakes"));
 });

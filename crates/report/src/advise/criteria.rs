@@ -10,7 +10,7 @@ pub(super) enum Source {
     Time(Phases),
     /// 99th percentile of the latency of one operation in these phases, where it was recorded.
     Tail(Phases),
-    /// A resource over the whole main variant of each workload, at its largest scale.
+    /// A resource over the whole main variant of each workload.
     Use(Resource),
 }
 
@@ -21,6 +21,25 @@ pub(super) struct Phases {
     /// In these variants; none: in every one.
     pub variants: &'static [&'static str],
     pub names: &'static [&'static str],
+}
+
+impl Phases {
+    /// Whether a phase is among them.
+    pub fn has(&self, workload: &str, variant: &str, phase: &str) -> bool {
+        self.workload == workload
+            && self.names.contains(&phase)
+            && (self.variants.is_empty() || self.variants.contains(&variant))
+    }
+}
+
+impl Made {
+    /// The phases whose time it is made of.
+    pub fn times(&self) -> impl Iterator<Item = &Phases> {
+        self.of.iter().filter_map(|source| match source {
+            Source::Time(phases) => Some(phases),
+            Source::Tail(_) | Source::Use(_) => None,
+        })
+    }
 }
 
 /// A criterion and its sources.

@@ -5,7 +5,7 @@ use embermark_model::result::ResultFile;
 use serde::Serialize;
 
 use super::Facts;
-use crate::summary::{self, Comparison, Engine, Resource};
+use crate::summary::{self, Engine, Group, Resource};
 
 /// What is said of what a result does not tell.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -49,7 +49,7 @@ impl LicenceClass {
 
 pub(super) fn of(
     file: &ResultFile,
-    comparison: &Comparison<'_>,
+    groups: &[&Group<'_>],
     Engine { id: engine, by_url, .. }: &Engine<'_>,
     tier: Durability,
 ) -> Facts {
@@ -68,13 +68,13 @@ pub(super) fn of(
         licence,
         publishable: !cells().any(|cell| cell.unpublishable),
         by_url: *by_url,
-        peak_bytes: peak(comparison, engine, tier),
+        peak_bytes: peak(groups, engine, tier),
     }
 }
 
-/// The most memory of any workload and scale in the tier.
-fn peak(comparison: &Comparison<'_>, engine: &str, tier: Durability) -> Option<f64> {
-    let groups = comparison.groups.iter().filter(|group| group.durability == tier);
+/// The most memory of any of these groups in the tier.
+fn peak(groups: &[&Group<'_>], engine: &str, tier: Durability) -> Option<f64> {
+    let groups = groups.iter().filter(|group| group.durability == tier);
     let peaks = groups.filter_map(|group| {
         let place = group.engines.iter().position(|other| other.id == engine)?;
         group.usage.get(place)?.get(Resource::Peak)

@@ -5,7 +5,7 @@ use embermark_model::choice::{self, UnknownName};
 use serde::Serialize;
 
 use super::facts::UNKNOWN;
-use super::{AdviceTable, EngineAdvice, LicenceClass};
+use super::{AdviceTable, AdviceTables, EngineAdvice, LicenceClass, levels};
 use crate::format;
 
 /// What an engine must have.
@@ -85,6 +85,20 @@ pub struct BestAt {
     pub criterion: &'static str,
     /// The engine, and those that no difference to it is shown for.
     pub engines: Vec<String>,
+}
+
+/// Applies needs and weights to each table that differs from the one before in what counts.
+///
+/// # Errors
+/// When a weight's criterion is none of the tables'.
+pub fn at_each<'t>(
+    tables: &'t AdviceTables,
+    needs: Needs,
+    weights: &[Weight],
+) -> Result<Vec<(&'t AdviceTable, Advice)>, UnknownCriterion> {
+    let weighted: Vec<&str> = weights.iter().map(|weight| weight.criterion.as_str()).collect();
+    let tables = levels::differing(&tables.tables, needs.tier, &weighted).into_iter();
+    tables.map(|table| Ok((table, advise(table, needs, weights)?))).collect()
 }
 
 /// Applies needs and weights to a table.

@@ -5,7 +5,7 @@ use embermark_model::result::ResultFile;
 
 use super::criteria::{CRITERIA, Phases, Source};
 use crate::statistics::{FEWEST_TRIALS, geometric_mean, is_measure, median, ratio_interval};
-use crate::summary::{Comparison, Figure, Group, Resource, Row, Shortfall};
+use crate::summary::{Figure, Group, Resource, Row, Shortfall};
 use crate::text;
 
 /// Sizes below one page of 4,096 bytes are not told apart: memory and storage come in pages, and
@@ -14,20 +14,22 @@ const PAGE: f64 = 4_096.0;
 
 /// One figure that a criterion is made of, over the engines that compete for it.
 pub(super) struct Line<'a> {
+    /// Of which workload.
+    pub workload: &'a str,
     /// Engines that took part in the group, whether they have this figure or not.
     present: Vec<&'a str>,
     /// Engine, its figure over the best one's, and the interval of that ratio.
     ratios: Vec<(&'a str, f64, Option<[f64; 2]>)>,
 }
 
-/// By criterion the lines it is made of in one tier.
+/// By criterion the lines it is made of in one tier, of these groups.
 pub(super) fn lines<'a>(
     file: &'a ResultFile,
-    comparison: &Comparison<'a>,
+    groups: &[&Group<'a>],
     tier: Durability,
 ) -> Vec<(&'static str, Vec<Line<'a>>)> {
-    let groups: Vec<&Group<'a>> =
-        comparison.groups.iter().filter(|group| group.durability == tier).collect();
+    let of_tier = groups.iter().copied().filter(|group| group.durability == tier);
+    let groups: Vec<&Group<'a>> = of_tier.collect();
     let of = |source: &Source| match source {
         Source::Time(phases) => by_row(&groups, phases, |figure| Some(figure.per_trial_ns.clone())),
         Source::Tail(phases) => by_row(&groups, phases, |figure| figure.p99_per_trial()),
@@ -67,11 +69,10 @@ fn by_row<'a>(
 ) -> Vec<Line<'a>> {
     let wanted = |group: &Group<'a>, row: &Row<'a>| {
         let variant = row.variant.unwrap_or(group.variant);
-        row.phase.is_some_and(|phase| phases.names.contains(&phase))
-            && (phases.variants.is_empty() || phases.variants.contains(&variant))
+        row.phase.is_some_and(|phase| phases.has(group.workload, variant, phase))
     };
     let mut lines = Vec::new();
-    for group in groups.iter().filter(|group| group.workload == phases.workload) {
+    for group in groups {
         for row in group.rows.iter().filter(|row| wanted(group, row)) {
             let entries = group.engines.iter().zip(&row.entries);
             let ranked = entries.filter_map(|(engine, entry)| {
@@ -80,21 +81,16 @@ fn by_row<'a>(
             });
             let values: Option<Vec<_>> =
                 ranked.map(|(engine, trials)| Some((engine, trials?))).collect();
-            lines.extend(values.and_then(|values| line(present(group), values)));
+            lines.extend(values.and_then(|values| line(group, values)));
         }
     }
     lines
 }
 
-/// A line for each workload: what its main variant used at the largest scale measured, by engines
-/// that did all of it.
+/// A line for each workload: what its main variant used, by engines that did all of it.
 fn by_group<'a>(file: &'a ResultFile, groups: &[&Group<'a>], of: Resource) -> Vec<Line<'a>> {
-    let largest = |group: &&&Group<'a>| {
-        let others = groups.iter().filter(|other| other.workload == group.workload);
-        others.map(|other| other.scale).max() == Some(group.scale)
-    };
     let mut lines = Vec::new();
-    for group in groups.iter().filter(largest) {
+    for group in groups {
         let engines = group.engines.iter().zip(&group.usage);
         let whole = engines
             .filter(|(engine, usage)| engine.ranked(group.durability) && !usage.incomplete)
@@ -106,7 +102,7 @@ fn by_group<'a>(file: &'a ResultFile, groups: &[&Group<'a>], of: Resource) -> Ve
         let times = if of.is_counted() { FEWEST_TRIALS } else { 1 };
         let values =
             whole.map(|(engine, cell)| (engine, floored(of.per_trial(cell).repeat(times), of)));
-        lines.extend(line(present(group), values.collect()));
+        lines.extend(line(group, values.collect()));
     }
     lines
 }
@@ -127,7 +123,7 @@ fn present<'a>(group: &Group<'a>) -> Vec<&'a str> {
 }
 
 /// The ratios to the smallest median; `None` where nobody has one.
-fn line<'a>(present: Vec<&'a str>, values: Vec<(&'a str, Vec<f64>)>) -> Option<Line<'a>> {
+fn line<'a>(group: &Group<'a>, values: Vec<(&'a str, Vec<f64>)>) -> Option<Line<'a>> {
     let medians: Vec<(&str, f64, &[f64])> = values
         .iter()
         .filter_map(|(engine, trials)| Some((*engine, median(trials)?, trials.as_slice())))
@@ -140,5 +136,5 @@ fn line<'a>(present: Vec<&'a str>, values: Vec<(&'a str, Vec<f64>)>) -> Option<L
         let interval = if *engine == best { interval.map(|_| [1.0, 1.0]) } else { interval };
         (*engine, median / least, interval)
     });
-    Some(Line { present, ratios: ratios.collect() })
+    Some(Line { workload: group.workload, present: present(group), ratios: ratios.collect() })
 }

@@ -2,7 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Advice, AdviceTable, Left, LicenceClass, Place};
+use super::levels::written;
+use super::turns::of_scores;
+use super::{
+    Advice, AdviceTable, AdviceTables, Criterion, CriterionTurn, Left, LicenceClass, Place, RestsOn,
+};
 use crate::document::{self, Block};
 use crate::notes::{self, note};
 use crate::{Options, format, text};
@@ -11,71 +15,189 @@ use crate::{Options, format, text};
 /// said to be as good as the best.
 const NEAR: f64 = 1.1;
 
-/// For a terminal of `width` columns.
-pub fn table(advice: &Advice, table: &AdviceTable, width: usize) -> String {
+/// Advice at each number of rows, with the table that it is drawn from.
+type All<'t> = [(&'t AdviceTable, Advice)];
+
+/// The most turns of the order that are named.
+const MOST_TURNS: usize = 8;
+
+/// For a terminal of `width` columns; `rows` as they were asked for, if they were.
+pub fn words(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>, width: usize) -> String {
     let options = Options { width: width.max(40), ..Options::default() };
-    document::terminal(&blocks(advice, table), &options)
+    document::terminal(&blocks(all, tables, rows), &options)
 }
 
 /// For a page on GitHub.
-pub fn markdown(advice: &Advice, table: &AdviceTable) -> String {
-    document::markdown(&blocks(advice, table))
+pub fn markdown(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> String {
+    document::markdown(&blocks(all, tables, rows))
 }
 
-/// The advice, and the table it was made of.
+/// The advice at each number of rows, and what it was made of.
 ///
 /// # Errors
 /// When a value has no JSON form, which none here lacks.
-pub fn json(advice: &Advice, table: &AdviceTable) -> Result<String, serde_json::Error> {
+pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
-    struct Both<'a> {
+    struct At<'a> {
+        rows: u64,
+        #[serde(flatten)]
         advice: &'a Advice,
-        table: &'a AdviceTable,
     }
-    Ok(serde_json::to_string_pretty(&Both { advice, table })? + "\n")
+    #[derive(Serialize)]
+    struct Whole<'a> {
+        advice: Vec<At<'a>>,
+        #[serde(flatten)]
+        tables: &'a AdviceTables,
+    }
+    let advice = all.iter().map(|(table, advice)| At { rows: table.rows, advice }).collect();
+    Ok(serde_json::to_string_pretty(&Whole { advice, tables })? + "\n")
 }
 
 /// Headings, and what stands below them.
-fn blocks(advice: &Advice, table: &AdviceTable) -> Vec<Block> {
-    let secret = table.engines.iter().filter(|e| !e.facts.publishable && !e.ratios.is_empty());
-    let secret: Vec<&str> = secret.map(|entry| entry.engine.as_str()).collect();
-    let ranked: Vec<String> = (advice.ranked.iter().enumerate())
-        .map(|(at, place)| ranked(at + 1, place, advice, table))
-        .collect();
-    let needs = needs(advice);
-    let (heading, list) = if advice.weights.is_empty() {
+fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block> {
+    let Some((_, first)) = all.first() else { return Vec::new() };
+    let secret = all.iter().flat_map(|(table, _)| &table.engines);
+    let secret = secret.filter(|entry| !entry.facts.publishable && !entry.ratios.is_empty());
+    let secret = text::unique(secret.map(|entry| entry.engine.as_str()));
+    let of_rows = rows.map(|rows| asked(rows, &all[0]));
+    let several = || "at each scale measured; --rows N is for as many as you will have".to_owned();
+    let of_rows = of_rows.or_else(|| (all.len() > 1).then(several)).into_iter().collect();
+    let mut sections: Vec<(String, Vec<String>)> =
+        vec![("Rows".to_owned(), of_rows), ("Order turns".to_owned(), turns(all, tables))];
+    let needs = needs(first);
+    if first.weights.is_empty() {
         let says = "Nothing was weighed, so nobody is ranked: say what counts, such as \
                     --weight ingest=3,analytics=1";
-        (needs + " · no order", vec![says.to_owned()])
-    } else if ranked.is_empty() {
-        (needs, vec!["No engine is left that was measured for it.".to_owned()])
+        sections.push((needs + " · no order", vec![says.to_owned()]));
     } else {
-        (format!("{needs} · {}", weights(advice)), ranked)
-    };
-    let best = advice.best_at.iter().map(|best| {
-        let criterion = table.criteria.iter().find(|criterion| criterion.id == best.criterion);
-        let about = criterion.map_or("", |criterion| criterion.about);
-        let (first, others) = (text::plain(&best.engines[0]), &best.engines[1..]);
-        let others = match others {
-            [] => String::new(),
-            _ => format!(" (no difference shown to {})", names(others)),
+        let head = format!("{needs} · {}", weights(first));
+        let list = |(table, advice): &(&AdviceTable, Advice)| {
+            let ranked = advice.ranked.iter().enumerate();
+            let ranked = ranked.map(|(at, place)| ranked_line(at + 1, place, advice, table));
+            let list: Vec<String> = ranked.collect();
+            let none = || vec!["No engine is left that was measured for it.".to_owned()];
+            (format!("{head} · {}", at(table, advice)), if list.is_empty() { none() } else { list })
         };
-        format!("{}: {first}{others}. {about}", best.criterion)
-    });
-    let tier = advice.needs.tier;
-    let rests_on = table.rests_on.iter().filter(|of| of.tier == tier).map(|of| of.says.clone());
-    let sections = [
-        (heading.as_str(), list),
-        ("Measured", rests_on.collect()),
-        ("Best at", best.collect()),
-        ("Not measured for it", left(&advice.unmeasured)),
-        ("Left out", left(&advice.excluded)),
+        sections.extend(all.iter().map(list));
+    }
+    let further = [
+        ("Measured", measured(tables, first)),
+        ("Best at", best(all)),
+        ("Not measured for it", left(all, |advice| &advice.unmeasured)),
+        ("Left out", left(all, |advice| &advice.excluded)),
     ];
-    let sections = sections.map(|(title, all): (_, Vec<String>)| {
-        (title, all.into_iter().map(|says| note("", says)).collect())
-    });
+    sections.extend(further.map(|(title, lines)| (title.to_owned(), lines)));
+    let sections = sections
+        .into_iter()
+        .map(|(title, lines)| (title, lines.into_iter().map(|says| note("", says)).collect()));
     let face = notes::face_of(&secret).map(Block::Head);
     face.into_iter().chain(notes::filled(sections).into_iter().map(Block::Section)).collect()
+}
+
+/// The criteria that count.
+fn weighted(advice: &Advice) -> Vec<&str> {
+    advice.weights.iter().map(|weight| weight.criterion.as_str()).collect()
+}
+
+/// `at sensors 10k, contacts 1k`: the scales of what counts.
+fn at(table: &AdviceTable, advice: &Advice) -> String {
+    let places =
+        table.resting(advice.needs.tier, &weighted(advice)).into_iter().map(RestsOn::place);
+    let places = text::joined(places, ", ");
+    if places.is_empty() { "at no scale".to_owned() } else { format!("at {places}") }
+}
+
+/// What the rows asked for are answered with, and how far that is.
+fn asked(rows: u64, (table, advice): &(&AdviceTable, Advice)) -> String {
+    let resting = || table.resting(advice.needs.tier, &weighted(advice));
+    let decades = |of: &RestsOn| Some((rows as f64 / of.rows? as f64).log10());
+    let far = |beyond: fn(f64) -> bool| {
+        let of =
+            resting().into_iter().filter(|of| decades(of).is_some_and(beyond)).map(RestsOn::place);
+        text::joined(of, ", ")
+    };
+    let rows = written(rows);
+    let mut says =
+        format!("{rows} rows asked for; answered {}, the nearest measured", at(table, advice));
+    let away = far(|decades| decades.abs() > 1.0);
+    let beyond = far(|decades| decades > 0.0 && decades <= 1.0);
+    if !away.is_empty() {
+        says += &format!(
+            "; more than ten times away, so no answer for {rows}: {away}: measure with \
+             --scale {rows}"
+        );
+    }
+    if !beyond.is_empty() {
+        says += &format!("; fewer rows than asked for: {beyond}");
+    }
+    says
+}
+
+/// Where the order turns by the weights, and in phases of what counts, among engines that have what
+/// they must.
+fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
+    let Some((_, first)) = all.first() else { return Vec::new() };
+    let weighed = |id: &str| {
+        first.weights.is_empty() || first.weights.iter().any(|weight| weight.criterion == id)
+    };
+    let out = |engine: &str| first.excluded.iter().any(|left| left.engine == engine);
+    let counts = |turn: &&CriterionTurn| {
+        turn.tier == first.needs.tier
+            && weighed(turn.criterion)
+            && !out(&turn.before)
+            && !out(&turn.after)
+    };
+    let of_phases = tables.turns.iter().filter(counts);
+    let of_phases = of_phases.map(|turn| format!("{}: {}", turn.criterion, turn.says));
+    let mut lines: Vec<String> = of_scores(all).into_iter().chain(of_phases).collect();
+    let more = lines.len().saturating_sub(MOST_TURNS);
+    if all.len() > 1 && lines.is_empty() {
+        lines.push("not shown to turn between these scales".to_owned());
+    }
+    if more > 1 {
+        lines.truncate(MOST_TURNS);
+        lines.push(format!("and {more} more, in --format json"));
+    }
+    lines
+}
+
+/// `sensors 1k, 100k: 6 runs (1 warm-up) x 3 trials`.
+fn measured(tables: &AdviceTables, advice: &Advice) -> Vec<String> {
+    let resting = tables.tables.iter().flat_map(|table| table.resting(advice.needs.tier, &[]));
+    let by = text::by_key(resting.map(|of| ((&*of.workload, &*of.protocol), of.scale.clone())));
+    let line = |((workload, protocol), scales): ((&str, &str), Vec<String>)| {
+        format!("{workload} {}: {protocol}", scales.join(", "))
+    };
+    by.into_iter().map(line).collect()
+}
+
+/// `sensors 1k, 10k and htap 1`.
+fn scales<'t>(all: impl Iterator<Item = &'t RestsOn>) -> String {
+    let of = text::by_key(all.map(|of| (&of.workload, of.scale.clone())));
+    let of = of.into_iter().map(|(workload, scales)| format!("{workload} {}", scales.join(", ")));
+    text::joined(of, " and ")
+}
+
+/// Who is best at what, and at which scales.
+fn best(all: &All<'_>) -> Vec<String> {
+    let Some((table, first)) = all.first() else { return Vec::new() };
+    let of = |criterion: &Criterion| {
+        let found = all.iter().filter_map(|(table, advice)| {
+            let best = advice.best_at.iter().find(|best| best.criterion == criterion.id)?;
+            Some((best.engines.clone(), table.resting(first.needs.tier, &[criterion.id])))
+        });
+        let who = |(engines, places): (Vec<String>, Vec<Vec<&RestsOn>>)| {
+            let (first, others) = (text::plain(&engines[0]), &engines[1..]);
+            let others = match others {
+                [] => String::new(),
+                _ => format!(" (no difference shown to {})", names(others)),
+            };
+            format!("{first}{others} at {}", scales(places.into_iter().flatten()))
+        };
+        let who = text::joined(text::by_key(found).into_iter().map(who), "; ");
+        (!who.is_empty()).then(|| format!("{}: {who}. {}", criterion.id, criterion.about))
+    };
+    table.criteria.iter().filter_map(of).collect()
 }
 
 /// `Short list · tier power · with SQL, embedded`.
@@ -102,7 +224,7 @@ fn weights(advice: &Advice) -> String {
 }
 
 /// `1. sqlite 1.35x (1.20-1.52x): as good as the best at ingest; gives away analytics 4.20x.`
-fn ranked(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -> String {
+fn ranked_line(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -> String {
     let interval =
         place.interval.map(|ends| format!(" ({})", format::between(ends, format::ratio)));
     let interval = interval.unwrap_or_else(|| " (no interval: fewer than 3 trials)".into());
@@ -153,9 +275,17 @@ fn ranked(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -> Str
     text::plain(&format!("{head}: {}", says.join("; ")))
 }
 
-fn left(all: &[Left]) -> Vec<String> {
+/// Engines that are not ranked, and why; at which scales, where that is not so at every one.
+fn left(all: &All<'_>, of: impl Fn(&Advice) -> &Vec<Left>) -> Vec<String> {
     let one = |left: &Left| text::plain(&format!("{}: {}", left.engine, left.why.join("; ")));
-    all.iter().map(one).collect()
+    let lines = all.iter().flat_map(|(table, advice)| {
+        of(advice).iter().map(|left| (one(left), written(table.rows))).collect::<Vec<_>>()
+    });
+    let line = |(says, rows): (String, Vec<String>)| match rows.len() == all.len() {
+        true => says,
+        false => format!("{says} (at about {} rows)", rows.join(", ")),
+    };
+    text::by_key(lines).into_iter().map(line).collect()
 }
 
 fn names(all: &[String]) -> String {

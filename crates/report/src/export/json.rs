@@ -4,7 +4,8 @@ use embermark_model::result::ResultFile;
 use serde::Serialize;
 
 use super::statistics::{self, Statistic};
-use crate::{ReportError, summary};
+use crate::scaling::{self, Scaling};
+use crate::{Options, ReportError, summary};
 
 /// The result, and what is computed from it: readers of results ignore the latter.
 #[derive(Serialize)]
@@ -12,12 +13,14 @@ struct Both<'a> {
     #[serde(flatten)]
     file: &'a ResultFile,
     statistics: Vec<Statistic<'a>>,
+    scaling: Scaling<'a>,
 }
 
 /// # Errors
 /// When a value has no JSON form.
-pub(super) fn render(file: &ResultFile) -> Result<String, ReportError> {
+pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> Result<String, ReportError> {
     let comparison = summary::compare(file, &[]);
-    let both = Both { file, statistics: statistics::of(&comparison) };
+    let scaling = scaling::of(file, &comparison, options.explanations);
+    let both = Both { file, statistics: statistics::of(&comparison), scaling };
     Ok(serde_json::to_string_pretty(&both)? + "\n")
 }

@@ -4,16 +4,17 @@ use embermark_model::result::Latency;
 
 use super::{
     BEHIND, BEST, CLIENT_SIDE, COMMITS_EACH, Grid, NOT_SIGNIFICANT, OUTLIER, PER_OPERATION,
-    STOPPED, TAINTED, Text, Tone, columns, engine_heading, title,
+    STOPPED, SURPRISE, TAINTED, Text, Tone, columns, engine_heading, title,
 };
 use crate::format::{self, NOT_MEASURED};
+use crate::scaling::Scaling;
 use crate::summary::{
     Amounts, Column, Entry, Group, Measured, Resource, Row, Unit, Usage, load_columns,
 };
 use crate::{Options, text};
 
 /// Every table of a group; the first is that of times and ratios.
-pub(crate) fn of(group: &Group<'_>, options: &Options<'_>) -> Vec<Grid> {
+pub(crate) fn of(group: &Group<'_>, options: &Options<'_>, scaling: &Scaling<'_>) -> Vec<Grid> {
     let further = [
         intervals(group).filter(|_| options.intervals),
         latency(group).filter(|_| options.latency),
@@ -22,15 +23,18 @@ pub(crate) fn of(group: &Group<'_>, options: &Options<'_>) -> Vec<Grid> {
         resources(group),
         loads(group),
     ];
-    [comparison(group)].into_iter().chain(further.into_iter().flatten()).collect()
+    [comparison(group, scaling)].into_iter().chain(further.into_iter().flatten()).collect()
 }
 
 /// Phases down, engines across: time and ratio.
-fn comparison(group: &Group<'_>) -> Grid {
+fn comparison(group: &Group<'_>, scaling: &Scaling<'_>) -> Grid {
     let places = columns(group);
     let row = |row: &Row<'_>| {
-        let texts = places.iter().map(|place| comparison_text(row, &row.entries[*place]));
-        (label(row, true), texts.collect())
+        let text = |place: &usize| {
+            let surprise = scaling.surprise(group, row, group.engines[*place].id);
+            comparison_text(row, &row.entries[*place], surprise.is_some())
+        };
+        (label(row, true), places.iter().map(text).collect())
     };
     Grid { title: title(group), header: header(group), rows: group.rows.iter().map(row).collect() }
 }
@@ -186,7 +190,7 @@ fn label(row: &Row<'_>, with_unit: bool) -> String {
     phase + &variant.unwrap_or_default() + &unit
 }
 
-fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
+fn comparison_text(row: &Row<'_>, entry: &Entry<'_>, surprises: bool) -> Text {
     let measured = match entry {
         Entry::Measured(measured) => measured,
         Entry::Ended(status) => {
@@ -205,6 +209,7 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>) -> Text {
         (*commits_each, COMMITS_EACH),
         (!figure.outliers.is_empty(), OUTLIER),
         (measured.tainted, TAINTED),
+        (surprises, SURPRISE),
     ];
     Text {
         value: format::duration(row.time_ns(measured)),

@@ -6,6 +6,7 @@ use embermark_model::result::{
 };
 
 use super::data::{CellData, EntryData, Page, TrialData, WatchedData};
+use crate::scaling::{Scaling, Surprise};
 use crate::statistics::median;
 use crate::summary::{self, Engine, Entry, Figure, Group, Row, Usage, loading};
 use crate::text;
@@ -14,7 +15,12 @@ use crate::text;
 const LONGEST_REASON: usize = 2_000;
 
 /// Adds the cells and entries of one group.
-pub(super) fn add<'a>(page: &mut Page<'a>, file: &ResultFile, group: &Group<'a>) {
+pub(super) fn add<'a>(
+    page: &mut Page<'a>,
+    file: &ResultFile,
+    group: &Group<'a>,
+    scaling: &Scaling<'_>,
+) {
     let first = page.cells.len();
     let mut known: Vec<&Cell> = Vec::new();
     for row in &group.rows {
@@ -27,7 +33,9 @@ pub(super) fn add<'a>(page: &mut Page<'a>, file: &ResultFile, group: &Group<'a>)
                 page.cells.push(cell_data(page, file, group, cell, engine));
                 known.len() - 1
             });
-            page.entries.push(entry_data(first + place, cell, row, entry));
+            let surprise = scaling.surprise(group, row, engine.id).map(Surprise::says);
+            page.entries
+                .push(EntryData { surprise, ..entry_data(first + place, cell, row, entry) });
         }
     }
 }
@@ -113,6 +121,7 @@ fn entry_data<'a>(place: usize, cell: &Cell, row: &Row<'a>, entry: &Entry<'a>) -
         reason: reason(why),
         tainted: measured.is_some_and(|measured| measured.tainted),
         shortfall: measured.and_then(|measured| Some(measured.shortfall?.beside(row.phase))),
+        surprise: None,
         client_side: known().any(|part| part.execution == Execution::ClientSide),
         commits_each: measured.is_some_and(|measured| measured.commits_each),
         figure: figure.cloned(),

@@ -10,9 +10,10 @@ use embermark_model::result::{EngineFacts, Latency, Observed};
 use embermark_model::{Durability, Status};
 use serde::Serialize;
 
-use crate::advise::AdviceTable;
+use crate::advise::AdviceTables;
 use crate::grid::Annotated;
 use crate::notes::{Note, Section};
+use crate::scaling::Scaling;
 use crate::summary::{Amounts, Column, Figure, Usage};
 
 /// The version of this form.
@@ -43,6 +44,8 @@ pub struct Page<'a> {
     pub cells: Vec<CellData>,
     /// Every phase of every cell, in display order.
     pub entries: Vec<EntryData<'a>>,
+    /// What more rows do to time, of each result.
+    pub scaling: Vec<Scaling<'a>>,
     /// Published figures beside measured ones.
     pub published: Vec<TableData>,
     /// What it costs to keep up with a machine.
@@ -56,8 +59,9 @@ pub struct Page<'a> {
 pub struct AdviceData {
     /// Of which result, by its label; absent where it is of all.
     pub of: Option<String>,
-    /// The table.
-    pub table: AdviceTable,
+    /// A table for each scale, and what turns between them.
+    #[serde(flatten)]
+    pub tables: AdviceTables,
 }
 
 /// One result file.
@@ -192,6 +196,9 @@ pub struct EntryData<'a> {
     /// What its cell did not do: shown, not ranked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortfall: Option<String>,
+    /// How its cost stands out, and why where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surprise: Option<String>,
     /// Done by code in the client.
     pub client_side: bool,
     /// One commit a row, where other engines put many in one.

@@ -7,6 +7,7 @@ use embermark_model::result::ResultFile;
 use super::data::{AdviceData, GroupData, Page, ResultData, TableData, VERSION};
 use super::{PageOptions, Source, cells};
 use crate::notes::{self, Note, note};
+use crate::scaling::{self, Scaling};
 use crate::summary::{self, Comparison, Resource};
 use crate::{Beside, advise, compare, cost, format, grid, published, text};
 
@@ -26,21 +27,24 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         workloads: options.workloads,
         cells: Vec::new(),
         entries: Vec::new(),
+        scaling: Vec::new(),
         published: Vec::new(),
         costs: Vec::new(),
         advice: advice(sources, &labels),
     };
     for (source, label) in sources.iter().zip(labels) {
         let comparison = summary::compare(source.result, options.order);
+        let scaling = scaling::of(source.result, &comparison, options.explanations);
         let table = |table| TableData { result: page.results.len(), table };
         let published = published::beside(source.result, &comparison, Beside::Measured);
         page.published.extend(published.into_iter().map(table));
         let costs = cost::grids(source.result, &cost::score::Weights::default(), Beside::Measured);
         page.costs.extend(costs.into_iter().map(table));
         for group in &comparison.groups {
-            cells::add(&mut page, source.result, group);
+            cells::add(&mut page, source.result, group, &scaling);
         }
-        page.results.push(result(source, label, &comparison));
+        page.results.push(result(source, label, &comparison, &scaling));
+        page.scaling.push(scaling);
     }
     page
 }
@@ -62,9 +66,13 @@ fn advice(sources: &[Source<'_>], labels: &[String]) -> Vec<AdviceData> {
     let of_each = labels.iter().zip(&files);
     let of_each = of_each.map(|(label, file)| (Some(label.clone()), vec![*file]));
     let tables = if alike { vec![(None, files.clone())] } else { of_each.collect() };
-    let tables =
-        tables.into_iter().map(|(of, files)| AdviceData { of, table: advise::table(&files) });
-    let measured = |data: &AdviceData| data.table.engines.iter().any(|one| !one.ratios.is_empty());
+    let tables = tables
+        .into_iter()
+        .map(|(of, files)| AdviceData { of, tables: advise::tables(&files, None) });
+    let measured = |data: &AdviceData| {
+        let engines = data.tables.tables.iter().flat_map(|table| &table.engines);
+        engines.into_iter().any(|one| !one.ratios.is_empty())
+    };
     tables.filter(measured).collect()
 }
 
@@ -88,9 +96,14 @@ fn labels(sources: &[Source<'_>]) -> Vec<String> {
     names.iter().zip(sources).map(with_time).collect()
 }
 
-fn result(source: &Source<'_>, label: String, comparison: &Comparison<'_>) -> ResultData {
+fn result(
+    source: &Source<'_>,
+    label: String,
+    comparison: &Comparison<'_>,
+    scaling: &Scaling<'_>,
+) -> ResultData {
     let manifest = &source.result.manifest;
-    let sections = notes::sections(source.result, comparison, Some(source.path));
+    let sections = notes::sections(source.result, comparison, scaling, Some(source.path));
     ResultData {
         run_id: text::plain(&manifest.run_id),
         label,

@@ -8,6 +8,7 @@ use super::means::{Line, Standing};
 use super::naming;
 use crate::notes::failures::{Failure, failures};
 use crate::notes::{self, Note, note};
+use crate::scaling::{self, Scaling};
 use crate::summary::Comparison;
 use crate::text;
 
@@ -21,6 +22,7 @@ pub(super) fn notes(
     file: &ResultFile,
     comparison: &Comparison<'_>,
     lines: &[Line<'_>],
+    scaling: &Scaling<'_>,
 ) -> Vec<Note> {
     let all = failures(file);
     let mut notes = limited(all.iter().filter(|one| one.status.is_failure()), |one| {
@@ -29,6 +31,13 @@ pub(super) fn notes(
     });
     let late = lines.iter().flat_map(|line| behind(comparison, line));
     notes.extend(limited(late, |who| note("behind", who)));
+    let surprises = scaling::unexplained(scaling);
+    if !surprises.is_empty() {
+        notes.push(note(
+            "surprise",
+            format!("unexplained, see the tables: {}", surprises.join("; ")),
+        ));
+    }
     let unavailable = all.iter().filter(|one| one.status == Status::Unavailable);
     let absent = notes::names(unavailable.map(|one| text::plain(one.engine)));
     if !absent.is_empty() {
@@ -86,8 +95,8 @@ fn unsupported(
     text::by_key(lacks.map(|one| (places(one, file, comparison), text::plain(one.engine))))
 }
 
-/// `events insert, htap insert_count and 3 more`; of several tiers those in which it was so, where it
-/// was not so in all: `events insert (power)`.
+/// `events insert, htap insert_count and 3 more`; of several tiers those in which it was so, where
+/// it was not so in all: `events insert (power)`.
 fn places(failure: &Failure<'_>, file: &ResultFile, comparison: &Comparison<'_>) -> String {
     if failure.is_everywhere(file) {
         return "everything".to_owned();

@@ -1,0 +1,79 @@
+//! Between which numbers of rows advice turns.
+
+use embermark_model::Durability;
+use serde::Serialize;
+
+use super::criteria::{self, CRITERIA};
+use super::levels::written;
+use super::{Advice, AdviceTable};
+use crate::scaling::{Overtaking, Scaling};
+use crate::text;
+
+/// One engine overtakes another in phases that a criterion is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CriterionTurn {
+    /// The criterion's id.
+    pub criterion: &'static str,
+    /// The tier.
+    pub tier: Durability,
+    /// The faster one at fewer rows.
+    pub before: String,
+    /// The faster one at more rows.
+    pub after: String,
+    /// All of it: `duckdb overtakes lmdb between 100k and 1M rows (avg_sensor)`.
+    pub says: String,
+}
+
+/// Every turn of phases that criteria are made of, criterion by criterion.
+pub(super) fn of(scaling: &Scaling<'_>) -> Vec<CriterionTurn> {
+    let of_one = |made: &'static criteria::Made| {
+        let counts = |workload: &str, variant: &str, phase: &str| {
+            made.times().any(|phases| phases.has(workload, variant, phase))
+        };
+        let turn = |of: Overtaking<'_>| CriterionTurn {
+            criterion: made.criterion.id,
+            tier: of.tier,
+            before: text::plain(of.before),
+            after: text::plain(of.after),
+            says: of.says,
+        };
+        let turns = scaling.turns_of(|one| counts(one.workload, one.variant, one.phase));
+        turns.into_iter().map(turn).collect::<Vec<CriterionTurn>>()
+    };
+    CRITERIA.iter().flat_map(of_one).collect()
+}
+
+/// Pairs of engines whose order in the whole is certain at two numbers of rows, and another at
+/// each.
+pub(super) fn of_scores(all: &[(&AdviceTable, Advice)]) -> Vec<String> {
+    let engines = all.iter().flat_map(|(_, advice)| &advice.ranked);
+    let engines = text::unique(engines.map(|place| place.engine.as_str()));
+    let mut said = Vec::new();
+    for one in &engines {
+        for other in engines.iter().filter(|other| *other != one) {
+            let before = |place: &usize| certainly_before(&all[*place].1, one, other);
+            let behind = |place: &usize| certainly_before(&all[*place].1, other, one);
+            // The first place where it is behind, and the last before that where it was not.
+            let last = (0..all.len()).filter(before).find_map(|from| {
+                let to = (from + 1..all.len()).find(behind)?;
+                Some(((from..to).rev().find(before)?, to))
+            });
+            if let Some((from, to)) = last {
+                let [one, other] = [one, other].map(|engine| text::plain(engine));
+                let [from, to] = [from, to].map(|place| written(all[place].0.rows));
+                said.push(format!(
+                    "by these weights {other} overtakes {one} between {from} and {to} rows"
+                ));
+            }
+        }
+    }
+    said
+}
+
+/// Whether one engine's place is certain to be before another's.
+fn certainly_before(advice: &Advice, one: &str, other: &str) -> bool {
+    let place = |engine: &str| advice.ranked.iter().position(|place| place.engine == engine);
+    let Some((first, second)) = place(one).zip(place(other)) else { return false };
+    let open = &advice.ranked[first].not_certainly_before;
+    first < second && !open.iter().any(|engine| engine == other)
+}

@@ -1,0 +1,123 @@
+//! One phase at the scales it was measured at, and who may be compared in it.
+
+use embermark_model::result::ResultFile;
+use embermark_model::{Durability, Scale};
+
+use super::SeriesId;
+use crate::summary::{self, Comparison, Figure, Group, Row};
+
+/// One phase in one variant, the smallest scale first.
+pub(super) struct Series<'a, 'c> {
+    pub id: SeriesId<'a>,
+    pub points: Vec<Point<'a, 'c>>,
+}
+
+/// One of its scales.
+pub(super) struct Point<'a, 'c> {
+    pub scale: Scale,
+    pub rows: u64,
+    /// Whether the phase inserts rows.
+    pub inserts: bool,
+    /// Of engines with a time whose cell did what it was to do, or failed in another phase.
+    pub times: Vec<Time<'a, 'c>>,
+}
+
+/// The time of one engine.
+pub(super) struct Time<'a, 'c> {
+    pub engine: &'a str,
+    pub figure: &'c Figure<'a>,
+    /// Whether it is compared with others.
+    pub ranked: bool,
+    /// Its cell failed in another phase.
+    pub tainted: bool,
+    /// Whether it may be surprising: no reference, and no server given by its URL.
+    pub candidate: bool,
+    /// What a commit of it survives.
+    pub effective: Durability,
+    /// What it is compared with most readily; absent where the result does not say what it is.
+    pub family: Option<Family<'a>>,
+}
+
+/// Where an engine runs and its data model: `embedded`, `SQL`.
+pub(super) type Family<'a> = (&'a str, &'a str);
+
+impl Point<'_, '_> {
+    pub fn of(&self, engine: &str) -> Option<&Time<'_, '_>> {
+        self.times.iter().find(|time| time.engine == engine)
+    }
+
+    /// The time of a whole run for each row there is, in ns: the unit in which phases of a fixed
+    /// number of operations and those of one for each row grow alike. A closed loop for a time has
+    /// no whole: one operation is taken for it.
+    pub fn per_row_ns(&self, time: &Time<'_, '_>) -> f64 {
+        time.figure.per_op_ns * time.figure.ops.max(1) as f64 / self.rows as f64
+    }
+
+    /// How many decades of rows lie between two scales.
+    pub fn decades_from(&self, smaller: &Self) -> f64 {
+        (self.rows as f64 / smaller.rows as f64).log10()
+    }
+}
+
+/// Whether two groups differ in their scale alone.
+fn differ_in_scale(one: &Group<'_>, other: &Group<'_>) -> bool {
+    (one.workload, one.durability) == (other.workload, other.durability)
+}
+
+/// Every series of a comparison, in the order of its tables.
+pub(super) fn of<'a, 'c>(
+    file: &'a ResultFile,
+    comparison: &'c Comparison<'a>,
+) -> Vec<Series<'a, 'c>> {
+    // Which group the series are of stands beside each.
+    let mut all: Vec<(&Group<'a>, Series<'a, 'c>)> = Vec::new();
+    for group in &comparison.groups {
+        let Some(rows) = group.row_count().filter(|rows| *rows > 0) else { continue };
+        for row in &group.rows {
+            let Some(phase) = row.phase else { continue };
+            let variant = row.variant.unwrap_or(group.variant);
+            let inserts = row.loadings.iter().any(Option::is_some);
+            let times = times(file, group, row);
+            let point = Point { scale: group.scale, rows, inserts, times };
+            let same = all.iter_mut().find(|(first, series)| {
+                differ_in_scale(first, group)
+                    && (series.id.variant, series.id.phase) == (variant, phase)
+            });
+            match same {
+                // All rows of the data, and as many asked for by their number, are one scale.
+                Some((_, series)) if series.points.iter().any(|one| one.rows == rows) => {}
+                Some((_, series)) => series.points.push(point),
+                None => {
+                    let (workload, tier) = (group.workload, group.durability);
+                    let main = row.variant.is_none();
+                    let id = SeriesId { workload, tier, variant, main, phase };
+                    all.push((group, Series { id, points: vec![point] }));
+                }
+            }
+        }
+    }
+    let mut all: Vec<Series<'_, '_>> = all.into_iter().map(|(_, series)| series).collect();
+    all.iter_mut().for_each(|series| series.points.sort_by_key(|point| point.rows));
+    all
+}
+
+fn times<'a, 'c>(file: &'a ResultFile, group: &Group<'a>, row: &'c Row<'a>) -> Vec<Time<'a, 'c>> {
+    let entries = group.engines.iter().zip(&row.entries);
+    let measured = entries.filter_map(|(engine, entry)| Some((engine, entry.measured()?)));
+    let whole = measured.filter(|(_, measured)| measured.shortfall.is_none());
+    let time = whole.map(|(engine, measured)| Time {
+        engine: engine.id,
+        figure: &measured.figure,
+        ranked: engine.ranked(group.durability) && !measured.tainted,
+        tainted: measured.tainted,
+        candidate: !engine.reference && !engine.by_url,
+        effective: engine.effective_durability.unwrap_or(group.durability),
+        family: family(file, engine.id).filter(|_| engine.ranked(group.durability)),
+    });
+    time.collect()
+}
+
+fn family<'a>(file: &'a ResultFile, engine: &str) -> Option<Family<'a>> {
+    let facts = &file.manifest.engines;
+    Some((summary::kind(file, engine, facts)?, &facts.get(engine)?.data_model))
+}

@@ -1,0 +1,60 @@
+//! Surprises in few words: of an engine those with one reason together.
+
+use embermark_model::Durability;
+use serde::Serialize;
+
+use super::surprise::{Surprise, reason};
+use crate::{notes, text};
+
+/// What is said of the surprises of one engine in one workload that have the same reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Told<'a> {
+    /// The workload's id.
+    #[serde(serialize_with = "super::plain")]
+    pub workload: &'a str,
+    /// The tier.
+    pub tier: Durability,
+    /// The engine's id.
+    #[serde(serialize_with = "super::plain")]
+    pub engine: &'a str,
+    /// The phases, with their variant where that is not the one that runs every phase.
+    pub phases: Vec<String>,
+    /// Whether the reason is known.
+    pub explained: bool,
+    /// All of it but the engine.
+    pub says: String,
+}
+
+/// All that is to be said, what nobody has looked at first.
+pub(super) fn of<'a>(surprises: &[Surprise<'a>]) -> Vec<Told<'a>> {
+    let key = |one: &Surprise<'_>| (one.what.how(), one.explained);
+    let place = |one: &Surprise<'a>| (one.series.workload, one.series.tier, one.engine);
+    let all = text::by_key(surprises.iter().map(|one| ((place(one), key(one)), one)));
+    let told = |(workload, tier, engine), all: &[&Surprise<'_>]| Told {
+        workload,
+        tier,
+        engine,
+        phases: text::unique(all.iter().map(|one| one.series.phase_name())),
+        explained: all.iter().all(|one| one.explained.is_some()),
+        says: says(workload, tier, all),
+    };
+    let mut told: Vec<Told<'_>> = all.iter().map(|((place, _), all)| told(*place, all)).collect();
+    told.sort_by_key(|one| one.explained);
+    told
+}
+
+/// `sensors 10k, 1M process, load, read: up to 1,089x the next … engine (sqlite) in read: why`.
+fn says(workload: &str, tier: Durability, all: &[&Surprise<'_>]) -> String {
+    let worst = all.iter().max_by(|a, b| a.times.total_cmp(&b.times));
+    let worst = worst.map_or_else(String::new, |one| {
+        let says = one.what.says(one.times, one.scale);
+        if all.len() == 1 { says } else { format!("up to {says} in {}", one.series.phase_name()) }
+    });
+    let phases = notes::names(all.iter().map(|one| one.series.phase_name()));
+    let mut scales = text::unique(all.iter().map(|one| one.scale));
+    scales.sort_unstable();
+    let scales = text::joined(scales.iter().map(ToString::to_string), ", ");
+    let reason = reason(all.first().and_then(|one| one.explained));
+    let workload = text::plain(workload);
+    format!("{workload} {scales} {tier}, {phases}: {worst}: {reason}")
+}
