@@ -15,6 +15,7 @@ use nix::sched::{CloneFlags, unshare};
 
 use crate::image::Image;
 use crate::log::Log;
+use crate::memory;
 use crate::recorder::{FILE, Recorded, Recorder, lock};
 
 /// How long a file system may be in use after its last user has gone.
@@ -163,7 +164,8 @@ impl Device {
         let mut config = Config::default();
         config.mount_options =
             vec![MountOption::FSName("embermark".to_owned()), MountOption::NoAtime];
-        let session = fuser::spawn_mount(recorder, &fuse, &config)
+        let session = memory::as_block_device(|| fuser::spawn_mount(recorder, &fuse, &config))
+            .and_then(|session| session)
             .map_err(|error| DeviceError::io("mount a FUSE file system at", &fuse, error))?;
         let mut this = Self { at, fuse, recorded, session: Some(session), mounted: false };
         let image = this.fuse.join(FILE);

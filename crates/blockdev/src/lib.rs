@@ -4,9 +4,9 @@
 //! A [`Device`] is a file system on a loop device, whose backing file is the one file of a FUSE file
 //! system of ours. So the file system is a real one, its journal included, and what reaches the
 //! device, by whichever system call or mapping, comes by in the order in which the kernel sends it.
-//! Its [`Log`] holds every write and every flush; [`Log::cuts`] lists moments at which the power could
-//! be cut, with what the device's own cache could have lost at each, and [`Log::image`] makes the
-//! content that the device then has. That content can be mounted as a device again, and recorded
+//! Its [`Log`] holds every write and every flush; [`Log::states`] draws moments at which the power could
+//! be cut, with what the device's own cache could have lost at each, and the content that it then
+//! has. That content can be mounted as a device again, and recorded
 //! again.
 //!
 //! What is promised by a device, and so what is true in each state: what was written before a flush
@@ -16,6 +16,7 @@
 mod device;
 mod image;
 mod log;
+mod memory;
 mod recorder;
 mod states;
 

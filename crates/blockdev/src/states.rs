@@ -5,7 +5,7 @@
 //! single write lost, all but one lost, and some subsets; the last write torn.
 
 use std::collections::HashMap;
-use std::io;
+use std::{fmt, io};
 
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
@@ -32,6 +32,44 @@ pub struct Cut {
     pub torn: Option<Torn>,
 }
 
+/// A moment, and what is lost at it, as short as can be: of a long log there are many.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    at: usize,
+    lost: Lost,
+}
+
+/// What is lost of the changes since the last flush.
+#[derive(Clone, Copy, Debug)]
+enum Lost {
+    Nothing,
+    One(usize),
+    AllBut(usize),
+    /// Each with one chance in two, by a seed.
+    Some(u64),
+    /// The end of the last one.
+    End {
+        kept: usize,
+    },
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "after record {}", self.at)?;
+        match &self.lost[..] {
+            [] => {}
+            [one] => write!(f, ", without {one}")?,
+            [first, .., last] => {
+                write!(f, ", without {} of {first} to {last}", self.lost.len())?;
+            }
+        }
+        match self.torn {
+            Some(torn) => write!(f, ", of {} the first {} bytes", torn.record, torn.kept),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A write of which only the begin is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Torn {
@@ -51,21 +89,22 @@ pub struct State {
 }
 
 impl Log {
-    /// Up to `most` states that differ, in the order of their cuts: all that [`cuts`](Self::cuts) lists
+    /// Up to `most` states that differ, in the order of their cuts: all there are
     /// where they are so few, else a sample that the seed draws.
     ///
     /// # Errors
     /// When the base cannot be read.
     pub fn states(&self, from: usize, most: usize, seed: u64) -> io::Result<Vec<State>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut cuts = self.cuts(from, &mut random);
-        cuts.shuffle(&mut random);
+        let mut moments = self.moments(from, &mut random);
+        moments.shuffle(&mut random);
         let mut states: HashMap<u64, State> = HashMap::new();
         // Enough to find as many that differ, and in order, so that each begins where one before was.
         let mut drawn = 0;
-        while states.len() < most && drawn < cuts.len() {
-            let until = (drawn + most - states.len()).min(cuts.len());
-            let mut some = cuts[drawn..until].to_vec();
+        while states.len() < most && drawn < moments.len() {
+            let until = (drawn + most - states.len()).min(moments.len());
+            let some = moments[drawn..until].iter();
+            let mut some: Vec<Cut> = some.map(|moment| self.cut(*moment)).collect();
             drawn = until;
             some.sort_by_key(|cut| cut.at);
             let (mut kept, mut flushed) = (self.base.clone(), 0);
@@ -91,41 +130,59 @@ impl Log {
     }
 
     /// The moments, from after the record `from` on.
-    fn cuts(&self, from: usize, random: &mut impl Rng) -> Vec<Cut> {
-        let mut cuts = Vec::new();
+    fn moments(&self, from: usize, random: &mut impl Rng) -> Vec<Moment> {
+        let mut moments = vec![Moment { at: from, lost: Lost::Nothing }];
         let mut window: Vec<usize> = Vec::new();
-        cuts.push(Cut { at: from, lost: Vec::new(), torn: None });
         for (place, record) in self.records.iter().enumerate() {
-            if !record.is_change() {
-                if place >= from {
-                    reordered(&window, place, random, &mut cuts);
-                    cuts.push(Cut { at: place + 1, lost: Vec::new(), torn: None });
+            let mut at = |at, lost| moments.push(Moment { at, lost });
+            match record {
+                Record::Ignored => continue,
+                Record::Flush => {
+                    if place >= from {
+                        reordered(&window, random, |lost| at(place, lost));
+                        at(place + 1, Lost::Nothing);
+                    }
+                    window.clear();
+                    continue;
                 }
-                window.clear();
-                continue;
+                Record::Write { .. } | Record::Discard { .. } => window.push(place),
             }
-            window.push(place);
             if place < from {
                 continue;
             }
-            cuts.push(Cut { at: place + 1, lost: Vec::new(), torn: None });
+            at(place + 1, Lost::Nothing);
             if window.len() > 1 {
-                let lost = subset(&window, random);
-                cuts.push(Cut { at: place + 1, lost, torn: None });
+                at(place + 1, Lost::Some(random.random()));
             }
             if let Record::Write { data, .. } = record {
                 for unit in [SECTOR, BLOCK] {
                     let units = data.len().div_ceil(unit);
                     if units > 1 {
-                        let kept = random.random_range(1..units) * unit;
-                        let torn = Some(Torn { record: place, kept });
-                        cuts.push(Cut { at: place + 1, lost: Vec::new(), torn });
+                        at(place + 1, Lost::End { kept: random.random_range(1..units) * unit });
                     }
                 }
             }
         }
-        reordered(&window, self.records.len(), random, &mut cuts);
-        cuts
+        let at = self.records.len();
+        reordered(&window, random, |lost| moments.push(Moment { at, lost }));
+        moments
+    }
+
+    /// A moment with what it loses, written out.
+    fn cut(&self, Moment { at, lost }: Moment) -> Cut {
+        let window = self.flushed_before(at)..at;
+        let window = window.filter(|place| self.records[*place].is_change());
+        let (lost, torn) = match lost {
+            Lost::Nothing => (Vec::new(), None),
+            Lost::One(one) => (vec![one], None),
+            Lost::AllBut(one) => (window.filter(|place| *place != one).collect(), None),
+            Lost::Some(seed) => {
+                let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+                (window.filter(|_| random.random_bool(0.5)).collect(), None)
+            }
+            Lost::End { kept } => (Vec::new(), Some(Torn { record: at - 1, kept })),
+        };
+        Cut { at, lost, torn }
     }
 
     /// What the device holds after a cut.
@@ -140,7 +197,7 @@ impl Log {
     /// How many records had been flushed when so many had reached the device.
     fn flushed_before(&self, at: usize) -> usize {
         let mut before = self.records[..at].iter();
-        before.rposition(|record| !record.is_change()).map_or(0, |flush| flush + 1)
+        before.rposition(|record| *record == Record::Flush).map_or(0, |flush| flush + 1)
     }
 
     fn image_from(&self, kept: &Image, flushed: usize, cut: &Cut) -> io::Result<Image> {
@@ -158,24 +215,17 @@ impl Log {
     }
 }
 
-/// What could be lost of changes between two flushes, the second of which is the record `at` and has
-/// not ended: each one, all but one, all, and some subsets.
-fn reordered(window: &[usize], at: usize, random: &mut impl Rng, cuts: &mut Vec<Cut>) {
+/// What could be lost of the changes between two flushes, the second of which has not ended: each
+/// one, all but one, and some subsets.
+fn reordered(window: &[usize], random: &mut impl Rng, mut lose: impl FnMut(Lost)) {
     if window.len() < 2 {
         return;
     }
-    for (place, one) in window.iter().enumerate() {
-        cuts.push(Cut { at, lost: vec![*one], torn: None });
-        let others = window.iter().enumerate().filter(|(other, _)| *other != place);
-        let others = others.map(|(_, other)| *other).collect();
-        cuts.push(Cut { at, lost: others, torn: None });
+    for one in window {
+        lose(Lost::One(*one));
+        lose(Lost::AllBut(*one));
     }
-    cuts.extend((0..SUBSETS).map(|_| Cut { at, lost: subset(window, random), torn: None }));
-}
-
-/// Each with one chance in two.
-fn subset(window: &[usize], random: &mut impl Rng) -> Vec<usize> {
-    window.iter().copied().filter(|_| random.random_bool(0.5)).collect()
+    (0..SUBSETS).for_each(|_| lose(Lost::Some(random.random())));
 }
 
 #[cfg(test)]

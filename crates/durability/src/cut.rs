@@ -1,22 +1,25 @@
 //! The power is cut: the work is done once on a recorded device, then what a cut could have left of
 //! the device is looked at, state by state.
 
-use std::path::Path;
-use std::sync::Mutex;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-use embermark_blockdev::{Device, DeviceError, Image, Log, State, own_mounts};
+use embermark_blockdev::{Device, DeviceError, Image, State, own_mounts};
 
+use crate::gathered::{Gathered, Lost};
 use crate::look::{self, Looked};
 use crate::oracle::{Promised, Verdict};
-use crate::outcome::{CommitIo, Example, Experiment, Gathered, Tested};
+use crate::outcome::{CommitIo, Experiment, Tested};
 use crate::process::Worker;
-use crate::protocol::Event;
+use crate::recording::{Acknowledged, Recording};
 use crate::settings::{Test, TestError};
+use crate::work::MADE;
 
-/// Commits of the work.
+/// Commits of the work after the table was made.
 const COMMITS: u64 = 150;
 /// Bytes of the device.
 const DEVICE: u64 = 1 << 30;
@@ -24,55 +27,35 @@ const DEVICE: u64 = 1 << 30;
 const AFTERWARDS: u64 = 3;
 /// Every so many-th state is cut a second time, during its recovery or the commits after it.
 const TWICE: usize = 4;
+/// How often a database that was closed is opened for its time.
+const CLEAN: usize = 3;
 /// The folder on the device that is the database's: the root of a file system may hold its own.
 const DATABASE: &str = "database";
-
-/// A commit's acknowledgement: its number, the place in the device's log, and the time.
-type Acknowledged = (u64, usize, Duration);
-
-/// The work done on a recorded device.
-struct Recording {
-    log: Log,
-    /// The place in the log at which the table was there.
-    created: usize,
-    acknowledged: Vec<Acknowledged>,
-}
-
-impl Recording {
-    /// What had been promised when so many records had reached the device.
-    fn promised(&self, at: usize, before: u64) -> Promised {
-        let acknowledged = self.acknowledged.partition_point(|(_, place, _)| *place <= at);
-        let acknowledged = before + acknowledged as u64;
-        Promised { acknowledged, begun: acknowledged + 1 }
-    }
-
-    /// For how long a commit had been acknowledged when the record before `at` reached the device.
-    fn age_ms(&self, commit: u64, at: usize) -> f64 {
-        let then = self.acknowledged.iter().find(|(number, ..)| *number == commit);
-        let now = at.checked_sub(1).and_then(|last| self.log.times.get(last));
-        let age = then.zip(now).map(|((.., then), now)| now.saturating_sub(*then));
-        age.unwrap_or_default().as_secs_f64() * 1e3
-    }
-}
 
 pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
     own_mounts()?;
     let settings = test.settings;
     let folder = &settings.folder;
-    std::fs::create_dir_all(folder).map_err(TestError::io("make the folder of the devices"))?;
+    fs::create_dir_all(folder).map_err(TestError::io("make the folder of the devices"))?;
     let base = folder.join("base.img");
     settings.file_system.make(&base, DEVICE)?;
     let content = Image::of(&base).map_err(TestError::io("open a device's image"))?;
     let recording = record(test, &folder.join("record"), content)?;
-    let states = recording.log.states(recording.created, settings.states as usize, settings.seed);
-    let states = states.map_err(TestError::io("make the states of a device"))?;
+    let made = recording.acknowledged.first().map_or(0, |first| first.at);
+    let last = recording.acknowledged.last().map_or(0, |last| last.at);
+    let counted = recording.log.counted(made..last);
+    let commits = recording.acknowledged.len() as u64 - 1;
+    let commit = Some(CommitIo { commits, bytes: counted.bytes, flushes: counted.flushes });
 
-    let (next, gathered) = (AtomicUsize::new(0), Mutex::new(Gathered::default()));
+    let states = recording.log.states(0, settings.states as usize, settings.seed);
+    let states = states.map_err(TestError::io("make the states of a device"))?;
+    let (tries, next) = (Tries::new(test, &recording), AtomicUsize::new(0));
+    tries.close_and_open(&folder.join("look"))?;
     let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|number| {
-                let (next, gathered, states, recording) = (&next, &gathered, &states, &recording);
+                let (next, states, tries) = (&next, &states, &tries);
                 let folder = folder.join(format!("look-{number}"));
                 scope.spawn(move || -> Result<(), TestError> {
                     own_mounts()?;
@@ -80,7 +63,7 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(state) = states.get(place) else { return Ok(()) };
                         test.go_on()?;
-                        try_state(test, &folder, recording, state, place, gathered)?;
+                        tries.make(&folder, state, place)?;
                         progress(place as u32 + 1);
                     }
                 })
@@ -88,115 +71,184 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
             .collect();
         workers.into_iter().try_for_each(|worker| {
             worker.join().unwrap_or_else(|_| {
-                let source = std::io::Error::other("a thread of the experiment panicked");
+                let source = io::Error::other("a thread of the experiment panicked");
                 Err(TestError::Io { doing: "look at a state", source })
             })
         })
     })?;
-    std::fs::remove_file(&base).map_err(TestError::io("remove a device's image"))?;
-
-    let commits = recording.acknowledged.len() as u64;
-    let last = recording.acknowledged.last().map_or(0, |(_, place, _)| *place);
-    let counted = recording.log.counted(recording.created..last);
-    let gathered = gathered.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let commit = Some(CommitIo { commits, bytes: counted.bytes, flushes: counted.flushes });
-    Ok(gathered.ended(Tested { commit, ..test.outcome(Experiment::PowerCut) }))
+    let gathered = tries.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let outcome = Tested { commit, ..test.outcome(Experiment::PowerCut) };
+    let tested = gathered.ended(outcome, |example, image| {
+        let promised = test.promises(Experiment::PowerCut) && example.verdict.is_violation();
+        promised.then(|| keep(test, example.verdict, &image)).transpose()
+    })?;
+    fs::remove_file(&base).map_err(TestError::io("remove a device's image"))?;
+    Ok(tested)
 }
 
-/// Does the work on a device with that content.
+/// Keeps the image of a state that broke a promise.
+fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, TestError> {
+    let failed = TestError::io("keep the image of a violation");
+    fs::create_dir_all(&test.settings.violations).map_err(&failed)?;
+    let mut name = test.kept_as(Experiment::PowerCut, verdict).into_os_string();
+    name.push(".img");
+    let path = PathBuf::from(name);
+    image.save(&path).map_err(&failed)?;
+    Ok(path)
+}
+
+/// Does the work on a device with that content. The log begins with an empty folder on it.
 fn record(test: &Test<'_>, folder: &Path, content: Image) -> Result<Recording, TestError> {
     let device = Device::mount(folder, content)?;
-    let dir = device.at.join(DATABASE);
-    std::fs::create_dir(&dir).map_err(TestError::io("make the folder of a database"))?;
-    let talk = TestError::io("talk to a worker");
-    let mut worker = Worker::start(&test.settings.worker, &test.task(dir, true)).map_err(&talk)?;
-    match worker.event().map_err(&talk)? {
-        Some(Event::Opened { .. }) => {}
-        Some(Event::Failed { message, .. }) => return Err(test.not_done(message)),
-        _ => return Err(test.not_done("its process died while it made the database")),
-    }
-    let created = device.position();
-    let mut acknowledged = Vec::new();
-    let failed = look::go_on(&mut worker, 0, COMMITS, |number| {
-        acknowledged.push((number, device.position(), device.elapsed()));
-    });
-    if let Some(message) = failed.map_err(&talk)? {
+    fs::create_dir(device.at.join(DATABASE))
+        .and_then(|()| File::open(device.at.join(DATABASE))?.sync_all())
+        .and_then(|()| File::open(&device.at)?.sync_all())
+        .map_err(TestError::io("make the folder of a database"))?;
+    let log = device.unmount()?;
+    let content = log.prefix(log.records.len());
+    let content = content.map_err(TestError::io("read a device"))?;
+
+    let device = Device::mount(folder, content)?;
+    let promised = Promised::after(MADE - 1);
+    let (looked, acknowledged) = work_on(test, &device, promised, COMMITS)?;
+    if looked.verdict != Verdict::Holds {
+        let message = looked.message.unwrap_or_else(|| looked.verdict.name().to_owned());
         return Err(test.not_done(message));
     }
-    worker.wait().map_err(&talk)?;
-    drop(worker);
-    Ok(Recording { log: device.unmount()?, created, acknowledged })
+    let log = device.unmount()?;
+    let log = if test.settings.obeys_flushes { log } else { log.without_flushes() };
+    Ok(Recording { log, acknowledged, before: promised })
 }
 
-/// Looks at a state, and at some a second time after another cut.
-fn try_state(
+/// Opens the database of a device, judges what is there, and where work can go on does `commits`
+/// more; each is acknowledged in the device's log.
+fn work_on(
     test: &Test<'_>,
-    folder: &Path,
-    recording: &Recording,
-    state: &State,
-    place: usize,
-    gathered: &Mutex<Gathered>,
-) -> Result<(), TestError> {
-    let add = |looked: Looked, of: String, promised: Promised, lost: Option<(u64, f64)>| {
-        let (verdict, last) = (looked.judged.verdict, looked.judged.last);
-        let (acknowledged, message) = (promised.acknowledged, looked.message);
-        let example = Example { verdict, of, acknowledged, last, message };
-        let mut gathered = gathered.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        gathered.add(example, looked.open_ns, lost);
-    };
-    let at = state.cut.at;
-    let promised = recording.promised(at, 0);
-    let Some((looked, again)) = look_at(test, folder, state.image.clone(), promised)? else {
-        gathered.lock().unwrap_or_else(std::sync::PoisonError::into_inner).not_mounted += 1;
-        return Ok(());
-    };
-    let lost = looked.judged.last.map(|last| {
-        let lost = promised.acknowledged.saturating_sub(last);
-        (lost, if lost > 0 { recording.age_ms(last + 1, at) } else { 0.0 })
-    });
-    let last = looked.judged.last;
-    add(looked, format!("{:?}", state.cut), promised, lost);
-    let (Some(again), Some(last)) = (again, last) else { return Ok(()) };
-    if place % TWICE != 0 {
-        return Ok(());
-    }
-    let second = again.log.states(0, 1, test.settings.seed.wrapping_add(place as u64));
-    for state in second.map_err(TestError::io("make the states of a device"))? {
-        let promised = again.promised(state.cut.at, last);
-        let Some((looked, _)) = look_at(test, folder, state.image, promised)? else { continue };
-        let of = format!("{:?}, then {:?}", at, state.cut);
-        add(looked, of, promised, None);
-    }
-    Ok(())
-}
-
-/// Looks at what a device holds, and does a few commits more, recorded. `None` where the file system
-/// itself is broken.
-fn look_at(
-    test: &Test<'_>,
-    folder: &Path,
-    content: Image,
+    device: &Device,
     promised: Promised,
-) -> Result<Option<(Looked, Option<Recording>)>, TestError> {
-    let device = match Device::mount(folder, content) {
-        Ok(device) => device,
-        Err(DeviceError::NotMounted { .. }) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
+    commits: u64,
+) -> Result<(Looked, Vec<Acknowledged>), TestError> {
     let talk = TestError::io("talk to a worker");
-    let task = test.task(device.at.join(DATABASE), false);
+    let task = test.task(device.at.join(DATABASE));
     let mut worker = Worker::start(&test.settings.worker, &task).map_err(&talk)?;
-    let mut looked = look::look(&mut worker, test.settings.seed, promised).map_err(&talk)?;
-    let mut acknowledged = Vec::new();
-    if let (Verdict::Holds, Some(last)) = (looked.judged.verdict, looked.judged.last) {
-        let failed = look::go_on(&mut worker, last, AFTERWARDS, |number| {
-            acknowledged.push((number, device.position(), device.elapsed()));
+    let made = std::cell::Cell::new(None);
+    let opened = || made.set(Some(Acknowledged::now(MADE, device)));
+    let looked = look::look(&mut worker, test.settings.seed, promised, opened);
+    let mut looked = looked.map_err(&talk)?;
+    // Of a table that had not been promised.
+    let made = made.get().filter(|_| promised.acknowledged < MADE);
+    let mut acknowledged: Vec<_> = made.into_iter().collect();
+    if let Some(last) = looked.last {
+        let pause = test.settings.over / COMMITS as u32;
+        let failed = look::go_on(&mut worker, last.max(MADE), commits, |number| {
+            acknowledged.push(Acknowledged::now(number, device));
+            if commits == COMMITS {
+                thread::sleep(pause);
+            }
         });
-        if let Some(message) = failed.map_err(&talk)? {
-            (looked.judged.verdict, looked.message) = (Verdict::NotWritable, Some(message));
+        if let Some((verdict, message)) = failed.map_err(&talk)? {
+            (looked.verdict, looked.message) = (verdict, Some(message));
         }
     }
-    drop(worker);
-    let log = device.unmount()?;
-    Ok(Some((looked, Some(Recording { log, created: 0, acknowledged }))))
+    Ok((looked, acknowledged))
+}
+
+/// The states of one recording, tried.
+struct Tries<'a> {
+    test: &'a Test<'a>,
+    recording: &'a Recording,
+    gathered: Mutex<Gathered<Image>>,
+}
+
+impl<'a> Tries<'a> {
+    fn new(test: &'a Test<'a>, recording: &'a Recording) -> Self {
+        Self { test, recording, gathered: Mutex::default() }
+    }
+
+    fn gathered(&self) -> MutexGuard<'_, Gathered<Image>> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long it takes to open the database when it was closed. It holds everything then.
+    fn close_and_open(&self, folder: &Path) -> Result<(), TestError> {
+        let Recording { log, acknowledged, .. } = self.recording;
+        let content = log.prefix(log.records.len()).map_err(TestError::io("read a device"))?;
+        let promised = Promised::after(acknowledged.last().map_or(0, |last| last.commit));
+        for _ in 0..CLEAN {
+            let looked = self.look(folder, content.clone(), promised)?.map(|(looked, _)| looked);
+            match looked {
+                Some(Looked { verdict: Verdict::Holds, open_ns, .. }) => {
+                    self.gathered().opened_clean(open_ns);
+                }
+                looked => {
+                    let verdict = looked.as_ref().map_or("is not mounted", |l| l.verdict.name());
+                    let message = looked.and_then(|looked| looked.message).unwrap_or_default();
+                    let message = format!("after a clean close: {verdict} {message}");
+                    return Err(self.test.not_done(message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a state, and at some a second time after another cut.
+    fn make(&self, folder: &Path, state: &State, place: usize) -> Result<(), TestError> {
+        let at = state.cut.at;
+        let promised = self.recording.promised(at);
+        let Some((looked, again)) = self.look(folder, state.image.clone(), promised)? else {
+            self.gathered().not_mounted += 1;
+            return Ok(());
+        };
+        let last = looked.last;
+        let lost = last.map(|last| self.recording.lost(at, last));
+        let of = || state.cut.to_string();
+        self.add(of, promised, looked, lost, &state.image);
+        let (Some(_), 0) = (last, place % TWICE) else { return Ok(()) };
+        let seed = self.test.settings.seed.wrapping_add(place as u64);
+        let second = again.log.states(0, 1, seed);
+        for second in second.map_err(TestError::io("make the states of a device"))? {
+            let promised = again.promised(second.cut.at);
+            let Some((looked, _)) = self.look(folder, second.image.clone(), promised)? else {
+                self.gathered().not_mounted += 1;
+                continue;
+            };
+            let of = || format!("{}; mounted, opened, then {}", state.cut, second.cut);
+            self.add(of, promised, looked, None, &second.image);
+            self.gathered().second += 1;
+        }
+        Ok(())
+    }
+
+    fn add(
+        &self,
+        of: impl FnOnce() -> String,
+        promised: Promised,
+        looked: Looked,
+        lost: Option<Lost>,
+        image: &Image,
+    ) {
+        self.gathered().add(of, promised.acknowledged, looked, lost, || image.clone());
+    }
+
+    /// Looks at what a device holds, and does a few commits more, recorded. `None` where the file
+    /// system itself is broken.
+    fn look(
+        &self,
+        folder: &Path,
+        content: Image,
+        promised: Promised,
+    ) -> Result<Option<(Looked, Recording)>, TestError> {
+        let device = match Device::mount(folder, content) {
+            Ok(device) => device,
+            Err(DeviceError::NotMounted { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let (looked, acknowledged) = work_on(self.test, &device, promised, AFTERWARDS)?;
+        let log = device.unmount()?;
+        // The one under way at the first cut was seen, and never acknowledged.
+        let last = looked.last.unwrap_or_default();
+        let before =
+            Promised { acknowledged: last.min(promised.acknowledged), begun: last + 1 };
+        Ok(Some((looked, Recording { log, acknowledged, before })))
+    }
 }

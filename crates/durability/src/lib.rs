@@ -7,6 +7,7 @@
 //! reads all of it, and the [`oracle`] says whether that may be left of the work.
 
 mod cut;
+mod gathered;
 mod kill;
 mod ledger;
 mod look;
@@ -14,13 +15,14 @@ mod oracle;
 mod outcome;
 mod process;
 mod protocol;
+mod recording;
 mod settings;
 mod work;
 mod worker;
 
-pub use embermark_blockdev::FileSystem;
+pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
 pub use oracle::Verdict;
 pub use outcome::{CommitIo, Example, Experiment, Loss, Tested};
-pub use process::WorkerProgram;
+pub use process::{PATIENCE, WorkerProgram};
 pub use settings::{Settings, TestError, test};
 pub use worker::worker_main;

@@ -1,6 +1,7 @@
 //! What came of an experiment.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use embermark_model::Durability;
 use serde::{Deserialize, Serialize};
@@ -51,39 +52,48 @@ pub struct Tested {
     pub experiment: Experiment,
     /// States or kills that were looked at.
     pub tried: u32,
-    /// Of these, states that the file system itself did not survive: nothing is said of the engine.
+    /// Of these, states that a second cut left, during the recovery from a first one or shortly after.
+    #[serde(default)]
+    pub second: u32,
+    /// Further states, that the file system itself did not survive: nothing is said of the engine.
     #[serde(default)]
     pub not_mounted: u32,
     /// How many ended how.
     pub verdicts: BTreeMap<Verdict, u32>,
-    /// Commits lost and for how long they had been acknowledged, where only commits from some point on
-    /// were.
+    /// Commits lost, where only commits from some point on were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
     /// Median time to open what was left, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_ns: Option<u64>,
+    /// The same after a clean close.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clean_open_ns: Option<u64>,
     /// What each commit brought to the device, on average.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<CommitIo>,
-    /// An example of each verdict that is none to be content with.
+    /// How long the experiment took, in ms.
+    #[serde(default)]
+    pub took_ms: u64,
+    /// An example of each verdict that does not hold: of several the one with the fewest commits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
 }
 
 impl Tested {
-    /// How many tries broke what the tier promises: none where it does not promise to survive this.
-    pub fn violations(&self) -> u32 {
-        let kept = self.effective_durability.unwrap_or(self.durability);
-        if !self.experiment.is_survived_by(kept) {
-            return 0;
-        }
-        self.broken()
+    /// Whether the tier, as the setting keeps it, promises to survive the experiment.
+    pub fn is_promised(&self) -> bool {
+        self.experiment.is_survived_by(self.effective_durability.unwrap_or(self.durability))
     }
 
-    /// How many tries did not hold, promised or not.
+    /// How many tries broke what the tier promises: none where it does not promise to survive this.
+    pub fn violations(&self) -> u32 {
+        if self.is_promised() { self.broken() } else { 0 }
+    }
+
+    /// How many tries ended in what a tier that survives the experiment rules out.
     pub fn broken(&self) -> u32 {
-        let broken = self.verdicts.iter().filter(|(verdict, _)| **verdict != Verdict::Holds);
+        let broken = self.verdicts.iter().filter(|(verdict, _)| verdict.is_violation());
         broken.map(|(_, count)| count).sum()
     }
 }
@@ -95,8 +105,14 @@ pub struct Loss {
     pub median_commits: u64,
     /// Commits, at worst.
     pub worst_commits: u64,
-    /// How long the oldest lost commit had been acknowledged, in ms, at worst.
+    /// How long the oldest lost commit had been acknowledged, in ms, median over all tries; 0 where
+    /// none was lost.
+    pub median_ms: f64,
+    /// The same, at worst.
     pub worst_ms: f64,
+    /// At worst everything was lost: of a longer work more may be.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub everything: bool,
 }
 
 /// What commits brought to a device.
@@ -111,13 +127,13 @@ pub struct CommitIo {
 }
 
 /// A try that did not hold.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Example {
     /// The verdict.
     pub verdict: Verdict,
     /// Which try: the cut, or the number of the kill.
     pub of: String,
-    /// Commits acknowledged before.
+    /// The last commit acknowledged before; 0 where not even the table was.
     pub acknowledged: u64,
     /// The last commit that was there, where that can be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,51 +141,8 @@ pub struct Example {
     /// What the engine said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-}
-
-/// Gathers what tries showed.
-#[derive(Debug, Default)]
-pub(crate) struct Gathered {
-    pub tried: u32,
-    pub not_mounted: u32,
-    verdicts: BTreeMap<Verdict, u32>,
-    lost: Vec<(u64, f64)>,
-    opened: Vec<u64>,
-    examples: Vec<Example>,
-}
-
-impl Gathered {
-    /// One try: what was seen, how many commits it had lost, and for how long these had been
-    /// acknowledged.
-    pub(crate) fn add(&mut self, example: Example, open_ns: Option<u64>, lost: Option<(u64, f64)>) {
-        self.tried += 1;
-        *self.verdicts.entry(example.verdict).or_default() += 1;
-        self.lost.extend(lost);
-        self.opened.extend(open_ns);
-        let verdict = example.verdict;
-        let known = self.examples.iter().any(|other| other.verdict == verdict);
-        if verdict != Verdict::Holds && !known {
-            self.examples.push(example);
-        }
-    }
-
-    /// The whole.
-    pub(crate) fn ended(mut self, of: Tested) -> Tested {
-        self.opened.sort_unstable();
-        self.lost.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-        let loss = self.lost.last().filter(|(worst, _)| *worst > 0).map(|(worst, _)| Loss {
-            median_commits: self.lost[self.lost.len() / 2].0,
-            worst_commits: *worst,
-            worst_ms: self.lost.iter().map(|(_, ms)| *ms).fold(0.0, f64::max),
-        });
-        Tested {
-            tried: self.tried,
-            not_mounted: self.not_mounted,
-            verdicts: self.verdicts,
-            loss,
-            open_ns: self.opened.get(self.opened.len() / 2).copied(),
-            examples: self.examples,
-            ..of
-        }
-    }
+    /// Where it is kept, when a promise was broken: the image of a device, or the folder of a database
+    /// that was opened since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<PathBuf>,
 }

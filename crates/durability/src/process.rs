@@ -1,15 +1,22 @@
 //! A worker, from the experiment's side.
 
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command as Program, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command as Program, ExitStatus, Stdio};
+use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use crate::oracle::Verdict;
 use crate::protocol::{Command, Event, Task};
+
+/// How long an engine may take for an answer: to open, to read everything, to commit.
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The program that is started as a worker, and its arguments.
 #[derive(Clone, Debug)]
@@ -18,6 +25,29 @@ pub struct WorkerProgram {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
+}
+
+/// Why a worker says nothing more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Silent {
+    /// It has ended, so.
+    Ended(ExitStatus),
+    /// It has not, and has said nothing within [`PATIENCE`].
+    Hangs,
+}
+
+impl Silent {
+    /// The verdict on an engine whose process falls silent, and what it rests on.
+    pub(crate) fn verdict(self) -> (Verdict, String) {
+        let message = match self {
+            Self::Hangs => return (Verdict::Hangs, format!("no answer in {PATIENCE:?}")),
+            Self::Ended(status) => match status.signal().map(Signal::try_from) {
+                Some(Ok(signal)) => format!("its process was ended by {signal}"),
+                _ => format!("its process ended by itself: {status}"),
+            },
+        };
+        (Verdict::Crashed, message)
+    }
 }
 
 /// A worker in a process group of its own, in which its engine's processes are too. Dropping it kills
@@ -46,12 +76,13 @@ impl Worker {
         Ok(this)
     }
 
+    /// Tells it a line. One that has ended is not told: what it said last says why.
     fn tell(&mut self, what: &impl serde::Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(what)?;
         line.push(b'\n');
-        match &mut self.input {
-            Some(input) => input.write_all(&line),
-            None => Err(io::ErrorKind::BrokenPipe.into()),
+        match self.input.as_mut().map_or(Ok(()), |input| input.write_all(&line)) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            told => told,
         }
     }
 
@@ -69,20 +100,36 @@ impl Worker {
         self.input = None;
     }
 
-    /// What it says next; `None` when it has ended. A line that was cut off is not said.
-    pub(crate) fn event(&mut self) -> io::Result<Option<Event>> {
+    /// What it says next, or why nothing. A line that was cut off is not said.
+    pub(crate) fn event(&mut self) -> io::Result<Result<Event, Silent>> {
+        if self.output.buffer().is_empty() && !self.speaks()? {
+            self.kill()?;
+            return Ok(Err(Silent::Hangs));
+        }
         self.line.clear();
         self.output.read_line(&mut self.line)?;
         if !self.line.ends_with('\n') {
-            return Ok(None);
+            self.finish();
+            return Ok(Err(Silent::Ended(self.child.wait()?)));
         }
-        serde_json::from_str(&self.line).map(Some).map_err(Into::into)
+        serde_json::from_str(&self.line).map(Ok).map_err(Into::into)
+    }
+
+    /// Waits until it says something or ends; whether it does in time.
+    fn speaks(&self) -> io::Result<bool> {
+        let mut polled = [PollFd::new(self.output.get_ref().as_fd(), PollFlags::POLLIN)];
+        let timeout = PollTimeout::try_from(PATIENCE).unwrap_or(PollTimeout::MAX);
+        loop {
+            match poll(&mut polled, timeout) {
+                Err(Errno::EINTR) => {}
+                polled => return Ok(polled? > 0),
+            }
+        }
     }
 
     /// Kills it, with all of its group.
     pub(crate) fn kill(&mut self) -> io::Result<()> {
-        let group = Pid::from_raw(self.child.id().cast_signed());
-        match killpg(group, Signal::SIGKILL) {
+        match killpg(self.group(), Signal::SIGKILL) {
             Ok(()) | Err(Errno::ESRCH) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
@@ -95,7 +142,7 @@ impl Worker {
 
     /// Waits for its end.
     pub(crate) fn wait(&mut self) -> io::Result<()> {
-        self.input = None;
+        self.finish();
         self.child.wait().map(drop)
     }
 }

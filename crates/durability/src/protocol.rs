@@ -18,8 +18,6 @@ pub(crate) struct Task {
     pub memory: u64,
     /// Seed of the work.
     pub seed: u64,
-    /// Whether the database is made. Otherwise it is read first.
-    pub new: bool,
     /// The process that started it, with which it ends.
     pub parent: u32,
 }
@@ -41,12 +39,12 @@ pub(crate) enum Command {
 /// A line from the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Event {
-    /// The database is open; of a new one the table is there.
+    /// The database is open, and the table is there: made, where it was not.
     Opened {
         /// How long that took, in ns.
         ns: u64,
     },
-    /// Every row that is there.
+    /// What was there. Follows at once.
     Found(crate::oracle::Found),
     /// A commit has returned.
     Committed(u64),

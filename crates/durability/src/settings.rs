@@ -2,11 +2,13 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use embermark_blockdev::{DeviceError, FileSystem};
-use embermark_contract::{Engine, Tier};
+use embermark_contract::{Availability, Engine, Tier};
 use embermark_model::Durability;
 
+use crate::oracle::Verdict;
 use crate::outcome::{Experiment, Tested};
 use crate::process::WorkerProgram;
 use crate::protocol::Task;
@@ -15,7 +17,7 @@ use crate::{cut, kill};
 /// What an experiment is asked.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// A folder for databases and devices.
+    /// A folder for databases and devices, made where it is not there.
     pub folder: PathBuf,
     /// The program of the workers.
     pub worker: WorkerProgram,
@@ -27,6 +29,14 @@ pub struct Settings {
     pub kills: u32,
     /// The file system under the database, where the power is cut.
     pub file_system: FileSystem,
+    /// Whether the device does what a flush asks for. One that does not breaks every promise: it is
+    /// there to show that a broken one is found.
+    pub obeys_flushes: bool,
+    /// For how long the commits of a recorded work go on, at least. A window of loss may be longer than
+    /// a work without pauses takes.
+    pub over: Duration,
+    /// Where images and databases of violations are kept.
+    pub violations: PathBuf,
     /// Cache memory given to the engine, in bytes: little, so that it writes what it has changed.
     pub memory: u64,
 }
@@ -73,15 +83,14 @@ pub(crate) struct Test<'a> {
 }
 
 impl Test<'_> {
-    /// The task of a worker on a database in `dir`, which is `new`.
-    pub(crate) fn task(&self, dir: PathBuf, new: bool) -> Task {
+    /// The task of a worker on a database in `dir`.
+    pub(crate) fn task(&self, dir: PathBuf) -> Task {
         Task {
             engine: self.engine.info().id.to_owned(),
             dir,
             durability: self.durability,
             memory: self.settings.memory,
             seed: self.settings.seed,
-            new,
             parent: std::process::id(),
         }
     }
@@ -94,28 +103,47 @@ impl Test<'_> {
         if (self.stop)() { Err(TestError::Interrupted) } else { Ok(()) }
     }
 
+    /// What the setting of the tier is said to keep.
+    fn effective(&self) -> Durability {
+        match self.engine.tier(self.durability) {
+            Tier::Offered { effective_durability, .. } => effective_durability,
+            Tier::Unsupported { .. } => self.durability,
+        }
+    }
+
+    /// Whether the tier promises to survive the experiment.
+    pub(crate) fn promises(&self, experiment: Experiment) -> bool {
+        experiment.is_survived_by(self.effective())
+    }
+
+    /// Where something is kept that breaks a promise.
+    pub(crate) fn kept_as(&self, experiment: Experiment, verdict: Verdict) -> PathBuf {
+        let (engine, experiment) = (self.engine.info().id, experiment.name());
+        let name = format!("{engine} {} {experiment} {}", self.durability, verdict.name());
+        self.settings.violations.join(name.replace(' ', "-"))
+    }
+
     /// What is known of the outcome before the experiment.
     pub(crate) fn outcome(&self, experiment: Experiment) -> Tested {
-        let kept = match self.engine.tier(self.durability) {
-            Tier::Offered { effective_durability, .. } => Some(effective_durability),
-            Tier::Unsupported { .. } => None,
-        };
         let version = match self.engine.availability() {
-            embermark_contract::Availability::Ready { version } => version,
-            embermark_contract::Availability::Missing { .. } => String::new(),
+            Availability::Ready { version } => version,
+            Availability::Missing { .. } => String::new(),
         };
         Tested {
             engine: self.engine.info().id.to_owned(),
             version,
             durability: self.durability,
-            effective_durability: kept.filter(|kept| *kept != self.durability),
+            effective_durability: Some(self.effective()).filter(|kept| *kept != self.durability),
             experiment,
             tried: 0,
+            second: 0,
             not_mounted: 0,
             verdicts: Default::default(),
             loss: None,
             open_ns: None,
+            clean_open_ns: None,
             commit: None,
+            took_ms: 0,
             examples: Vec::new(),
         }
     }
@@ -135,8 +163,10 @@ pub fn test(
     progress: &(dyn Fn(u32) + Sync),
 ) -> Result<Tested, TestError> {
     let test = Test { engine, durability, settings, stop };
-    match experiment {
+    let begun = Instant::now();
+    let tested = match experiment {
         Experiment::Kill => kill::test(&test, progress),
         Experiment::PowerCut => cut::test(&test, progress),
-    }
+    }?;
+    Ok(Tested { took_ms: begun.elapsed().as_millis() as u64, ..tested })
 }

@@ -10,7 +10,11 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-/// Rows that the first commit loads in bulk.
+/// The commit that makes the table.
+pub const MADE: u64 = 1;
+/// The commit that loads rows in bulk.
+pub const BULK: u64 = 2;
+/// Rows that it loads.
 const LOADED: u32 = 200;
 /// Most changes of a transaction.
 const MOST_CHANGES: u32 = 100;
@@ -45,11 +49,11 @@ impl Change {
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its number, from 1.
+    /// Its number, from [`MADE`].
     pub number: u64,
     /// What it does, each row once, in the order of keys.
     pub changes: Vec<Change>,
-    /// Loaded by the engine's bulk path: the first.
+    /// Loaded by the engine's bulk path.
     pub bulk: bool,
     /// Maintenance follows.
     pub maintained: bool,
@@ -94,13 +98,14 @@ impl Work {
         let number = self.done;
         let mut changes: BTreeMap<Key, Change> = BTreeMap::new();
         let size = match number {
-            1 => LOADED,
+            MADE => 0,
+            BULK => LOADED,
             // Half of them alone, half together.
             _ if self.random.random_bool(0.5) => 1,
             _ => self.random.random_range(2..=MOST_CHANGES),
         };
         for _ in 0..size {
-            let change = self.change(number == 1);
+            let change = self.change(number == BULK);
             changes.entry(change.key()).or_insert(change);
         }
         for change in changes.values() {
@@ -110,7 +115,7 @@ impl Work {
             };
         }
         let changes = changes.into_values().collect();
-        Commit { number, changes, bulk: number == 1, maintained: number % MAINTAINED == 0 }
+        Commit { number, changes, bulk: number == BULK, maintained: number % MAINTAINED == 0 }
     }
 
     /// A new row, or one of those there are, written again or removed.

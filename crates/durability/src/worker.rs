@@ -6,18 +6,17 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use embermark_contract::{EngineError, OpenOptions};
-use embermark_engines::registry;
+use embermark_contract::{Engine, EngineError, OpenOptions};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
 use crate::ledger::{self, Ledger};
 use crate::protocol::{Command, Doing, Event, Task};
-use crate::work::Work;
+use crate::work::{MADE, Work};
 
-/// The hidden `durability-worker` command: does as told on standard input.
-pub fn worker_main() -> ExitCode {
-    match converse() {
+/// The hidden `durability-worker` command: does as told on standard input, with one of `engines`.
+pub fn worker_main(engines: &[&'static dyn Engine]) -> ExitCode {
+    match converse(engines) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("durability-worker: {error}");
@@ -38,14 +37,14 @@ impl From<io::Error> for Stop {
     }
 }
 
-fn converse() -> io::Result<()> {
+fn converse(engines: &[&'static dyn Engine]) -> io::Result<()> {
     let mut talk = Talk::begin()?;
     let Some(task) = talk.read::<Task>()? else { return Ok(()) };
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     if nix::unistd::getppid().as_raw().cast_unsigned() != task.parent {
         return Ok(());
     }
-    match work(&task, &mut talk) {
+    match work(&task, engines, &mut talk) {
         Ok(()) => talk.say(&Event::Closed),
         Err(Stop::Engine(doing, error)) => {
             talk.say(&Event::Failed { doing, message: error.to_string() })
@@ -54,22 +53,20 @@ fn converse() -> io::Result<()> {
     }
 }
 
-fn work(task: &Task, talk: &mut Talk) -> Result<(), Stop> {
+fn work(task: &Task, engines: &[&'static dyn Engine], talk: &mut Talk) -> Result<(), Stop> {
     let at = |doing| move |error| Stop::Engine(doing, error);
-    let engine = registry::find(&task.engine)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
+    let engine = engines.iter().find(|engine| engine.info().id == task.engine);
+    let engine = engine.ok_or_else(|| io::Error::other(format!("no engine {}", task.engine)))?;
     let options = OpenOptions::new(&task.dir, task.durability, task.memory);
     let begun = Instant::now();
     let opened = engine.open(&options).map_err(at(Doing::Open))?;
-    let mut ledger = ledger::open(opened.store, task.new).map_err(at(Doing::Open))?;
+    let mut ledger = ledger::open(opened.store).map_err(at(Doing::Open))?;
     let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     talk.say(&Event::Opened { ns })?;
-    if !task.new {
-        let found = ledger.found().map_err(at(Doing::Read))?;
-        talk.say(&Event::Found(found))?;
-    }
+    let found = ledger.found().map_err(at(Doing::Read))?;
+    talk.say(&Event::Found(found))?;
     while let Some(Command::Commit { after, count, waits }) = talk.read()? {
-        let mut work = Work::new(task.seed).after(after);
+        let mut work = Work::new(task.seed).after(after.max(MADE));
         for _ in 0..count {
             commit(&mut *ledger, &mut work, talk, waits)?;
         }

@@ -100,3 +100,15 @@ fn a_cut_makes_the_image_that_its_state_had() {
         assert_eq!(again.digest(), state.image.digest(), "{:?}", state.cut);
     }
 }
+
+#[test]
+fn a_device_that_does_no_flush_may_have_lost_what_was_flushed() {
+    let (_folder, log) = log(vec![write(0, 1), Record::Flush, write(1, 2), Record::Flush]);
+    let left = |log: &Log| -> HashSet<Vec<u8>> {
+        let states = log.states(0, 100, 1).unwrap();
+        states.iter().filter(|s| s.cut.torn.is_none()).map(|s| blocks(&s.image)).collect()
+    };
+    let lost = vec![0, 2, 0, 0];
+    assert!(!left(&log).contains(&lost));
+    assert!(left(&log.without_flushes()).contains(&lost));
+}

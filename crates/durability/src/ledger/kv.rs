@@ -1,5 +1,6 @@
 //! Pairs: the key in four bytes, the commit and the text as the value.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::slice;
 
@@ -64,15 +65,16 @@ impl Ledger for KvLedger {
     }
 
     fn found(&mut self) -> Result<Found> {
-        let (mut found, table) = (Found::new(), self.table);
+        let (mut rows, table) = (BTreeMap::new(), self.table);
         self.store.within(Scope::Snapshot, |operations| {
             operations.scan(table, Range::default(), &mut |key, bytes| {
                 let (key, commit) = row(key, bytes);
-                found.insert(key, commit);
+                rows.insert(key, commit);
                 ControlFlow::Continue(())
             })
         })?;
-        Ok(found)
+        // To open a table is to make it: whether it was there cannot be told, nor need it.
+        Ok(Found { table: true, rows })
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {

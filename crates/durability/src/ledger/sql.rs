@@ -1,5 +1,6 @@
 //! A table of key, commit and text.
 
+use std::collections::BTreeMap;
 use std::slice;
 
 use embermark_contract::sql::{
@@ -27,14 +28,24 @@ pub(super) struct SqlLedger {
     update: Statement,
     delete: Statement,
     all: Statement,
+    /// Whether the table was there when the database was opened.
+    was_there: bool,
 }
 
 impl SqlLedger {
-    pub(super) fn new(mut store: Box<dyn SqlStore>, new: bool) -> Result<Self> {
+    pub(super) fn new(mut store: Box<dyn SqlStore>) -> Result<Self> {
         let dialect = store.dialect();
-        if new {
-            store.batch(&dialect.create_table(&TABLE))?;
-        }
+        let all = format!("SELECT id, commit_number, content FROM {}", dialect.table(TABLE.name));
+        // No table is told from one that does not read by making it, which fails where it is there.
+        let read = store.prepare(&all);
+        let was_there = read.is_ok();
+        let all = match read {
+            Ok(all) => all,
+            Err(error) => {
+                store.batch(&dialect.create_table(&TABLE)).map_err(|_| error)?;
+                store.prepare(&all)?
+            }
+        };
         let (table, place) = (dialect.table(TABLE.name), |n| dialect.placeholder(n));
         let (first, second, third) = (place(1), place(2), place(3));
         let mut prepare = |sql: String| store.prepare(&sql);
@@ -45,8 +56,7 @@ impl SqlLedger {
             "UPDATE {table} SET commit_number = {first}, content = {second} WHERE id = {third}"
         ))?;
         let delete = prepare(format!("DELETE FROM {table} WHERE id = {first}"))?;
-        let all = prepare(format!("SELECT id, commit_number, content FROM {table}"))?;
-        Ok(Self { store, insert, update, delete, all })
+        Ok(Self { store, insert, update, delete, all, was_there })
     }
 
     fn change(&mut self, change: Change, commit: u64) -> Result<()> {
@@ -96,17 +106,17 @@ impl Ledger for SqlLedger {
     }
 
     fn found(&mut self) -> Result<Found> {
-        let mut found = Found::new();
+        let mut rows = BTreeMap::new();
         self.store.query(self.all, &[], &mut |row| {
             let missing = || EngineError::failed("the engine", "read a row back", "it has NULLs");
             let key = row.int(0)?.ok_or_else(missing)?;
             let commit = row.int(1)?.ok_or_else(missing)?.cast_unsigned();
             let content = row.text(2)?.ok_or_else(missing)?;
             let key = Key::try_from(key).unwrap_or(Key::MAX);
-            found.insert(key, (text(key, commit) == content).then_some(commit));
+            rows.insert(key, (text(key, commit) == content).then_some(commit));
             Ok(())
         })?;
-        Ok(found)
+        Ok(Found { table: self.was_there, rows })
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {
