@@ -247,8 +247,7 @@ impl<'a> Tries<'a> {
         let log = device.unmount()?;
         // The one under way at the first cut was seen, and never acknowledged.
         let last = looked.last.unwrap_or_default();
-        let before =
-            Promised { acknowledged: last.min(promised.acknowledged), begun: last + 1 };
+        let before = Promised { acknowledged: last.min(promised.acknowledged), begun: last + 1 };
         Ok(Some((looked, Recording { log, acknowledged, before })))
     }
 }

@@ -8,6 +8,7 @@
 
 mod cut;
 mod gathered;
+pub mod journal;
 mod kill;
 mod ledger;
 mod look;

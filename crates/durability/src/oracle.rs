@@ -123,8 +123,7 @@ fn compare(seed: u64, found: &Found, begun: u64) -> (Option<u64>, bool) {
     for number in MADE..=begun {
         let changes = work.commit().changes;
         let by_this = |key: &Key| {
-            changes.binary_search_by_key(key, |change| change.key()).is_ok()
-                && is(work.rows(), key)
+            changes.binary_search_by_key(key, |change| change.key()).is_ok() && is(work.rows(), key)
         };
         half |= !different.is_empty() && different.iter().all(by_this);
         for key in changes.into_iter().map(Change::key) {

@@ -7,6 +7,7 @@ mod plan;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use embermark_engines::registry;
 
 use commands::{advise, compare, data, durability, engines, report, run, verify, workloads};
 
@@ -63,7 +64,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(args),
         Command::Advise(args) => advise::advise(args),
         Command::Worker => return embermark_harness::worker_main(),
-        Command::DurabilityWorker => return embermark_durability::worker_main(),
+        Command::DurabilityWorker => return embermark_durability::worker_main(registry::ENGINES),
         Command::Companion => return embermark_harness::companion_main(),
     };
     done.unwrap_or_else(|failure| {
