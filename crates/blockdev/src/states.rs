@@ -53,6 +53,14 @@ enum Lost {
     },
 }
 
+impl Cut {
+    /// Whether a write is torn within a block of [`BLOCK`] bytes, as on a device of such sectors none
+    /// is. Writes of a file system begin at blocks.
+    pub fn tears_a_block(&self) -> bool {
+        self.torn.is_some_and(|torn| torn.kept % BLOCK != 0)
+    }
+}
+
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "after record {}", self.at)?;

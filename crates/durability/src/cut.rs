@@ -202,7 +202,7 @@ impl<'a> Tries<'a> {
         let last = looked.last;
         let lost = last.map(|last| self.recording.lost(at, last));
         let of = || state.cut.to_string();
-        self.add(of, promised, looked, lost, &state.image);
+        self.add(of, promised, looked, lost, state);
         let (Some(_), 0) = (last, place % TWICE) else { return Ok(()) };
         let seed = self.test.settings.seed.wrapping_add(place as u64);
         let second = again.log.states(0, 1, seed);
@@ -213,7 +213,7 @@ impl<'a> Tries<'a> {
                 continue;
             };
             let of = || format!("{}; mounted, opened, then {}", state.cut, second.cut);
-            self.add(of, promised, looked, None, &second.image);
+            self.add(of, promised, looked, None, &second);
             self.gathered().second += 1;
         }
         Ok(())
@@ -225,9 +225,12 @@ impl<'a> Tries<'a> {
         promised: Promised,
         looked: Looked,
         lost: Option<Lost>,
-        image: &Image,
+        state: &State,
     ) {
-        self.gathered().add(of, promised.acknowledged, looked, lost, || image.clone());
+        let mut gathered = self.gathered();
+        let broken = looked.verdict.is_violation() && state.cut.tears_a_block();
+        gathered.torn_blocks += u32::from(broken);
+        gathered.add(of, promised.acknowledged, looked, lost, || state.image.clone());
     }
 
     /// Looks at what a device holds, and does a few commits more, recorded. `None` where the file

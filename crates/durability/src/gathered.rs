@@ -23,6 +23,7 @@ pub(crate) struct Gathered<K> {
     pub tried: u32,
     pub second: u32,
     pub not_mounted: u32,
+    pub torn_blocks: u32,
     verdicts: BTreeMap<Verdict, u32>,
     lost: Vec<Lost>,
     opened: Vec<u64>,
@@ -34,7 +35,8 @@ impl<K> Default for Gathered<K> {
     fn default() -> Self {
         let (verdicts, examples) = (BTreeMap::new(), BTreeMap::new());
         let (lost, opened, clean) = (Vec::new(), Vec::new(), Vec::new());
-        Self { tried: 0, second: 0, not_mounted: 0, verdicts, lost, opened, clean, examples }
+        let (tried, second, not_mounted, torn_blocks) = (0, 0, 0, 0);
+        Self { tried, second, not_mounted, torn_blocks, verdicts, lost, opened, clean, examples }
     }
 }
 
@@ -82,6 +84,7 @@ impl<K> Gathered<K> {
             tried: self.tried,
             second: self.second,
             not_mounted: self.not_mounted,
+            torn_blocks: self.torn_blocks,
             verdicts: self.verdicts,
             loss: loss(self.lost),
             open_ns: median(self.opened),

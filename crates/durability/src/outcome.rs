@@ -58,6 +58,10 @@ pub struct Tested {
     /// Further states, that the file system itself did not survive: nothing is said of the engine.
     #[serde(default)]
     pub not_mounted: u32,
+    /// Tries that broke what a tier that survives the experiment promises, after a write that was torn
+    /// within a block of 4 KiB. A device of such sectors does not do that.
+    #[serde(default)]
+    pub torn_blocks: u32,
     /// How many ended how.
     pub verdicts: BTreeMap<Verdict, u32>,
     /// Commits lost, where only commits from some point on were.

@@ -16,7 +16,7 @@ use crate::oracle::Verdict;
 use crate::protocol::{Command, Event, Task};
 
 /// How long an engine may take for an answer: to open, to read everything, to commit.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The program that is started as a worker, and its arguments.
 #[derive(Clone, Debug)]

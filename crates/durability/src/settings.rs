@@ -138,6 +138,7 @@ impl Test<'_> {
             tried: 0,
             second: 0,
             not_mounted: 0,
+            torn_blocks: 0,
             verdicts: Default::default(),
             loss: None,
             open_ns: None,

@@ -17,6 +17,7 @@ fn tested() -> Tested {
         tried: 0,
         second: 0,
         not_mounted: 0,
+        torn_blocks: 0,
         verdicts: BTreeMap::new(),
         loss: None,
         open_ns: None,

@@ -200,8 +200,8 @@ fn try_all(
                 let told =
                     Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
                 let cut = experiment == Experiment::PowerCut;
-                let cannot =
-                    cannot(engine, *durability).or_else(|| no_devices.clone().filter(|_| cut));
+                let cannot = cannot(engine, *durability, &head.durabilities)
+                    .or_else(|| no_devices.clone().filter(|_| cut));
                 let ended = match cannot {
                     Some(why) => Err((why, false)),
                     None => {
@@ -229,8 +229,8 @@ fn try_all(
     Ok(())
 }
 
-/// Why an engine is not tried in a tier.
-fn cannot(engine: &dyn Engine, durability: Durability) -> Option<String> {
+/// Why an engine is not tried in a tier of those `asked`.
+fn cannot(engine: &dyn Engine, durability: Durability, asked: &[Durability]) -> Option<String> {
     if engine.info().kind == Kind::Server {
         return Some(
             "a server: engines in the process of their user alone are tried yet".to_owned(),
@@ -239,7 +239,11 @@ fn cannot(engine: &dyn Engine, durability: Durability) -> Option<String> {
     match (engine.availability(), engine.tier(durability)) {
         (Availability::Missing { why, remedy }, _) => Some(format!("{why}; {remedy}")),
         (_, Tier::Unsupported { why }) => Some(why.to_owned()),
-        _ => None,
+        (_, tier) => {
+            let mut stronger = asked.iter().filter(|other| **other > durability);
+            let same = stronger.find(|other| engine.tier(**other) == tier);
+            same.map(|other| format!("the same setting as {other}"))
+        }
     }
 }
 

@@ -57,6 +57,7 @@ pub(super) fn text(outcome: &Outcome) -> String {
 const KEY: &str = "\
   tier        in brackets what the setting keeps, where that is another tier
   found       what no tier promises to survive stands in brackets; every other finding breaks a promise
+  torn block  a write that was cut off within a block of 4 KiB, which a device of such sectors does not do
   lost        acknowledged commits that were gone: median, and at worst; >=: all there were, of a longer work
               more may be. For how long the oldest of them had been acknowledged
   opens in    median, beside that after a clean close
@@ -121,6 +122,9 @@ pub(super) fn verdicts(tested: &Tested) -> String {
         words.insert(0, format!("no violation in {} {unit}", tested.tried));
     } else if words.is_empty() {
         words.push(format!("nothing lost in {} {unit}", tested.tried));
+    }
+    if tested.torn_blocks > 0 {
+        words.push(format!("{} of them by a torn block", tested.torn_blocks));
     }
     if tested.not_mounted > 0 {
         words.push(format!("{} beside these not mounted", tested.not_mounted));
