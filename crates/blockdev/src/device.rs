@@ -8,18 +8,16 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fuser::{BackgroundSession, Config, MountOption};
 use nix::errno::Errno;
-use nix::mount::{MntFlags, MsFlags, mount, umount2};
-use nix::sched::{CloneFlags, unshare};
+use nix::mount::{MntFlags, umount2};
 
 use crate::image::Image;
 use crate::log::Log;
-use crate::memory;
 use crate::recorder::{FILE, Recorded, Recorder, lock};
+use crate::server::Server;
 
 /// How long a file system may be in use after its last user has gone.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A file system that can be made on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,23 +114,9 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { doing, path: path.to_owned(), source }
     }
-}
-
-/// Makes this thread, and what it starts from now on, see mounts of its own, which are gone with the
-/// last of these processes, however they end.
-///
-/// # Errors
-/// When the system does not allow it: it takes root.
-pub fn own_mounts() -> Result<(), DeviceError> {
-    unshare(CloneFlags::CLONE_NEWNS)
-        .and_then(|()| {
-            let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
-            mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
-        })
-        .map_err(DeviceError::NoMounts)
 }
 
 /// A file system, mounted on a device that is recorded. Dropping it unmounts it.
@@ -142,7 +126,7 @@ pub struct Device {
     pub at: PathBuf,
     fuse: PathBuf,
     recorded: Arc<Mutex<Recorded>>,
-    session: Option<BackgroundSession>,
+    server: Option<Server>,
     mounted: bool,
 }
 
@@ -161,13 +145,9 @@ impl Device {
         let recorded =
             Arc::new(Mutex::new(Recorded { image: content, log, begun: Instant::now() }));
         let recorder = Recorder { recorded: Arc::clone(&recorded) };
-        let mut config = Config::default();
-        config.mount_options =
-            vec![MountOption::FSName("embermark".to_owned()), MountOption::NoAtime];
-        let session = memory::as_block_device(|| fuser::spawn_mount(recorder, &fuse, &config))
-            .and_then(|session| session)
+        let server = Server::mount(recorder, fuse.clone())
             .map_err(|error| DeviceError::io("mount a FUSE file system at", &fuse, error))?;
-        let mut this = Self { at, fuse, recorded, session: Some(session), mounted: false };
+        let mut this = Self { at, fuse, recorded, server: Some(server), mounted: false };
         let image = this.fuse.join(FILE);
         let mut mount = Command::new("mount");
         call(mount.args(["-o", "loop"]).arg(image).arg(&this.at), "mount").map_err(|error| {
@@ -205,8 +185,10 @@ impl Device {
                 .map_err(|errno| DeviceError::io("unmount", &self.at, errno.into()))?;
             self.mounted = false;
         }
-        if let Some(session) = self.session.take() {
-            let ended = session.umount_and_join();
+        if let Some(server) = self.server.take() {
+            // The loop device lets go of its file some time after it was unmounted.
+            let unmounted = unmount(&self.fuse).map_err(io::Error::from);
+            let ended = unmounted.and_then(|()| server.join());
             ended.map_err(|error| DeviceError::io("unmount", &self.fuse, error))?;
         }
         for path in [&self.at, &self.fuse] {

@@ -16,11 +16,13 @@
 mod device;
 mod image;
 mod log;
-mod memory;
+mod namespace;
 mod recorder;
+mod server;
 mod states;
 
-pub use device::{Device, DeviceError, FileSystem, own_mounts};
+pub use device::{Device, DeviceError, FileSystem};
 pub use image::{BLOCK, Image};
 pub use log::{Counted, Log, Record};
+pub use namespace::own_mounts;
 pub use states::{Cut, SECTOR, State, Torn};

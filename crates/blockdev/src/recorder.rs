@@ -41,14 +41,13 @@ pub(crate) fn lock(recorded: &Mutex<Recorded>) -> MutexGuard<'_, Recorded> {
 }
 
 impl Recorder {
-    /// Records what reaches the device and does it; an error of the base is the device's.
-    fn take(&self, record: Record) -> Result<(), Errno> {
+    /// Records what reaches the device and does it.
+    fn take(&self, record: Record) {
         let mut recorded = lock(&self.recorded);
-        record.apply(&mut recorded.image).map_err(|_| Errno::EIO)?;
+        record.apply(&mut recorded.image);
         let time = recorded.begun.elapsed();
         recorded.log.records.push(record);
         recorded.log.times.push(time);
-        Ok(())
     }
 
     fn attributes(&self, node: INodeNo) -> Option<FileAttr> {
@@ -107,10 +106,8 @@ impl Filesystem for Recorder {
         let recorded = lock(&self.recorded);
         let left = recorded.image.bytes().saturating_sub(offset);
         let mut data = vec![0; u64::from(size).min(left) as usize];
-        match recorded.image.read(offset, &mut data) {
-            Ok(()) => reply.data(&data),
-            Err(_) => reply.error(Errno::EIO),
-        }
+        recorded.image.read(offset, &mut data);
+        reply.data(&data);
     }
 
     fn write(
@@ -125,10 +122,8 @@ impl Filesystem for Recorder {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        match self.take(Record::Write { offset, data: data.into() }) {
-            Ok(()) => reply.written(data.len() as u32),
-            Err(error) => reply.error(error),
-        }
+        self.take(Record::Write { offset, data: data.into() });
+        reply.written(data.len() as u32);
     }
 
     fn fallocate(
@@ -144,16 +139,18 @@ impl Filesystem for Recorder {
         use nix::fcntl::FallocateFlags as Flags;
         let flags = Flags::from_bits_truncate(mode);
         // What a discard and a write of zeros are for a loop device.
-        let result =
-            match flags.intersects(Flags::FALLOC_FL_PUNCH_HOLE | Flags::FALLOC_FL_ZERO_RANGE) {
-                true => self.take(Record::Discard { offset, length }),
-                false => Err(Errno::EOPNOTSUPP),
-            };
-        answer(result, reply);
+        match flags.intersects(Flags::FALLOC_FL_PUNCH_HOLE | Flags::FALLOC_FL_ZERO_RANGE) {
+            true => {
+                self.take(Record::Discard { offset, length });
+                reply.ok();
+            }
+            false => reply.error(Errno::EOPNOTSUPP),
+        }
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        answer(self.take(Record::Flush), reply);
+        self.take(Record::Flush);
+        reply.ok();
     }
 
     /// Of a file that is closed: says nothing of what is kept.
@@ -184,12 +181,5 @@ impl Filesystem for Recorder {
             Some(attributes) => reply.attr(&FOREVER, &attributes),
             None => reply.error(Errno::ENOENT),
         }
-    }
-}
-
-fn answer(result: Result<(), Errno>, reply: ReplyEmpty) {
-    match result {
-        Ok(()) => reply.ok(),
-        Err(error) => reply.error(error),
     }
 }

@@ -5,7 +5,7 @@
 //! single write lost, all but one lost, and some subsets; the last write torn.
 
 use std::collections::HashMap;
-use std::{fmt, io};
+use std::fmt;
 
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
@@ -99,10 +99,7 @@ pub struct State {
 impl Log {
     /// Up to `most` states that differ, in the order of their cuts: all there are
     /// where they are so few, else a sample that the seed draws.
-    ///
-    /// # Errors
-    /// When the base cannot be read.
-    pub fn states(&self, from: usize, most: usize, seed: u64) -> io::Result<Vec<State>> {
+    pub fn states(&self, from: usize, most: usize, seed: u64) -> Vec<State> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut moments = self.moments(from, &mut random);
         moments.shuffle(&mut random);
@@ -120,10 +117,10 @@ impl Log {
                 // Everything before the last flush is kept, and is made once.
                 let flush = self.flushed_before(cut.at);
                 for record in &self.records[flushed..flush] {
-                    record.apply(&mut kept)?;
+                    record.apply(&mut kept);
                 }
                 flushed = flush;
-                let image = self.image_from(&kept, flushed, &cut)?;
+                let image = self.image_from(&kept, flushed, &cut);
                 let known = states
                     .entry(image.digest())
                     .or_insert_with(|| State { cut: cut.clone(), image });
@@ -134,7 +131,7 @@ impl Log {
         }
         let mut states: Vec<State> = states.into_values().collect();
         states.sort_by(|a, b| (a.cut.at, &a.cut.lost).cmp(&(b.cut.at, &b.cut.lost)));
-        Ok(states)
+        states
     }
 
     /// The moments, from after the record `from` on.
@@ -194,12 +191,9 @@ impl Log {
     }
 
     /// What the device holds after a cut.
-    ///
-    /// # Errors
-    /// When the base cannot be read.
-    pub fn image(&self, cut: &Cut) -> io::Result<Image> {
+    pub fn image(&self, cut: &Cut) -> Image {
         let flushed = self.flushed_before(cut.at);
-        self.image_from(&self.prefix(flushed)?, flushed, cut)
+        self.image_from(&self.prefix(flushed), flushed, cut)
     }
 
     /// How many records had been flushed when so many had reached the device.
@@ -208,18 +202,18 @@ impl Log {
         before.rposition(|record| *record == Record::Flush).map_or(0, |flush| flush + 1)
     }
 
-    fn image_from(&self, kept: &Image, flushed: usize, cut: &Cut) -> io::Result<Image> {
+    fn image_from(&self, kept: &Image, flushed: usize, cut: &Cut) -> Image {
         let mut image = kept.clone();
         for (place, record) in self.records.iter().enumerate().take(cut.at).skip(flushed) {
             match (record, cut.torn) {
                 _ if cut.lost.contains(&place) => {}
                 (Record::Write { offset, data }, Some(torn)) if torn.record == place => {
-                    image.write(*offset, &data[..torn.kept])?;
+                    image.write(*offset, &data[..torn.kept]);
                 }
-                _ => record.apply(&mut image)?,
+                _ => record.apply(&mut image),
             }
         }
-        Ok(image)
+        image
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     fs::create_dir_all(folder).map_err(TestError::io("make the folder of the devices"))?;
     let base = folder.join("base.img");
     settings.file_system.make(&base, DEVICE)?;
-    let content = Image::of(&base).map_err(TestError::io("open a device's image"))?;
+    let content = Image::of(&base).map_err(TestError::io("read a device's image"))?;
     let recording = record(test, &folder.join("record"), content)?;
     let made = recording.acknowledged.first().map_or(0, |first| first.at);
     let last = recording.acknowledged.last().map_or(0, |last| last.at);
@@ -48,7 +48,6 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     let commit = Some(CommitIo { commits, bytes: counted.bytes, flushes: counted.flushes });
 
     let states = recording.log.states(0, settings.states as usize, settings.seed);
-    let states = states.map_err(TestError::io("make the states of a device"))?;
     let (tries, next) = (Tries::new(test, &recording), AtomicUsize::new(0));
     tries.close_and_open(&folder.join("look"))?;
     let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -106,7 +105,6 @@ fn record(test: &Test<'_>, folder: &Path, content: Image) -> Result<Recording, T
         .map_err(TestError::io("make the folder of a database"))?;
     let log = device.unmount()?;
     let content = log.prefix(log.records.len());
-    let content = content.map_err(TestError::io("read a device"))?;
 
     let device = Device::mount(folder, content)?;
     let promised = Promised::after(MADE - 1);
@@ -172,7 +170,7 @@ impl<'a> Tries<'a> {
     /// How long it takes to open the database when it was closed. It holds everything then.
     fn close_and_open(&self, folder: &Path) -> Result<(), TestError> {
         let Recording { log, acknowledged, .. } = self.recording;
-        let content = log.prefix(log.records.len()).map_err(TestError::io("read a device"))?;
+        let content = log.prefix(log.records.len());
         let promised = Promised::after(acknowledged.last().map_or(0, |last| last.commit));
         for _ in 0..CLEAN {
             let looked = self.look(folder, content.clone(), promised)?.map(|(looked, _)| looked);
@@ -205,8 +203,7 @@ impl<'a> Tries<'a> {
         self.add(of, promised, looked, lost, state);
         let (Some(_), 0) = (last, place % TWICE) else { return Ok(()) };
         let seed = self.test.settings.seed.wrapping_add(place as u64);
-        let second = again.log.states(0, 1, seed);
-        for second in second.map_err(TestError::io("make the states of a device"))? {
+        for second in again.log.states(0, 1, seed) {
             let promised = again.promised(second.cut.at);
             let Some((looked, _)) = self.look(folder, second.image.clone(), promised)? else {
                 self.gathered().not_mounted += 1;
