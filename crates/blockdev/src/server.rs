@@ -60,7 +60,12 @@ impl Server {
     /// Waits until the file system, which has been unmounted, is served no more.
     pub(crate) fn join(self) -> io::Result<()> {
         drop(self.end);
-        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
+        match self.thread.join() {
+            // What a read of `/dev/fuse` fails with that an unmount found waiting.
+            Ok(Err(error)) if error.raw_os_error() == Some(libc::ECONNABORTED) => Ok(()),
+            Ok(ended) => ended,
+            Err(_) => Err(io::Error::other("the thread panicked")),
+        }
     }
 }
 
