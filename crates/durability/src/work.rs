@@ -115,7 +115,12 @@ impl Work {
             };
         }
         let changes = changes.into_values().collect();
-        Commit { number, changes, bulk: number == BULK, maintained: number % MAINTAINED == 0 }
+        Commit {
+            number,
+            changes,
+            bulk: number == BULK,
+            maintained: number.is_multiple_of(MAINTAINED),
+        }
     }
 
     /// A new row, or one of those there are, written again or removed.
