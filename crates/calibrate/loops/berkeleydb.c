@@ -20,11 +20,7 @@ static int said(int code)
 
 static DBT dbt(const void *data, u_int32_t size)
 {
-	DBT d;
-	memset(&d, 0, sizeof d);
-	d.data = (void *)data;
-	d.size = size;
-	return d;
+	return (DBT){ .data = (void *)data, .size = size };
 }
 
 static int open_table(struct db *db)

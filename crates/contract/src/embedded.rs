@@ -1,6 +1,6 @@
 //! An embedded key-value engine, said as one value.
 
-use embermark_model::Durability;
+use embermark_model::{Durability, Explained};
 
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
@@ -22,6 +22,8 @@ pub struct Embedded<T: 'static> {
     /// Opens a database with what a tier sets. What the engine gives back is compared with the tier
     /// afterwards.
     pub open: fn(&OpenOptions, &T) -> Result<Opened>,
+    /// Costs that stand out by the engine's nature ([`Engine::explained`]).
+    pub explained: &'static [Explained],
     /// Opens a second client of a database that another process has open, where there can be one.
     pub join: Option<fn(&OpenOptions, &T) -> Result<Store>>,
 }
@@ -38,6 +40,10 @@ impl<T: Sync> Engine for Embedded<T> {
 
     fn tier(&self, durability: Durability) -> Tier {
         self.tiers.tier(durability)
+    }
+
+    fn explained(&self) -> &'static [Explained] {
+        self.explained
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

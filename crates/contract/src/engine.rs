@@ -174,6 +174,9 @@ pub struct OpenOptions {
     pub durability: Durability,
     /// Cache memory the engine may use, in bytes: the same for every engine.
     pub memory: u64,
+    /// What the engine and the page cache of its files have together, in bytes, where that is limited:
+    /// the database may be larger.
+    pub limit: Option<u64>,
     /// A running server to use instead of a private one.
     pub url: Option<String>,
     /// Name of the database or schema that is made on such a server, which nobody else there may
@@ -195,7 +198,8 @@ impl OpenOptions {
     pub fn new(dir: impl Into<PathBuf>, durability: Durability, memory: u64) -> Self {
         let guest = format!("embermark_{:016x}", RandomState::new().hash_one(()));
         let (dir, link) = (dir.into(), Link::Socket);
-        Self { dir, durability, memory, url: None, guest, link, clients: 1, shared: false }
+        let (limit, url) = (None, None);
+        Self { dir, durability, memory, limit, url, guest, link, clients: 1, shared: false }
     }
 
     /// Whether the client that opens it has it alone. An embedded engine may then lock it for good,

@@ -1,5 +1,6 @@
 //! What goes wrong in an engine.
 
+use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
@@ -34,6 +35,22 @@ impl EngineError {
     #[cold]
     pub fn read_only(engine: &'static str) -> Self {
         Self::failed(engine, "change a table", "this scope is a snapshot, which only reads")
+    }
+
+    /// The engine ended a transaction, in its own words `message`, because what is not committed yet
+    /// outgrew `room` ("its cache"), whose size `--memory` says.
+    #[cold]
+    pub fn outgrown(
+        engine: &'static str,
+        doing: impl Into<String>,
+        message: impl Display,
+        room: &str,
+    ) -> Self {
+        let message = format!(
+            "a transaction larger than {room} ({message}): raise --memory, or commit in batches \
+             (variant single in place of one-transaction)"
+        );
+        Self::failed(engine, doing, message)
     }
 
     /// The engine is not here, and `remedy` says how to get it.

@@ -3,6 +3,7 @@
 //! An [`Engine`] says what it is and opens a [`Store`] of its family; a workload drives the store and
 //! knows no engine. An adapter needs this crate alone, and may live outside of this repository.
 
+mod checked;
 mod client;
 pub mod document;
 mod embedded;
@@ -15,6 +16,7 @@ pub mod series;
 pub mod sql;
 mod tier;
 
+pub use checked::Checked;
 pub use client::ClientOpener;
 pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened};
@@ -106,6 +108,20 @@ pub trait Lifecycle {
     /// Unsupported where there is no log to recover, with its reason; else the engine's own.
     fn crash_on_close(&mut self) -> Result<()> {
         Err(EngineError::unsupported("this engine's adapter", "to leave a log to recover"))
+    }
+
+    /// Has the engine check the whole database by the means that its manual offers for it, outside
+    /// of any transaction and with no other client open. It may checkpoint first, and close and open
+    /// its files. The store is used as before afterwards: tables and statements keep their numbers.
+    ///
+    /// What the engine finds wrong is no error but what the check is for; it may repair that, or refuse
+    /// the database from then on.
+    ///
+    /// # Errors
+    /// Unsupported where the engine has no check that can be reached, with its reason; else that the
+    /// check could not be done, or the database not be used after it.
+    fn check(&mut self) -> Result<Checked> {
+        Err(EngineError::unsupported("this engine's adapter", "a check of the engine's own"))
     }
 }
 

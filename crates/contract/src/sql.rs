@@ -115,8 +115,8 @@ pub trait SqlStore: Lifecycle {
     /// Undoes it.
     fn roll_back(&mut self) -> Result<()>;
 
-    /// Loads rows by the engine's fastest documented path (COPY, appender, …), as one commit, and
-    /// returns how many. The table is empty, or holds no row of these keys.
+    /// Loads rows by the engine's fastest documented path (COPY, appender, …), as one commit, or in
+    /// several where its manual advises so for many, and returns how many. The table is empty, or holds no row of these keys.
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64>;
 
     /// Whether the bulk path wants its rows in primary-key order.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use bytesize::ByteSize;
 use clap::Args;
 use embermark_engines::registry;
 use embermark_harness::{Catalog, cells};
@@ -16,6 +15,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::error::Failure;
+
+mod memory;
+
+use memory::memory;
+pub use memory::{bytes, memory_limits};
 
 /// What to measure. The same names stand in a plan file; the command line wins over the file.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -113,6 +117,17 @@ pub struct PlanArgs {
     /// Cache memory given to every engine [default: 64MiB]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
+
+    /// Most memory for an engine, its server and the page cache of its files together, such as 256MiB,
+    /// or none: each a part of the comparison of its own. Within a limit the cache is no more than a
+    /// quarter of it. Needs root or a delegated control group [default: none]
+    #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
+    pub memory_limit: Vec<String>,
+
+    /// Close the database before each run of a phase that reads, drop its files from memory and open
+    /// it again, outside the clock: for sensors, contacts and events on embedded engines
+    #[arg(long)]
+    pub cold: bool,
 
     /// Seed of synthetic rows, operation sequences and trial order [default: 42]
     #[arg(long, value_name = "N")]
@@ -245,6 +260,8 @@ impl PlanArgs {
             },
             seed: self.seed.unwrap_or(42),
             memory_bytes: memory(self.memory.as_deref().unwrap_or("64MiB"))?,
+            memory_limits: memory_limits(&self.memory_limit, self.memory.as_deref())?,
+            cold: self.cold,
             urls: urls(&self.url)?,
             accepted_licences: unique(self.accept_license.into_iter().map(Ok))?,
         };
@@ -325,20 +342,6 @@ fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
             "{option} '{text}' is not a time: write for example 20s, 500ms or 2m"
         ))),
     }
-}
-
-fn memory(text: &str) -> Result<u64, Failure> {
-    match bytes(text)? {
-        bytes if bytes >= 1 << 20 => Ok(bytes),
-        _ => Err(Failure::usage(format!("--memory {text} is too little: give at least 1MiB"))),
-    }
-}
-
-/// A size given with --memory, in bytes.
-pub fn bytes(text: &str) -> Result<u64, Failure> {
-    text.parse::<ByteSize>().map(|ByteSize(bytes)| bytes).map_err(|_| {
-        Failure::usage(format!("--memory '{text}' is not a size: write for example 64MiB or 1GB"))
-    })
 }
 
 fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {

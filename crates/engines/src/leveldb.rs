@@ -4,6 +4,7 @@
 //! that a batch over several is one. Nor can its batches be read, which [`Overlay`] does.
 
 mod api;
+mod check;
 mod db;
 
 use std::collections::BTreeMap;
@@ -15,8 +16,8 @@ use embermark_model::Durability;
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
 use crate::lsm::{Reads, To, Value};
 use crate::{
-    ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
-    TierSetting, TierTable, as_set,
+    Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
+    Scope, TierSetting, TierTable, as_set,
 };
 use db::{Db, Options};
 
@@ -52,6 +53,7 @@ pub(crate) static ENGINE: Embedded<bool> = Embedded {
     tiers: TIERS,
     availability: api::availability,
     open,
+    explained: &[],
     join: None,
 };
 
@@ -60,9 +62,10 @@ fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
     let memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
     let write_buffer = memory / 8;
     let cache = memory - 2 * write_buffer;
-    let with = Options { write_buffer, cache, filter_bits: FILTER_BITS, sync };
-    let client = Client::of(db::open(&options.dir, with)?.into())?;
-    let version = client.db.own.api.version();
+    let with = Options { write_buffer, cache, filter_bits: FILTER_BITS, sync, paranoid: false };
+    let db = db::open(&options.dir, with)?;
+    let version = db.own.api.version();
+    let client = Client::of(db.into())?;
     let settings = [
         ("sync", as_set(sync)),
         ("write_buffer_size", as_set(format_args!("{write_buffer} bytes"))),
@@ -87,7 +90,8 @@ fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8
 
 /// A client of an open database, and its tables.
 struct Client {
-    db: Arc<Db>,
+    /// None where it could not be opened again after a check.
+    db: Option<Arc<Db>>,
     reads: Reads,
     /// By number; that of `NAMES` is no table's.
     names: Vec<Vec<u8>>,
@@ -104,13 +108,20 @@ impl Client {
             ControlFlow::Continue(())
         })?;
         let names = [Vec::new()].into_iter().chain(numbered.into_values()).collect();
-        Ok(Self { db, reads, names, keys })
+        Ok(Self { db: Some(db), reads, names, keys })
     }
+}
+
+/// The database, where it is open.
+#[inline]
+fn opened(db: &Option<Arc<Db>>) -> Result<&Arc<Db>> {
+    let lost = || EngineError::failed(ID, "go on", "the database was not opened after its check");
+    db.as_ref().ok_or_else(lost)
 }
 
 impl Lifecycle for Client {
     fn maintain(&mut self) -> Result<()> {
-        self.db.compact(None);
+        opened(&self.db)?.compact(None);
         Ok(())
     }
 
@@ -124,7 +135,7 @@ impl Lifecycle for Client {
     /// The same database, which threads share: they may write at once, and an update is a get and a
     /// put, between which another's may come.
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let db = Arc::clone(&self.db);
+        let db = Arc::clone(opened(&self.db)?);
         Ok(ClientOpener::kv(move || Self::of(db)))
     }
 
@@ -132,6 +143,10 @@ impl Lifecycle for Client {
     /// recovered at open.
     fn crash_on_close(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        check::all(&mut self.db)
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -149,38 +164,39 @@ impl KvStore for Client {
             return Err(EngineError::unsupported(ID, "more than 254 tables, a byte for each"));
         }
         let key = whole(&mut self.keys[0], NAMES, name);
-        self.db.set(&mut To::Database, key, Some(&[number as u8]))?;
+        opened(&self.db)?.set(&mut To::Database, key, Some(&[number as u8]))?;
         self.names.push(name.to_vec());
         Ok(Table(number))
     }
 
-    /// One batch, and a compaction, which gives the space back.
+    /// Deletions, and a compaction, which gives the space back.
     fn clear(&mut self, table: Table) -> Result<()> {
         let (Self { db, reads, keys, .. }, mut removed) = (self, Vec::new());
-        let (mut batch, mut done) = (db.batch(), Ok(()));
+        let db = opened(db)?;
+        let (mut changes, mut done) = (db.changes(), Ok(()));
         Tables::stored(db, reads, keys).scan(table, Range::default(), &mut |key, _| {
-            done = db.set(&mut To::Batch(&mut batch), whole(&mut removed, table, key), None);
-            ControlFlow::Continue(())
+            done = changes.set(whole(&mut removed, table, key), None);
+            if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
-        done.and_then(|()| db.write(&batch))?;
+        done.and_then(|()| changes.finish())?;
         let [from, to] = keys;
         db.compact(Some([whole(from, table, &[]), whole(to, Table(table.0 + 1), &[])]));
         Ok(())
     }
 
-    /// One batch.
+    /// One batch, or as many as hold half of the memory each.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let (mut batch, mut rows) = (self.db.batch(), 0);
+        let (mut changes, mut rows) = (opened(&self.db)?.changes(), 0);
         while let Some((key, value)) = pairs.next() {
-            let key = whole(&mut self.keys[0], table, key);
-            self.db.set(&mut To::Batch(&mut batch), key, Some(value))?;
+            changes.set(whole(&mut self.keys[0], table, key), Some(value))?;
             rows += 1;
         }
-        self.db.write(&batch).map(|()| rows)
+        changes.finish().map(|()| rows)
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { db, reads, keys, .. } = self;
+        let db = opened(db)?;
         let mut on = |reads: &Reads, to: To<'_>| {
             work(&mut Overlay::of(scope, Tables { db, reads, keys, to, found: None }))
         };

@@ -73,7 +73,7 @@ mod zen;
 pub use server::program::on_search_path;
 
 pub use embermark_contract::{
-    Availability, ClientOpener, DataModel, EFFECTIVE_DURABILITY, Embedded, Engine, EngineError,
-    Info, Join, Kind, Lifecycle, Link, OpenOptions, Opened, Reopener, Result, Scope, Store, Tier,
-    TierSetting, TierTable, as_set, document, kv, row, series, sql,
+    Availability, Checked, ClientOpener, DataModel, EFFECTIVE_DURABILITY, Embedded, Engine,
+    EngineError, Info, Join, Kind, Lifecycle, Link, OpenOptions, Opened, Reopener, Result, Scope,
+    Store, Tier, TierSetting, TierTable, as_set, document, kv, row, series, sql,
 };

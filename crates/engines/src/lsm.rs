@@ -1,6 +1,8 @@
 //! What the C interfaces of LevelDB and of RocksDB, which grew out of it, have in common: functions
 //! of one form, and over them handles that are freed when dropped.
 
+pub(crate) mod check;
+
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -33,6 +35,8 @@ functions! {
     readoptions_create() -> Handle;
     readoptions_destroy(options: Handle);
     readoptions_set_snapshot(options: Handle, snapshot: Handle);
+    readoptions_set_verify_checksums(options: Handle, on: u8);
+    readoptions_set_fill_cache(options: Handle, on: u8);
     close(db: Handle);
     create_snapshot(db: Handle) -> Handle;
     release_snapshot(db: Handle, snapshot: Handle);

@@ -10,8 +10,8 @@ use crate::kv::{
     Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
 use crate::{
-    Availability, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind, Lifecycle,
-    OpenOptions, Opened, Result, Scope, Tier,
+    Availability, Checked, ClientOpener, DataModel, Engine, EngineError, Info, Join, Kind,
+    Lifecycle, OpenOptions, Opened, Result, Scope, Tier,
 };
 
 /// The engine.
@@ -82,6 +82,10 @@ impl Lifecycle for Maps {
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "recovery: a map in memory dies with its process";
         Err(EngineError::unsupported("memory", what))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        Err(EngineError::unsupported("memory", "a check: it has nothing on disk"))
     }
 
     fn close(self: Box<Self>) -> Result<()> {

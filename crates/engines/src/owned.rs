@@ -5,7 +5,7 @@
     reason = "used by engines of C libraries; a build may have none that is linked"
 )]
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::mem::ManuallyDrop;
 
 /// A thing of a C library's, freed when dropped; null is nothing to free.
@@ -42,6 +42,18 @@ impl<T, R> Drop for Owned<T, R> {
             // SAFETY: as promised to `new`, and not used again.
             unsafe { (self.free)(self.raw) };
         }
+    }
+}
+
+/// Adds a message of a library's to a list: what it is given to be told by, with the list.
+///
+/// # Safety
+/// `list` points to a `Vec<String>` that nobody else uses meanwhile; the message ends with a NUL.
+pub(crate) unsafe extern "C" fn listen(list: *mut c_void, message: *const c_char) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let said = CStr::from_ptr(message).to_string_lossy().into_owned();
+        (*list.cast::<Vec<String>>()).push(said);
     }
 }
 

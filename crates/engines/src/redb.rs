@@ -4,8 +4,8 @@ use std::ops::Bound::Unbounded;
 use std::sync::Arc;
 
 use ::redb::{
-    Database, Durability as Commit, ReadOnlyTable, ReadableDatabase, ReadableTable,
-    TableDefinition, WriteTransaction,
+    Database, DatabaseError, Durability as Commit, ReadOnlyTable, ReadableDatabase, ReadableTable,
+    StorageError, TableDefinition, WriteTransaction,
 };
 use embermark_model::Durability;
 use smallvec::SmallVec;
@@ -15,8 +15,8 @@ use crate::kv::{
 };
 use crate::per_table::PerTable;
 use crate::{
-    Availability, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
-    Result, Scope, TierSetting, TierTable, as_set,
+    Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
+    Opened, Result, Scope, TierSetting, TierTable, as_set,
 };
 
 const ID: &str = "redb";
@@ -52,6 +52,7 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     tiers: TIERS,
     availability: || Availability::Ready { version: VERSION.to_owned() },
     open,
+    explained: &[],
     join: None,
 };
 
@@ -60,9 +61,8 @@ fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
     let cache = usize::try_from(options.memory).unwrap_or(usize::MAX);
     let db = Database::builder().set_cache_size(cache).create(options.dir.join("embermark.redb"));
     let db = Arc::new(db.map_err(failed("open the database"))?);
-    let page = start(&db, commit)?.stats().map_err(failed("tell its state"))?.page_size();
+    // It tells its page size in statistics alone, for which it walks every tree.
     let settings = [
-        ("page size", format!("{page} bytes")),
         ("durability", as_set(format_args!("{commit:?}"))),
         ("cache size", as_set(format_args!("{cache} bytes"))),
     ];
@@ -96,6 +96,13 @@ struct Trees {
     copy: Vec<u8>,
 }
 
+impl Trees {
+    /// The database, for what no other client may be there.
+    fn alone(&mut self, doing: &'static str) -> Result<&mut Database> {
+        Arc::get_mut(&mut self.db).ok_or_else(|| failed(doing)("another client has it open"))
+    }
+}
+
 /// Makes a commit that keeps all those before it.
 fn keep(db: &Database) -> Result<()> {
     start(db, Commit::Immediate)?.commit().map_err(failed("commit"))
@@ -105,9 +112,7 @@ impl Lifecycle for Trees {
     /// A commit that keeps all those before it, and compaction.
     fn maintain(&mut self) -> Result<()> {
         keep(&self.db)?;
-        let shared = || failed("compact")("another client has it open");
-        let db = Arc::get_mut(&mut self.db).ok_or_else(shared)?;
-        db.compact().map_err(failed("compact")).map(drop)
+        self.alone("compact")?.compact().map_err(failed("compact")).map(drop)
     }
 
     fn join(&self) -> Join {
@@ -129,6 +134,20 @@ impl Lifecycle for Trees {
         let what = "recovery: it has no log to recover; after a crash it looks through the whole \
                     file for its free pages instead";
         Err(EngineError::unsupported(ID, what))
+    }
+
+    /// Every page that is in use, by its checksum, and the record of free pages
+    /// (<https://docs.rs/redb/4/redb/struct.Database.html#method.check_integrity>). What it can
+    /// repair, it does.
+    fn check(&mut self) -> Result<Checked> {
+        let mut checked = Checked::by("Database::check_integrity");
+        match self.alone("check the database")?.check_integrity() {
+            Ok(true) => {}
+            Ok(false) => checked.found("the check failed, and the database was repaired"),
+            Err(DatabaseError::Storage(StorageError::Corrupted(what))) => checked.found(what),
+            Err(error) => return Err(failed("check the database")(error)),
+        }
+        Ok(checked)
     }
 
     /// The last client's keeps what was committed.

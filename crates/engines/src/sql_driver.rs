@@ -8,7 +8,7 @@ pub(crate) mod misfit;
 
 use crate::clients::again_if;
 use crate::sql::{Access, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Result};
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result};
 
 /// Why a statement was not run to its end.
 #[derive(Debug)]
@@ -102,6 +102,9 @@ pub(crate) trait Driver: Sized + 'static {
     /// [`Lifecycle::crash_on_close`].
     fn crash_on_close(&mut self) -> Result<()>;
 
+    /// [`Lifecycle::check`].
+    fn check(&mut self) -> Result<Checked>;
+
     /// [`Lifecycle::close`].
     fn close(self) -> Result<()>;
 }
@@ -126,6 +129,12 @@ impl<D: Driver> Connected<D> {
             self.undo();
         }
         done
+    }
+
+    /// Refuses what has to be outside of a transaction.
+    fn apart(&self, doing: &str) -> Result<()> {
+        let why = "a transaction is open; end it first";
+        if self.in_transaction { Err(EngineError::failed(D::NAME, doing, why)) } else { Ok(()) }
     }
 
     #[cold]
@@ -160,10 +169,7 @@ impl<D: Driver> Connected<D> {
 
 impl<D: Driver> Lifecycle for Connected<D> {
     fn maintain(&mut self) -> Result<()> {
-        if self.in_transaction {
-            let why = "a transaction is open; end it first";
-            return Err(EngineError::failed(D::NAME, "do its maintenance", why));
-        }
+        self.apart("do its maintenance")?;
         self.driver.maintain()
     }
 
@@ -184,6 +190,11 @@ impl<D: Driver> Lifecycle for Connected<D> {
 
     fn crash_on_close(&mut self) -> Result<()> {
         self.driver.crash_on_close()
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        self.apart("check the database")?;
+        self.driver.check()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -123,7 +123,7 @@ fn url_of(dir: &TempDir) -> String {
 }
 
 #[test]
-fn point_reads_and_ranges_of_keys_use_the_index_of_the_keys() {
+fn point_reads_and_ranges_of_keys_read_these_documents_alone() {
     let Some((dir, mut store)) = MONGODB.documents(Durability::None) else { return };
     let readings = store.create(&READINGS).unwrap();
     (0..500).for_each(|n| insert(&mut *store, readings, n % 5, n, 1.0));
@@ -136,11 +136,14 @@ fn point_reads_and_ranges_of_keys_use_the_index_of_the_keys() {
         (stat("totalKeysExamined"), stat("totalDocsExamined"))
     };
     let one = r#"{"_id": {"sensor": {"$numberLong": "3"}, "ts": {"$numberLong": "33"}}}"#;
-    assert_eq!(examined(one, "{}"), (1, 1));
+    // In the order of the keys, the documents beside these show where they end; before 5.3 the
+    // index of the keys does.
+    assert!(matches!(examined(one, "{}"), (0, 2) | (1, 1)), "{:?}", examined(one, "{}"));
     let range = r#"{"_id": {
         "$gte": {"sensor": {"$numberLong": "3"}}, "$lt": {"sensor": {"$numberLong": "4"}}
     }}"#;
-    assert_eq!(examined(range, r#"{"_id": -1}"#), (100, 100));
+    let backwards = examined(range, r#"{"_id": -1}"#);
+    assert!(matches!(backwards, (0, 101..=102) | (100, 100)), "{backwards:?}");
     drop(client);
     store.close().unwrap();
 }

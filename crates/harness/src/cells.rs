@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use embermark_engines::{Availability, Engine, Kind, Tier};
 use embermark_model::plan::{Plan, Rate};
-use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_model::{CellId, Durability, Extent, Scale, Status};
 use embermark_workloads::{Info as WorkloadInfo, Protocol};
 use serde::{Deserialize, Serialize};
 
 use crate::{Catalog, HarnessError};
 
 mod check;
+mod conditions;
 mod sharing;
+
+use conditions::{cannot_be_had, unsupported};
+pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits};
 
 /// A cell before it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,8 +72,8 @@ fn named(plan: &Plan, catalog: &Catalog) -> Result<Named, HarnessError> {
 
 type Named = (Vec<&'static dyn Engine>, Vec<WorkloadInfo>);
 
-/// Every cell of a plan, in plan order: workload, scale, tier, variant, engine. A name given twice
-/// counts once. Asks each engine whether it is available, and starts none.
+/// Every cell of a plan, in plan order: workload, scale, limit of memory, tier, variant, engine. A
+/// name given twice counts once. Asks each engine whether it is available, and starts none.
 ///
 /// # Errors
 /// When the plan names something unknown, asks for nothing, or contradicts itself.
@@ -79,9 +83,9 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
         engines.into_iter().map(|engine| (engine, missing(engine, plan))).collect();
 
     let mut cells = Vec::new();
-    for workload in &workloads {
+    for workload in workloads.iter().filter(|workload| !plan.cold || workload.cold) {
         let variants = variants(plan, workload);
-        for scale in scales(plan, workload) {
+        for Extent { scale, memory_limit } in extents(plan, workload) {
             for durability in distinct(&plan.durabilities) {
                 for (variant, phases) in &variants {
                     for (engine, missing) in &engines {
@@ -91,8 +95,9 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
                             durability: *durability,
                             variant: (*variant).to_owned(),
                             engine: engine.info().id.to_owned(),
+                            memory_limit,
                         };
-                        cells.push(cell(id, phases.clone(), *engine, missing.clone()));
+                        cells.push(cell(id, phases.clone(), *engine, missing.clone(), plan));
                     }
                 }
             }
@@ -126,17 +131,16 @@ fn cell(
     phases: Vec<String>,
     engine: &dyn Engine,
     missing: Option<Skip>,
+    plan: &Plan,
 ) -> PlannedCell {
     let reference = engine.info().kind == Kind::Reference;
     let (effective_durability, skip) = match engine.tier(id.durability) {
         Tier::Offered { effective_durability: effective, .. } => {
             ((effective != id.durability).then_some(effective), missing)
         }
-        Tier::Unsupported { why } => {
-            let unsupported = Skip { status: Status::Unsupported, reason: why.to_owned() };
-            (None, Some(missing.unwrap_or(unsupported)))
-        }
+        Tier::Unsupported { why } => (None, Some(missing.unwrap_or_else(|| unsupported(why)))),
     };
+    let skip = skip.or_else(|| cannot_be_had(&id, engine, plan).map(unsupported));
     let unpublishable = engine.forbids_publishing();
     PlannedCell { id, phases, effective_durability, reference, unpublishable, skip }
 }
@@ -192,6 +196,27 @@ pub(crate) fn trials(
         Ok(protocol(plan, &workload).trials.filter(|_| plan.own_trials).unwrap_or(plan.trials))
     });
     trials.collect()
+}
+
+/// Scales, each within each limit of memory; of a workload's own protocol the largest scale once more
+/// within its limit.
+fn extents(plan: &Plan, workload: &WorkloadInfo) -> Vec<Extent> {
+    let scales = scales(plan, workload);
+    let limits = match plan.memory_limits.as_slice() {
+        [] => vec![None],
+        limits => distinct(limits).into_iter().copied().collect(),
+    };
+    let within = |scale: Scale| {
+        limits.iter().map(move |memory_limit| Extent { scale, memory_limit: *memory_limit })
+    };
+    let mut extents: Vec<Extent> = scales.iter().copied().flat_map(within).collect();
+    let own = plan.scales.is_empty() && plan.memory_limits.is_empty();
+    let own = protocol(plan, workload).memory_limit.filter(|_| own);
+    extents.extend(
+        own.zip(scales.into_iter().max())
+            .map(|(limit, scale)| Extent { scale, memory_limit: Some(limit) }),
+    );
+    extents
 }
 
 fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {

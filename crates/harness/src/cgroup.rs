@@ -1,59 +1,84 @@
-//! A control group for workers and servers, with the limits of a device: cgroup v2, as
+//! Control groups for workers and servers, with limits: cgroup v2, as
 //! <https://docs.kernel.org/admin-guide/cgroup-v2.html> has it, or [`v1`] where its controllers are.
 
 mod v1;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-use embermark_model::result::Emulated;
+use std::time::{Duration, Instant};
 
 use crate::machine::{self, System};
 
-/// Controllers without which there is no emulation.
-const NEEDED: [&str; 2] = ["cpu", "memory"];
+/// Limits by the names of cgroup v2's files, `memory.max`.
+pub(crate) type Limits = BTreeMap<String, String>;
 
 /// What to do where it does not work.
 const REMEDY: &str = "run as root, or inside 'systemd-run --user --scope -p Delegate=yes', on a \
                       system with cgroups and their cpu and memory controllers";
 
+/// How long the processes of a group that was left may take to end.
+const LEAVING_TAKES: Duration = Duration::from_secs(5);
+
+/// Where a run may make groups with limits.
+#[derive(Debug)]
+pub(crate) struct Hierarchy {
+    /// The folder for groups; with cgroup v1 one of each controller.
+    bases: Vec<(&'static str, PathBuf)>,
+    /// The beginning of every group's name.
+    name: String,
+    /// What is to be written for a limit.
+    files: fn(&Limits) -> Result<Vec<Limit>, String>,
+    /// Where this process stays meanwhile, if it had to leave its own group, and that group.
+    parked: Option<(PathBuf, PathBuf)>,
+}
+
+/// A file of a controller, and what is written to it.
+#[derive(Debug)]
+struct Limit {
+    controller: &'static str,
+    file: String,
+    value: String,
+    /// The kernel may refuse it; then it is not told.
+    optional: bool,
+}
+
 /// A control group with limits; removed when dropped, when nothing is in it any longer.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     /// One, or with cgroup v1 one of each controller.
-    dirs: Vec<PathBuf>,
-    /// Where this process stays meanwhile, if it had to leave its own group, and that group.
-    parked: Option<(PathBuf, PathBuf)>,
-    /// The device with the limits as they were read back.
-    pub emulated: Emulated,
+    pub dirs: Vec<PathBuf>,
+    /// The limits as they were read back, by the names of the kernel's files.
+    pub limits: Limits,
 }
 
-impl Cgroup {
-    /// Creates the group of a run with these limits. As the superuser below the root of the
-    /// hierarchy, otherwise below the group of this process, which it then leaves for another one
+impl Hierarchy {
+    /// The place for the groups of a run that need these controllers. Of the superuser it is the root
+    /// of the hierarchy, otherwise the group of this process, which it then leaves for another one
     /// below: a group with limits for its children may hold no process itself.
     ///
     /// # Errors
     /// Why not, and what to do.
-    pub fn create(
+    pub fn open(
         system: &System,
         superuser: bool,
         run_id: &str,
-        asked: &Emulated,
+        controllers: &[&'static str],
     ) -> Result<Self, String> {
-        let why = match Self::version_2(system, superuser, run_id, asked) {
-            Ok(created) => return Ok(created),
+        let why = match Self::version_2(system, superuser, run_id, controllers) {
+            Ok(opened) => return Ok(opened),
             Err(why) => why,
         };
-        v1::create(system, superuser, run_id, asked).map_err(|v1| format!("{why}; {v1}; {REMEDY}"))
+        v1::open(system, superuser, run_id, controllers)
+            .map_err(|v1| format!("{why}; {v1}; {REMEDY}"))
     }
 
     fn version_2(
         system: &System,
         superuser: bool,
         run_id: &str,
-        asked: &Emulated,
+        controllers: &[&str],
     ) -> Result<Self, String> {
         let mount = system
             .text("proc/self/mountinfo")
@@ -65,66 +90,120 @@ impl Cgroup {
         let own = mount.join(own.trim_start_matches('/'));
         let base = if superuser { &mount } else { &own };
 
-        let controllers = machine::read(&base.join("cgroup.controllers")).unwrap_or_default();
-        let offered: Vec<&str> = controllers.split(' ').collect();
-        if let Some(missing) = NEEDED.iter().find(|name| !offered.contains(name)) {
-            let offers = if controllers.is_empty() { "none" } else { &controllers };
+        let has = machine::read(&base.join("cgroup.controllers")).unwrap_or_default();
+        let offered: Vec<&str> = has.split(' ').collect();
+        if let Some(missing) = controllers.iter().find(|name| !offered.contains(name)) {
+            let offers = if has.is_empty() { "none" } else { &has };
             return Err(format!(
                 "{} has no controller '{missing}' (it has: {offers})",
                 base.display()
             ));
         }
-        let has_io = offered.contains(&"io");
-        let parked = (*base != mount)
-            .then(|| (base.join(format!("embermark-{run_id}-parent")), base.clone()));
-        let mut this = Self::of(asked);
-        if let Some((park, own)) = parked {
+        let name = format!("embermark-{run_id}");
+        let mut this = Self {
+            bases: vec![("", base.clone())],
+            name,
+            files: |asked| Ok(version_2_files(asked)),
+            parked: None,
+        };
+        if *base != mount {
+            let park = base.join(format!("embermark-{run_id}-parent"));
             make(&park).and_then(|()| enter(&park, std::process::id()))?;
-            this.parked = Some((park, own));
+            this.parked = Some((park, base.clone()));
         }
-        let wanted = if has_io { "+cpu +memory +io" } else { "+cpu +memory" };
-        write(&base.join("cgroup.subtree_control"), wanted)?;
-        let dir = base.join(format!("embermark-{run_id}"));
-        this.make(&dir)?;
-        for (name, limit) in &asked.limits {
-            // Storage and swap are limited where the kernel can; what it took is told.
-            let optional = !name.starts_with("cpu") && name != "memory.max";
-            this.limit(&dir, name, limit, optional)?;
-        }
+        let io = offered.contains(&"io").then_some(&"io");
+        let wanted: Vec<String> =
+            controllers.iter().chain(io).map(|name| format!("+{name}")).collect();
+        write(&base.join("cgroup.subtree_control"), &wanted.join(" "))?;
         Ok(this)
     }
 
-    /// No group yet, of a device without limits.
-    fn of(asked: &Emulated) -> Self {
-        let emulated = Emulated { device: asked.device.clone(), limits: Default::default() };
-        Self { dirs: Vec::new(), parked: None, emulated }
+    /// A new group of the run under limits, with nothing of an earlier one of that name charged to it.
+    /// `suffix` ends its name.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn group(&self, suffix: &str, asked: &Limits) -> Result<Cgroup, String> {
+        let name = format!("{}{suffix}", self.name);
+        let mut group = Cgroup { dirs: Vec::new(), limits: Limits::new() };
+        for limit in (self.files)(asked)? {
+            let of = |(controller, _): &&(&str, _)| *controller == limit.controller;
+            let (_, base) = self.bases.iter().find(of).ok_or("there is no such controller")?;
+            let dir = base.join(&name);
+            // Two controllers may share a hierarchy.
+            if !group.dirs.contains(&dir) {
+                remove(&dir)?;
+                make(&dir)?;
+                group.dirs.push(dir.clone());
+            }
+            group.limit(&dir, &limit)?;
+        }
+        Ok(group)
     }
+}
 
-    /// Makes a group, which goes with this value.
-    fn make(&mut self, dir: &Path) -> Result<(), String> {
-        make(dir)?;
-        self.dirs.push(dir.to_owned());
-        Ok(())
+impl Drop for Hierarchy {
+    fn drop(&mut self) {
+        if let Some((park, own)) = &self.parked {
+            let control = own.join("cgroup.subtree_control");
+            for controller in ["-cpu", "-memory", "-io"] {
+                let _ = write(&control, controller);
+            }
+            let _ = enter(own, std::process::id());
+            let _ = fs::remove_dir(park);
+        }
     }
+}
 
-    /// Sets a limit of a group and keeps what the kernel took of it; one that is `optional` may be
-    /// refused, and is then not told.
-    fn limit(&mut self, dir: &Path, name: &str, limit: &str, optional: bool) -> Result<(), String> {
-        let file = dir.join(name);
-        match write(&file, limit) {
+/// Storage and swap are limited where the kernel can; what it took is told.
+fn version_2_files(asked: &Limits) -> Vec<Limit> {
+    let limit = |(name, value): (&String, &String)| Limit {
+        controller: "",
+        file: name.clone(),
+        value: value.clone(),
+        optional: !name.starts_with("cpu") && name != "memory.max",
+    };
+    asked.iter().map(limit).collect()
+}
+
+impl Cgroup {
+    /// Sets a limit and keeps what the kernel took of it.
+    fn limit(&mut self, dir: &Path, limit: &Limit) -> Result<(), String> {
+        let file = dir.join(&limit.file);
+        match write(&file, &limit.value) {
             Ok(()) => {
-                let taken = machine::read(&file).unwrap_or_else(|| limit.to_owned());
-                self.emulated.limits.insert(name.to_owned(), taken);
+                let taken = machine::read(&file).unwrap_or_else(|| limit.value.clone());
+                self.limits.insert(limit.file.clone(), taken);
                 Ok(())
             }
-            Err(_) if optional => Ok(()),
+            Err(_) if limit.optional => Ok(()),
             refused => refused,
         }
     }
 
-    /// Puts a process into the group; what it starts later begins there.
+    /// Puts a process into the group; what it starts later begins there, and what memory it takes
+    /// later is the group's.
     pub fn add(&self, pid: u32) -> io::Result<()> {
-        self.dirs.iter().try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
+        add(&self.dirs, pid)
+    }
+
+    /// The most memory that was charged to it, the page cache of its files included; `None` where the
+    /// kernel does not say.
+    pub fn peak_bytes(&self) -> Option<u64> {
+        self.counter(["memory.peak", "memory.max_usage_in_bytes"])?.parse().ok()
+    }
+
+    /// Whether the kernel killed a process of it for want of memory.
+    pub fn was_out_of_memory(&self) -> bool {
+        let events = self.counter(["memory.events", "memory.oom_control"]).unwrap_or_default();
+        let killed = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
+        killed.is_some_and(|times| times.trim() != "0")
+    }
+
+    /// A file of cgroup v2 or of v1.
+    fn counter(&self, names: [&str; 2]) -> Option<String> {
+        let files = self.dirs.iter().flat_map(|dir| names.map(|name| dir.join(name)));
+        files.into_iter().find_map(|file| machine::read(&file))
     }
 }
 
@@ -134,17 +213,32 @@ impl Drop for Cgroup {
         for dir in &self.dirs {
             let _ = fs::remove_dir(dir);
         }
-        if let Some((park, own)) = &self.parked {
-            let _ = write(&own.join("cgroup.subtree_control"), "-cpu -memory -io")
-                .or_else(|_| write(&own.join("cgroup.subtree_control"), "-cpu -memory"));
-            let _ = enter(own, std::process::id());
-            let _ = fs::remove_dir(park);
-        }
     }
+}
+
+/// Puts a process into the groups of these folders.
+pub(crate) fn add(dirs: &[PathBuf], pid: u32) -> io::Result<()> {
+    dirs.iter().try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
 }
 
 fn make(dir: &Path) -> Result<(), String> {
     fs::create_dir_all(dir).map_err(|error| format!("{} cannot be made: {error}", dir.display()))
+}
+
+/// Removes the group that a run left which was killed, whose processes are about to end.
+fn remove(dir: &Path) -> Result<(), String> {
+    let began = Instant::now();
+    loop {
+        match fs::remove_dir(dir) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                if began.elapsed() > LEAVING_TAKES {
+                    return Err(format!("{} still has processes: {error}", dir.display()));
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            _ => return Ok(()),
+        }
+    }
 }
 
 fn enter(dir: &Path, pid: u32) -> Result<(), String> {

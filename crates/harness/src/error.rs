@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use embermark_data::DataError;
-use embermark_model::Scale;
 use embermark_model::choice::UnknownName;
 use embermark_model::result::ResultFile;
+use embermark_model::{MemoryLimit, Scale};
 use embermark_workloads::WorkloadError;
 
 /// Why a run did not take place, or ended early.
@@ -81,6 +81,14 @@ pub enum HarnessError {
         /// Its name.
         device: String,
         /// Why, and what to do.
+        why: String,
+    },
+    /// A trial's limit of memory cannot be set, though it could when the run began.
+    #[error("a limit of {limit} of memory cannot be set: {why}")]
+    MemoryLimit {
+        /// The limit.
+        limit: MemoryLimit,
+        /// Why.
         why: String,
     },
     /// Trials cannot have disks of their own: why, and what to do.

@@ -41,6 +41,7 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
             durability: Durability::None,
             variant: variant.name.to_owned(),
             engine: ENGINE.to_owned(),
+            memory_limit: None,
         };
         let phases: Vec<String> = info.phases.iter().map(|phase| phase.name.to_owned()).collect();
         let name = format!("floor-{}", info.id);

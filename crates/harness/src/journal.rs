@@ -41,6 +41,8 @@ pub struct Journal {
     pub drift: Option<Drift>,
     /// The trials that counted, of a cell each.
     pub counted: Vec<EndedTrial>,
+    /// The trials that explained, of a cell each.
+    pub explained: Vec<EndedTrial>,
     /// Why bytes that reach storage were not counted, when so.
     pub not_counted: Option<String>,
     /// The scales that were not begun, when there are such.
@@ -59,6 +61,7 @@ impl Journal {
             trials: Vec::new(),
             drift: None,
             counted: Vec::new(),
+            explained: Vec::new(),
             not_counted: None,
             not_begun: None,
             finished: None,
@@ -79,6 +82,7 @@ impl Journal {
             Line::Warning { warning } => self.warnings.push(warning),
             Line::Drift { drift } => self.drift = Some(*drift),
             Line::Counted { counted } => self.counted.push(*counted),
+            Line::Explained { explained } => self.explained.push(*explained),
             Line::NotCounted { not_counted } => self.not_counted = Some(not_counted),
             Line::NotBegun { not_begun } => self.not_begun = Some(not_begun),
             Line::End { finished } => self.finished = Some(finished),
@@ -101,6 +105,9 @@ pub struct Head {
     /// What reaches storage is counted after the timed trials.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts: bool,
+    /// What an operation asks of the system is counted after the timed trials.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explains: bool,
     /// Every cell, in plan order.
     pub cells: Vec<PlannedCell>,
 }
@@ -142,6 +149,7 @@ pub(crate) enum Line {
     Warning { warning: String },
     Drift { drift: Box<Drift> },
     Counted { counted: Box<EndedTrial> },
+    Explained { explained: Box<EndedTrial> },
     NotCounted { not_counted: String },
     NotBegun { not_begun: NotBegun },
     End { finished: String },
@@ -207,10 +215,13 @@ pub fn assemble(journal: &Journal) -> ResultFile {
     let warnings = warnings.chain(background_cpu::during(named)).collect();
     let cells = head.cells.iter().map(|planned| {
         let own = trials.iter().filter(|ended| ended.cell == planned.id);
-        let counted = journal.counted.iter().find(|counted| counted.cell == planned.id);
-        let counting = counted.map(|counted| Box::new(counted.trial.clone()));
         let own = own.map(|ended| ended.trial.clone()).collect();
-        Cell { counting, ..cell(planned, own, journal.not_begun.as_ref()) }
+        let of_cell = |ended: &[EndedTrial]| {
+            let ended = ended.iter().find(|ended| ended.cell == planned.id);
+            ended.map(|ended| Box::new(ended.trial.clone()))
+        };
+        let (counting, explaining) = (of_cell(&journal.counted), of_cell(&journal.explained));
+        Cell { counting, explaining, ..cell(planned, own, journal.not_begun.as_ref()) }
     });
     ResultFile {
         schema: SCHEMA,
@@ -259,6 +270,7 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>, not_begun: Option<&NotBegun>)
         unpublishable,
         trials,
         counting: None,
+        explaining: None,
     }
 }
 

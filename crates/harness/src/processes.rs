@@ -20,6 +20,10 @@ pub(crate) struct Stat {
     pub own_ticks: u64,
     /// The same of its children that ended and were waited for.
     pub children_ticks: u64,
+    /// Page faults that took no I/O, of both.
+    pub minor_faults: u64,
+    /// Page faults that waited for storage, of both.
+    pub major_faults: u64,
 }
 
 /// Reads it; an error when the process is gone.
@@ -30,7 +34,7 @@ pub(crate) fn stat(pid: u32) -> io::Result<Stat> {
 
 fn parse(text: &str) -> Option<Stat> {
     // The name may hold blanks and brackets; the fields follow the last bracket. Numbers of
-    // fields as in proc_pid_stat(5): 3 state, 4 ppid, 14 utime, 15 stime, 16 cutime, 17 cstime.
+    // fields as in proc_pid_stat(5): 3 state, 4 ppid, 10 minflt, 11 cminflt, 12 majflt, 13 cmajflt, 14 utime, 15 stime, 16 cutime, 17 cstime.
     let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     Some(Stat {
@@ -38,6 +42,8 @@ fn parse(text: &str) -> Option<Stat> {
         zombie: *fields.first()? == "Z",
         own_ticks: field(14)? + field(15)?,
         children_ticks: field(16)? + field(17)?,
+        minor_faults: field(10)? + field(11)?,
+        major_faults: field(12)? + field(13)?,
     })
 }
 

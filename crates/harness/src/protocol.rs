@@ -1,12 +1,16 @@
 //! What parent and worker say to each other: one [`Job`] as JSON on the worker's standard input,
 //! then [`Event`]s as JSON lines on its standard output.
 
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use embermark_model::plan::Plan;
 use embermark_model::result::{PhaseResult, Run, Trial};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
+
+pub use crate::explaining::{Explain, TracedProcess};
 
 /// One trial of one cell, as the worker is told of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +23,9 @@ pub struct Job {
     pub site: PathBuf,
     /// Whether `site` lies on a disk that nobody else uses.
     pub own_disk: bool,
+    /// Folders of the control group that the worker enters right before it opens the engine: none
+    /// without a limit of memory.
+    pub groups: Vec<PathBuf>,
     /// A running server to use instead of a private one, with its secrets.
     pub url: Option<String>,
     /// Name of what is made on such a server.
@@ -33,6 +40,8 @@ pub struct Job {
     pub warm_up_ms: u64,
     /// The parent's process id: a worker that has lost its parent ends at once.
     pub parent: u32,
+    /// What it does to explain its runs.
+    pub explain: Explain,
 }
 
 /// What a worker tells its parent, in this order: `Ready`, then for each phase `Phase`, its `Run`s
@@ -56,6 +65,11 @@ pub enum Event {
         /// Which one.
         run: u32,
     },
+    /// What the run that is about to end asked of the system, as who traces the worker says.
+    Traced {
+        /// Every process that asked for something.
+        processes: Vec<TracedProcess>,
+    },
     /// The run ended.
     Run {
         /// What it took.
@@ -74,4 +88,11 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+}
+
+/// Writes an event, one line.
+pub(crate) fn send(events: &mut File, event: &Event) -> io::Result<()> {
+    let mut line = serde_json::to_vec(event)?;
+    line.push(b'\n');
+    events.write_all(&line)
 }

@@ -7,15 +7,15 @@ use embermark_model::plan::Plan;
 use embermark_model::result::{Machine, Manifest, ResultFile, Tool};
 use embermark_model::url::password_variable;
 
+use crate::confinement::Confinement;
 use crate::journal::{self, Head};
 use crate::machine::System;
 use crate::outdir::{self, Locked, OutDir};
 use crate::progress::Progress;
-use crate::run;
 use crate::run_options::RunOptions;
 use crate::session::Run;
 use crate::stage::Stages;
-use crate::{HarnessError, cells, manifest};
+use crate::{HarnessError, cells, device, manifest};
 
 /// The share by which the memory that a kernel reports of one and the same machine may differ.
 const SAME_MEMORY: f64 = 0.02;
@@ -60,7 +60,16 @@ pub fn resume(
     }
     let changes = changes(began, &machine);
     machine.emulates = began.emulates.clone();
-    let limited = began.emulates.as_ref().map(|limits| run::limit(run_id, limits)).transpose()?;
+    let device = began.emulates.as_ref().map(|emulated| {
+        let device = device::find(&emulated.device)?;
+        let limits = device.limits(&System::here(), &dirs.data);
+        limits.map_err(|why| device::refused(device.name, why))
+    });
+    let mut confinement = Confinement::of_device(run_id, device.transpose()?)?;
+    if let Some(least) = cells::least_memory_limit(cells) {
+        let allowed = confinement.allow_memory_limits(run_id, least);
+        allowed.map_err(|why| refuse(format!("its limits of memory cannot be set: {why}")))?;
+    }
     let mut journal = journal::Writer::reopen(&path)?;
     let runnable: Vec<_> = cells.iter().filter(|cell| cell.skip.is_none()).cloned().collect();
     let all: u32 = cells::trials(plan, &runnable, &options.catalog)?.into_iter().sum();
@@ -75,7 +84,7 @@ pub fn resume(
     }
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
     let (guest, stages) = (manifest::guest(run_id), Stages::default());
-    let mut run = Run { plan, options, guest, dirs, stages, limited, journal, progress };
+    let mut run = Run { plan, options, guest, dirs, stages, confinement, journal, progress };
     plan.urls.keys().try_for_each(|engine| run.remove_left(engine))?;
     run.prepare(&machine)?;
     run.trials()

@@ -8,7 +8,7 @@ use embermark_model::{CellId, Scale};
 use indicatif::HumanDuration;
 
 use crate::cells::{self, PlannedCell};
-use crate::cgroup::Cgroup;
+use crate::confinement::Confinement;
 use crate::journal::{EndedTrial, Head, Line, Prepared};
 use crate::machine::System;
 use crate::outdir::OutDir;
@@ -52,8 +52,15 @@ pub fn run(
     let limits = options.device.map(|device| {
         device.limits(&system, &dirs.data).map_err(|why| device::refused(device.name, why))
     });
-    let limited = limits.transpose()?.map(|limits| limit(&run_id, &limits)).transpose()?;
-    manifest.machine.emulates = limited.as_ref().map(|cgroup| cgroup.emulated.clone());
+    let mut confinement = Confinement::of_device(&run_id, limits.transpose()?)?;
+    manifest.machine.emulates = options.device.zip(confinement.device()).map(|(device, group)| {
+        Emulated { device: device.name.to_owned(), limits: group.limits.clone() }
+    });
+    if let Some(least) = cells::least_memory_limit(&cells)
+        && let Err(why) = confinement.allow_memory_limits(&run_id, least)
+    {
+        cells::skip_memory_limits(&mut cells, &why);
+    }
     let machine = manifest.machine.clone();
     let head = Head {
         embermark_journal: journal::VERSION,
@@ -61,11 +68,12 @@ pub fn run(
         plan: plan.clone(),
         databases: dirs.named.clone(),
         counts: options.count,
+        explains: options.explain,
         cells,
     };
     let journal = journal::Writer::create(&dirs.journal(), head)?;
     let (guest, stages) = (manifest::guest(&run_id), Stages::default());
-    let mut run = Run { plan, options, guest, dirs, stages, limited, journal, progress };
+    let mut run = Run { plan, options, guest, dirs, stages, confinement, journal, progress };
     match run.prepare(&machine) {
         Ok(()) => run.trials(),
         Err(error) => {
@@ -73,13 +81,6 @@ pub fn run(
             Err(error)
         }
     }
-}
-
-/// The group for the processes of a run that are to have no more than a device.
-pub(crate) fn limit(run_id: &str, limits: &Emulated) -> Result<Cgroup, HarnessError> {
-    let superuser = nix::unistd::geteuid().is_root();
-    Cgroup::create(&System::here(), superuser, run_id, limits)
-        .map_err(|why| device::refused(&limits.device, why))
 }
 
 /// `105 trials, each ended after 30 minutes at the latest (--timeout)`: what is to be known before
@@ -120,6 +121,9 @@ impl Run<'_> {
         for warning in manifest::warnings(machine, &self.dirs.data, needed) {
             self.warn(warning)?;
         }
+        if let Some(says) = cells::never_cold(self.plan, &self.options.catalog)? {
+            self.progress.note(&says);
+        }
         for (id, scales) in cells::stages(&self.journal.head.cells) {
             let names: Vec<String> = scales.iter().map(Scale::to_string).collect();
             self.progress.note(&format!("preparing rows of {id}: {}", names.join(", ")));
@@ -152,7 +156,9 @@ impl Run<'_> {
         turns.retain(|turn| self.journal.ended(&runnable[turn.cell].id, turn.trial).is_none());
         let counts = self.counts(&runnable);
         let timed = (turns.len() + usize::from(again.is_some())) as u32;
-        let all = timed + counts.len() as u32;
+        let explains = self.explains(&runnable)?;
+        let counted = timed + counts.len() as u32;
+        let all = counted + explains.len() as u32;
         self.progress.note(&announced(all, self.plan));
         self.progress.started(all);
         let mut complete = self.take_steps(&turns, &runnable);
@@ -161,6 +167,9 @@ impl Run<'_> {
         }
         if matches!(complete, Ok(true)) {
             complete = self.count(&counts, timed);
+        }
+        if matches!(complete, Ok(true)) {
+            complete = self.explain(&explains, counted);
         }
         self.progress.finished();
         let complete = complete?;

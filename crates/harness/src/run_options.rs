@@ -22,6 +22,8 @@ pub struct RunOptions {
     /// Counts what each cell brings to storage, in trials of their own after the timed ones. Bytes
     /// take root: each has a file system on a block device of its own.
     pub count: bool,
+    /// Counts what an operation asks of the system, in trials of their own after the timed ones.
+    pub explain: bool,
     /// Leaves the databases where they are.
     pub keep: bool,
     /// Leaves out the cells of a tier that an engine makes by the setting of another one of the plan:

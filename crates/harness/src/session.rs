@@ -8,7 +8,8 @@ use embermark_model::plan::{Plan, Rate};
 use embermark_model::result::Trial;
 use embermark_workloads::machine;
 
-use crate::cgroup::Cgroup;
+use crate::confinement::Confinement;
+use crate::explaining::Explain;
 use crate::isolation::{Disk, Isolation};
 use crate::outdir::OutDir;
 use crate::progress::{Progress, Silent};
@@ -26,8 +27,8 @@ pub(crate) struct Run<'a> {
     pub guest: String,
     pub dirs: OutDir,
     pub stages: Stages,
-    /// The group of processes under a device's limits.
-    pub limited: Option<Cgroup>,
+    /// The limits of its processes.
+    pub confinement: Confinement,
     pub journal: journal::Writer,
     pub progress: &'a mut dyn Progress,
 }
@@ -41,6 +42,8 @@ pub(crate) enum Purpose<'a> {
     Floor,
     /// To be counted, each phase once; on a disk of its own, where there is one.
     Counting(Option<&'a Isolation>),
+    /// To be explained, each phase once, after a warm-up run where the plan has one.
+    Explaining(Explain),
 }
 
 impl Purpose<'_> {
@@ -48,8 +51,12 @@ impl Purpose<'_> {
     fn of(self, plan: &Plan) -> Plan {
         match self {
             Self::Timing => plan.clone(),
-            Self::Floor => Plan { clients: 1, target_rate: None, ..plan.clone() },
+            Self::Floor => Plan { clients: 1, target_rate: None, cold: false, ..plan.clone() },
             Self::Counting(_) => Plan { runs: 1, warmup_runs: 0, ..plan.clone() },
+            Self::Explaining(_) => {
+                let warmup_runs = plan.warmup_runs.min(1);
+                Plan { runs: warmup_runs + 1, warmup_runs, ..plan.clone() }
+            }
         }
     }
 }
@@ -107,6 +114,11 @@ impl Run<'_> {
             (true, Rate::Max) => machine::CONFIRMATIONS,
         };
         let lasting_ms = (window_ms + warm_up_ms).saturating_mul(windows);
+        let group = cell.memory_limit.map(|limit| {
+            let refused = |why| HarnessError::MemoryLimit { limit, why };
+            self.confinement.trial(limit).map_err(refused)
+        });
+        let group = group.transpose()?;
         let supervisor = Supervisor {
             worker: &self.options.worker,
             timeout: self
@@ -114,7 +126,8 @@ impl Run<'_> {
                 .timeout_ms
                 .map(|ms| Duration::from_millis(ms.saturating_add(lasting_ms))),
             interrupt: &self.options.interrupt,
-            limited: self.limited.as_ref(),
+            limited: self.confinement.device(),
+            group: group.as_ref(),
         };
         let folder = self.dirs.site(name)?;
         let disk = match purpose {
@@ -128,6 +141,7 @@ impl Run<'_> {
             rows: rows.to_owned(),
             site,
             own_disk: disk.is_some(),
+            groups: group.as_ref().map(|group| group.dirs.clone()).unwrap_or_default(),
             url: self.plan.urls.get(&cell.engine).map(|url| url.reveal().to_owned()),
             guest: self.guest.clone(),
             phases: phases.to_vec(),
@@ -135,11 +149,15 @@ impl Run<'_> {
             window_ms,
             warm_up_ms,
             parent: std::process::id(),
+            explain: match purpose {
+                Purpose::Explaining(explain) => explain,
+                _ => Explain::Nothing,
+            },
         };
         let mut silent = Silent;
         let progress = match purpose {
             Purpose::Floor => &mut silent,
-            Purpose::Timing | Purpose::Counting(_) => &mut *self.progress,
+            _ => &mut *self.progress,
         };
         let ended = supervisor.run(&job, &log, progress);
         if !matches!(ended, Ok(Outcome { orderly: true, .. })) {
@@ -156,6 +174,7 @@ impl Run<'_> {
         self.dirs.remove_site(&folder)?;
         if let Ok(Some(trial)) = &mut trial {
             trial.device_io = device_io.flatten();
+            trial.limited_peak_bytes = group.and_then(|group| group.peak_bytes());
             trial.log = (!silent).then_some(log_name);
         }
         trial

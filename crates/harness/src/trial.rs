@@ -56,6 +56,8 @@ pub(crate) struct Supervisor<'a> {
     pub interrupt: &'a Interrupt,
     /// The group with limits that workers run in, and with them their servers.
     pub limited: Option<&'a Cgroup>,
+    /// The group with a limit of memory that the worker enters itself.
+    pub group: Option<&'a Cgroup>,
 }
 
 /// What a worker came to.
@@ -121,6 +123,13 @@ impl Supervisor<'_> {
                     Some((Status::Failed, text.to_owned()))
                 }
             },
+        };
+        let killed = self.group.is_some_and(Cgroup::was_out_of_memory);
+        let failure = match (failure, job.cell.memory_limit) {
+            (Some((_, how)), Some(limit)) if killed => {
+                Some((Status::Failed, format!("killed: out of memory within {limit}; {how}")))
+            }
+            (failure, _) => failure,
         };
         let clean = failure.is_none();
         let mut trial = record.close(failure);

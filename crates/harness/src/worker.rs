@@ -1,7 +1,8 @@
 //! The child's side of a trial: one cell, measured, in a process of its own.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -13,14 +14,18 @@ use embermark_model::result::{self, Latency, PhaseResult, Run};
 use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
 
 use crate::Catalog;
+use crate::cgroup;
 use crate::child::{die_with, exit, private_stdout};
 use crate::clock;
+use crate::cold;
 use crate::companion::Starter;
+use crate::explaining::{Explainer, run_traced};
+use crate::heap;
 use crate::loading::Loads;
 use crate::observing::{Traffic, Watching};
 use crate::probe;
 use crate::probes::Probes;
-use crate::protocol::{Event, Job};
+use crate::protocol::{Event, Explain, Job, send};
 
 /// The hidden `worker` command, with the engines and workloads of this build.
 pub fn worker_main() -> ExitCode {
@@ -42,6 +47,9 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
     io::stdin().read_to_end(&mut job)?;
     let job: Job = serde_json::from_slice(&job)?;
     die_with(job.parent)?;
+    if job.explain == Explain::Calls {
+        return run_traced(job, &mut events.0);
+    }
     match run(&job, catalog, &mut events) {
         Ok(()) => events.send(&Event::Finished),
         Err(Stop::Parent(error)) => Err(error),
@@ -53,9 +61,7 @@ struct Events(File);
 
 impl Events {
     fn send(&mut self, event: &Event) -> io::Result<()> {
-        let mut line = serde_json::to_vec(event)?;
-        line.push(b'\n');
-        self.0.write_all(&line)
+        send(&mut self.0, event)
     }
 }
 
@@ -101,7 +107,8 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let options = OpenOptions {
         dir: job.site.clone(),
         durability: job.cell.durability,
-        memory: job.plan.memory_bytes,
+        memory: job.cell.cache_bytes(job.plan.memory_bytes),
+        limit: job.cell.memory_limit.map(|limit| limit.0),
         url: job.url.clone(),
         guest: job.guest.clone(),
         link: traffic.link(),
@@ -120,9 +127,11 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         clients: job.plan.clients,
         target_rate: job.plan.target_rate,
         p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
+        cold: job.plan.cold,
         companions: Some(Rc::new(Starter::of(&job.cell, options.clone())?)),
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
+    enter(&job.groups)?;
     let baseline_bytes = probe::resident_bytes(std::process::id());
 
     let began = Instant::now();
@@ -144,6 +153,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         bench: prepared.open(store, Reopener::of(engine, options))?,
         probes: Probes::new(server, job.url.is_some()),
         loads: Loads::of(job, engine),
+        explainer: Explainer::new(job.explain, server),
         server,
         traffic,
         events,
@@ -162,12 +172,24 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     Ok(trial.bench.finish()?)
 }
 
+/// Enters the control group of the trial: what memory is taken from now on is charged to it. What was
+/// freed before goes back first, or it would be used again uncharged.
+fn enter(groups: &[PathBuf]) -> Result<(), Stop> {
+    if groups.is_empty() {
+        return Ok(());
+    }
+    heap::trim();
+    cgroup::add(groups, std::process::id())
+        .map_err(|error| failed(format!("the control group of the trial: {error}")))
+}
+
 struct Trial<'a> {
     job: &'a Job,
     checked: bool,
     bench: Box<dyn Bench>,
     probes: Probes,
     loads: Loads,
+    explainer: Explainer,
     /// Root process of a private server.
     server: Option<u32>,
     traffic: Traffic,
@@ -183,6 +205,7 @@ impl Trial<'_> {
             PhaseResult { phase: name.to_owned(), execution, ops, ..PhaseResult::default() };
         self.events.send(&Event::OpenedPhase(Box::new(phase.clone())))?;
         let mut meter = Meter::new(self.job.plan.max_run_time_ms.map(Duration::from_millis));
+        self.explainer.watch(&mut meter);
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let lasts = self.bench.lasts(index);
         let (runs, warmup) =
@@ -190,10 +213,14 @@ impl Trial<'_> {
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
+            if self.job.plan.cold && self.bench.user_bytes(index, 0).is_none() {
+                cold::drop_pages(&self.job.site).map_err(failed)?;
+            }
             let device = self.loads.begin();
             let mut watching =
                 Watching::new(self.server, &self.job.site, self.job.own_disk, &self.traffic);
             let before = self.probes.begin();
+            let unexplained = self.explainer.begin();
             let began = clock::monotonic_ns();
             let answer = match self.bench.observe(index, &mut meter, &mut watching) {
                 Ok(answer) => answer,
@@ -208,6 +235,7 @@ impl Trial<'_> {
                 }
             };
             let between = began.zip(clock::monotonic_ns());
+            let explained = self.explainer.end(unexplained);
             let (engine, client) = self.probes.end(before);
             let measured = meter.measured();
             if let Err(problem) = time_is_known(measured) {
@@ -238,6 +266,7 @@ impl Trial<'_> {
                 loaded,
                 clients: meter.clients().to_vec(),
                 schedule: self.job.plan.target_rate.and_then(|rate| meter.schedule_kept(rate)),
+                explained,
             };
             self.events.send(&Event::Run { run: Box::new(ran), between })?;
             if measured.capped {

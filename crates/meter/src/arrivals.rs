@@ -4,6 +4,7 @@
 //! for a slow one before it is seen to wait (G. Tene, *How NOT to Measure Latency*, 2013: leaving that
 //! out is "coordinated omission").
 
+use std::ops::Range;
 use std::time::Duration;
 
 use nix::sys::prctl;
@@ -83,8 +84,8 @@ impl OpenLoop {
         (self.started > 0).then(|| planned / (planned + self.behind as f64))
     }
 
-    /// Runs `op(0)` … `op(n - 1)`, each at its time or, where it is past, at once; no more after
-    /// `deadline`. Service times go to `service`. Returns the number of operations done.
+    /// Runs `op` for a part of the run's operations, each at its time or, where it is past, at once; no
+    /// more after `deadline`. Service times go to `service`. Returns the number of operations done.
     ///
     /// # Errors
     /// The first error of `op`; the loop ends with it.
@@ -94,13 +95,13 @@ impl OpenLoop {
         service: &mut Histogram,
         began: u64,
         deadline: u64,
-        n: u64,
+        part: Range<u64>,
         mut op: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<u64, E> {
         let _punctual = Punctual::begin();
-        let mut done = 0;
-        while done < n {
-            let due = began + (self.first + done as f64 * self.every) as u64;
+        let mut at = part.start;
+        while at < part.end {
+            let due = began + (self.first + at as f64 * self.every) as u64;
             let mut now = clock.ticks();
             if now < due {
                 now = wait_until(clock, due.min(deadline), self.margin);
@@ -108,17 +109,17 @@ impl OpenLoop {
                     self.late.saturating_record(clock.nanoseconds(due, now).max(1));
                 }
             }
-            if now >= deadline && done > 0 {
+            if now >= deadline && at > 0 {
                 break;
             }
-            (self.started, self.behind) = (done + 1, now.saturating_sub(due));
-            op(done as usize)?;
+            (self.started, self.behind) = (at + 1, now.saturating_sub(due));
+            op(at as usize)?;
             let ended = clock.ticks();
             service.saturating_record(clock.nanoseconds(now, ended).max(1));
             self.response.saturating_record(clock.nanoseconds(due.min(now), ended).max(1));
-            done += 1;
+            at += 1;
         }
-        Ok(done)
+        Ok(at - part.start)
     }
 }
 

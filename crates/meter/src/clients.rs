@@ -13,7 +13,7 @@ impl Meter {
     #[must_use]
     pub fn for_client(&self, schedule: Option<ArrivalSchedule>) -> Self {
         let mut meter = Self::with(self.clock.clone(), self.cap, self.timing_cost);
-        meter.every = self.every;
+        (meter.every, meter.hook) = (self.every, self.hook);
         meter.set_schedule(schedule);
         meter
     }

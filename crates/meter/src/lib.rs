@@ -17,5 +17,5 @@ mod stopwatch;
 pub use arrivals::ArrivalSchedule;
 pub use clock::Clock;
 pub use latency::{Histogram, merge, summary};
-pub use meter::{Measured, Meter};
+pub use meter::{ClockHook, Measured, Meter};
 pub use stopwatch::Stopwatch;

@@ -1,5 +1,6 @@
 //! One run of one phase inside the clock.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use embermark_model::result::Latency;
@@ -25,6 +26,8 @@ pub struct Meter {
     pub(crate) cap: Option<Duration>,
     pub(crate) timing_cost: f64,
     pub(crate) every: Option<u64>,
+    /// The next operation of the run to be timed.
+    next_timed: u64,
     pub(crate) histogram: Histogram,
     pub(crate) started: u64,
     pub(crate) stopped: u64,
@@ -34,7 +37,11 @@ pub struct Meter {
     pub(crate) open_loop: Option<OpenLoop>,
     /// What other meters measured of the same run.
     pub(crate) merged: MergedClients,
+    pub(crate) hook: Option<ClockHook>,
 }
+
+/// Is told that a clock is about to start (`true`), or has stopped.
+pub type ClockHook = fn(bool);
 
 /// What one run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +68,7 @@ impl Meter {
             cap,
             timing_cost,
             every: None,
+            next_timed: 0,
             histogram: latency::empty(),
             started: 0,
             stopped: 0,
@@ -68,7 +76,13 @@ impl Meter {
             measured: Measured::default(),
             open_loop: None,
             merged: MergedClients::default(),
+            hook: None,
         }
+    }
+
+    /// Has `hook` called around the clock of each run, and of each of several clients.
+    pub const fn on_clock(&mut self, hook: ClockHook) {
+        self.hook = Some(hook);
     }
 
     /// Has [`each`](Self::each) run its operations in an open loop, at the times of `schedule`;
@@ -86,6 +100,9 @@ impl Meter {
         if let Some(open_loop) = &mut self.open_loop {
             open_loop.reset();
         }
+        if let Some(hook) = self.hook {
+            hook(true);
+        }
         self.started = self.clock.ticks();
         self.deadline =
             self.cap.map_or(u64::MAX, |cap| self.started.saturating_add(self.ticks_of(cap)));
@@ -94,6 +111,9 @@ impl Meter {
     /// Stops the clock of a run. Work after it is not part of the run.
     pub fn stop(&mut self) {
         self.stopped = self.clock.ticks();
+        if let Some(hook) = self.hook {
+            hook(false);
+        }
         self.measured.elapsed_ns = self.clock.nanoseconds(self.started, self.stopped);
     }
 
@@ -122,12 +142,27 @@ impl Meter {
     /// The first error of `op`; the loop ends with it.
     #[inline]
     pub fn each<E>(&mut self, n: u64, op: impl FnMut(usize) -> Result<(), E>) -> Result<u64, E> {
+        self.part(0..n, op)
+    }
+
+    /// [`each`](Self::each) for a part of a run's operations, after all those before it: each has
+    /// the number, the time and the place among the timed ones that it has in one loop over all.
+    ///
+    /// # Errors
+    /// The first error of `op`; the loop ends with it.
+    #[inline]
+    pub fn part<E>(
+        &mut self,
+        part: Range<u64>,
+        op: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let n = part.end.saturating_sub(part.start);
         let done = match self.open_loop.take() {
-            None => self.until(n, self.deadline, op)?,
+            None => self.until(part, self.deadline, op)?,
             Some(mut open_loop) => {
                 let (started, deadline) = (self.started, self.deadline);
                 let done =
-                    open_loop.run(&self.clock, &mut self.histogram, started, deadline, n, op);
+                    open_loop.run(&self.clock, &mut self.histogram, started, deadline, part, op);
                 self.open_loop = Some(open_loop);
                 let done = done?;
                 self.measured.ops += done;
@@ -152,47 +187,54 @@ impl Meter {
     ) -> Result<u64, E> {
         let end = self.started.saturating_add(self.ticks_of(window));
         let capped = self.deadline < end;
-        let done = self.until(u64::MAX, end.min(self.deadline), op)?;
+        let done = self.until(0..u64::MAX, end.min(self.deadline), op)?;
         self.measured.capped |= capped;
         Ok(done)
     }
 
-    /// At most `n` operations, and no more once the clock shows `end`.
+    /// A part of a run's operations, and no more once the clock shows `end`.
     #[inline]
     fn until<E>(
         &mut self,
-        n: u64,
+        Range { start, end: n }: Range<u64>,
         end: u64,
         mut op: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<u64, E> {
         let mut every = self.every.unwrap_or(1);
-        let mut done = 0;
-        while done < n {
+        let mut at = start;
+        // Sampling goes on from the part before.
+        let mut next_timed = if start == 0 { 0 } else { self.next_timed };
+        loop {
+            let next = n.min(next_timed);
+            while at < next {
+                if let Err(error) = op(at as usize) {
+                    self.measured.ops += at - start;
+                    return Err(error);
+                }
+                at += 1;
+            }
+            if at >= n {
+                break;
+            }
             let from = self.clock.ticks();
-            if let Err(error) = op(done as usize) {
-                self.measured.ops += done;
+            if let Err(error) = op(at as usize) {
+                self.measured.ops += at - start;
                 return Err(error);
             }
             let to = self.clock.ticks();
             self.histogram.saturating_record(self.clock.nanoseconds(from, to).max(1));
-            done += 1;
+            at += 1;
             if to >= end {
                 break;
             }
-            if self.every.is_none() && done == CALIBRATION {
+            if self.every.is_none() && at == CALIBRATION {
                 every = self.calibrate();
             }
-            let next = n.min(done + every - 1);
-            while done < next {
-                if let Err(error) = op(done as usize) {
-                    self.measured.ops += done;
-                    return Err(error);
-                }
-                done += 1;
-            }
+            next_timed = at + every - 1;
         }
-        self.measured.ops += done;
-        Ok(done)
+        self.next_timed = next_timed;
+        self.measured.ops += at - start;
+        Ok(at - start)
     }
 
     /// Runs one operation that is the whole phase.

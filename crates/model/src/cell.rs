@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Durability, Scale};
+use crate::{Durability, MemoryLimit, Scale};
 
-/// What one cell is: engine x workload x scale x tier x variant. Unique in a run.
+/// What one cell is: engine x workload x scale x tier x variant x memory limit. Unique in a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellId {
     /// The workload's id, `sensors`.
@@ -19,16 +19,50 @@ pub struct CellId {
     pub variant: String,
     /// The engine's id, `sqlite`.
     pub engine: String,
+    /// The most memory for the engine and the page cache of its files; absent: all of the machine's.
+    #[serde(default, rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<MemoryLimit>,
 }
 
 impl fmt::Display for CellId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { workload, scale, durability, variant, engine } = self;
-        write!(f, "{engine} {workload} {scale} {durability} {variant}")
+        let Self { workload, durability, variant, engine, .. } = self;
+        write!(f, "{engine} {workload} {} {durability} {variant}", self.extent())
+    }
+}
+
+/// How many rows there are, and in how much memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Extent {
+    /// How many rows.
+    pub scale: Scale,
+    /// The limit of memory, if any.
+    pub memory_limit: Option<MemoryLimit>,
+}
+
+impl fmt::Display for Extent {
+    /// `10k`, `1M within 256 MiB`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { scale, memory_limit } = self;
+        match memory_limit {
+            Some(limit) => write!(f, "{scale} within {limit}"),
+            None => scale.fmt(f),
+        }
     }
 }
 
 impl CellId {
+    /// Its scale and its limit of memory.
+    pub const fn extent(&self) -> Extent {
+        Extent { scale: self.scale, memory_limit: self.memory_limit }
+    }
+
+    /// The cache that its engine is given where `asked` bytes are asked for: within a limit of memory
+    /// no more than a quarter of that.
+    pub fn cache_bytes(&self, asked: u64) -> u64 {
+        self.memory_limit.map_or(asked, |limit| limit.cache(asked))
+    }
+
     /// A name for the cell's folder and log file: letters, digits and dashes.
     pub fn slug(&self) -> String {
         self.to_string().replace(' ', "-")

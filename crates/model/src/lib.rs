@@ -6,15 +6,17 @@ pub mod choice;
 pub mod durability;
 pub mod explained;
 pub mod fingerprint;
+pub mod memory_limit;
 pub mod plan;
 pub mod reading;
 pub mod result;
 pub mod scale;
 pub mod url;
 
-pub use cell::{CellId, Status};
+pub use cell::{CellId, Extent, Status};
 pub use durability::Durability;
 pub use explained::{Explained, StandsOut};
+pub use memory_limit::MemoryLimit;
 pub use reading::{Key, Reading};
 pub use scale::Scale;
 pub use url::ServerUrl;

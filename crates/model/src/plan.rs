@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Durability, Scale, ServerUrl};
+use crate::{Durability, MemoryLimit, Scale, ServerUrl};
 
 /// What one run of embermark was asked to measure, and how. Recorded in the result as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +73,14 @@ pub struct Plan {
     pub seed: u64,
     /// Cache memory given to every engine, in bytes.
     pub memory_bytes: u64,
+    /// Most memory for an engine and the page cache of its files, each a cell of its own, `None`
+    /// without a limit; none: each workload's own, which is no limit but in an overview.
+    #[serde(default, rename = "memory_limits_bytes", skip_serializing_if = "Vec::is_empty")]
+    pub memory_limits: Vec<Option<MemoryLimit>>,
+    /// Whether the database is closed, its pages are dropped from memory, and it is opened again
+    /// before each run of a phase that reads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cold: bool,
     /// Most time that timed trials take where a run goes up in scale, in milliseconds: the next scale
     /// is begun only when it is expected to end within that. Absent: every scale runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{Dataset, Plan};
 use crate::{CellId, Durability, Status};
 
+mod explained;
 mod loaded;
 mod run;
 
+pub use explained::{CallKind, Explained, OsCost, SystemCalls};
 pub use loaded::{Loaded, Maintenance};
 pub use run::{
     ClientRun, Execution, Latency, Observed, OpenLoopSchedule, PhaseResult, Resources, Run,
@@ -58,6 +60,7 @@ impl ResultFile {
         for cell in self.cells.iter_mut().filter(figures) {
             cell.trials.clear();
             cell.counting = None;
+            cell.explaining = None;
             cell.status = Status::Unavailable;
             cell.reason = Some("left out: its licence forbids publishing figures".to_owned());
         }
@@ -212,6 +215,10 @@ pub struct Cell {
     /// it was not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counting: Option<Box<Trial>>,
+    /// What an operation asks of the system, counted apart from the trials that are timed; absent
+    /// where nobody asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explaining: Option<Box<Trial>>,
 }
 
 impl Cell {
@@ -229,6 +236,18 @@ impl Cell {
     /// Whether a trial of the cell is the one that counts.
     pub fn is_counting(&self, trial: &Trial) -> bool {
         self.counting.as_deref().is_some_and(|counting| std::ptr::eq(counting, trial))
+    }
+
+    /// Whether a trial of the cell is the one that explains.
+    pub fn is_explaining(&self, trial: &Trial) -> bool {
+        self.explaining.as_deref().is_some_and(|explaining| std::ptr::eq(explaining, trial))
+    }
+
+    /// The run of a phase in the trial that explains. Its times are in no figure.
+    pub fn explained(&self, phase: &str) -> Option<&Run> {
+        let explaining = self.explaining.as_ref()?;
+        let explained = explaining.phases.iter().find(|explained| explained.phase == phase)?;
+        explained.runs.last().filter(|run| run.explained.is_some())
     }
 
     /// The run of a phase in the trial that counts: its `device_io` and its maintenance's are what
@@ -260,6 +279,9 @@ pub struct Trial {
     /// Resident memory of the worker before the engine was opened, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline_bytes: Option<u64>,
+    /// The most memory that was taken of a limit: by the engine, and by the page cache of its files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_peak_bytes: Option<u64>,
     /// Time to open the engine (a server: to start it) in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_ns: Option<u64>,

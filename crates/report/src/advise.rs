@@ -15,10 +15,11 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use embermark_model::Durability;
 use embermark_model::result::ResultFile;
+use embermark_model::{Durability, MemoryLimit};
 use serde::Serialize;
 
+pub(crate) use criteria::example;
 pub use facts::LicenceClass;
 pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise, at_each};
 pub use render::{json, markdown, words};
@@ -28,12 +29,17 @@ use crate::summary::{self, Comparison, Group, Protocol, Shortfall};
 use crate::{scaling, text};
 use levels::Level;
 
-/// What every engine is and how it compares at one number of rows, by criterion: all that a ranking
-/// is made of.
+/// What every engine is and how it compares at one number of rows within one limit of memory, by
+/// criterion: all that a ranking is made of.
 #[derive(Clone, Debug, Serialize)]
 pub struct AdviceTable {
     /// At about so many rows: of each workload the nearest scale counts, which `rests_on` names.
     pub rows: u64,
+    /// Within this limit of memory, if any.
+    #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<MemoryLimit>,
+    /// Both in words: `10k rows`, `10k rows within 256 MiB`.
+    pub at: String,
     /// What engines are compared by, in the order in which they are shown.
     pub criteria: Vec<Criterion>,
     /// What was measured, for each workload of each tier.
@@ -49,18 +55,18 @@ pub struct RestsOn {
     pub tier: Durability,
     /// The workload.
     pub workload: String,
-    /// Its scale.
+    /// Its scale, and its limit of memory if any.
     pub scale: String,
     /// The rows of that, where they are known.
     pub rows: Option<u64>,
     /// The criteria that it has a part in.
     pub criteria: Vec<&'static str>,
-    /// What ran: `6 runs (1 warm-up) x 3 trials`.
+    /// What ran: `6 runs (1 warm-up) x 3 trials`, `…, cold reads`.
     pub protocol: String,
 }
 
 impl RestsOn {
-    /// `sensors 100k`.
+    /// `sensors 100k`, `sensors 100k within 256 MiB`.
     pub fn place(&self) -> String {
         format!("{} {}", self.workload, self.scale)
     }
@@ -132,36 +138,42 @@ pub struct Facts {
     pub peak_bytes: Option<f64>,
 }
 
-/// Advice at one number of rows after the other.
+/// Advice at one number of rows after the other, within one limit of memory after the other.
 #[derive(Clone, Debug, Serialize)]
 pub struct AdviceTables {
     /// One for each scale that was measured, the smallest first, or the one nearest to the rows
-    /// asked for. Of each workload a table rests on the nearest scale alone.
+    /// asked for; of no limit of memory first, then of each limit. Of each workload a table rests on
+    /// the nearest scale within that limit alone.
     pub tables: Vec<AdviceTable>,
     /// Between which scales the order of two engines turns, by criterion.
     pub turns: Vec<CriterionTurn>,
 }
 
-/// The tables of one or several results: one for each scale measured, or the one nearest to `rows`.
+/// The tables of one or several results: one for each scale measured, or the one nearest to `rows`,
+/// within each of these limits of memory that was measured; without any, within each there is.
 /// Several results are taken for one run on one machine with one protocol:
 /// [`crate::compare::unpoolable`] tells whether they are.
-pub fn tables(files: &[&ResultFile], rows: Option<u64>) -> AdviceTables {
+pub fn tables(
+    files: &[&ResultFile],
+    rows: Option<u64>,
+    limits: &[Option<MemoryLimit>],
+) -> AdviceTables {
     let pooled = pool::pooled(files);
     let Some(file) = pooled.as_deref() else {
         return AdviceTables { tables: Vec::new(), turns: Vec::new() };
     };
     let comparison = summary::compare(file, &[]);
-    let levels = levels::of(&comparison, rows).into_iter();
-    AdviceTables {
-        tables: levels.map(|level| table(file, &comparison, &level)).collect(),
-        turns: turns::of(&scaling::of(file, &comparison, &[])),
-    }
+    let levels = levels::of(&comparison, rows, limits);
+    let mut turns = turns::of(&scaling::of(file, &comparison, &[]));
+    turns.retain(|turn| levels.iter().any(|level| level.memory_limit == turn.memory_limit));
+    let tables = levels.iter().map(|level| table(file, &comparison, level)).collect();
+    AdviceTables { tables, turns }
 }
 
 fn table<'a>(
     file: &'a ResultFile,
     comparison: &Comparison<'a>,
-    Level { rows, groups }: &Level<'a, '_>,
+    Level { rows, memory_limit, groups }: &Level<'a, '_>,
 ) -> AdviceTable {
     let mut engines: Vec<EngineAdvice> = Vec::new();
     for group in &comparison.groups {
@@ -197,7 +209,14 @@ fn table<'a>(
         lines.filter(|(_, lines)| has(lines)).map(|(criterion, _)| *criterion).collect()
     };
     let rests_on = groups.iter().filter_map(|group| rests_on(file, group, made_of(group)));
-    AdviceTable { rows: *rows, criteria: criteria::list(), rests_on: rests_on.collect(), engines }
+    AdviceTable {
+        rows: *rows,
+        memory_limit: *memory_limit,
+        at: levels::at(*rows, *memory_limit),
+        criteria: criteria::list(),
+        rests_on: rests_on.collect(),
+        engines,
+    }
 }
 
 /// `None` of a group in which nothing ended well.
@@ -206,10 +225,10 @@ fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -
     Some(RestsOn {
         tier: group.durability,
         workload: text::plain(group.workload),
-        scale: group.scale.to_string(),
+        scale: group.extent().to_string(),
         rows: group.row_count(),
         criteria,
-        protocol: protocol.to_string(),
+        protocol: format!("{protocol}{}", if file.plan.cold { ", cold reads" } else { "" }),
     })
 }
 
@@ -226,7 +245,7 @@ fn shortfalls(
     });
     let short = own.filter_map(|cell| {
         let (id, shortfall) = (&cell.id, Shortfall::of(cell, None)?);
-        let place = format!("{} {} {}", id.workload, id.scale, id.variant);
+        let place = format!("{} {} {}", id.workload, id.extent(), id.variant);
         Some(format!("{}: {}", text::plain(&place), shortfall.beside(None)))
     });
     short.collect()

@@ -60,7 +60,8 @@ impl Ran {
             cell: cell.clone(),
             title: format!(
                 "{workload} {} · durability {} · {variant}",
-                cell.scale, cell.durability
+                cell.extent(),
+                cell.durability
             ),
             protocol: if old == new { old } else { format!("old {old}, new {new}") },
         }

@@ -2,6 +2,7 @@
 
 mod columns;
 mod csv;
+mod explained;
 mod json;
 mod lines;
 pub(crate) mod markdown;

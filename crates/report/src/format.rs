@@ -22,6 +22,11 @@ pub fn bytes(count: f64) -> String {
     scaled(count, &["B", "kB", "MB", "GB", "TB"])
 }
 
+/// A number of three significant digits: `0.0123`, `12.3`, `1,234`.
+pub fn number(value: f64) -> String {
+    if value.is_finite() { significant(value) } else { NOT_MEASURED.into() }
+}
+
 /// A ratio: `1.00x`, `12.3x`, `1,234x`.
 pub fn ratio(value: f64) -> String {
     if value.is_finite() { format!("{}x", significant(value)) } else { NOT_MEASURED.into() }

@@ -43,6 +43,8 @@ pub struct Options<'a> {
     pub latency: bool,
     /// The 95 % intervals of times and ratios too, in the table; Markdown always has them.
     pub intervals: bool,
+    /// What an operation asked of the system too, where that was counted.
+    pub explain: bool,
     /// How much each resource counts in the score of what it costs to keep up with a machine.
     pub weights: cost::score::Weights,
     /// Which published figures stand beside the measured ones.
@@ -72,6 +74,7 @@ impl Default for Options<'_> {
             order: &[],
             latency: false,
             intervals: false,
+            explain: false,
             weights: cost::score::Weights::default(),
             published: Beside::None,
             explanations: &[],

@@ -126,7 +126,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
         (
             grid::COMMITS_EACH,
             |measured| measured.commits_each,
-            "one commit a row, for want of transactions, beside rows in one transaction",
+            "one commit a row, for want of transactions, beside many rows in a transaction",
         ),
         (grid::OUTLIER, |measured| !measured.figure.outliers.is_empty(), apart),
         (
@@ -174,6 +174,15 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
                     last run; total/byte: written/byte, maintenance included";
         notes.push(note("loads", says));
     }
+    let mut rows = comparison.groups.iter().flat_map(|group| &group.rows);
+    if rows.any(|row| row.explained.iter().any(Option::is_some)) {
+        let says = "what an operation cost: counted in runs of their own after the timed ones, system \
+                    calls with every one of them traced; what the engine's threads did in the \
+                    background meanwhile is in it; a column that is missing is 0 for all, or counted \
+                    for nobody (--explain shows the tables)";
+        notes.push(note("explained", says));
+    }
+    notes.extend(summary::not_explained(file).into_iter().map(|why| note("not explained", why)));
     notes
 }
 
@@ -249,7 +258,7 @@ fn where_of((group, row, engine, _): &Seen<'_>) -> String {
     let (engine, phase) = (engine.name(), text::plain(row.phase.unwrap_or_default()));
     let variant = text::plain(row.variant.unwrap_or(group.variant));
     let workload = text::plain(group.workload);
-    format!("{engine} {phase} ({variant}), {workload} {} {}", group.scale, group.durability)
+    format!("{engine} {phase} ({variant}), {workload} {} {}", group.extent(), group.durability)
 }
 
 /// Which engines have another effective durability than was asked for, and which are references.

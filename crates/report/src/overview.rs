@@ -19,7 +19,7 @@ use crate::grid::{self, Grid, Text, Tone};
 use crate::notes::{self, Note};
 use crate::scaling::{self, Scaling};
 use crate::summary::{Group, Protocol};
-use crate::{Options, format, summary, table, text};
+use crate::{Options, advise, format, summary, table, text};
 use textwrap::core::display_width;
 
 use means::{Line, Mean, Standing};
@@ -155,7 +155,7 @@ fn largest<'b, 'a>(lines: &'b [&'b Line<'a>]) -> Vec<&'b &'b Line<'a>> {
 
 /// `sensors 10k`.
 fn title(group: &Group<'_>) -> String {
-    format!("{} {}", text::plain(group.workload), group.scale)
+    format!("{} {}", text::plain(group.workload), group.extent())
 }
 
 /// Engines with a column, and its heading. One that could take part in nothing has none.
@@ -215,7 +215,7 @@ fn places(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> Vec<St
             if files.tables.is_some() { "" } else { "tables" },
             command("embermark report RESULT --tables"),
         ),
-        ("advice", command("embermark advise RESULT --weight ingest=3,analytics=1")),
+        ("advice", command(&format!("embermark advise RESULT --weight {}", advise::example(file)))),
     ];
     let lines = lines.into_iter().filter_map(|(about, says)| Some((about, says?)));
     lines.map(|(about, says)| format!("  {about:<8}  {says}")).collect()

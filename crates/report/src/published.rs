@@ -197,8 +197,8 @@ impl Published {
                 if figures.iter().all(Option::is_none) || varied && variant != line.variant {
                     continue;
                 }
-                let scale =
-                    if line.scale.is_none() { format!("{}, ", group.scale) } else { String::new() };
+                let told = line.scale.is_none() || group.memory_limit.is_some();
+                let scale = if told { format!("{}, ", group.extent()) } else { String::new() };
                 let label = format!("  here, {scale}{} {}", group.durability, text::plain(variant));
                 rows.push((label, texts(&figures, rate)));
             }

@@ -2,7 +2,7 @@
 //! and what stands out. `docs/method.md` has the rules.
 //!
 //! Everything here is of one result. A series is one phase in one variant of one workload in one
-//! tier: its scales are compared with each other, and nothing else is.
+//! tier within one limit of memory: its scales are compared with each other, and nothing else is.
 
 mod growth;
 mod order;
@@ -16,7 +16,7 @@ mod turns;
 mod tests;
 
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, Explained, Scale};
+use embermark_model::{Durability, Explained, MemoryLimit, Scale};
 use serde::{Serialize, Serializer};
 
 pub use growth::{Growth, Step};
@@ -24,6 +24,7 @@ pub use order::{Fastest, Turn};
 pub use surprise::{Reason, Surprise, What};
 pub use told::Told;
 pub use turns::Overtaking;
+pub(crate) use turns::between;
 
 pub(crate) use render::{grids, notes, order_turns, unexplained};
 
@@ -39,6 +40,9 @@ pub struct Scaling<'a> {
     /// Every engine, in the order of the tables.
     #[serde(skip)]
     pub engines: Vec<&'a str>,
+    /// Reads were cold.
+    #[serde(skip)]
+    pub cold: bool,
     /// Every phase that was measured at two scales or more.
     pub phases: Vec<PhaseScaling<'a>>,
     /// Where the order of two engines turns, the same pair between the same scales together.
@@ -69,14 +73,25 @@ pub struct PhaseScaling<'a> {
     pub few_trials: bool,
 }
 
-/// A phase in a variant of a workload in a tier.
+/// What scales are compared within: a workload in a tier and a limit of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct SeriesId<'a> {
+pub struct Within<'a> {
     /// The workload's id.
     #[serde(serialize_with = "plain")]
     pub workload: &'a str,
     /// The tier.
     pub tier: Durability,
+    /// The limit of memory, if any.
+    #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<MemoryLimit>,
+}
+
+/// A phase in a variant of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SeriesId<'a> {
+    /// The workload, the tier and the limit of memory.
+    #[serde(flatten)]
+    pub within: Within<'a>,
     /// The variant.
     #[serde(serialize_with = "plain")]
     pub variant: &'a str,
@@ -87,10 +102,10 @@ pub struct SeriesId<'a> {
     pub phase: &'a str,
 }
 
-impl<'a> PhaseScaling<'a> {
-    /// The workload and the tier.
-    const fn of(&self) -> (&'a str, Durability) {
-        (self.series.workload, self.series.tier)
+impl<'a> Within<'a> {
+    pub(crate) const fn of(group: &Group<'a>) -> Self {
+        let Group { workload, memory_limit, durability: tier, .. } = *group;
+        Self { workload, tier, memory_limit }
     }
 }
 
@@ -111,6 +126,7 @@ pub fn of<'a>(
     let engines = comparison.groups.iter().flat_map(|group| &group.engines);
     let mut scaling = Scaling {
         engines: text::unique(engines.map(|engine| engine.id)),
+        cold: file.plan.cold,
         phases: Vec::new(),
         turns: Vec::new(),
         surprises: Vec::new(),
@@ -151,8 +167,8 @@ impl<'a> Scaling<'a> {
     ) -> Option<&Surprise<'_>> {
         let variant = row.variant.unwrap_or(group.variant);
         let of = |one: &&Surprise<'_>| {
-            let SeriesId { workload, tier, variant: of, phase, .. } = one.series;
-            (workload, tier, one.scale) == (group.workload, group.durability, group.scale)
+            let SeriesId { within, variant: of, phase, .. } = one.series;
+            (within, one.scale) == (Within::of(group), group.scale)
                 && (of, Some(phase), one.engine) == (variant, row.phase, engine)
         };
         self.surprises.iter().find(of)

@@ -1,8 +1,9 @@
-//! From raw runs to the figures that are compared: one [`Group`] per workload, scale and tier,
-//! because ratios are only drawn inside one.
+//! From raw runs to the figures that are compared: one [`Group`] per workload, scale, limit of
+//! memory and tier, because ratios are only drawn inside one.
 
 mod column;
 mod computed;
+mod explained;
 mod figure;
 mod loading;
 mod order;
@@ -16,11 +17,13 @@ mod tests;
 
 use embermark_model::plan::Dataset;
 use embermark_model::result::{Cell, ResultFile};
-use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_model::{CellId, Durability, Extent, MemoryLimit, Scale, Status};
 
 pub use column::{Amounts, Column, Quantity};
 pub use computed::compare;
 pub(crate) use computed::kind;
+pub(crate) use explained::not_explained;
+pub use explained::{Explanation, explained, explained_columns};
 pub use figure::{Figure, Stop};
 pub(crate) use figure::{counted, parts, per_operation, versions};
 pub use loading::{load_columns, loading};
@@ -38,13 +41,16 @@ pub struct Comparison<'a> {
     pub groups: Vec<Group<'a>>,
 }
 
-/// What may be compared with each other: one workload at one scale in one tier.
+/// What may be compared with each other: one workload at one scale within one limit of
+/// memory in one tier.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
     /// The workload's id.
     pub workload: &'a str,
     /// How many rows.
     pub scale: Scale,
+    /// The limit of memory, if any.
+    pub memory_limit: Option<MemoryLimit>,
     /// The tier.
     pub durability: Durability,
     /// The rows that were used.
@@ -88,6 +94,8 @@ pub struct Row<'a> {
     pub entries: Vec<Entry<'a>>,
     /// What it wrote and its maintenance, of a phase that inserts rows; in the same order.
     pub loadings: Vec<Option<Amounts>>,
+    /// What an operation of it asked of the system, where that was counted; in the same order.
+    pub explained: Vec<Option<Explanation>>,
 }
 
 /// What the times of a row are of. One row has one unit, or it would compare nothing.
@@ -163,7 +171,13 @@ impl<'a> Group<'a> {
 
     /// Whether a cell belongs to it.
     pub fn holds(&self, id: &CellId) -> bool {
-        (self.workload, self.scale, self.durability) == (&*id.workload, id.scale, id.durability)
+        (self.workload, self.extent(), self.durability)
+            == (&*id.workload, id.extent(), id.durability)
+    }
+
+    /// Its scale and its limit of memory.
+    pub const fn extent(&self) -> Extent {
+        Extent { scale: self.scale, memory_limit: self.memory_limit }
     }
 
     /// The cell of an engine in one of its variants.

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use embermark_model::result::{DeviceIo, Drift, Emulated, ResultFile};
-use embermark_model::{Durability, Status};
+use embermark_model::{Durability, MemoryLimit, Status};
 use embermark_report::compare::{
     Change, Changes, Verdict, compare, csv, differences, json, markdown, table, unpoolable,
 };
@@ -197,7 +197,7 @@ type Case = (&'static str, fn(&mut ResultFile));
 
 #[test]
 fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
-    let cases: [Case; 24] = [
+    let cases: [Case; 26] = [
         ("CPU:", |file| file.manifest.machine.cpu = Some("another".into())),
         ("number of CPUs:", |file| file.manifest.machine.cpus = Some(64)),
         ("memory:", |file| file.manifest.machine.memory_bytes = Some(64 << 30)),
@@ -223,6 +223,11 @@ fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
         ("time of a closed loop:", |file| file.plan.window_ms = Some(7)),
         ("clients:", |file| file.plan.clients = 4),
         ("target rate:", |file| file.plan.target_rate = Some(400)),
+        ("cold reads: no, then yes", |file| file.plan.cold = true),
+        ("no cell stands in both", |file| {
+            let limit = Some(MemoryLimit(256 << 20));
+            file.cells.iter_mut().for_each(|cell| cell.id.memory_limit = limit);
+        }),
         ("seed:", |file| file.plan.seed += 1),
         ("cache memory given to engines:", |file| file.plan.memory_bytes *= 2),
         ("data:", |file| file.plan.data = embermark_model::plan::DataSource::File("x".into())),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod counted;
+mod explained;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,13 +13,14 @@ use embermark_model::Durability;
 use embermark_model::result::{EngineFacts, Observed, Resources, ResultFile};
 use embermark_report::html::{self, Page, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_report::{ReportError, load};
+use explained::explained;
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 /// What the page's tests in `page/tests` open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/page.json";
 
 fn fixture() -> ResultFile {
-    counted(load(Path::new(FIXTURE)).unwrap())
+    explained(counted(load(Path::new(FIXTURE)).unwrap()))
 }
 
 fn options() -> PageOptions<'static> {

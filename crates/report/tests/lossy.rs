@@ -227,7 +227,7 @@ fn the_page_is_told_and_the_first_screen_says_it() {
 #[test]
 fn advice_leaves_out_who_lost_and_says_what() {
     let file = machine();
-    let tables = advise::tables(&[&file], None);
+    let tables = advise::tables(&[&file], None, &[]);
     let [table] = &tables.tables[..] else { panic!("one scale") };
     let lossy = table.engines.iter().find(|entry| entry.engine == "lmdb").unwrap();
     assert!(lossy.ratios.keys().all(|criterion| *criterion == "effort"), "{:?}", lossy.ratios);

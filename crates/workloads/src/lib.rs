@@ -12,11 +12,11 @@ use std::time::Duration;
 use embermark_contract::{EngineError, Reopener, Store};
 use embermark_data::DataError;
 use embermark_meter::{Measured, Meter};
-use embermark_model::Scale;
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::{DataSource, Dataset, Rate};
 use embermark_model::result::Execution;
+use embermark_model::{MemoryLimit, Scale};
 
 pub mod contacts;
 pub mod events;
@@ -70,6 +70,8 @@ pub struct Info {
     pub reads_files: bool,
     /// Whether its phases last by the clock, with what passes between client and server counted.
     pub lasts: bool,
+    /// Whether phases that read may begin with a database of which nothing is in memory.
+    pub cold: bool,
     /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
     pub searches: &'static [&'static str],
     /// The phases made of operations on one row each, by variant, the usual variant first: several
@@ -88,6 +90,8 @@ pub struct Protocol {
     pub window: Duration,
     /// How long it goes on before that, unmeasured.
     pub warm_up: Duration,
+    /// The largest of the scales runs once more within this limit of memory.
+    pub memory_limit: Option<MemoryLimit>,
     /// Trials of a cell, where they are not the plan's: one window of minutes is many seconds.
     pub trials: Option<u32>,
 }
@@ -96,7 +100,7 @@ impl Protocol {
     /// Scales and variants, with closed loops of 100 ms.
     pub const fn of(scales: &'static [u64], variants: &'static [&'static str]) -> Self {
         let (window, warm_up) = (Duration::from_millis(100), Duration::ZERO);
-        Self { scales, variants, window, warm_up, trials: None }
+        Self { scales, variants, window, warm_up, memory_limit: None, trials: None }
     }
 }
 
@@ -188,6 +192,8 @@ pub struct Spec {
     pub target_rate: Option<u64>,
     /// Limit of the 99th percentile of commit latency at the highest rate.
     pub p99_limit: Duration,
+    /// Whether the database is opened again before each run of a phase that reads.
+    pub cold: bool,
     /// Starts processes that take part; none where nobody can.
     pub companions: Option<Rc<dyn Companions>>,
 }
@@ -205,6 +211,7 @@ impl Spec {
             clients: 1,
             target_rate: None,
             p99_limit: Duration::from_millis(100),
+            cold: false,
             companions: None,
         }
     }

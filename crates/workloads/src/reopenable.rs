@@ -20,6 +20,12 @@ impl<S: Family + ?Sized> Reopenable<S> {
         Self { store: Some(store), reopener }
     }
 
+    /// A store that is never opened again: a further client's.
+    pub(crate) fn never(store: Box<S>) -> Self {
+        let refuse = |_| Err(EngineError::unsupported("a further client", "to be opened again"));
+        Self::new(store, Reopener::new(refuse))
+    }
+
     /// Closes the store and opens its database again, as a program does that starts anew.
     pub(crate) fn reopen(&mut self) -> Result<()> {
         if let Some(store) = self.store.take() {

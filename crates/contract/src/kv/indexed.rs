@@ -5,7 +5,7 @@ mod load;
 mod scope;
 
 use super::{IndexDef, KvStore, Pairs, Table, TableDef, Work};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Reopener, Result, Scope, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Reopener, Result, Scope, Store};
 use load::{Gather, Sorted};
 use scope::{Indexing, Inner, Scratch};
 
@@ -95,6 +95,10 @@ impl Lifecycle for Indexed {
 
     fn crash_on_close(&mut self) -> Result<()> {
         self.store.crash_on_close()
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        self.store.check()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -1,17 +1,18 @@
 //! `embermark advise`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use embermark_model::result::ResultFile;
-use embermark_model::{Durability, Scale};
+use embermark_model::{Durability, MemoryLimit, Scale};
 use embermark_report::advise::{self, LicenceClass, Needs, Weight};
 use embermark_report::{Format, compare, load};
 
 use super::output;
 use crate::error::Failure;
-use crate::plan::bytes;
+use crate::plan::{bytes, memory_limits};
 
 /// The arguments of `embermark advise`.
 #[derive(Args)]
@@ -45,6 +46,11 @@ pub struct AdviseArgs {
     /// names [default: advice at every scale measured]
     #[arg(long, value_name = "ROWS")]
     rows: Option<Scale>,
+
+    /// Advice from what was measured within this limit of memory, such as 256MiB, or none
+    /// [default: without any, and within each limit measured in a list of its own]
+    #[arg(long, value_name = "SIZE,…", value_delimiter = ',')]
+    memory_limit: Vec<String>,
 
     /// List the criteria
     #[arg(long)]
@@ -96,7 +102,9 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
         alike(&args.results, &results)?;
     }
     let rows = args.rows.map(rows).transpose()?;
-    let tables = advise::tables(&results.iter().collect::<Vec<_>>(), rows);
+    let limits = memory_limits(&args.memory_limit, None)?;
+    measured(&limits, &results)?;
+    let tables = advise::tables(&results.iter().collect::<Vec<_>>(), rows, &limits);
     if args.criteria {
         let line = |c: &advise::Criterion| format!("{:<10}  {}\n", c.id, c.about);
         let criteria = tables.tables.first().into_iter().flat_map(|table| &table.criteria);
@@ -140,6 +148,21 @@ fn alike(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses a limit of memory within which nothing was measured.
+fn measured(limits: &[Option<MemoryLimit>], results: &[ResultFile]) -> Result<(), Failure> {
+    let name = |limit: Option<MemoryLimit>| limit.map_or("none".into(), |of| of.to_string());
+    let cells = results.iter().flat_map(|result| &result.cells);
+    let known: BTreeSet<Option<MemoryLimit>> = cells.map(|cell| cell.id.memory_limit).collect();
+    match limits.iter().find(|limit| !known.contains(limit)) {
+        None => Ok(()),
+        Some(limit) => Err(Failure::usage(format!(
+            "nothing was measured with --memory-limit {}, but with {}: choose of these, or measure it",
+            name(*limit),
+            known.into_iter().map(name).collect::<Vec<_>>().join(", ")
+        ))),
+    }
 }
 
 /// `process` where it was measured, else a stronger tier, else `none`.

@@ -52,6 +52,11 @@ pub struct ShowArgs {
     #[arg(long)]
     intervals: bool,
 
+    /// All tables, what an operation cost the engine too: system calls, page faults, context
+    /// switches, flushes. `embermark run` counts them, in trials of their own after the timed ones
+    #[arg(long)]
+    pub explain: bool,
+
     /// All tables, with these weights of the resources in the score of machine, as
     /// cpu=3,io=2,network=2,memory=1,disk=1,effort=1
     #[arg(long, value_name = "NAME=N,…")]
@@ -130,7 +135,11 @@ impl ShowArgs {
     pub fn format(&self) -> Result<Option<Format>, Failure> {
         let format = self.format.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
         // What is in the tables alone calls for them.
-        let detail = self.latency || self.intervals || self.published || self.weights.is_some();
+        let detail = self.latency
+            || self.intervals
+            || self.explain
+            || self.published
+            || self.weights.is_some();
         Ok(format.or((self.tables || detail).then_some(Format::Table)))
     }
 
@@ -177,6 +186,7 @@ impl ShowArgs {
             order: &known.order,
             latency: self.latency,
             intervals: self.intervals,
+            explain: self.explain,
             published: if self.published { Beside::All } else { Beside::Measured },
             path: Some(path),
         }

@@ -77,6 +77,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         data: args.dir,
         device: device.map_err(Failure::usage)?,
         count: !args.no_counting,
+        explain: args.show.explain,
         interrupt: interrupt::on_signals()?,
         ..RunOptions::new(&out)?
     };

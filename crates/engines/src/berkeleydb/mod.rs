@@ -7,6 +7,7 @@
 
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
+use embermark_model::explained::{Explained, StandsOut};
 
 use crate::{Embedded, TierSetting, TierTable};
 
@@ -46,6 +47,14 @@ const TXN: ReadBack = ("DB_INIT_TXN", &["on"]);
 const SYNCS: ReadBack = ("DB_TXN_NOSYNC", &["off"]);
 const MANUAL: &str = "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_flags.html";
 
+/// What its section in `docs/engines.md` says.
+const EXPLAINED: &[Explained] = &[Explained {
+    how: StandsOut::Lag,
+    phases: &["open_close", "open"],
+    why: "opening runs recovery, which fills its log file of 10 MB with zeros",
+    section: "docs/engines.md#berkeley-db",
+}];
+
 /// The engine.
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     id: ID,
@@ -54,5 +63,6 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     tiers: TIERS,
     availability: store::availability,
     open: store::open,
+    explained: EXPLAINED,
     join: None,
 };

@@ -1,5 +1,6 @@
 //! The store over the environment's B-trees.
 
+mod check;
 mod cursor;
 mod ffi;
 mod multiple;
@@ -12,7 +13,8 @@ use super::ID;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::per_table::PerTable;
 use crate::{
-    Availability, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
+    Availability, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
+    Scope,
 };
 use cursor::Cursor;
 use ffi::{Env, Txn};
@@ -64,6 +66,15 @@ impl Lifecycle for Trees {
         let what = "recovery in the tier `none`: without a log, what is in the cache would be lost";
         self.crashes = self.env.transactions;
         if self.crashes { Ok(()) } else { Err(EngineError::unsupported(ID, what)) }
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        self.env.checkpoint()?;
+        let closed = self.tables.iter_mut().map(|tree| tree.close(!self.env.transactions));
+        closed.fold(Ok(()), Result::and)?;
+        let checked = check::verify(&self.env);
+        let opened = self.tables.iter_mut().map(Tree::connect).fold(Ok(()), Result::and);
+        checked.and_then(|checked| opened.map(|()| checked))
     }
 
     /// By a checkpoint, the tables, the environment, as the manual asks; all of it is tried, the

@@ -38,15 +38,18 @@ fn type_id(of: SqlType) -> TypeId {
     }
 }
 
-/// Appends all rows to a table; how many.
+/// Appends rows to a table, at most so many; how many.
 pub(super) fn append(
     connection: &Connection,
     table: &TableDef,
     rows: &mut dyn Rows,
+    most: u64,
 ) -> Result<u64> {
     let mut appender = Appender::new(connection, table)?;
     let mut count = 0;
-    while let Some(row) = rows.next() {
+    while count < most
+        && let Some(row) = rows.next()
+    {
         appender.push(row)?;
         count += 1;
     }

@@ -22,6 +22,8 @@ pub(super) struct DuckLib {
     pub version: String,
     /// Whether a commit can be kept from syncing: a setting since 2.0.
     pub has_fsync_mode: bool,
+    /// Whether the size of a database's blocks can be set.
+    pub has_block_size: bool,
     /// Whether the log can be left unwritten: an option of ATTACH since 1.5.
     pub has_no_wal: bool,
 }
@@ -36,8 +38,9 @@ fn load() -> Result<DuckLib, String> {
     let version = unsafe { CStr::from_ptr((api.library_version)()) }.to_string_lossy();
     let version = version.trim_start_matches('v').to_owned();
     let has_fsync_mode = has_flag(&api, c"fsync_mode");
+    let has_block_size = has_flag(&api, c"default_block_size");
     let has_no_wal = at_least(&version, (1, 5));
-    Ok(DuckLib { api, version, has_fsync_mode, has_no_wal })
+    Ok(DuckLib { api, version, has_fsync_mode, has_block_size, has_no_wal })
 }
 
 fn folders() -> Vec<PathBuf> {

@@ -10,7 +10,11 @@ use super::{NAME, Place, appender};
 use crate::clients::Moved;
 use crate::sql::{Access, Dialect, Param, QueryKind, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{ClientOpener, EngineError, Join, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
+
+/// Rows of a bulk load's commit: ten of the [row groups](https://duckdb.org/docs/stable/internals/storage)
+/// in which DuckDB writes a table, so that none is written in part and again by the next commit.
+pub(super) const COMMIT_ROWS: u64 = 10 * 122_880;
 
 /// A connection in this process, and the statements of its transactions, which are dropped first.
 pub(super) struct Session {
@@ -78,7 +82,7 @@ impl Driver for Session {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.commit.run(&[]).map(drop)
+        self.commit.run(&[]).map(drop).map_err(explained)
     }
 
     fn roll_back(&mut self) -> Result<()> {
@@ -87,7 +91,26 @@ impl Driver for Session {
 
     fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         self.changes += 1;
-        appender::append(&self.connection, table, rows)
+        appender::append(&self.connection, table, rows, u64::MAX).map_err(explained)
+    }
+
+    /// In commits of [`COMMIT_ROWS`] with a checkpoint after each: what a transaction has put into
+    /// the index of the key stays in memory until a checkpoint has written it, and not before that
+    /// can be evicted, so 10 million rows in one do not fit 64 MiB and the memory of two threads.
+    fn load_alone(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
+        let mut total = 0;
+        loop {
+            self.changes += 1;
+            self.begin(Access::Write)?;
+            let appended = appender::append(&self.connection, table, rows, COMMIT_ROWS);
+            let appended = appended.map_err(explained)?;
+            self.commit()?;
+            total += appended;
+            if appended < COMMIT_ROWS {
+                return Ok(total);
+            }
+            self.connection.batch("CHECKPOINT")?;
+        }
     }
 
     /// A short statement runs fastest on one thread, without handing work over; a long one on all.
@@ -111,6 +134,13 @@ impl Driver for Session {
             return Err(EngineError::unsupported(NAME, what));
         }
         self.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop)
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        let what = "a check of a database: none of its pragmas does it \
+                    (https://duckdb.org/docs/stable/configuration/pragmas); it compares each \
+                    block's checksum when it reads the block";
+        Err(EngineError::unsupported(NAME, what))
     }
 
     fn join(&self) -> Join {
@@ -147,8 +177,30 @@ impl Driver for Session {
 /// has it (<https://duckdb.org/docs/stable/connect/concurrency>, "optimistic concurrency control").
 #[cold]
 fn conflict(error: EngineError) -> Stopped {
+    if is_out_of_memory(&error) {
+        return Stopped::Engine(explained(error));
+    }
     match error.to_string().contains("TransactionContext Error") {
         true => Stopped::Conflict(error),
         false => Stopped::Engine(error),
     }
+}
+
+/// By the words of its [buffer manager](https://duckdb.org/docs/stable/guides/troubleshooting/oom_errors),
+/// which a commit hands on as an error of the transaction.
+fn is_out_of_memory(error: &EngineError) -> bool {
+    let text = error.to_string();
+    let words = ["Out of Memory Error", "failed to pin block", "could not allocate block"];
+    words.iter().any(|words| text.contains(words))
+}
+
+/// An error of a change, with what to do where the memory is used up.
+#[cold]
+fn explained(error: EngineError) -> EngineError {
+    if !is_out_of_memory(&error) {
+        return error;
+    }
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    EngineError::outgrown(NAME, "go on with it", first, "its memory_limit")
 }

@@ -3,8 +3,8 @@
 use embermark_skips::is_here;
 
 use super::*;
-use crate::Store;
-use crate::sql::{Param, ResultRow};
+use crate::sql::{Nullable, Param, ResultRow, Rows, SqlStore, SqlType, TableDef};
+use crate::{Scope, Store};
 
 /// A connection in memory, or none where the library is not here.
 fn connection() -> Option<Rc<Connection>> {
@@ -127,4 +127,69 @@ fn only_the_tiers_that_keep_a_commit_write_a_log() {
 #[test]
 fn a_path_becomes_a_literal() {
     assert_eq!(quoted(Path::new("/tmp/it's/x")), "'/tmp/it''s/x'");
+}
+
+/// A store in a folder, with a table of one number, its key; none where the library is not here.
+fn keyed(folder: &Path) -> Option<Box<dyn SqlStore>> {
+    if !is_here(&DuckDb) {
+        return None;
+    }
+    let options = OpenOptions::new(folder, Durability::Process, 64 << 20);
+    let Store::Sql(mut store) = DuckDb.open(&options).unwrap().store else {
+        panic!("no store of SQL")
+    };
+    store.batch("CREATE TABLE numbers (n BIGINT PRIMARY KEY)").unwrap();
+    Some(store)
+}
+
+static NUMBERS: TableDef =
+    TableDef { name: "numbers", columns: &[("n", SqlType::Big, Nullable::No)], key: &["n"] };
+
+/// So many numbers, and then what is none.
+struct Numbers(i64, i64, [Param<'static>; 1]);
+
+impl Rows for Numbers {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        self.0 += 1;
+        self.2 = [if self.0 <= self.1 { Param::Int(self.0) } else { Param::Text("none") }];
+        Some(&self.2)
+    }
+}
+
+#[test]
+fn a_long_load_is_committed_by_row_groups_and_a_transaction_around_it_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut store) = keyed(folder.path()) else { return };
+    let commit = store::COMMIT_ROWS as i64;
+    let numbers = || Numbers(0, commit + 100, [Param::Null]);
+    let count = |store: &mut dyn SqlStore| {
+        let statement = store.prepare("SELECT COUNT(*) FROM numbers").unwrap();
+        let mut counted = None;
+        let mut read = |row: &dyn ResultRow| row.int(0).map(|number| counted = number);
+        store.query(statement, &[], &mut read).unwrap();
+        counted
+    };
+    let loaded = store.within(Scope::Batch, |s| s.bulk_insert(&NUMBERS, &mut numbers()));
+    let error = loaded.unwrap_err().to_string();
+    assert!(error.contains("none"), "{error}");
+    assert_eq!(count(&mut *store), Some(0));
+    assert!(store.bulk_insert(&NUMBERS, &mut numbers()).is_err());
+    assert_eq!(count(&mut *store), Some(commit));
+    store.close().unwrap();
+}
+
+#[test]
+fn a_transaction_larger_than_the_memory_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut store) = keyed(folder.path()) else { return };
+    store.batch("SET memory_limit = '24MB'; SET threads = 1").unwrap();
+    let sql = "INSERT INTO numbers SELECT hash(i) >> 2 FROM range($1) r(i)";
+    let insert = store.prepare(sql).unwrap();
+    let error = store
+        .within(Scope::Batch, |store| store.run(insert, &[Param::Int(2_000_000)]))
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("a transaction larger than its memory_limit"), "{error}");
+    assert!(error.contains("--memory") && !error.contains('\n'), "{error}");
+    store.close().unwrap();
 }

@@ -14,7 +14,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -151,6 +151,12 @@ impl Lifecycle for HarperStore {
 
     fn crash_on_close(&mut self) -> Result<()> {
         Err(server::no_log(NAME))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        let what = "a check by a client: its operations API has none \
+                    (https://docs.harperdb.io/docs/developers/operations-api)";
+        Err(EngineError::unsupported(NAME, what))
     }
 
     fn join(&self) -> Join {

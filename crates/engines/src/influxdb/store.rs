@@ -8,7 +8,7 @@ use super::udp::Sender;
 use crate::row::Visit;
 use crate::series::{Point, Points, SeriesStore};
 use crate::server::{self, Server};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
 /// Points in a request: the manual's advice
 /// (<https://docs.influxdata.com/influxdb/v1.8/guides/write_data/>: 5,000 to 10,000 a batch).
@@ -99,6 +99,12 @@ impl Lifecycle for InfluxStore {
 
     fn crash_on_close(&mut self) -> Result<()> {
         Err(server::no_log(NAME))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        let what = "a check by a client: influx_inspect verify is a program that reads the files of \
+                    a shard (https://docs.influxdata.com/influxdb/v1.8/tools/influx_inspect/)";
+        Err(EngineError::unsupported(NAME, what))
     }
 
     fn join(&self) -> Join {

@@ -23,6 +23,7 @@ functions! {
     minor_version() -> c_int;
 
     options_set_create_if_missing(options: Handle, on: u8);
+    options_set_paranoid_checks(options: Handle, on: u8);
     options_set_write_buffer_size(options: Handle, bytes: usize);
     options_set_cache(options: Handle, cache: Handle);
     options_set_filter_policy(options: Handle, policy: Handle);

@@ -1,7 +1,7 @@
 //! An open database: opening it, and what is done with its keys.
 
 use std::ffi::{c_int, c_void};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{ptr, slice};
 
 use super::api::{self, Api};
@@ -20,11 +20,15 @@ pub(super) struct Options {
     pub filter_bits: c_int,
     /// Whether a write is synced before it returns.
     pub sync: bool,
+    /// Whether damage that is met is an error at once, wherever it is.
+    pub paranoid: bool,
 }
 
 /// The library's own functions, and what a database uses while it is open.
 pub(super) struct Own {
     pub api: &'static Api,
+    pub folder: PathBuf,
+    pub options: Options,
     _cache: Owned,
     _filter: Owned,
 }
@@ -45,11 +49,40 @@ pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
         let filter = (api.filterpolicy_create_bloom)(options.filter_bits);
         let filter = Owned::new(filter, api.filterpolicy_destroy);
         (api.options_set_create_if_missing)(all.raw, 1);
+        (api.options_set_paranoid_checks)(all.raw, u8::from(options.paranoid));
         (api.options_set_write_buffer_size)(all.raw, options.write_buffer);
         (api.options_set_cache)(all.raw, cache.raw);
         (api.options_set_filter_policy)(all.raw, filter.raw);
         let db = lib.call(&doing, |error| (api.open)(all.raw, path.as_ptr(), error))?;
-        Ok(Db::new(lib, db, options.sync, Own { api, _cache: cache, _filter: filter }))
+        let folder = folder.to_owned();
+        let own = Own { api, folder, options, _cache: cache, _filter: filter };
+        Ok(Db::new(lib, db, options.sync, own))
+    }
+}
+
+/// Many changes, which go in batches.
+pub(super) struct Changes<'a> {
+    db: &'a Db,
+    batch: Batch,
+    bytes: usize,
+}
+
+impl Changes<'_> {
+    /// Sets the value of a key, or removes the key; writes the batch where it is as large as four
+    /// write buffers: it lies in memory whole.
+    pub(super) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        self.db.set(&mut To::Batch(&mut self.batch), key, value)?;
+        self.bytes += key.len() + value.map_or(0, <[u8]>::len);
+        if self.bytes >= 4 * self.db.own.options.write_buffer {
+            self.db.write(&self.batch)?;
+            (self.batch, self.bytes) = (self.db.batch(), 0);
+        }
+        Ok(())
+    }
+
+    /// Writes the rest.
+    pub(super) fn finish(self) -> Result<()> {
+        self.db.write(&self.batch)
     }
 }
 
@@ -99,6 +132,11 @@ impl Db {
             }
         }
         Ok(())
+    }
+
+    /// Many changes.
+    pub(super) fn changes(&self) -> Changes<'_> {
+        Changes { db: self, batch: self.batch(), bytes: 0 }
     }
 
     /// Shows what was put into a batch.

@@ -31,12 +31,15 @@ pub(super) fn found(code: c_int, doing: &str) -> Result<bool> {
     if code == MDB_NOTFOUND { Ok(false) } else { check(code, doing).map(|()| true) }
 }
 
-/// The library's own words for a return code.
 #[cold]
 fn error(code: c_int, doing: &str) -> EngineError {
+    EngineError::failed(ID, doing, words(code))
+}
+
+/// The library's own words for a return code.
+pub(super) fn words(code: c_int) -> String {
     // SAFETY: returns a NUL-terminated string for any code, which is copied at once.
-    let message = unsafe { CStr::from_ptr(mdb_strerror(code)) };
-    EngineError::failed(ID, doing, message.to_string_lossy())
+    unsafe { CStr::from_ptr(mdb_strerror(code)) }.to_string_lossy().into_owned()
 }
 
 /// The library's version, `0.9.70`.

@@ -14,10 +14,11 @@ use embermark_model::Durability;
 
 use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
 use crate::{
-    Availability, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened,
-    Result, Scope, Store, TierSetting, TierTable,
+    Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
+    Opened, Result, Scope, Store, TierSetting, TierTable,
 };
 
+mod check;
 mod ffi;
 mod txn;
 
@@ -54,18 +55,27 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     tiers: TIERS,
     availability: || Availability::Ready { version: ffi::version() },
     open,
+    explained: &[],
     join: Some(join),
 };
 
+/// The tier's flags. Where memory is limited the database may be larger, and what the system reads
+/// ahead of a random read only takes room (<http://www.lmdb.tech/doc/group__mdb.html>,
+/// `MDB_NORDAHEAD`).
+const fn flags_of(options: &OpenOptions, set: u32) -> u32 {
+    if options.limit.is_some() { set | ffi::MDB_NORDAHEAD } else { set }
+}
+
 /// Opens or makes a database.
 fn open(options: &OpenOptions, &set: &u32) -> Result<Opened> {
-    let env = Arc::new(Env::open(&options.dir, set)?);
+    let env = Arc::new(Env::open(&options.dir, flags_of(options, set))?);
     let (flags, map, page) = env.facts()?;
     let on = |flag| if flags & flag != 0 { "on" } else { "off" }.to_owned();
     let settings = [
         ("MDB_NOSYNC", on(ffi::MDB_NOSYNC)),
         ("MDB_NOMETASYNC", on(ffi::MDB_NOMETASYNC)),
         ("MDB_WRITEMAP", on(ffi::MDB_WRITEMAP)),
+        ("MDB_NORDAHEAD", on(ffi::MDB_NORDAHEAD)),
         ("MDB_NOTLS", on(ffi::MDB_NOTLS)),
         ("MDB_NOLOCK", on(ffi::MDB_NOLOCK)),
         ("map size", format!("{map} bytes")),
@@ -81,7 +91,7 @@ fn open(options: &OpenOptions, &set: &u32) -> Result<Opened> {
 fn join(options: &OpenOptions, &set: &u32) -> Result<Store> {
     let file = options.dir.join("data.mdb");
     fs::metadata(&file).map_err(|error| EngineError::file(ID, "find", file, error))?;
-    let env = Arc::new(Env::open(&options.dir, set)?);
+    let env = Arc::new(Env::open(&options.dir, flags_of(options, set))?);
     Ok(Store::Kv(Box::new(Databases::of(env, options.dir.display().to_string(), 0)?)))
 }
 
@@ -125,6 +135,10 @@ impl Lifecycle for Databases {
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "recovery: it has no log to recover, and opens the same whatever came before";
         Err(EngineError::unsupported(ID, what))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        check::walk(&self.env)
     }
 
     /// By the library's own close, once no client has it open. It syncs nothing: a commit has,

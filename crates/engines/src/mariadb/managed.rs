@@ -137,7 +137,7 @@ fn configuration(options: &OpenOptions) -> Vec<String> {
     let pool = options.memory.max(LEAST_MEMORY);
     // A result in between that is larger goes to disk, whatever the cache: no less than the
     // default of 16 MiB, and of a large cache what is plenty.
-    let work = (options.memory / 4).clamp(16 * MIB, 64 * MIB);
+    let work = options.memory.clamp(16 * MIB, 64 * MIB);
     vec![
         // At start, because the way the log is written is chosen by it then, not by SET GLOBAL.
         format!("--innodb-flush-log-at-trx-commit={flush_log_at_trx_commit}"),

@@ -3,6 +3,7 @@
 
 mod api;
 mod batch;
+mod check;
 mod column;
 mod connection;
 mod dialect;

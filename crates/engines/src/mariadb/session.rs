@@ -9,12 +9,12 @@ use super::library::{Connector, LIBRARY};
 use super::load::load;
 use super::statement::Prepared;
 use super::target::Target;
-use super::{NAME, failed};
+use super::{NAME, check, failed};
 use crate::server::address::{self, Address};
 use crate::server::{self, Server};
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{ClientOpener, EngineError, Join, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
 
 /// A user of a server that is given may lack the right to a statement
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
@@ -143,7 +143,7 @@ impl Session {
     }
 
     /// The tables of the database, quoted.
-    fn tables(&mut self) -> Result<Vec<String>> {
+    pub fn tables(&mut self) -> Result<Vec<String>> {
         let sql = "SELECT table_name FROM information_schema.tables \
                    WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'";
         let rows: std::result::Result<Vec<[String; 1]>, _> = self.connection.rows(sql);
@@ -271,6 +271,10 @@ impl Driver for Session {
 
     fn crash_on_close(&mut self) -> Result<()> {
         Err(server::no_log(NAME))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        check::tables(self)
     }
 
     fn close(mut self) -> Result<()> {

@@ -8,8 +8,9 @@ use crate::{EngineError, Result};
 const NAMES: &str = "\
     innodb_flush_log_at_trx_commit innodb_flush_log_at_timeout innodb_doublewrite \
     innodb_flush_method innodb_log_file_buffering innodb_log_file_size innodb_io_capacity \
-    innodb_max_dirty_pages_pct_lwm log_bin sync_binlog innodb_buffer_pool_size \
-    innodb_log_buffer_size innodb_page_size aria_pagecache_buffer_size key_buffer_size \
+    innodb_max_dirty_pages_pct_lwm innodb_read_ahead_threshold log_bin sync_binlog \
+    innodb_buffer_pool_size innodb_log_buffer_size innodb_page_size \
+    aria_pagecache_buffer_size key_buffer_size \
     tmp_table_size max_heap_table_size sort_buffer_size join_buffer_size query_cache_type \
     performance_schema tx_isolation sql_mode collation_connection max_connections \
     skip_networking max_allowed_packet";

@@ -8,6 +8,7 @@
 mod answer;
 mod api;
 mod bson;
+mod check;
 mod client;
 mod command;
 mod elements;

@@ -20,6 +20,9 @@ const ADMIN: &CStr = c"admin";
 /// Room for a command without documents.
 const SMALL: usize = 128;
 
+/// The first version with clustered collections.
+const CLUSTERS_SINCE: [i64; 2] = [5, 3];
+
 /// How long what a killed client has begun may take to end.
 const UNDER_WAY: Duration = Duration::from_secs(30);
 
@@ -104,6 +107,15 @@ impl Session {
         rest(&mut command);
         let done = command.finish().and_then(|command| self.client.run(ADMIN, command));
         done.map_err(|e| failed(format!("run `{name}`"), &e))
+    }
+
+    /// Whether the server can keep documents in the order of their `_id`, in place of an index that
+    /// points at them (<https://www.mongodb.com/docs/v6.0/core/clustered-collections/>).
+    pub fn clusters(&mut self) -> Result<bool> {
+        let build = self.admin("buildInfo", |_| {})?;
+        let version = build.get("versionArray").and_then(Value::as_list);
+        let numbers = version.into_iter().flatten().map_while(|number| number.ok()?.1.as_integer());
+        Ok(numbers.take(CLUSTERS_SINCE.len()).ge(CLUSTERS_SINCE))
     }
 
     /// Runs a command that answers with documents of a collection, which `visit` is given one by

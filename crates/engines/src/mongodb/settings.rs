@@ -56,6 +56,9 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     }) {
         keep("defaultWriteConcern", concern.at("defaultWriteConcern"));
     }
+    if session.clusters()? {
+        settings.push(("clusteredIndex".to_owned(), as_set("keys of several fields")));
+    }
     let waits = TIERS.of(options.durability).set.waits(session.is_given);
     settings.push((CONCERN.to_owned(), as_set(format_args!("w: 1, j: {waits}"))));
     settings.push(("libmongoc".to_owned(), session.library.version.clone()));

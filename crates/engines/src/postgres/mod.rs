@@ -3,6 +3,7 @@
 
 mod answer;
 mod api;
+mod check;
 mod connection;
 mod copy;
 mod dialect;
@@ -20,7 +21,7 @@ mod value;
 
 use std::path::PathBuf;
 
-use embermark_model::Durability;
+use embermark_model::{Durability, Explained, StandsOut};
 
 use crate::server::{self, Server, program};
 use crate::{
@@ -32,6 +33,14 @@ use tier::TIERS;
 
 /// Its name in errors.
 const NAME: &str = "postgres";
+
+/// What its section in `docs/engines.md` says of connections.
+const EXPLAINED: &[Explained] = &[Explained {
+    how: StandsOut::Lag,
+    phases: &["open_close", "open"],
+    why: "a connection is a process of its own, forked and filled with the catalog",
+    section: "docs/engines.md#postgresql",
+}];
 
 /// The engine.
 pub(crate) struct Postgres;
@@ -60,6 +69,10 @@ impl Engine for Postgres {
 
     fn tier(&self, durability: Durability) -> Tier {
         TIERS.tier(durability)
+    }
+
+    fn explained(&self) -> &'static [Explained] {
+        EXPLAINED
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

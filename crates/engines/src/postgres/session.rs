@@ -11,11 +11,11 @@ use super::connection::Connection;
 use super::copy::Copy;
 use super::library::{LIBRARY, Libpq};
 use super::statement::Prepared;
-use super::{NAME, dialect, external};
+use super::{NAME, check, dialect, external};
 use crate::server::{self, Server, address};
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{ClientOpener, EngineError, Join, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
 
 /// In place of a schema's name: the whole database is ours.
 const WHOLE: &str = "-";
@@ -140,7 +140,7 @@ impl Session {
     }
 
     /// The tables of the schema, quoted where SQL needs it.
-    fn tables(&mut self) -> Result<Vec<String>> {
+    pub fn tables(&mut self) -> Result<Vec<String>> {
         let sql = "SELECT format('%I', relname) FROM pg_class \
                    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace";
         Ok(self.ask(sql)?.texts().into_iter().flatten().flatten().collect())
@@ -255,6 +255,10 @@ impl Driver for Session {
 
     fn crash_on_close(&mut self) -> Result<()> {
         Err(server::no_log(NAME))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        check::tables(self)
     }
 
     fn close(mut self) -> Result<()> {

@@ -9,7 +9,8 @@ use crate::sql_driver::Driver;
 const NAMES: &str = "\
     fsync synchronous_commit full_page_writes wal_sync_method wal_level max_wal_senders \
     max_wal_size checkpoint_timeout checkpoint_completion_target shared_buffers work_mem \
-    maintenance_work_mem effective_cache_size autovacuum jit max_parallel_workers_per_gather \
+    hash_mem_multiplier maintenance_work_mem effective_cache_size random_page_cost autovacuum \
+    jit max_parallel_workers_per_gather \
     max_connections listen_addresses data_checksums server_encoding lc_collate";
 
 /// A table made only to see how the tables of the tier are kept.

@@ -33,7 +33,7 @@ pub(super) struct Families {
 }
 
 impl Families {
-    fn all(&self) -> MutexGuard<'_, Vec<Arc<Family>>> {
+    pub(super) fn all(&self) -> MutexGuard<'_, Vec<Arc<Family>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,13 +1,10 @@
 //! RocksDB's library, opened once in a process, and what it says of itself: it has no function that
-//! tells its version or most of its options, but writes them beside each database
-//! (<https://github.com/facebook/rocksdb/wiki/RocksDB-Options-File>).
+//! tells its version, but writes it beside each database.
 
 use std::error::Error;
-use std::path::Path;
-use std::{fs, io};
 
 use super::api::Api;
-use super::db;
+use super::{db, options};
 use crate::library::{Loaded, Search};
 use crate::lsm::{self, Lib};
 
@@ -44,26 +41,7 @@ fn load() -> Result<RocksLib, String> {
 fn version(lib: Lib, api: &'static Api) -> Result<String, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     drop(db::open(lib, api, folder.path(), "create_if_missing=true", (true, false))?);
-    let written = written_options(folder.path())?;
+    let written = options::written(folder.path())?;
     let version = written.into_iter().find(|(name, _)| name == "rocksdb_version");
     Ok(version.ok_or("no options file tells it")?.1)
 }
-
-/// What the newest options file of a database says: what it really runs with. What is said of each
-/// column family stands there for each, that of the first (they are all alike) first.
-pub(super) fn written_options(folder: &Path) -> io::Result<Vec<(String, String)>> {
-    let mut newest = None;
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str());
-        let number = name.and_then(|name| name.strip_prefix("OPTIONS-")?.parse::<u64>().ok());
-        newest = newest.max(number.map(|number| (number, path)));
-    }
-    let (_, path) = newest.ok_or_else(|| io::Error::other("it wrote no options file"))?;
-    let text = fs::read_to_string(path)?;
-    let options = text.lines().filter_map(|line| line.trim().split_once('='));
-    Ok(options.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
-}
-
-#[cfg(test)]
-mod tests;

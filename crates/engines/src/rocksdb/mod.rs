@@ -2,32 +2,29 @@
 
 mod api;
 mod batch;
+mod check;
 mod db;
 mod library;
+mod options;
 
 use std::ffi::CString;
-use std::num::NonZero;
 use std::sync::Arc;
 
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
+use embermark_model::explained::{Explained, StandsOut};
 
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
 use crate::lsm::{Batch, Reads, To, Value};
 use crate::{
-    ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
-    TierSetting, TierTable, as_set,
+    Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
+    Scope, TierSetting, TierTable, as_set,
 };
 use db::{Families, Family};
-use library::{LIBRARY, written_options};
+use library::LIBRARY;
+use options::{Sizes, reported};
 
 const ID: &str = "rocksdb";
-/// Bytes of pairs in a file of a load: what the library itself makes its files' size by default.
-const FILE: usize = 64 << 20;
-/// What is reported of a database's options.
-const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_jobs bytes_per_sync \
-                        write_buffer_size compression level_compaction_dynamic_level_bytes \
-                        block_size filter_policy format_version";
 
 /// With a log or without, and whether it is synced, goes with each write and is not given back.
 const TIERS: TierTable<(bool, bool)> = TierTable {
@@ -56,20 +53,13 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
 const MANUAL: &str = "https://github.com/facebook/rocksdb/wiki/Basic-Operations#synchronous-writes";
 const WRITTEN_AT_ONCE: &[ReadBack] = &[("manual_wal_flush", &["false"])];
 
-/// The options of <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>. A
-/// quarter of the memory is for what was not yet written to tables, in all column families
-/// together; the rest is the cache of their blocks, indexes and filters.
-fn tuned(memory: u64) -> String {
-    let (buffers, cache) = (memory / 4, memory - memory / 4);
-    let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
-    format!(
-        "create_if_missing=true;max_background_jobs={cpus};bytes_per_sync=1048576;\
-         db_write_buffer_size={buffers};write_buffer_size={buffers};\
-         level_compaction_dynamic_level_bytes=true;block_based_table_factory={{block_size=16384;\
-         block_cache={cache};filter_policy=bloomfilter:10:false;\
-         cache_index_and_filter_blocks=true;pin_l0_filter_and_index_blocks_in_cache=true}}"
-    )
-}
+/// What its section in `docs/engines.md` says.
+const EXPLAINED: &[Explained] = &[Explained {
+    how: StandsOut::Lag,
+    phases: &["insert_count"],
+    why: "a bulk load writes, syncs and takes in a file, for one row too",
+    section: "docs/engines.md#rocksdb",
+}];
 
 /// The engine.
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
@@ -79,39 +69,39 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     tiers: TIERS,
     availability: || LIBRARY.availability(|library| library.version.clone()),
     open,
+    explained: EXPLAINED,
     join: None,
 };
 
 /// Opens or makes a database.
 fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     let (library, dir) = (LIBRARY.get()?, &options.dir);
-    let families = db::open(library.lib, library.api, dir, &tuned(options.memory), set)?;
-    let written = written_options(dir)
-        .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
-    let told = REPORTED.split(' ').filter_map(|name| {
-        let (_, value) = written.iter().find(|(written, _)| written == name)?;
-        Some((name, value.clone()))
-    });
+    let sizes = Sizes::of(options.memory);
+    let families = db::open(library.lib, library.api, dir, &sizes.options(), set)?;
+    let told =
+        reported(dir).map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
     let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
     let cache = ("block cache", format!("{cache} bytes"));
     let set = [("disableWAL", as_set(!set.0)), ("sync", as_set(set.1)), cache];
-    let (client, settings) = (Client::of(families.into()), set.into_iter().chain(told));
-    Ok(Opened::embedded(client, &*library.version, settings))
+    let client = Client::of(families.into(), sizes.file);
+    Ok(Opened::embedded(client, &*library.version, set.into_iter().chain(told)))
 }
 
 /// A client of an open database: its tables, and how it reads them.
 struct Client {
     families: Arc<Families>,
     tables: Vec<Arc<Family>>,
+    /// Bytes of pairs in a file of a load.
+    file: u64,
     reads: Reads,
     /// Empty outside of a scope, and kept: to make one costs 3 % of a small commit.
     batch: Batch,
 }
 
 impl Client {
-    fn of(families: Arc<Families>) -> Self {
+    fn of(families: Arc<Families>, file: u64) -> Self {
         let (reads, batch) = (families.db.reads(), families.db.batch());
-        Self { families, tables: Vec::new(), reads, batch }
+        Self { families, tables: Vec::new(), file, reads, batch }
     }
 }
 
@@ -134,14 +124,18 @@ impl Lifecycle for Client {
     /// The same database, with reads and writes of its own: threads share it without more ado
     /// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let families = Arc::clone(&self.families);
-        Ok(ClientOpener::kv(move || Ok(Self::of(families))))
+        let (families, file) = (Arc::clone(&self.families), self.file);
+        Ok(ClientOpener::kv(move || Ok(Self::of(families, file))))
     }
 
     /// Nothing to do: closing does not flush what has a log.
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "recovery in the tier `none`: without a log, what is in memory would be lost";
         if self.families.logged { Ok(()) } else { Err(EngineError::unsupported(ID, what)) }
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        check::checksums(&self.families)
     }
 
     /// What has no log is flushed before.
@@ -180,9 +174,9 @@ impl KvStore for Client {
         while next.is_some() {
             let mut file = family.file(files.len())?;
             let mut bytes = 0;
-            while let Some((key, value)) = next.filter(|_| bytes < FILE) {
+            while let Some((key, value)) = next.filter(|_| bytes < self.file) {
                 file.put(key, value)?;
-                bytes += key.len() + value.len();
+                bytes += (key.len() + value.len()) as u64;
                 rows += 1;
                 next = pairs.next();
             }
@@ -192,7 +186,7 @@ impl KvStore for Client {
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
-        let Self { families, tables, reads, batch } = self;
+        let Self { families, tables, reads, batch, .. } = self;
         let db = &families.db;
         let mut on = |reads: &Reads, to: To<'_>| {
             work(&mut Overlay::of(scope, Tables { tables, reads, to, found: None }))

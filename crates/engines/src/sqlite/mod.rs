@@ -4,6 +4,7 @@
 //! no half of it can be committed.
 
 mod bulk;
+mod check;
 mod dialect;
 mod statement;
 mod store;

@@ -69,6 +69,7 @@ impl Prepared {
     }
 
     /// Runs it and visits its rows.
+    #[inline]
     pub(super) fn query(
         &self,
         params: &[Param<'_>],
@@ -89,6 +90,7 @@ impl Prepared {
         unsafe { ffi::sqlite3_stmt_status(self.raw.as_ptr(), counter, 0) }
     }
 
+    #[inline]
     fn bind<'p>(&self, params: impl ExactSizeIterator<Item = Param<'p>>) -> Result<Running<'_>> {
         let running = Running(self);
         if params.len() != self.parameters {
@@ -139,6 +141,7 @@ impl Drop for Prepared {
 
 impl Running<'_> {
     /// Whether there is a further row.
+    #[inline]
     fn step(&self) -> Result<bool> {
         // SAFETY: the statement is alive and every parameter of it bound.
         match unsafe { ffi::sqlite3_step(self.0.raw.as_ptr()) } {
@@ -150,6 +153,7 @@ impl Running<'_> {
 }
 
 impl Drop for Running<'_> {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: the statement is alive. The code repeats what the last step said.
         unsafe { ffi::sqlite3_reset(self.0.raw.as_ptr()) };
@@ -157,53 +161,57 @@ impl Drop for Running<'_> {
 }
 
 impl Row<'_> {
-    /// The type of a column; the engine says NULL of a column that is not there.
-    fn kind(&self, column: usize) -> (*mut ffi::sqlite3_stmt, c_int, c_int) {
-        let raw = self.0.raw.as_ptr();
+    /// A column and its type; the engine says NULL of one that is not there. The value that it
+    /// gives must not be shared with another thread
+    /// (<https://www.sqlite.org/c3ref/column_blob.html>): a connection is not. Asked for once, it
+    /// saves the search for the column that `sqlite3_column_double` and its like repeat.
+    #[inline]
+    fn value(&self, column: usize) -> (*mut ffi::sqlite3_value, c_int) {
         let column = c_int::try_from(column).unwrap_or(c_int::MAX);
-        // SAFETY: the statement stands on a row; any column number is allowed.
-        (raw, column, unsafe { ffi::sqlite3_column_type(raw, column) })
+        // SAFETY: the statement stands on a row; any column number is allowed. The value stays until
+        // the next step, and the row is not given out beyond that.
+        unsafe {
+            let value = ffi::sqlite3_column_value(self.0.raw.as_ptr(), column);
+            (value, ffi::sqlite3_value_type(value))
+        }
     }
 
     #[cold]
-    fn is_no<T>(&self, column: c_int, wanted: &str) -> Result<T> {
+    fn is_no<T>(&self, column: usize, wanted: &str) -> Result<T> {
         Err(self.0.failed(&format!("column {column} of its result holds no {wanted}")))
     }
 }
 
 impl ResultRow for Row<'_> {
     fn int(&self, column: usize) -> Result<Option<i64>> {
-        match self.kind(column) {
-            (_, _, ffi::SQLITE_NULL) => Ok(None),
-            // SAFETY: the statement stands on a row.
-            (raw, column, ffi::SQLITE_INTEGER) => unsafe {
-                Ok(Some(ffi::sqlite3_column_int64(raw, column)))
-            },
-            (_, column, _) => self.is_no(column, "integer"),
+        match self.value(column) {
+            (_, ffi::SQLITE_NULL) => Ok(None),
+            // SAFETY: as in `value`.
+            (value, ffi::SQLITE_INTEGER) => Ok(Some(unsafe { ffi::sqlite3_value_int64(value) })),
+            _ => self.is_no(column, "integer"),
         }
     }
 
     fn float(&self, column: usize) -> Result<Option<f64>> {
-        match self.kind(column) {
-            (_, _, ffi::SQLITE_NULL) => Ok(None),
-            // SAFETY: the statement stands on a row.
-            (raw, column, ffi::SQLITE_FLOAT | ffi::SQLITE_INTEGER) => unsafe {
-                Ok(Some(ffi::sqlite3_column_double(raw, column)))
-            },
-            (_, column, _) => self.is_no(column, "number"),
+        match self.value(column) {
+            (_, ffi::SQLITE_NULL) => Ok(None),
+            (value, ffi::SQLITE_FLOAT | ffi::SQLITE_INTEGER) => {
+                // SAFETY: as in `value`.
+                Ok(Some(unsafe { ffi::sqlite3_value_double(value) }))
+            }
+            _ => self.is_no(column, "number"),
         }
     }
 
     fn text(&self, column: usize) -> Result<Option<&str>> {
-        match self.kind(column) {
-            (_, _, ffi::SQLITE_NULL) => Ok(None),
-            (raw, column, ffi::SQLITE_TEXT) => {
-                // SAFETY: the statement stands on a row, and the column is text, so that no
-                // conversion takes place: pointer and length are of the same text, which stays
-                // where it is until the next step, and the row is not given out beyond that.
+        match self.value(column) {
+            (_, ffi::SQLITE_NULL) => Ok(None),
+            (value, ffi::SQLITE_TEXT) => {
+                // SAFETY: as in `value`, and it is text, so that no conversion takes place: pointer
+                // and length are of the same text, which stays where it is until the next step.
                 let bytes = unsafe {
-                    let start = ffi::sqlite3_column_text(raw, column);
-                    let length = ffi::sqlite3_column_bytes(raw, column);
+                    let start = ffi::sqlite3_value_text(value);
+                    let length = ffi::sqlite3_value_bytes(value);
                     if start.is_null() {
                         return Err(self.0.failed("out of memory"));
                     }
@@ -211,7 +219,7 @@ impl ResultRow for Row<'_> {
                 };
                 str::from_utf8(bytes).map(Some).or_else(|_| self.is_no(column, "valid UTF-8"))
             }
-            (_, column, _) => self.is_no(column, "text"),
+            _ => self.is_no(column, "text"),
         }
     }
 }

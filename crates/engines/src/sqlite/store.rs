@@ -8,11 +8,11 @@ use rusqlite::{Connection, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
-use super::{Client, FILE, LOCKED, NAME, bulk, connect, is_locked};
+use super::{Client, FILE, LOCKED, NAME, bulk, check, connect, is_locked};
 use crate::clients::PATIENCE;
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{ClientOpener, EngineError, Join, OpenOptions, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, OpenOptions, Result, Store};
 
 /// A connection in this process, and the statements of its transactions.
 pub(super) struct Session {
@@ -66,6 +66,7 @@ impl Driver for Session {
         Prepared::new(&self.connection, sql)
     }
 
+    #[inline]
     fn run(
         &mut self,
         statement: &mut Prepared,
@@ -129,6 +130,10 @@ impl Driver for Session {
         }
         let set = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         set.map_err(|e| EngineError::failed(NAME, "leave its log as it is", e)).map(drop)
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        check::integrity(&self.connection)
     }
 
     fn join(&self) -> Join {

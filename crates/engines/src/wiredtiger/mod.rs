@@ -4,6 +4,7 @@
 
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
+use embermark_model::explained::{Explained, StandsOut};
 
 use crate::{Embedded, TierSetting, TierTable};
 
@@ -48,6 +49,14 @@ const fn row(keeps: Durability, set: Parts, words: &'static str) -> TierSetting<
     TierSetting::of(keeps, set, words, manual).reads(set)
 }
 
+/// What its section in `docs/engines.md` says.
+const EXPLAINED: &[Explained] = &[Explained {
+    how: StandsOut::Lag,
+    phases: &["insert_count"],
+    why: "a bulk load makes the table anew and ends in a checkpoint, for one row too",
+    section: "docs/engines.md#wiredtiger",
+}];
+
 /// The engine.
 pub(crate) static ENGINE: Embedded<Parts> = Embedded {
     id: ID,
@@ -56,5 +65,6 @@ pub(crate) static ENGINE: Embedded<Parts> = Embedded {
     tiers: TIERS,
     availability: store::availability,
     open: store::open,
+    explained: EXPLAINED,
     join: None,
 };

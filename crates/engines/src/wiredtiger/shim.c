@@ -113,3 +113,33 @@ int ember_wt_remove(WT_CURSOR *cursor, struct bytes key)
 	give_key(cursor, key);
 	return plain(cursor->remove(cursor));
 }
+
+/* What a session says of itself, passed on. */
+struct listener {
+	WT_EVENT_HANDLER handler;
+	void (*tell)(void *to, const char *message);
+	void *to;
+};
+
+static int told(WT_EVENT_HANDLER *handler, WT_SESSION *session, int error, const char *message)
+{
+	struct listener *listener = (struct listener *)handler;
+	(void)session;
+	(void)error;
+	listener->tell(listener->to, message);
+	return 0;
+}
+
+/* In a session of its own, whose errors are told as they come. */
+int ember_wt_verify(WT_CONNECTION *connection, const char *uri,
+    void (*tell)(void *, const char *), void *to)
+{
+	struct listener listener = { { .handle_error = told }, tell, to };
+	WT_SESSION *session;
+	int rc = connection->open_session(connection, &listener.handler, NULL, &session), ended;
+	if (rc != 0)
+		return rc;
+	rc = session->verify(session, uri, NULL);
+	ended = session->close(session, NULL);
+	return rc != 0 ? rc : ended;
+}

@@ -1,5 +1,6 @@
 //! The store over the connection's tables.
 
+mod check;
 mod ffi;
 mod settings;
 mod tree;
@@ -14,7 +15,8 @@ use super::{ID, Parts};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{
-    Availability, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
+    Availability, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
+    Scope, as_set,
 };
 use ffi::{Connection, Refusal, Session};
 use tree::{Cursors, Tree};
@@ -23,16 +25,27 @@ pub(super) fn availability() -> Availability {
     Availability::Ready { version: ffi::version() }
 }
 
+/// Bytes of a leaf page on disk: as shipped, 32 KiB, unless fewer than 16,384 of them make the
+/// cache; 4 KiB, the unit of allocation, at least. A transaction of some thousand changes at random
+/// places changes as many pages, which have to fit the cache until it commits, and a read that
+/// misses the cache reads a page
+/// (<https://source.wiredtiger.com/mongodb-4.2/tune_page_size_and_comp.html>).
+fn leaf_page(memory: u64) -> u64 {
+    (memory / 16_384).next_power_of_two().clamp(4 << 10, 32 << 10)
+}
+
 /// Opens or makes a database.
 pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     // The library takes a megabyte at least.
     let mut config = format!("create,cache_size={}", options.memory.max(1 << 20));
     set.iter().for_each(|(name, values)| config.extend([",", name, "=", values[0]]));
-    let connection = Connection::open(&options.dir, &config)?;
+    let leaf = leaf_page(options.memory);
+    let connection = Connection::open(&options.dir, &config, leaf)?;
     let trees = Trees::new(&connection, options.durability != Durability::None)?;
     let created = settings::created_with(&options.dir)?;
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
     let settings = settings.map(|(name, value)| (name.as_str(), value.clone()));
+    let settings = settings.chain([("leaf_page_max", as_set(leaf))]);
     Ok(Opened::embedded(trees, ffi::version(), settings))
 }
 
@@ -79,6 +92,13 @@ impl Lifecycle for Trees {
         Err(EngineError::unsupported(ID, what))
     }
 
+    fn check(&mut self) -> Result<Checked> {
+        // The library refuses tables with changes that no checkpoint has
+        // (<https://source.wiredtiger.com/11.3.1/error_handling.html>, "EBUSY errors").
+        self.maintain()?;
+        check::verify(&self.session, &mut self.trees)
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         drop(self.trees);
         self.session.close()
@@ -107,7 +127,7 @@ impl KvStore for Trees {
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { trees, session, .. } = self;
-        let mut scoped = Scoped { trees, scope, standing: None };
+        let mut scoped = Scoped { trees, scope, is_alone: session.is_alone(), standing: None };
         match scope {
             Scope::Snapshot | Scope::Batch => session.within(|| work(&mut scoped)),
             Scope::PerOperation => {
@@ -122,6 +142,8 @@ impl KvStore for Trees {
 struct Scoped<'a> {
     trees: &'a mut [Tree],
     scope: Scope,
+    /// Whether no other client is there.
+    is_alone: bool,
     /// The table whose cursor stands on what was read last, outside of a transaction.
     standing: Option<Table>,
 }
@@ -155,19 +177,22 @@ impl Scoped<'_> {
         if self.scope == Scope::Snapshot {
             return Err(EngineError::read_only(ID));
         }
-        let (alone, cursors) = (self.scope == Scope::PerOperation, self.next(table, stands)?);
-        let refused = |refusal: &Refusal| alone && refusal.is_conflict();
-        again_if(refused, || change(cursors)).map_err(Refusal::into_error)
+        let (by_itself, is_alone) = (self.scope == Scope::PerOperation, self.is_alone);
+        let cursors = self.next(table, stands)?;
+        let refused = |refusal: &Refusal| by_itself && refusal.is_conflict();
+        again_if(refused, || change(cursors)).map_err(|refusal| refusal.in_transaction(is_alone))
     }
 }
 
 impl Operations for Scoped<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.next(table, true)?.get(key).map_err(Refusal::into_error)
+        let is_alone = self.is_alone;
+        self.next(table, true)?.get(key).map_err(|refusal| refusal.in_transaction(is_alone))
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        self.next(table, false)?.other.walk(range, visit).map_err(Refusal::into_error)
+        let (is_alone, cursors) = (self.is_alone, self.next(table, false)?);
+        cursors.other.walk(range, visit).map_err(|refusal| refusal.in_transaction(is_alone))
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
@@ -187,3 +212,6 @@ impl Operations for Scoped<'_> {
         self.change(table, false, |cursors| cursors.other.remove(key))
     }
 }
+
+#[cfg(test)]
+mod tests;

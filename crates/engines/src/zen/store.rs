@@ -13,7 +13,9 @@ use super::settings;
 use super::table::IsamTable;
 use super::tier::{Mode, TIERS};
 use crate::kv::{KvStore, Pairs, Table, TableDef, Work};
-use crate::{ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope};
+use crate::{
+    Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result, Scope,
+};
 
 /// A session, and the files it has open.
 pub(super) struct Isam {
@@ -141,6 +143,11 @@ impl Lifecycle for Isam {
 
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "recovery with a session: the engine recovers when the engine starts";
+        Err(EngineError::unsupported(NAME, what))
+    }
+
+    fn check(&mut self) -> Result<Checked> {
+        let what = "a check by a client: the Btrieve 2 interface has none";
         Err(EngineError::unsupported(NAME, what))
     }
 

@@ -179,8 +179,8 @@ static FACTS: [Facts; 5] = [
         settings: &[
             ("innodb_buffer_pool_size", "33554432"),
             ("innodb_log_file_size", "100663296"),
-            ("tmp_table_size", "16777216"),
-            ("max_heap_table_size", "16777216"),
+            ("tmp_table_size", "33554432"),
+            ("max_heap_table_size", "33554432"),
             ("log_bin", "OFF"),
             ("skip_networking", "ON"),
         ],

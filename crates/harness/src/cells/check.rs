@@ -1,17 +1,29 @@
 //! Whether a plan makes sense.
 
+use std::path::Path;
+
 use embermark_engines::Kind;
+use embermark_model::MemoryLimit;
 use embermark_model::choice;
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_workloads::{Info as WorkloadInfo, machine};
 
 use super::{distinct, sharing};
+use crate::machine::System;
 use crate::{Catalog, HarnessError};
+
+/// The least limit of memory.
+const LEAST_MEMORY: MemoryLimit = MemoryLimit(16 << 20);
 
 /// Every number must be of use.
 pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
     let too_fast = matches!(plan.rate, Rate::PerSecond(rate) if rate > machine::FASTEST);
     let (runs, warmup_runs) = (plan.runs, plan.warmup_runs);
+    let memory = System::here().machine(Path::new("/")).memory_bytes.unwrap_or(u64::MAX);
+    let limits = || plan.memory_limits.iter().flatten();
+    let too_much = limits().find(|limit| limit.0 > memory).map(|limit| {
+        format!("a limit of {limit} is none: this machine has {} MiB of memory", memory >> 20)
+    });
     let too_few = format!(
         "{runs} runs of which the first {warmup_runs} warm up leave none to count: give at least {} \
          runs",
@@ -51,6 +63,11 @@ pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
             plan.timeout_ms == Some(0),
             "a time-out of 0 leaves no time for a trial: give a longer one",
         ),
+        (
+            limits().any(|limit| *limit < LEAST_MEMORY),
+            "no engine works in so little memory: give a limit of at least 16MiB",
+        ),
+        (too_much.is_some(), too_much.as_deref().unwrap_or_default()),
         (plan.memory_bytes == 0, "0 bytes of cache memory: give at least 1 MiB"),
     ];
     let problem = problems.into_iter().find(|(is, _)| *is);
@@ -85,6 +102,14 @@ pub(super) fn names(
         return Err(HarnessError::Plan(format!(
             "none of the workloads has a highest rate to look for: leave out --rate max, or run {}",
             with.join(", ")
+        )));
+    }
+    if plan.cold && workloads.iter().all(|workload| !workload.cold) {
+        let with = catalog.workloads.iter().map(|w| w.info()).filter(|info| info.cold);
+        return Err(HarnessError::Plan(format!(
+            "reads of {} cannot be cold: leave out --cold, or run {}",
+            workloads.iter().map(|info| info.id).collect::<Vec<_>>().join(", "),
+            with.map(|info| info.id).collect::<Vec<_>>().join(", ")
         )));
     }
     sharing::check(plan, catalog, workloads)?;

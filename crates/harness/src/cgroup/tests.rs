@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use super::*;
 
 const MOUNTS: &str = "27 1 254:0 / / rw - ext4 /dev/vda rw\n\
@@ -20,22 +18,26 @@ fn tree(controllers: &str) -> tempfile::TempDir {
     tree
 }
 
-fn asked() -> Emulated {
+fn asked() -> Limits {
     let limit = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    let limits = [limit("memory.max", "1073741824"), limit("cpu.max", "16000 10000")];
-    Emulated { device: "pi3".to_owned(), limits: BTreeMap::from(limits) }
+    Limits::from([limit("memory.max", "1073741824"), limit("cpu.max", "16000 10000")])
+}
+
+fn open(tree: &tempfile::TempDir, superuser: bool) -> Result<Hierarchy, String> {
+    Hierarchy::open(&System::at(tree.path()), superuser, "id", &["cpu", "memory"])
 }
 
 #[test]
 fn the_superusers_group_lies_below_the_root_and_has_the_limits() {
     let tree = tree("cpuset cpu io memory pids\n");
-    let cgroup = Cgroup::create(&System::at(tree.path()), true, "id", &asked()).unwrap();
+    let hierarchy = open(&tree, true).unwrap();
+    let cgroup = hierarchy.group("", &asked()).unwrap();
     let read =
         |file: &str| fs::read_to_string(tree.path().join("sys/fs/cgroup").join(file)).unwrap();
     assert_eq!(read("cgroup.subtree_control"), "+cpu +memory +io");
     assert_eq!(read("embermark-id/memory.max"), "1073741824");
     assert_eq!(read("embermark-id/cpu.max"), "16000 10000");
-    assert_eq!(cgroup.emulated, asked());
+    assert_eq!(cgroup.limits, asked());
     cgroup.add(4711).unwrap();
     assert_eq!(read("embermark-id/cgroup.procs"), "4711");
 }
@@ -43,22 +45,21 @@ fn the_superusers_group_lies_below_the_root_and_has_the_limits() {
 #[test]
 fn a_user_leaves_the_group_that_was_given_to_him_and_comes_back() {
     let tree = tree("cpu memory\n");
-    let cgroup = Cgroup::create(&System::at(tree.path()), false, "id", &asked()).unwrap();
+    let hierarchy = open(&tree, false).unwrap();
+    let group = hierarchy.group("", &asked()).unwrap();
     let own = tree.path().join("sys/fs/cgroup/user/run.scope");
     let read = |file: &str| fs::read_to_string(own.join(file)).unwrap();
     let pid = std::process::id().to_string();
     assert_eq!(read("embermark-id-parent/cgroup.procs"), pid);
     assert_eq!(read("cgroup.subtree_control"), "+cpu +memory");
     assert!(own.join("embermark-id/memory.max").exists());
-    drop(cgroup);
+    drop((group, hierarchy));
     assert_eq!(read("cgroup.procs"), pid);
 }
 
 #[test]
 fn where_limits_cannot_be_set_it_is_refused_with_the_reason_and_the_way_out() {
-    let refusal = |tree: &tempfile::TempDir| {
-        Cgroup::create(&System::at(tree.path()), true, "id", &asked()).unwrap_err()
-    };
+    let refusal = |tree: &tempfile::TempDir| open(tree, true).unwrap_err();
     let text = refusal(&tree("hugetlb\n"));
     assert!(text.contains("no controller 'cpu' (it has: hugetlb)"), "{text}");
     assert!(text.contains("run as root, or inside 'systemd-run"), "{text}");
@@ -76,7 +77,34 @@ fn a_limit_on_storage_that_the_kernel_does_not_take_is_left_out_and_not_told() {
     let tree = tree("cpu memory\n");
     fs::create_dir_all(tree.path().join("sys/fs/cgroup/embermark-id/io.max")).unwrap();
     let mut asked = asked();
-    asked.limits.insert("io.max".to_owned(), "8:0 wbps=1".to_owned());
-    let cgroup = Cgroup::create(&System::at(tree.path()), true, "id", &asked).unwrap();
-    assert_eq!(cgroup.emulated.limits.len(), 2);
+    asked.insert("io.max".to_owned(), "8:0 wbps=1".to_owned());
+    let cgroup = open(&tree, true).unwrap().group("", &asked).unwrap();
+    assert_eq!(cgroup.limits.len(), 2);
+}
+
+#[test]
+fn a_group_of_memory_alone_needs_no_other_controller() {
+    let tree = tree("memory\n");
+    let system = System::at(tree.path());
+    let hierarchy = Hierarchy::open(&system, true, "id", &["memory"]).unwrap();
+    let asked = Limits::from([("memory.max".to_owned(), "268435456".to_owned())]);
+    let group = hierarchy.group("-trial", &asked).unwrap();
+    assert!(group.dirs[0].ends_with("sys/fs/cgroup/embermark-id-trial"));
+    assert_eq!(group.limits, asked);
+}
+
+#[test]
+fn what_a_group_came_to_is_read_by_the_names_of_either_version() {
+    for (peak, events) in
+        [("memory.peak", "memory.events"), ("memory.max_usage_in_bytes", "memory.oom_control")]
+    {
+        let tree = tree("cpu memory\n");
+        let group = open(&tree, true).unwrap().group("", &asked()).unwrap();
+        assert_eq!((group.peak_bytes(), group.was_out_of_memory()), (None, false));
+        fs::write(group.dirs[0].join(peak), "4096\n").unwrap();
+        fs::write(group.dirs[0].join(events), "oom 3\noom_kill 0\n").unwrap();
+        assert_eq!((group.peak_bytes(), group.was_out_of_memory()), (Some(4096), false));
+        fs::write(group.dirs[0].join(events), "oom 3\noom_kill 1\n").unwrap();
+        assert!(group.was_out_of_memory());
+    }
 }

@@ -6,59 +6,55 @@
 
 use std::path::PathBuf;
 
-use embermark_model::result::Emulated;
-
-use super::Cgroup;
+use super::{Hierarchy, Limit, Limits};
 use crate::machine::System;
 
-/// A file of a controller, and what is written to it.
-type Limit = (&'static str, String);
-
-/// Groups with the limits asked for, one of each controller.
-pub(super) fn create(
+/// The place for groups, one of each controller.
+pub(super) fn open(
     system: &System,
     superuser: bool,
     run_id: &str,
-    asked: &Emulated,
-) -> Result<Cgroup, String> {
+    controllers: &[&'static str],
+) -> Result<Hierarchy, String> {
     let mounts = system.text("proc/self/mountinfo").unwrap_or_default();
     let groups = system.text("proc/self/cgroup").unwrap_or_default();
-    let mut this = Cgroup::of(asked);
-    for (controller, limits) in [("memory", memory(asked)), ("cpu", cpu(asked)?)] {
+    let base = |controller: &&'static str| {
         let mount = mounted(&mounts, controller)
             .ok_or_else(|| format!("no cgroup v1 hierarchy has the controller '{controller}'"))?;
         let own = if superuser { "" } else { own(&groups, controller).unwrap_or_default() };
-        let dir = system.path(mount).join(own.trim_start_matches('/'));
-        let dir = dir.join(format!("embermark-{run_id}"));
-        // Two controllers may share a hierarchy.
-        if !this.dirs.contains(&dir) {
-            this.make(&dir)?;
-        }
-        for (name, limit) in limits {
-            // Swap is counted only where the kernel was told to.
-            this.limit(&dir, name, &limit, name.contains("memsw"))?;
-        }
-    }
-    Ok(this)
+        Ok((*controller, system.path(mount).join(own.trim_start_matches('/'))))
+    };
+    let bases: Result<Vec<_>, String> = controllers.iter().map(base).collect();
+    Ok(Hierarchy { bases: bases?, name: format!("embermark-{run_id}"), files, parked: None })
+}
+
+fn files(asked: &Limits) -> Result<Vec<Limit>, String> {
+    let mut files = memory(asked);
+    files.extend(cpu(asked)?);
+    Ok(files)
+}
+
+fn limit(controller: &'static str, file: &str, value: &str) -> Limit {
+    // Swap is counted only where the kernel was told to.
+    let optional = file.contains("memsw");
+    Limit { controller, file: file.to_owned(), value: value.to_owned(), optional }
 }
 
 /// In this order: memory with swap may not be less than memory.
-fn memory(asked: &Emulated) -> Vec<Limit> {
-    let of = |name: &str| asked.limits.get(name);
-    let whole = of("memory.max").map(|limit| ("memory.limit_in_bytes", limit.clone()));
-    let swapless = of("memory.swap.max").filter(|limit| *limit == "0");
-    let swap = swapless.and(of("memory.max"));
-    whole
-        .into_iter()
-        .chain(swap.map(|limit| ("memory.memsw.limit_in_bytes", limit.clone())))
-        .collect()
+fn memory(asked: &Limits) -> Vec<Limit> {
+    let Some(most) = asked.get("memory.max") else { return Vec::new() };
+    let mut files = vec![limit("memory", "memory.limit_in_bytes", most)];
+    if asked.get("memory.swap.max").is_some_and(|swap| swap == "0") {
+        files.push(limit("memory", "memory.memsw.limit_in_bytes", most));
+    }
+    files
 }
 
-fn cpu(asked: &Emulated) -> Result<Vec<Limit>, String> {
-    let Some(limit) = asked.limits.get("cpu.max") else { return Ok(Vec::new()) };
+fn cpu(asked: &Limits) -> Result<Vec<Limit>, String> {
+    let Some(most) = asked.get("cpu.max") else { return Ok(Vec::new()) };
     let (quota, period) =
-        limit.split_once(' ').ok_or_else(|| format!("'{limit}' is no limit of CPU time"))?;
-    Ok(vec![("cpu.cfs_period_us", period.to_owned()), ("cpu.cfs_quota_us", quota.to_owned())])
+        most.split_once(' ').ok_or_else(|| format!("'{most}' is no limit of CPU time"))?;
+    Ok(vec![limit("cpu", "cpu.cfs_period_us", period), limit("cpu", "cpu.cfs_quota_us", quota)])
 }
 
 /// Where a controller's hierarchy is mounted, from `proc_pid_mountinfo(5)`.

@@ -2,8 +2,15 @@ use super::*;
 
 #[test]
 fn a_name_with_blanks_and_brackets_does_not_shift_the_fields() {
-    let line = "42 (a) b (c) S 7 42 42 0 -1 0 0 0 0 0 11 22 33 44 20 0 1 0 99 0 0";
-    let expected = Stat { parent: 7, zombie: false, own_ticks: 33, children_ticks: 77 };
+    let line = "42 (a) b (c) S 7 42 42 0 -1 0 1 2 3 4 11 22 33 44 20 0 1 0 99 0 0";
+    let expected = Stat {
+        parent: 7,
+        zombie: false,
+        own_ticks: 33,
+        children_ticks: 77,
+        minor_faults: 3,
+        major_faults: 7,
+    };
     assert_eq!(parse(line), Some(expected));
     assert_eq!(parse("42 (cut"), None);
 }

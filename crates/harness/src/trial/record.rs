@@ -4,6 +4,7 @@ use embermark_model::Status;
 use embermark_model::result::{PhaseResult, Trial};
 
 use super::memory::Samples;
+use crate::explaining::{TracedProcess, of_traced};
 use crate::progress::Progress;
 use crate::protocol::{Event, Job};
 
@@ -16,6 +17,8 @@ pub(super) struct Record {
     ready: bool,
     server: Option<u32>,
     memory: Samples,
+    /// Of the run that is about to end.
+    traced: Option<Vec<TracedProcess>>,
     /// The worker said that it has finished.
     pub finished: bool,
     /// The worker said that it cannot go on.
@@ -36,7 +39,11 @@ impl Record {
                     progress.phase(&phase.phase, run + 1, job.plan.runs);
                 }
             }
+            Event::Traced { processes } => self.traced = Some(processes),
             Event::Run { mut run, between } => {
+                if let Some(processes) = self.traced.take() {
+                    run.explained = Some(of_traced(&processes, self.server, run.ops));
+                }
                 run.engine.mean_bytes =
                     between.and_then(|(began, ended)| self.memory.mean(began, ended));
                 if let Some(phase) = &mut self.open_phase {

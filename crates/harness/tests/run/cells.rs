@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use embermark_harness::cells::planned;
 use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::{Durability, Scale, ServerUrl, Status};
+use embermark_model::{Durability, MemoryLimit, Scale, ServerUrl, Status};
 
 use crate::toy::CATALOG;
 
@@ -17,6 +17,7 @@ crate::tests!(
     phases_can_be_chosen,
     unknown_names_are_answered_with_the_nearest,
     plans_that_make_no_sense_are_refused,
+    each_limit_of_memory_has_cells_of_its_own_and_no_reference_takes_part,
 );
 
 /// Two runs of one trial, 100 rows.
@@ -42,6 +43,8 @@ pub fn plan(engines: &[&str]) -> Plan {
         as_published: false,
         window_ms: None,
         warm_up_ms: None,
+        memory_limits: Vec::new(),
+        cold: false,
         rate: Rate::default(),
         clients: 1,
         target_rate: None,
@@ -121,6 +124,30 @@ fn where_a_plan_leaves_it_open_a_workload_has_scales_and_variants_of_its_own() {
     assert_eq!(names(&plan), ["good squares 7 process other", "good squares 8 process other"]);
 }
 
+fn each_limit_of_memory_has_cells_of_its_own_and_no_reference_takes_part() {
+    let mut plan = plan(&["good", "null"]);
+    plan.memory_limits = vec![None, Some(MemoryLimit(64 << 20)), None];
+    let cells = planned(&plan, &CATALOG).unwrap();
+    let names: Vec<String> = cells.iter().map(|cell| cell.id.to_string()).collect();
+    assert_eq!(
+        names,
+        [
+            "good squares 100 process single",
+            "null squares 100 process single",
+            "good squares 100 within 64 MiB process single",
+            "null squares 100 within 64 MiB process single",
+        ]
+    );
+    assert_eq!(cells[2].id.slug(), "good-squares-100-within-64-MiB-process-single");
+    let skipped: Vec<bool> = cells.iter().map(|cell| cell.skip.is_some()).collect();
+    assert_eq!(skipped, [false, false, false, true]);
+    // Of a server that somebody else runs it cannot be limited.
+    plan.engines = vec!["server".into()];
+    plan.urls.insert("server".into(), ServerUrl::new("toy://elsewhere".into()));
+    let skip = planned(&plan, &CATALOG).unwrap()[1].skip.clone().unwrap();
+    assert_eq!(skip.status, Status::Unsupported);
+}
+
 fn phases_can_be_chosen() {
     let mut plan = plan(&["good"]);
     plan.phases = Some(vec!["read".into()]);
@@ -156,7 +183,10 @@ fn unknown_names_are_answered_with_the_nearest() {
 
 fn plans_that_make_no_sense_are_refused() {
     type Change = fn(&mut Plan);
-    let changes: [(Change, &str); 7] = [
+    let changes: [(Change, &str); 10] = [
+        (|plan| plan.memory_limits.push(Some(MemoryLimit(1 << 20))), "at least 16MiB"),
+        (|plan| plan.memory_limits.push(Some(MemoryLimit(1 << 60))), "this machine has"),
+        (|plan| plan.cold = true, "reads of squares cannot be cold"),
         (|plan| plan.accepted_licences.push("good".into()), "need not be accepted"),
         (|plan| plan.data = DataSource::File("rows.txt".into()), "makes its own rows"),
         (|plan| plan.engines.clear(), "no engine"),

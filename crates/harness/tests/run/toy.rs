@@ -326,6 +326,7 @@ impl Workload for Squares {
             published: Protocol::of(&[7, 8], &["other"]),
             reads_files: false,
             lasts: false,
+            cold: false,
             searches: &[],
             points: &[],
         }

@@ -9,7 +9,7 @@ use embermark_harness::progress::{Progress, Silent};
 use embermark_harness::{HarnessError, Interrupt, RunOptions, WorkerCommand, interrupt, journal};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, DiskSize, PhaseResult, ResultFile, Run, Trial};
-use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_model::{CellId, Durability, MemoryLimit, Scale, Status};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -40,6 +40,7 @@ crate::tests!(
     an_engine_that_fails_at_times_is_failed_and_not_fast,
     a_load_says_how_many_bytes_it_put_in_and_how_long_the_database_took_for_maintenance,
     an_engine_that_leaks_is_seen_by_its_memory,
+    who_takes_more_memory_than_its_limit_is_killed_and_the_others_go_on,
     an_engine_that_opens_slowly_is_seen_by_its_opening_and_not_in_its_phases,
     the_floor_is_measured_whatever_the_null_engine_answers,
 );
@@ -528,6 +529,27 @@ fn an_engine_that_leaks_is_seen_by_its_memory() {
         assert!(mean > 500_000 && mean <= peak + 100_000, "mean {mean}, peak {peak}");
     }
     assert_eq!(phase(&result, "slow", "total").runs[0].engine.mean_bytes, None);
+}
+
+fn who_takes_more_memory_than_its_limit_is_killed_and_the_others_go_on() {
+    let out = Out::new();
+    let mut plan = plan(&["leaking", "good"]);
+    plan.memory_limits = vec![Some(MemoryLimit(64 << 20))];
+    let result = run(&plan, &out.options()).unwrap();
+    let (status, why) = reason(&result, "leaking");
+    if status == Status::Unsupported {
+        assert!(why.contains("run as root"), "{why}");
+        return embermark_skips::skipped("control groups", why);
+    }
+    assert_eq!(status, Status::Failed);
+    assert!(why.starts_with("killed: out of memory within 64 MiB; "), "{why}");
+    assert!(why.contains("phase read"), "{why}");
+    let good = cell(&result, "good");
+    assert_eq!(good.status, Status::Ok);
+    let [leaked, peak] = ["leaking", "good"]
+        .map(|engine| cell(&result, engine).trials[0].limited_peak_bytes.unwrap());
+    // Its rows and the harness's own were there before, and are not counted.
+    assert!(peak < 16 << 20 && (60 << 20..=64 << 20).contains(&leaked), "{peak}, {leaked}");
 }
 
 fn an_engine_that_opens_slowly_is_seen_by_its_opening_and_not_in_its_phases() {

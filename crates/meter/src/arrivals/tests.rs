@@ -57,3 +57,17 @@ fn clients_take_turns() {
     assert_eq!(ArrivalSchedule::of(1_000, 4, 0), ArrivalSchedule { first_ns: 0.0, every_ns: 4e6 });
     assert_eq!(ArrivalSchedule::of(1_000, 4, 3), ArrivalSchedule { first_ns: 3e6, every_ns: 4e6 });
 }
+
+#[test]
+fn parts_of_an_open_loop_keep_to_one_schedule() {
+    let mut meter = Meter::new(None);
+    meter.set_schedule(Some(ArrivalSchedule::of(1_000, 1, 0)));
+    meter.start();
+    for part in [0..10, 10..20, 20..30] {
+        assert_eq!(meter.part::<Infallible>(part, |_| Ok(())), Ok(10));
+    }
+    meter.stop();
+    // The last of 30 starts after 29 ms.
+    assert!(meter.measured().elapsed_ns >= 29_000_000, "{:?}", meter.measured());
+    assert_eq!((meter.measured().ops, meter.response().unwrap().samples), (30, 30));
+}

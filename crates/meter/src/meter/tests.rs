@@ -100,3 +100,60 @@ fn an_error_ends_the_loop() {
     });
     assert_eq!((result, calls), (Err("no"), 6));
 }
+
+/// A meter that has learned to time every 13th operation.
+fn learned(cap: Option<Duration>) -> Meter {
+    let mut meter = Meter::new(cap);
+    meter.every = Some(13);
+    meter
+}
+
+#[test]
+fn parts_of_a_run_are_numbered_counted_and_sampled_as_one_loop() {
+    for part in [1, 7, 13, 100, 999, 1_000] {
+        let mut meter = learned(None);
+        meter.start();
+        let mut seen = Vec::new();
+        for start in (0..1_000).step_by(part) {
+            let range = start..(start + part as u64).min(1_000);
+            let wanted = range.end - range.start;
+            let done = meter.part::<Infallible>(range, |i| {
+                seen.push(i);
+                Ok(())
+            });
+            assert_eq!(done, Ok(wanted));
+        }
+        meter.stop();
+        assert_eq!(seen, (0..1_000).collect::<Vec<_>>(), "{part}");
+        assert_eq!((meter.measured().ops, meter.measured().capped), (1_000, false));
+        // Operations 0, 13, … 988, as in a loop over all.
+        assert_eq!(meter.latency().unwrap().samples, 77, "{part}");
+    }
+}
+
+#[test]
+fn how_many_to_time_is_learned_over_the_borders_of_parts() {
+    let mut meter = Meter::new(None);
+    meter.start();
+    for start in (0..200).step_by(10) {
+        let done = meter.part::<Infallible>(start..start + 10, |i| {
+            std::hint::black_box(i);
+            Ok(())
+        });
+        assert_eq!(done, Ok(10));
+        assert_eq!(meter.every.is_some(), start + 10 > 64, "{start}");
+    }
+    meter.stop();
+}
+
+#[test]
+fn a_part_that_the_cap_ends_marks_the_run() {
+    let mut meter = learned(Some(Duration::from_nanos(1)));
+    meter.start();
+    assert_eq!(meter.part::<Infallible>(0..10, |_| Ok(())), Ok(1));
+    assert_eq!((meter.measured().ops, meter.measured().capped), (1, true));
+    // So it is where the cap has passed between two parts: no later than at the next one timed.
+    assert_eq!(meter.part::<Infallible>(1..100, |_| Ok(())), Ok(1));
+    meter.stop();
+    assert_eq!((meter.measured().ops, meter.measured().capped), (2, true));
+}

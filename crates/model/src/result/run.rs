@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceIo, Loaded};
+use super::{DeviceIo, Explained, Loaded};
 use crate::Status;
 
 /// How an engine does a phase.
@@ -79,6 +79,9 @@ pub struct Run {
     /// The schedule, where operations were started at a target rate.
     #[serde(default, alias = "arrivals", skip_serializing_if = "Option::is_none")]
     pub schedule: Option<OpenLoopSchedule>,
+    /// What it asked of the system, of a run in the explaining trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explained: Option<Explained>,
 }
 
 /// What one of several clients did in a run.

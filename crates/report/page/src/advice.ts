@@ -52,8 +52,13 @@ export function place(table: AdviceTable, tier: Tier, weights: Record<string, nu
     .map(({ workload, scale }) => `${workload} ${scale}`).join(", ");
 }
 
-/** The tables that differ in what counts: one that rests on what the one before does says the same again. */
-export function differing(tables: AdviceTable[], tier: Tier, weights: Record<string, number>): AdviceTable[] {
+/**
+ * The tables that differ in what counts: one that rests on what the one before does says the same
+ * again, and one that rests on nothing says nothing, unless all do.
+ */
+export function differing(all: AdviceTable[], tier: Tier, weights: Record<string, number>): AdviceTable[] {
+  const resting = all.filter((table) => place(table, tier, weights) !== "");
+  const tables = resting.length > 0 ? resting : all;
   return tables.filter((table, at) => {
     const before = tables[at - 1];
     return !before || place(before, tier, weights) !== place(table, tier, weights);

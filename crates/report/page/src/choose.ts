@@ -1,7 +1,6 @@
 /** Sliders and must-haves, and the short list that they give. */
 
 import { advise, differing, type MustHaves, place } from "./advice";
-import { rowsTick } from "./chart";
 import type { Advisable, AdviceTable, LicenceClass, Page, Tier } from "./data";
 import { h, unique } from "./dom";
 import { bytes, significant } from "./format";
@@ -45,7 +44,7 @@ export function choose(body: HTMLElement, advice: Page["advice"]): void {
 function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
   const engines = tables.flatMap((table) => table.engines);
   const tiers = (["none", "process", "power"] as const).filter((tier) => engines.some((engine) => engine.tier === tier));
-  const scale: Scale = { rows: null };
+  const scale: Scale = { at: null };
   const must: MustHaves = {
     tier: tiers.includes("process") ? "process" : tiers[0] ?? "process",
     sql: false, embedded: false, memory: null, licence: "other",
@@ -85,33 +84,35 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable): void {
   update();
 }
 
-/** At which of the scales measured advice is given. */
+/** At which of the scales and limits of memory measured advice is given. */
 interface Scale {
   /** Null: at each. */
-  rows: number | null;
+  at: string | null;
 }
 
-/** The question how many rows there will be, where there is a choice. */
+/** The question how many rows there will be, and within how much memory, where there is a choice. */
 function rows(tables: AdviceTable[], scale: Scale, update: () => void): HTMLElement[] {
   if (tables.length < 2) return [];
-  const options = [h("option", { value: "" }, "at each scale"), ...tables.map(({ rows }) => h("option", { value: rows }, `about ${rowsTick(rows)}`))];
+  const options = [h("option", { value: "" }, "at each scale"), ...tables.map(({ at }) => h("option", { value: at }, `about ${at}`))];
   return [h("label", {}, "rows ", h("select", { name: "must-rows", change: (event) => {
     const { value } = event.target as HTMLSelectElement;
-    scale.rows = value === "" ? null : Number(value);
+    scale.at = value === "" ? null : value;
     update();
   } }, options))];
 }
 
 /** A short list at each scale that is chosen, and where the order turns between them. */
 function lists({ tables, turns }: Advisable, scale: Scale, must: MustHaves, weights: Record<string, number>): HTMLElement[] {
-  const chosen = tables.filter(({ rows }) => scale.rows === null || rows === scale.rows);
+  const chosen = tables.filter(({ at }) => scale.at === null || at === scale.at);
   const different = differing(chosen, must.tier, weights);
   const weighted = Object.values(weights).some((weight) => weight > 0);
-  // Without a weight there is no list to be given at each.
-  const shown = weighted ? different : different.slice(-1);
+  const isWithin = ({ memory_limit_bytes }: { memory_limit_bytes?: number }) => (table: AdviceTable) =>
+    table.memory_limit_bytes === memory_limit_bytes;
+  // Without a weight there is no list to be given at each: the largest scale, without a limit where there is one.
+  const shown = weighted ? different : different.filter(isWithin(different[0] ?? {})).slice(-1);
   const out = new Set(shown.flatMap((table) => advise(table, must, weights).excluded.map(({ engine }) => engine.engine)));
-  const turning = turns.filter(({ criterion, tier, before, after }) =>
-    tier === must.tier && (weights[criterion] ?? 0) > 0 && !out.has(before) && !out.has(after));
+  const turning = turns.filter((turn) => turn.tier === must.tier && shown.some(isWithin(turn)) &&
+    (weights[turn.criterion] ?? 0) > 0 && !out.has(turn.before) && !out.has(turn.after));
   const said = unique(turning.map(({ says }) => says));
   return [
     ...(said.length > 0 ? [h("section", { class: "whole" }, h("h3", {}, "Order turns"), h("ul", {}, said.map((says) => h("li", {}, says))))] : []),

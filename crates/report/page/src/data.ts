@@ -16,6 +16,7 @@ export interface Page {
   unlike: string[];
   resource_columns: Column[];
   load_columns: Column[];
+  explained_columns: Column[];
   /** By id. */
   engines: Record<string, EngineFacts>;
   workloads: WorkloadFacts[];
@@ -37,7 +38,7 @@ export interface Result {
   sections: { title: string; notes: Note[] }[];
   manifest: Note[];
   unpublishable: string[];
-  groups: { workload: string; scale: string; tier: Tier; about: string[] }[];
+  groups: { workload: string; scale: string; limit?: string; tier: Tier; about: string[] }[];
 }
 
 export interface Note {
@@ -61,6 +62,10 @@ export interface Cell {
   result: number;
   workload: string;
   scale: string;
+  /** Of memory; absent: all of the machine's. */
+  limit?: string;
+  /** The same in bytes. */
+  memory_limit_bytes?: number;
   rows: number | null;
   tier: Tier;
   variant: string;
@@ -113,6 +118,8 @@ export interface Entry {
   watched?: Watched[];
   /** What a phase that inserts rows wrote, and the maintenance after it. */
   loading?: Amounts;
+  /** What an operation asked of the system. */
+  explained?: { engine: Amounts; client?: Amounts; traced_ops: number | null; ops: number };
   /** By trial: elapsed ns, operations, 1 if a warm-up run plus 2 if stopped at the longest run time. */
   runs: [number, number, number][][];
 }
@@ -181,13 +188,18 @@ export interface Scaling {
   turns: Overtaking[];
   surprises: (SeriesId & { engine: string; scale: string; explained?: { why: string; section: string } })[];
   /** The same in words, what nobody has looked at first. */
-  told: { workload: string; tier: Tier; engine: string; says: string }[];
+  told: (Within & { engine: string; says: string })[];
 }
 
-/** A phase in a variant of a workload in a tier. */
-export interface SeriesId {
+/** What scales are compared within: a workload in a tier and a limit of memory, absent where there is none. */
+export interface Within {
   workload: string;
   tier: Tier;
+  memory_limit_bytes?: number;
+}
+
+/** A phase in a variant of a workload. */
+export interface SeriesId extends Within {
   variant: string;
   phase: string;
 }
@@ -214,9 +226,7 @@ export interface Growth {
 }
 
 /** One engine overtakes another between two scales. */
-export interface Overtaking {
-  workload: string;
-  tier: Tier;
+export interface Overtaking extends Within {
   before: string;
   after: string;
   says: string;
@@ -226,7 +236,7 @@ export interface Overtaking {
 export interface Column {
   key: string;
   about: string;
-  quantity: "time" | "bytes" | "count" | "ratio" | "share";
+  quantity: "time" | "bytes" | "count" | "number" | "ratio" | "share";
 }
 
 /** A table of one result, each line with its label first. */
@@ -251,18 +261,22 @@ export interface Text {
 export interface Advisable {
   /** The result's label; null where it is of all. */
   of: string | null;
-  /** One for each scale that was measured, the smallest first. */
+  /** One for each scale that was measured, the smallest first; of no limit of memory first, then of each limit. */
   tables: AdviceTable[];
   /** Between which scales the order of two engines turns, by criterion. */
-  turns: { criterion: string; tier: Tier; before: string; after: string; says: string }[];
+  turns: { criterion: string; tier: Tier; memory_limit_bytes?: number; before: string; after: string; says: string }[];
 }
 
 /** A ratio is to the best of the tier, at least 1. */
 export interface AdviceTable {
   /** At about so many rows: of each workload the nearest scale counts. */
   rows: number;
+  /** Within this limit of memory; absent: without any. */
+  memory_limit_bytes?: number;
+  /** Both in words: `10k rows within 256 MiB`. */
+  at: string;
   criteria: { id: string; label: string; about: string }[];
-  /** A workload at its scale, the criteria that it has a part in, and what ran. */
+  /** A workload at its scale, with its limit of memory if any, the criteria that it has a part in, and what ran. */
   rests_on: { tier: Tier; workload: string; scale: string; criteria: string[]; protocol: string }[];
   engines: AdviceEngine[];
 }

@@ -2,7 +2,7 @@
 
 import type { Amounts, Cell, Column, Entry, Latency, Page } from "./data";
 import { h, list, table } from "./dom";
-import type { Box } from "./fitness";
+import { type Box, extentOf } from "./fitness";
 import { amount, bytes, count, duration, orDash, ratio, significant } from "./format";
 import { engineMarks, isFailure, OUTLIER, word } from "./status";
 import { watched } from "./watched";
@@ -16,7 +16,7 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
     h("div", { class: "dialog-head" },
       h("h2", { id: "details-title" }, `${cell.engine}${engineMarks(cell)} · ${phase}`), close),
     h("p", { class: "hint" }, [
-      `${cell.workload} ${cell.scale}`, `durability ${cell.tier}`, `variant ${cell.variant}`,
+      `${cell.workload} ${extentOf(cell)}`, `durability ${cell.tier}`, `variant ${cell.variant}`,
       page.results.length > 1 ? page.results[cell.result]?.label : "",
     ].filter(Boolean).join(" · ")),
     cell.unpublishable && h("p", { class: "face" }, "NOT TO BE PUBLISHED: the licence of this engine forbids publishing its figures"),
@@ -25,7 +25,7 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
     entry.commits_each && h("p", {}, "One commit a row, for want of transactions: other engines put many rows in one."),
     entry.reason && h("p", { class: "reason" }, entry.reason),
     (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
-    time(box), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), loading(page.load_columns, entry), engine(cell),
+    time(box), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), loading(page.load_columns, entry), explained(page.explained_columns, entry), engine(cell),
   ));
   dialog.onclick = (event) => {
     if (event.target === dialog) dialog.close();
@@ -121,6 +121,23 @@ function loading(columns: Column[], { loading }: Entry): Node[] {
     return value === undefined ? [] : [[about, amount(quantity)(value)]];
   });
   return rows.length === 0 ? [] : [h("h3", {}, "Rows inserted, and maintenance"), list(rows)];
+}
+
+/** What an operation asked of the operating system, counted in runs that were not timed. */
+function explained(columns: Column[], { explained }: Entry): Node[] {
+  if (!explained) return [];
+  const { engine, client } = explained;
+  const rows = columns.flatMap(({ key, about, quantity }) => {
+    const amounts = client ? [engine[key], client[key]] : [engine[key]];
+    return amounts.some((value) => value !== undefined)
+      ? [[about, ...amounts.map((value) => orDash(value, amount(quantity)))]] : [];
+  });
+  const ops = [explained.ops, explained.traced_ops].map((ops) => orDash(ops, count));
+  return [
+    h("h3", {}, "What an operation cost"),
+    table(`Of a run of ${ops[0]} operations that was not timed; system calls of one of ${ops[1]} that was traced`,
+      ["", "engine", ...(client ? ["client"] : [])], rows),
+  ];
 }
 
 function engine(cell: Cell): Node[] {

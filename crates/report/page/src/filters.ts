@@ -8,6 +8,7 @@ const LABELS: Record<Dimension, string> = {
   engine: "engine",
   workload: "workload",
   scale: "rows",
+  limit: "memory",
   tier: "survives",
   variant: "variant",
   kind: "kind",

@@ -7,7 +7,7 @@ import { includesOne, ratioInterval } from "./interval";
 /** What is shown: by dimension the names that are. */
 export type Filters = Record<Dimension, Set<string>>;
 
-export const DIMENSIONS = ["engine", "workload", "scale", "tier", "variant", "kind", "how", "result"] as const;
+export const DIMENSIONS = ["engine", "workload", "scale", "limit", "tier", "variant", "kind", "how", "result"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /** To what a ratio is drawn where several results are shown. */
@@ -41,10 +41,11 @@ export interface MapRow {
   boxes: (Box | null)[];
 }
 
-/** One workload at one scale in one tier: what may be compared with each other. */
+/** One workload at one scale, within one limit of memory, in one tier: what may be compared with each other. */
 export interface MapTable {
   workload: string;
   scale: string;
+  limit?: string;
   tier: Tier;
   columns: Column[];
   rows: MapRow[];
@@ -59,10 +60,19 @@ export function nameIn(page: Page, cell: Cell, entry: Entry | null, dimension: D
       return entry?.client_side ? "client-side" : "native";
     case "result":
       return page.results[cell.result]?.label ?? "";
+    case "limit":
+      return limitOf(cell);
     default:
       return cell[dimension];
   }
 }
+
+/** The limit of memory, or that there is none. */
+export const limitOf = (cell: { limit?: string }): string => cell.limit ?? "no limit";
+
+/** `1M`, `1M within 256 MiB`. */
+export const extentOf = ({ scale, limit }: { scale: string; limit?: string }): string =>
+  limit ? `${scale} within ${limit}` : scale;
 
 /** Every name of a dimension, in the order of the data. */
 export function names(page: Page, dimension: Dimension): string[] {
@@ -103,7 +113,7 @@ export function build(page: Page, filters: Filters, against: Against): MapTable[
   for (const entry of page.entries) {
     if (!isShown(page, entry, filters)) continue;
     const cell = cellOf(page, entry);
-    const key = JSON.stringify([cell.workload, cell.scale, cell.tier]);
+    const key = JSON.stringify([cell.workload, cell.scale, cell.limit, cell.tier]);
     const known = tables.get(key);
     if (known) known.entries.push(entry);
     else tables.set(key, { head: cell, entries: [entry] });
@@ -131,6 +141,7 @@ function mapTable(page: Page, head: Cell, entries: Entry[], against: Against): M
   return {
     workload: head.workload,
     scale: head.scale,
+    limit: head.limit,
     tier: head.tier,
     columns: ordered.map(([, column]) => column),
     rows: [...rows.values()].map(({ phase, variant, entries }) => {

@@ -21,7 +21,7 @@ export const count = (number: number): string => grouped(String(Math.round(numbe
 /** How a number is written that counts this. */
 export function amount(quantity: Column["quantity"]): (value: number) => string {
   const shares = (share: number) => `${(100 * share).toFixed(1)} %`;
-  return { time: duration, bytes, count, ratio, share: shares }[quantity];
+  return { time: duration, bytes, count, number: significant, ratio, share: shares }[quantity];
 }
 
 /** `show(value)`, or a dash. */

@@ -2,7 +2,7 @@
 
 import type { Page } from "./data";
 import { h } from "./dom";
-import { type Box, build, type MapRow, type MapTable, STEPS, step, timeOf } from "./fitness";
+import { type Box, build, extentOf, type MapRow, type MapTable, STEPS, step, timeOf } from "./fitness";
 import { count, duration, ratio } from "./format";
 import type { State } from "./state";
 import { engineMarks, isFailure, MARKS, marks, NOT_SIGNIFICANT, word } from "./status";
@@ -44,12 +44,12 @@ export function legend(page: Page): HTMLElement {
 }
 
 function tableOf(page: Page, table: MapTable, boxes: Box[]): HTMLElement {
-  const title = `${table.workload} ${table.scale} · durability ${table.tier}`;
+  const title = `${table.workload} ${extentOf(table)} · durability ${table.tier}`;
   const several = page.results.length > 1;
   const about = page.results.flatMap((result, place) => {
     if (!table.columns.some((column) => column.result === place)) return [];
     const group = result.groups.find((group) =>
-      group.workload === table.workload && group.scale === table.scale && group.tier === table.tier,
+      group.workload === table.workload && extentOf(group) === extentOf(table) && group.tier === table.tier,
     );
     return group ? [(several ? `${result.label}: ` : "") + group.about.join(" · ")] : [];
   });

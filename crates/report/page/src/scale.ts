@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { byName, byPhase, figure, log, rowsTick, scales, type Series, tick } from "./chart";
-import type { Cell, Entry, Growth, Page, PhaseScaling } from "./data";
+import type { Cell, Entry, Growth, Page, PhaseScaling, Within } from "./data";
 import { h, table, unique } from "./dom";
 import { cellOf } from "./fitness";
 import { clipped, duration, orDash } from "./format";
@@ -26,10 +26,14 @@ export function scaleHint(state: State, entries: Entry[]): string {
   return `Time of one operation, by powers of ten; ${bars}a small dot is a trial, a cross one that stands apart. Engines that failed or answered wrongly are not drawn.${lines}`;
 }
 
+/** Whether something was seen where a cell stands: scales are compared within that alone. */
+const isOf = (cell: Cell, one: Within): boolean =>
+  one.workload === cell.workload && one.tier === cell.tier && one.memory_limit_bytes === cell.memory_limit_bytes;
+
 /** What is known of a phase's scales. */
 function scalingOf(page: Page, cell: Cell, phase: string | null): PhaseScaling | undefined {
   return page.scaling[cell.result]?.phases.find((one) =>
-    one.workload === cell.workload && one.tier === cell.tier && one.variant === cell.variant && one.phase === phase);
+    isOf(cell, one) && one.variant === cell.variant && one.phase === phase);
 }
 
 const growthOf = (page: Page, entry: Entry): Growth | undefined => {
@@ -45,7 +49,7 @@ function unexplained(page: Page, entry: Entry): boolean {
   const cell = cellOf(page, entry);
   return (page.scaling[cell.result]?.surprises ?? []).some((one) =>
     !one.explained && one.engine === cell.engine && one.scale === cell.scale && one.phase === entry.phase &&
-    one.workload === cell.workload && one.tier === cell.tier && one.variant === cell.variant);
+    isOf(cell, one) && one.variant === cell.variant);
 }
 
 /** `0.62 ↗`. */
@@ -65,12 +69,12 @@ export function scaleSaid(state: State, entries: Entry[]): HTMLElement[] {
   const { page } = state;
   const [first] = entries;
   if (!first) return [];
-  const { workload, tier } = cellOf(page, first);
+  const cell = cellOf(page, first);
   const shown = (result: number, engine: string) =>
     entries.some((entry) => cellOf(page, entry).engine === engine && cellOf(page, entry).result === result);
   const several = (choices(state)[0]?.chosen ?? "") === "" && page.results.length > 1;
   const named = (result: number, says: string) => (several ? `${page.results[result]?.label}: ${says}` : says);
-  const of = (one: { workload: string; tier: string }) => one.workload === workload && one.tier === tier;
+  const of = (one: Within) => isOf(cell, one);
   const turns = page.scaling.flatMap((scaling, result) =>
     scaling.turns.filter((turn) => of(turn) && shown(result, turn.before) && shown(result, turn.after))
       .map(({ says }) => named(result, says)));

@@ -2,11 +2,11 @@
 
 import type { Cell, Entry, Page } from "./data";
 import { unique } from "./dom";
-import { type Against, cellOf, everything, type Filters, isShown } from "./fitness";
+import { type Against, cellOf, everything, type Filters, isShown, limitOf } from "./fitness";
 import { isFailure } from "./status";
 
 /** The slice that the charts show. */
-export const SLICE = ["result", "workload", "tier", "variant", "scale"] as const;
+export const SLICE = ["result", "workload", "tier", "limit", "variant", "scale"] as const;
 export type SliceName = (typeof SLICE)[number];
 
 /** The choice of every result at once. */
@@ -24,7 +24,10 @@ export function initial(page: Page): State {
   return { page, filters, against: "own", slice: {} };
 }
 
-const sliceValue = (cell: Cell, name: SliceName): string => (name === "result" ? String(cell.result) : cell[name]);
+function sliceValue(cell: Cell, name: SliceName): string {
+  if (name === "result") return String(cell.result);
+  return name === "limit" ? limitOf(cell) : cell[name];
+}
 
 /** A select of the slice: what there is to choose, and what is chosen. */
 export interface Choice {

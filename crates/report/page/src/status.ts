@@ -41,7 +41,7 @@ const SURPRISE = "?";
 /** After the name of a server that was given by its URL. */
 export const BY_URL = " (by URL)";
 
-/** After a time of rows that were committed one by one, beside rows in one transaction. */
+/** After a time of rows that were committed one by one, beside many rows in a transaction. */
 const COMMITS_EACH = "¹";
 
 /** After a time of a cell that did not keep up. */
@@ -59,7 +59,7 @@ export const MARKS: [string, string][] = [
   ["°", "a trial stands apart from the others; it counts all the same"],
   ["^", "capped: stopped at the longest run time; its time per operation stands"],
   ["~", "done by client code over scans and point operations, for want of a query"],
-  ["¹", "one commit a row, for want of transactions, beside rows in one transaction"],
+  ["¹", "one commit a row, for want of transactions, beside many rows in a transaction"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],
   ["?", "a surprise: more than ten times the time for a row over a decade of rows, or more than twenty times that of the next engine of its family"],
   ["<", "did not keep up: lost samples, missed reads, or was below the target rate: not ranked"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { build, everything, step, STEPS } from "../src/fitness";
+import { build, everything, extentOf, step, STEPS } from "../src/fitness";
 import { bytes, duration, ratio } from "../src/format";
 import { golden } from "./browser";
 
@@ -40,6 +40,19 @@ test("tiers and scales are never in one table", () => {
   page.entries.push({ ...(page.entries[0] as (typeof page.entries)[number]), cell: page.cells.length - 1 });
   const keys = build(page, everything(page), "own").map((table) => `${table.scale} ${table.tier}`);
   assert.deepEqual(keys, ["1k process", "10k process", "1k power"]);
+});
+
+test("limits of memory are never in one table, and every one can be left out", () => {
+  const page = golden();
+  const first = page.cells[0];
+  assert.ok(first);
+  page.cells.push({ ...first, limit: "256 MiB" });
+  page.entries.push({ ...(page.entries[0] as (typeof page.entries)[number]), cell: page.cells.length - 1 });
+  const filters = everything(page);
+  assert.deepEqual([...filters.limit], ["no limit", "256 MiB"]);
+  assert.deepEqual(build(page, filters, "own").map(extentOf), ["1k", "10k", "1k within 256 MiB"]);
+  filters.limit.delete("no limit");
+  assert.deepEqual(build(page, filters, "own").map(extentOf), ["1k within 256 MiB"]);
 });
 
 test("two results have a best each, or one together", () => {

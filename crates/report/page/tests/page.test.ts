@@ -77,7 +77,7 @@ seen("a box opens its details by mouse and closes by Escape", golden, {}, async 
   const dialog = tab.locator("dialog[open]");
   assert.match(await dialog.locator("h2").textContent() ?? "", /sqlite · read/);
   const text = await dialog.textContent() ?? "";
-  for (const part of ["Trials", "(warm-up)", "version", "3.50.4", "Resources", "peak memory"]) assert.ok(text.includes(part), part);
+  for (const part of ["Trials", "(warm-up)", "version", "3.50.4", "Resources", "peak memory", "What an operation cost", "to flush"]) assert.ok(text.includes(part), part);
   await tab.keyboard.press("Escape");
   assert.equal(await dialog.count(), 0);
 });
@@ -494,6 +494,35 @@ seen("each line has its exponent beside it and in a table, and where the order t
   assert.equal(await tab.locator("#scale figcaption", { hasText: "lmdb up to" }).count(), 0);
 });
 
+/** The same, and every cell once more within 256 MiB: of those nothing is told but what is given here. */
+const limited = () => {
+  const page = grown();
+  const bytes = 256 * 2 ** 20;
+  const count = page.cells.length;
+  page.cells.push(...page.cells.map((cell) => ({ ...cell, limit: "256 MiB", memory_limit_bytes: bytes })));
+  page.entries.push(...page.entries.map((entry) => ({ ...entry, cell: entry.cell + count })));
+  const [scaling] = page.scaling;
+  const [told] = scaling?.told ?? [];
+  if (scaling && told) scaling.told.push({ ...told, memory_limit_bytes: bytes, engine: "sqlite", says: "sensors 10k within 256 MiB process, read: 11.0x" });
+  return page;
+};
+
+seen("what is told of scale without a limit of memory is not told within one", limited, {}, async ({ tab }) => {
+  const said = tab.locator("#scale-said");
+  const read = tab.locator("#scale figure").filter({ has: tab.locator("figcaption", { hasText: "read" }) }).first();
+  const lines = () => read.locator("g.m-time path").count();
+  const free = await lines();
+  assert.match(await said.textContent() ?? "", /sqlite overtakes lmdb.*lmdb: sensors 10k process/s);
+  assert.ok(!(await said.textContent() ?? "").includes("256 MiB"));
+  assert.equal(await read.locator("g.m-surprise text").count(), 1);
+  await tab.locator("#slice select[name=limit]").selectOption("256 MiB");
+  assert.match(await said.textContent() ?? "", /^Surprisessqlite: sensors 10k within 256 MiB process, read: 11\.0x$/);
+  assert.equal(await lines(), free, "the same cells once more");
+  assert.equal(await read.locator("g.m-surprise text").count(), 0);
+  assert.equal(await tab.locator("#scale figcaption", { hasText: "lmdb up to" }).count(), 0);
+  assert.ok((await read.locator("g.m-exponent text").allTextContents()).includes("lmdb"), "without an exponent");
+});
+
 seen("no two labels beside the lines lie on each other", grown, {}, async ({ tab }) => {
   const figures = await tab.locator("#scale figure").evaluateAll((all) => all.map((one) =>
     [...one.querySelectorAll("g.m-exponent text")].map((text) => text.getBoundingClientRect().top).sort((a, b) => a - b)));
@@ -516,7 +545,7 @@ seen("a surprise is marked in the map and told in its details", grown, {}, async
 /** Two scales: at the larger one the order of `alpha` and `beta` in loading is another. */
 const scaled = () => {
   const [small, large] = [advice(), advice()];
-  large.rows = 1_000_000;
+  [large.rows, large.at] = [1_000_000, "1M rows"];
   for (const one of large.rests_on) one.scale = "1M";
   for (const { engine, ratios, intervals } of large.engines) {
     const load = { alpha: 1, beta: 9, gamma: 2 }[engine] ?? 1;
@@ -535,9 +564,35 @@ seen("advice names its scale, is given at each, and says where the order turns",
   assert.deepEqual(await ranked(), ["Beta Gamma Alpha", "Alpha Gamma Beta"]);
   const text = await answer.textContent() ?? "";
   assert.ok(text.includes("alpha overtakes beta between 10k and 1M rows (load)") && !text.includes("does not matter"), text);
-  await tab.locator("#choose select[name=must-rows]").selectOption("1000000");
+  await tab.locator("#choose select[name=must-rows]").selectOption("1M rows");
   assert.deepEqual(await ranked(), ["Alpha Gamma Beta"]);
   // A turn that a must-have takes an engine out of matters no more.
   await tab.locator("#choose input[name=must-sql]").check();
   assert.ok(!(await answer.textContent() ?? "").includes("overtakes"));
+});
+
+/** The two scales, and the smaller one within 256 MiB, where the order is that of the larger. */
+const tight = () => {
+  const page = scaled();
+  const [one] = page.advice;
+  const [small, large] = one?.tables ?? [];
+  if (!one || !small || !large) throw new Error("two tables");
+  const memory_limit_bytes = 256 * 2 ** 20;
+  const rests_on = small.rests_on.map((of) => ({ ...of, scale: `${of.scale} within 256 MiB` }));
+  one.tables.push({ ...large, rows: small.rows, at: "10k rows within 256 MiB", memory_limit_bytes, rests_on });
+  return page;
+};
+
+seen("advice within a limit of memory is a list of its own, which can be chosen", tight, {}, async ({ tab }) => {
+  const answer = tab.locator("#choose .answer");
+  await tab.locator("#choose input[name=load]").fill("8");
+  assert.deepEqual(await answer.locator("h3").allTextContents(), ["Order turns", "At sensors 10k", "At sensors 1M", "At sensors 10k within 256 MiB"]);
+  const select = tab.locator("#choose select[name=must-rows]");
+  assert.deepEqual(await select.locator("option").allTextContents(), ["at each scale", "about 10k rows", "about 1M rows", "about 10k rows within 256 MiB"]);
+  await select.selectOption("10k rows within 256 MiB");
+  // The turn is of the scales without a limit.
+  assert.deepEqual(await answer.locator("h3").allTextContents(), ["At sensors 10k within 256 MiB"]);
+  assert.equal((await answer.locator(".ranked b").allTextContents()).join(" "), "Alpha Gamma Beta");
+  await tab.locator("#choose input[name=load]").fill("0");
+  assert.match(await answer.textContent() ?? "", /Move a slider/);
 });

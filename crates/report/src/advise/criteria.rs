@@ -1,5 +1,7 @@
 //! What the criteria are made of: the one place to change when a workload is added.
 
+use embermark_model::result::ResultFile;
+
 use super::Criterion;
 use crate::summary::Resource;
 
@@ -86,7 +88,7 @@ pub(super) static CRITERIA: [Made; 12] = [
         "bulk load",
         "many rows in a commit, or by the fastest path",
         &[
-            Source::Time(phases("sensors", &["single", "bulk"], &["load"])),
+            Source::Time(phases("sensors", &["single", "one-transaction", "bulk"], &["load"])),
             Source::Time(phases("contacts", &["single", "bulk"], &["insert"])),
             Source::Time(phases("events", PLAIN, &["insert_buffered"])),
             Source::Time(phases("machine", &["bulk"], &["write"])),
@@ -188,6 +190,25 @@ const QUESTIONS: &[&str] = &[
 
 /// The ways of reading a cycle of `machine`.
 const CYCLES: &[&str] = &["read_individual", "read_bulk", "read_bulk1"];
+
+/// Weights to begin with, of criteria that a result has times for: `ingest=3,analytics=1`.
+pub(crate) fn example(file: &ResultFile) -> String {
+    let has = |phases: &Phases| {
+        file.cells.iter().any(|cell| {
+            let id = &cell.id;
+            let names = cell.trials.iter().flat_map(|trial| &trial.phases).map(|of| &of.phase);
+            names.into_iter().any(|name| phases.has(&id.workload, &id.variant, name))
+        })
+    };
+    let timed = CRITERIA.iter().filter(|made| made.times().any(has));
+    let timed: Vec<&str> = timed.map(|made| made.criterion.id).collect();
+    let first = timed.first().copied().unwrap_or("cpu");
+    let further = timed.iter().find(|id| **id == "analytics").or(timed.get(1));
+    match further.filter(|further| **further != first) {
+        Some(further) => format!("{first}=3,{further}=1"),
+        None => format!("{first}=1"),
+    }
+}
 
 pub(super) fn list() -> Vec<Criterion> {
     CRITERIA.iter().map(|made| made.criterion).collect()

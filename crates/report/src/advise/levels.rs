@@ -1,25 +1,49 @@
-//! At how many rows advice is given: of each workload one scale, the one measured that is nearest.
+//! At how many rows and within how much memory advice is given: of each workload one scale, the one
+//! measured within that limit that is nearest.
 
-use embermark_model::{Durability, Scale};
+use embermark_model::{Durability, MemoryLimit, Scale};
 
 use super::{AdviceTable, RestsOn};
 use crate::summary::{Comparison, Group};
 use crate::text;
 
-/// Of every workload in every tier the group nearest to a number of rows.
+/// Of every workload in every tier the group within a limit of memory that is nearest to a number
+/// of rows.
 pub(super) struct Level<'a, 'c> {
     /// That number: as asked for, or a scale that was measured.
     pub rows: u64,
+    pub memory_limit: Option<MemoryLimit>,
     pub groups: Vec<&'c Group<'a>>,
+}
+
+/// The levels within each of these limits that was measured, without any in each, that of no limit
+/// first.
+pub(super) fn of<'a, 'c>(
+    comparison: &'c Comparison<'a>,
+    rows: Option<u64>,
+    limits: &[Option<MemoryLimit>],
+) -> Vec<Level<'a, 'c>> {
+    let mut measured = text::unique(comparison.groups.iter().map(|group| group.memory_limit));
+    measured.retain(|limit| limits.is_empty() || limits.contains(limit));
+    if measured.is_empty() {
+        measured.push(None);
+    }
+    measured.sort_unstable();
+    measured.into_iter().flat_map(|limit| within(comparison, rows, limit)).collect()
 }
 
 /// The level nearest to `rows`; or one for each scale measured, the smallest first, but for those
 /// that have the groups of the one before.
-pub(super) fn of<'a, 'c>(comparison: &'c Comparison<'a>, rows: Option<u64>) -> Vec<Level<'a, 'c>> {
-    let measured = || comparison.groups.iter().filter_map(Group::row_count);
+fn within<'a, 'c>(
+    comparison: &'c Comparison<'a>,
+    rows: Option<u64>,
+    memory_limit: Option<MemoryLimit>,
+) -> Vec<Level<'a, 'c>> {
+    let own = comparison.groups.iter().filter(|group| group.memory_limit == memory_limit);
+    let own: Vec<&Group<'a>> = own.collect();
     let mut all: Vec<u64> = match rows {
         Some(rows) => vec![rows],
-        None => text::unique(measured()),
+        None => text::unique(own.iter().filter_map(|group| group.row_count())),
     };
     if all.is_empty() {
         all.push(0);
@@ -27,23 +51,22 @@ pub(super) fn of<'a, 'c>(comparison: &'c Comparison<'a>, rows: Option<u64>) -> V
     all.sort_unstable();
     let mut levels: Vec<Level<'_, '_>> = Vec::new();
     for rows in all {
-        let groups = nearest(comparison, rows);
+        let groups = nearest(&own, rows);
         let same = |last: &Level<'_, '_>| {
             let pairs = || last.groups.iter().zip(&groups);
             pairs().all(|(one, other)| std::ptr::eq(*one, *other))
         };
         if !levels.last().is_some_and(same) {
-            levels.push(Level { rows, groups });
+            levels.push(Level { rows, memory_limit, groups });
         }
     }
     levels
 }
 
-fn nearest<'a, 'c>(comparison: &'c Comparison<'a>, rows: u64) -> Vec<&'c Group<'a>> {
-    let groups = comparison.groups.iter();
-    let all = text::unique(groups.map(|group| (group.workload, group.durability)));
+fn nearest<'a, 'c>(groups: &[&'c Group<'a>], rows: u64) -> Vec<&'c Group<'a>> {
+    let all = text::unique(groups.iter().map(|group| (group.workload, group.durability)));
     let of = |(workload, tier): (&str, Durability)| {
-        let own = comparison.groups.iter();
+        let own = groups.iter().copied();
         let own = own.filter(|group| (group.workload, group.durability) == (workload, tier));
         own.min_by(|a, b| away(a, rows).total_cmp(&away(b, rows)).then(b.scale.cmp(&a.scale)))
     };
@@ -61,21 +84,27 @@ pub(super) fn written(rows: u64) -> String {
     Scale::Rows(rows).to_string()
 }
 
+/// `10k rows`, `10k rows within 256 MiB`.
+pub(super) fn at(rows: u64, limit: Option<MemoryLimit>) -> String {
+    let within = limit.map(|limit| format!(" within {limit}")).unwrap_or_default();
+    format!("{} rows{within}", written(rows))
+}
+
 /// The tables that differ in what counts: one whose scales are those of the one before, in the
-/// workloads that `weighted` criteria are made of, says the same again. Without any all count.
+/// workloads that `weighted` criteria are made of, says the same again. Without any all count. One
+/// that rests on nothing says nothing, unless all do.
 pub(super) fn differing<'t>(
     tables: &'t [AdviceTable],
     tier: Durability,
     weighted: &[&str],
 ) -> Vec<&'t AdviceTable> {
+    let places = |of: &AdviceTable| -> Vec<String> {
+        of.resting(tier, weighted).into_iter().map(RestsOn::place).collect()
+    };
+    let nothing = tables.iter().all(|table| places(table).is_empty());
     let mut kept: Vec<&AdviceTable> = Vec::new();
-    for table in tables {
-        let same = |last: &&AdviceTable| {
-            let places = |of: &AdviceTable| -> Vec<String> {
-                of.resting(tier, weighted).into_iter().map(RestsOn::place).collect()
-            };
-            places(last) == places(table)
-        };
+    for table in tables.iter().filter(|table| nothing || !places(table).is_empty()) {
+        let same = |last: &&AdviceTable| places(last) == places(table);
         if !kept.last().is_some_and(same) {
             kept.push(table);
         }

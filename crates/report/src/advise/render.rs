@@ -1,9 +1,10 @@
 //! Advice for people, and as JSON.
 
+use embermark_model::MemoryLimit;
 use serde::Serialize;
 
 use super::levels::written;
-use super::turns::of_scores;
+use super::turns::{by_limit, of_scores};
 use super::{
     Advice, AdviceTable, AdviceTables, Criterion, CriterionTurn, Left, LicenceClass, Place, RestsOn,
 };
@@ -15,7 +16,7 @@ use crate::{Options, format, text};
 /// said to be as good as the best.
 const NEAR: f64 = 1.1;
 
-/// Advice at each number of rows, with the table that it is drawn from.
+/// Advice at each number of rows within each limit of memory, with the table that it is drawn from.
 type All<'t> = [(&'t AdviceTable, Advice)];
 
 /// The most turns of the order that are named.
@@ -40,6 +41,8 @@ pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::
     #[derive(Serialize)]
     struct At<'a> {
         rows: u64,
+        #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
+        memory_limit: Option<MemoryLimit>,
         #[serde(flatten)]
         advice: &'a Advice,
     }
@@ -49,7 +52,10 @@ pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::
         #[serde(flatten)]
         tables: &'a AdviceTables,
     }
-    let advice = all.iter().map(|(table, advice)| At { rows: table.rows, advice }).collect();
+    let advice = all
+        .iter()
+        .map(|(table, advice)| At { rows: table.rows, memory_limit: table.memory_limit, advice })
+        .collect();
     Ok(serde_json::to_string_pretty(&Whole { advice, tables })? + "\n")
 }
 
@@ -59,11 +65,16 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     let secret = all.iter().flat_map(|(table, _)| &table.engines);
     let secret = secret.filter(|entry| !entry.facts.publishable && !entry.ratios.is_empty());
     let secret = text::unique(secret.map(|entry| entry.engine.as_str()));
-    let of_rows = rows.map(|rows| asked(rows, &all[0]));
     let several = || "at each scale measured; --rows N is for as many as you will have".to_owned();
-    let of_rows = of_rows.or_else(|| (all.len() > 1).then(several)).into_iter().collect();
-    let mut sections: Vec<(String, Vec<String>)> =
-        vec![("Rows".to_owned(), of_rows), ("Order turns".to_owned(), turns(all, tables))];
+    let of_rows = match rows {
+        Some(rows) => all.iter().map(|one| asked(rows, one)).collect(),
+        None => by_limit(all).any(|own| own.len() > 1).then(several).into_iter().collect(),
+    };
+    let mut sections: Vec<(String, Vec<String>)> = vec![
+        ("Rows".to_owned(), of_rows),
+        ("Memory".to_owned(), limits(all)),
+        ("Order turns".to_owned(), turns(all, tables)),
+    ];
     let needs = needs(first);
     if first.weights.is_empty() {
         let says = "Nothing was weighed, so nobody is ranked: say what counts, such as \
@@ -92,6 +103,17 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
         .map(|(title, lines)| (title, lines.into_iter().map(|says| note("", says)).collect()));
     let face = notes::face_of(&secret).map(Block::Head);
     face.into_iter().chain(notes::filled(sections).into_iter().map(Block::Section)).collect()
+}
+
+/// `a list of its own within each limit: no limit, 256 MiB; …`, where there are several.
+fn limits(all: &All<'_>) -> Vec<String> {
+    let name = |limit: Option<MemoryLimit>| limit.map_or("no limit".into(), |of| of.to_string());
+    let names: Vec<String> = by_limit(all).map(|own| name(own[0].0.memory_limit)).collect();
+    let says = |names: &[String]| {
+        let names = names.join(", ");
+        format!("a list of its own within each limit: {names}; --memory-limit SIZE or none chooses")
+    };
+    (names.len() > 1).then(|| says(&names)).into_iter().collect()
 }
 
 /// The criteria that count.
@@ -149,9 +171,9 @@ fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
     };
     let of_phases = tables.turns.iter().filter(counts);
     let of_phases = of_phases.map(|turn| format!("{}: {}", turn.criterion, turn.says));
-    let mut lines: Vec<String> = of_scores(all).into_iter().chain(of_phases).collect();
+    let mut lines: Vec<String> = by_limit(all).flat_map(of_scores).chain(of_phases).collect();
     let more = lines.len().saturating_sub(MOST_TURNS);
-    if all.len() > 1 && lines.is_empty() {
+    if by_limit(all).any(|own| own.len() > 1) && lines.is_empty() {
         lines.push("not shown to turn between these scales".to_owned());
     }
     if more > 1 {
@@ -279,11 +301,11 @@ fn ranked_line(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -
 fn left(all: &All<'_>, of: impl Fn(&Advice) -> &Vec<Left>) -> Vec<String> {
     let one = |left: &Left| text::plain(&format!("{}: {}", left.engine, left.why.join("; ")));
     let lines = all.iter().flat_map(|(table, advice)| {
-        of(advice).iter().map(|left| (one(left), written(table.rows))).collect::<Vec<_>>()
+        of(advice).iter().map(|left| (one(left), table.at.clone())).collect::<Vec<_>>()
     });
-    let line = |(says, rows): (String, Vec<String>)| match rows.len() == all.len() {
+    let line = |(says, at): (String, Vec<String>)| match at.len() == all.len() {
         true => says,
-        false => format!("{says} (at about {} rows)", rows.join(", ")),
+        false => format!("{says} (at about {})", at.join(", ")),
     };
     text::by_key(lines).into_iter().map(line).collect()
 }

@@ -6,6 +6,8 @@ use embermark_model::{Scale, Status};
 use super::*;
 use crate::load;
 
+mod limits;
+
 fn fixture() -> ResultFile {
     // Tests run in the directory of their package.
     let path = "tests/fixtures/schema-1.json";
@@ -91,7 +93,7 @@ const ANY: Needs = Needs {
 
 /// The one table of files with one scale.
 fn table(files: &[&ResultFile]) -> AdviceTable {
-    let mut all = tables(files, None).tables;
+    let mut all = tables(files, None, &[]).tables;
     assert_eq!(all.len(), 1);
     all.swap_remove(0)
 }
@@ -195,7 +197,7 @@ fn advice_says_at_which_scales_and_by_how_many_trials_it_was_measured() {
     larger.id.scale = Scale::Rows(100_000);
     file.cells.push(larger);
     file.plan.runs = 99;
-    let tables = tables(&[&file], None);
+    let tables = tables(&[&file], None, &[]);
     let all = at_each(&tables, ANY, &[]).unwrap();
     let shown = super::words(&all, &tables, None, 120);
     assert!(shown.contains("sensors 1k, 100k: 1 run x 3 trials"), "{shown}");
@@ -356,7 +358,7 @@ fn two_files_of_one_machine_are_one_table_and_a_file_given_twice_counts_once() {
     assert_eq!(entry(&both, "rows").ratios["analytics"], 4.0, "to the best of the other file");
     let twice = table(&[&one, &one]);
     assert_eq!(twice.engines.len(), 1);
-    assert!(tables(&[], None).tables.is_empty());
+    assert!(tables(&[], None, &[]).tables.is_empty());
 }
 
 #[test]
@@ -396,7 +398,7 @@ fn turning() -> ResultFile {
 #[test]
 fn advice_is_given_at_each_scale_and_names_it() {
     let file = turning();
-    let tables = tables(&[&file], None);
+    let tables = tables(&[&file], None, &[]);
     let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
     let orders: Vec<Vec<&str>> = all.iter().map(|(_, advice)| order(advice)).collect();
     assert_eq!(orders, [["rows", "columns"], ["rows", "columns"], ["columns", "rows"]]);
@@ -421,7 +423,7 @@ fn advice_is_given_at_each_scale_and_names_it() {
 fn rows_that_are_asked_for_are_answered_at_the_nearest_scale_which_is_named() {
     let file = turning();
     let shown = |rows: u64| {
-        let tables = tables(&[&file], Some(rows));
+        let tables = tables(&[&file], Some(rows), &[]);
         assert_eq!(tables.tables.len(), 1);
         let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
         super::words(&all, &tables, Some(rows), 200)
@@ -447,7 +449,7 @@ fn a_workload_that_no_weight_rests_on_makes_no_advice_of_its_own() {
             file.cells.push(cell);
         }
     }
-    let tables = tables(&[&file], None);
+    let tables = tables(&[&file], None, &[]);
     let count = |weight: &[(&str, f64)]| at_each(&tables, ANY, &weights(weight)).unwrap().len();
     assert_eq!((count(&[("ingest", 1.0)]), count(&[("mixed", 1.0)])), (1, 2));
     let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0), ("mixed", 1.0)])).unwrap();
@@ -458,11 +460,20 @@ fn a_workload_that_no_weight_rests_on_makes_no_advice_of_its_own() {
 #[test]
 fn memory_is_that_of_the_scale() {
     let file = turning();
-    let tables = tables(&[&file], None);
+    let tables = tables(&[&file], None, &[]);
     let needs = Needs { memory_bytes: Some(400_000_000), ..ANY };
     let all = at_each(&tables, needs, &weights(&[("ingest", 1.0)])).unwrap();
     let orders: Vec<Vec<&str>> = all.iter().map(|(_, advice)| order(advice)).collect();
     assert_eq!(orders, [vec!["rows", "columns"], vec!["rows", "columns"], vec!["columns"]]);
     let shown = super::words(&all, &tables, None, 200);
     assert!(shown.contains("rows: uses 900 MB (at about 100k rows)"), "{shown}");
+}
+
+#[test]
+fn cold_reads_are_named_and_never_pooled_with_warm_ones() {
+    let (warm, mut cold) = (three(), three());
+    cold.plan.cold = true;
+    assert_eq!(crate::compare::unpoolable(&warm, &cold), ["cold reads: no, then yes"]);
+    let protocol = |file: &ResultFile| table(&[file]).rests_on[0].protocol.clone();
+    assert!(protocol(&cold).ends_with(", cold reads") && !protocol(&warm).contains("cold"));
 }

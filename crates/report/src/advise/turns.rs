@@ -1,12 +1,11 @@
-//! Between which numbers of rows advice turns.
+//! Between which numbers of rows advice turns, within one limit of memory.
 
-use embermark_model::Durability;
+use embermark_model::{Durability, MemoryLimit, Scale};
 use serde::Serialize;
 
 use super::criteria::{self, CRITERIA};
-use super::levels::written;
 use super::{Advice, AdviceTable};
-use crate::scaling::{Overtaking, Scaling};
+use crate::scaling::{Overtaking, Scaling, between};
 use crate::text;
 
 /// One engine overtakes another in phases that a criterion is made of.
@@ -16,6 +15,9 @@ pub struct CriterionTurn {
     pub criterion: &'static str,
     /// The tier.
     pub tier: Durability,
+    /// The limit of memory, if any.
+    #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<MemoryLimit>,
     /// The faster one at fewer rows.
     pub before: String,
     /// The faster one at more rows.
@@ -32,19 +34,27 @@ pub(super) fn of(scaling: &Scaling<'_>) -> Vec<CriterionTurn> {
         };
         let turn = |of: Overtaking<'_>| CriterionTurn {
             criterion: made.criterion.id,
-            tier: of.tier,
+            tier: of.within.tier,
+            memory_limit: of.within.memory_limit,
             before: text::plain(of.before),
             after: text::plain(of.after),
             says: of.says,
         };
-        let turns = scaling.turns_of(|one| counts(one.workload, one.variant, one.phase));
+        let turns = scaling.turns_of(|one| counts(one.within.workload, one.variant, one.phase));
         turns.into_iter().map(turn).collect::<Vec<CriterionTurn>>()
     };
     CRITERIA.iter().flat_map(of_one).collect()
 }
 
+/// All advice by its limit of memory.
+pub(super) fn by_limit<'s, 't>(
+    all: &'s [(&'t AdviceTable, Advice)],
+) -> impl Iterator<Item = &'s [(&'t AdviceTable, Advice)]> + use<'s, 't> {
+    all.chunk_by(|(one, _), (other, _)| one.memory_limit == other.memory_limit)
+}
+
 /// Pairs of engines whose order in the whole is certain at two numbers of rows, and another at
-/// each.
+/// each; of advice within one limit of memory.
 pub(super) fn of_scores(all: &[(&AdviceTable, Advice)]) -> Vec<String> {
     let engines = all.iter().flat_map(|(_, advice)| &advice.ranked);
     let engines = text::unique(engines.map(|place| place.engine.as_str()));
@@ -60,10 +70,9 @@ pub(super) fn of_scores(all: &[(&AdviceTable, Advice)]) -> Vec<String> {
             });
             if let Some((from, to)) = last {
                 let [one, other] = [one, other].map(|engine| text::plain(engine));
-                let [from, to] = [from, to].map(|place| written(all[place].0.rows));
-                said.push(format!(
-                    "by these weights {other} overtakes {one} between {from} and {to} rows"
-                ));
+                let [from, to] = [from, to].map(|place| Scale::Rows(all[place].0.rows));
+                let span = between(from, to, all[0].0.memory_limit);
+                said.push(format!("by these weights {other} overtakes {one} {span}"));
             }
         }
     }

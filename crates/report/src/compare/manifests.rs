@@ -47,7 +47,7 @@ impl Differences {
 type Condition = (&'static str, fn(&ResultFile) -> Option<String>);
 
 /// What must be the same of two results, or their figures compare nothing.
-const CONDITIONS: [Condition; 25] = [
+const CONDITIONS: [Condition; 26] = [
     ("CPU", |file| file.manifest.machine.cpu.clone()),
     ("number of CPUs", |file| shown(file.manifest.machine.cpus?)),
     ("operating system", |file| file.manifest.machine.os.clone()),
@@ -72,6 +72,7 @@ const CONDITIONS: [Condition; 25] = [
         let rate = file.plan.target_rate.map(|rate| format::rate(rate as f64));
         Some(rate.unwrap_or_else(|| "none, a closed loop".into()))
     }),
+    ("cold reads", |file| shown(if file.plan.cold { "yes" } else { "no" })),
     ("seed", |file| shown(file.plan.seed)),
     ("cache memory given to engines", |file| bytes(Some(file.plan.memory_bytes))),
     ("data", |file| match file.plan.data {

@@ -40,7 +40,7 @@ pub fn json(changes: &Changes) -> Result<String, ReportError> {
 /// When the CSV writer fails, which it does not on memory.
 pub fn csv(changes: &Changes) -> Result<String, ReportError> {
     let line = |cell: &CellId, phase: Option<&str>, what: String, rest: [String; 7]| {
-        let CellId { workload, scale, durability, variant, engine } = cell;
+        let CellId { workload, scale, durability, variant, engine, memory_limit } = cell;
         let publishable = !changes.unpublishable.contains(engine);
         let (scale, durability) = (scale.to_string(), durability.to_string());
         let (workload, variant) = (text::plain(workload), text::plain(variant));
@@ -49,6 +49,7 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
             .into_iter()
             .chain(rest)
             .chain([publishable.to_string()])
+            .chain([memory_limit.map(|limit| limit.0.to_string()).unwrap_or_default()])
             .collect::<Vec<String>>()
     };
     // Without times: whether it is a regression, and why.
@@ -81,7 +82,7 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
 }
 
 /// The columns of the CSV.
-const CSV_HEADER: [&str; 15] = [
+const CSV_HEADER: [&str; 16] = [
     "workload",
     "scale",
     "durability",
@@ -97,6 +98,7 @@ const CSV_HEADER: [&str; 15] = [
     "regression",
     "reason",
     "publishable",
+    "memory_limit_bytes",
 ];
 
 fn face(changes: &Changes) -> Option<String> {

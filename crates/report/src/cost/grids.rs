@@ -121,7 +121,7 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
         format!(
             "{} {} · durability {} · {what}, {}",
             text::plain(costs.workload),
-            costs.scale,
+            costs.extent,
             costs.durability,
             format::duration(costs.window_ns as f64)
         )

@@ -6,7 +6,7 @@ pub mod published;
 pub mod score;
 
 use embermark_model::result::{Cell, Observed, Resources, ResultFile, Run};
-use embermark_model::{Durability, Scale, Status};
+use embermark_model::{Durability, Extent, Status};
 
 pub(crate) use grids::grids;
 use score::Resource;
@@ -78,13 +78,13 @@ impl Cost<'_> {
     }
 }
 
-/// What may be compared: a workload at one scale in one tier.
+/// What may be compared: a workload at one scale, within one limit of memory, in one tier.
 #[derive(Clone, Debug)]
 pub struct Costs<'a> {
     /// The workload.
     pub workload: &'a str,
-    /// Its scale.
-    pub scale: Scale,
+    /// Its scale and its limit of memory.
+    pub extent: Extent,
     /// The tier.
     pub durability: Durability,
     /// The window in ns.
@@ -101,8 +101,8 @@ pub fn of(file: &ResultFile) -> Vec<Costs<'_>> {
             let window_ns = line.observed.iter().map(|o| o.window_ns).max().unwrap_or(0);
             let id = &cell.id;
             let known = all.iter_mut().find(|costs| {
-                (costs.workload, costs.scale, costs.durability)
-                    == (id.workload.as_str(), id.scale, id.durability)
+                (costs.workload, costs.extent, costs.durability)
+                    == (id.workload.as_str(), id.extent(), id.durability)
             });
             match known {
                 Some(costs) => {
@@ -111,7 +111,7 @@ pub fn of(file: &ResultFile) -> Vec<Costs<'_>> {
                 }
                 None => all.push(Costs {
                     workload: &id.workload,
-                    scale: id.scale,
+                    extent: id.extent(),
                     durability: id.durability,
                     window_ns,
                     lines: vec![line],

@@ -72,6 +72,7 @@ pub(super) fn of(file: &ResultFile) -> Vec<Column> {
     columns.extend(shared());
     columns.extend(measured());
     columns.extend(observed(file));
+    columns.extend(super::explained::columns());
     columns
 }
 
@@ -220,7 +221,12 @@ fn measured() -> Vec<Column> {
         maintenance("after_maintenance_allocated_bytes", |of| Some(of.disk_after?.allocated_bytes)),
         maintenance("after_maintenance_apparent_bytes", |of| Some(of.disk_after?.apparent_bytes)),
     ];
-    of_trial.into_iter().chain(of_phase).chain(of_run).collect()
+    let conditions = [
+        whole("memory_limit_bytes", |line| Some(line.cell.id.memory_limit?.0)),
+        trial("limited_peak_bytes", |trial| trial.limited_peak_bytes),
+        flag("cold", |line| Some(line.file.plan.cold)),
+    ];
+    of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
 }
 
 /// What was watched in phases that last by the clock.
@@ -274,7 +280,7 @@ fn word(name: &str, get: impl Fn(&Line<'_>) -> Option<String> + 'static) -> Colu
     column(name, Get::Text(Box::new(get)))
 }
 
-fn flag(name: &str, get: impl Fn(&Line<'_>) -> Option<bool> + 'static) -> Column {
+pub(super) fn flag(name: &str, get: impl Fn(&Line<'_>) -> Option<bool> + 'static) -> Column {
     column(name, Get::Flag(Box::new(get)))
 }
 
@@ -282,7 +288,7 @@ fn real(name: &str, get: impl Fn(&Line<'_>) -> Option<f64> + 'static) -> Column 
     column(name, Get::Real(Box::new(get)))
 }
 
-fn whole(name: &str, get: impl Fn(&Line<'_>) -> Option<u64> + 'static) -> Column {
+pub(super) fn whole(name: &str, get: impl Fn(&Line<'_>) -> Option<u64> + 'static) -> Column {
     column(name, Get::Whole(Box::new(move |line| i64::try_from(get(line)?).ok())))
 }
 

@@ -26,14 +26,16 @@ pub(super) fn of<'a>(file: &'a ResultFile, statistics: &'a [Statistic<'a>]) -> V
         if cell.trials.is_empty() {
             lines.push(of_cell);
         }
-        for trial in cell.trials.iter().chain(cell.counting.as_deref()) {
+        let apart = cell.counting.as_deref().into_iter().chain(cell.explaining.as_deref());
+        for trial in cell.trials.iter().chain(apart) {
             let of_trial = Line { trial: Some(trial), ..of_cell };
             if trial.phases.is_empty() {
                 lines.push(of_trial);
             }
             for phase in &trial.phases {
                 let own = statistics.iter().find(|known| known.is_of(&cell.id, &phase.phase));
-                let statistic = own.filter(|_| !cell.is_counting(trial));
+                let statistic =
+                    own.filter(|_| !cell.is_counting(trial) && !cell.is_explaining(trial));
                 let of_phase = Line { phase: Some(phase), statistic, ..of_trial };
                 if phase.runs.is_empty() {
                     lines.push(of_phase);

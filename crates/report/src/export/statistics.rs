@@ -1,6 +1,6 @@
 //! What the tables show, as numbers for programs.
 
-use embermark_model::{CellId, Durability, Scale};
+use embermark_model::{CellId, Durability, MemoryLimit, Scale};
 use serde::Serialize;
 
 use crate::summary::Comparison;
@@ -10,6 +10,8 @@ use crate::summary::Comparison;
 pub(super) struct Statistic<'a> {
     workload: &'a str,
     scale: Scale,
+    #[serde(rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
+    memory_limit: Option<MemoryLimit>,
     durability: Durability,
     variant: &'a str,
     engine: &'a str,
@@ -37,7 +39,8 @@ pub(super) struct Statistic<'a> {
 
 impl Statistic<'_> {
     pub(super) fn is_of(&self, id: &CellId, phase: &str) -> bool {
-        (self.scale, self.durability) == (id.scale, id.durability)
+        (self.scale, self.memory_limit) == (id.scale, id.memory_limit)
+            && self.durability == id.durability
             && (self.engine, self.phase) == (id.engine.as_str(), phase)
             && (self.workload, self.variant) == (id.workload.as_str(), id.variant.as_str())
     }
@@ -52,6 +55,7 @@ pub(super) fn of<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
             all.push(Statistic {
                 workload: group.workload,
                 scale: group.scale,
+                memory_limit: group.memory_limit,
                 durability: group.durability,
                 variant: row.variant.unwrap_or(group.variant),
                 engine: engine.id,

@@ -7,13 +7,13 @@ use super::{REFERENCE, STRONGER, WEAKER};
 use crate::summary::{Engine, Entry, Group};
 use crate::{format, text};
 
-/// `sensors 10k · durability process`.
+/// `sensors 10k · durability process`, `sensors 1M within 256 MiB · durability process`.
 pub(crate) fn title(group: &Group<'_>) -> String {
-    format!("{} {} · durability {}", text::plain(group.workload), group.scale, group.durability)
+    format!("{} {} · durability {}", text::plain(group.workload), group.extent(), group.durability)
 }
 
-/// What the figures of a group were measured on, in parts: rows, what ran, variant, the harness's own
-/// cost, and who could not take part.
+/// What the figures of a group were measured on, in parts: rows, what ran, variant, clients, whether
+/// reads were cold, the harness's own cost, and who could not take part.
 pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
     let rows = group.row_count().map(|rows| format::counted(rows, "row"));
     let name = group.dataset.map(|dataset| format!(", {}", text::plain(&dataset.name)));
@@ -29,6 +29,7 @@ pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
         |(.., measured): (_, _, &crate::summary::Measured<'_>)| measured.figure.sharing.is_some();
     let rate = file.plan.target_rate.filter(|_| group.measured().any(paced));
     parts.extend(rate.map(target_rate));
+    parts.extend(file.plan.cold.then(|| "cold reads".to_owned()));
     let floor = file.manifest.floor.as_ref().and_then(|floor| own_floor(floor, group.workload));
     parts.extend(floor.map(|floor| format!("harness floor {floor}")));
     parts.extend(absentees(group));

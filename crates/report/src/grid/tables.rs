@@ -9,7 +9,8 @@ use super::{
 use crate::format::{self, NOT_MEASURED};
 use crate::scaling::Scaling;
 use crate::summary::{
-    Amounts, Column, Entry, Group, Measured, Resource, Row, Unit, Usage, load_columns,
+    Amounts, Column, Entry, Group, Measured, Resource, Row, Unit, Usage, explained_columns,
+    load_columns,
 };
 use crate::{Options, text};
 
@@ -23,7 +24,9 @@ pub(crate) fn of(group: &Group<'_>, options: &Options<'_>, scaling: &Scaling<'_>
         resources(group),
         loads(group),
     ];
-    [comparison(group, scaling)].into_iter().chain(further.into_iter().flatten()).collect()
+    let explained = explained(group).into_iter().filter(|_| options.explain);
+    let first = [comparison(group, scaling)].into_iter();
+    first.chain(further.into_iter().flatten()).chain(explained).collect()
 }
 
 /// Phases down, engines across: time and ratio.
@@ -146,6 +149,35 @@ fn loads(group: &Group<'_>) -> Option<Grid> {
     let rows: Vec<(String, Amounts)> = group.rows.iter().flat_map(of_row).collect();
     let rows = rows.iter().map(|(name, load)| (name.clone(), load)).collect();
     across(group, "loads and maintenance", load_columns(), rows)
+}
+
+/// Engines of each phase down, what an operation asked of the system across: system calls, and what
+/// else there is. A column in which everybody has 0 is left out.
+fn explained(group: &Group<'_>) -> Vec<Grid> {
+    let of_row = |row: &'_ Row<'_>| {
+        let known = group.engines.iter().zip(&row.explained);
+        let named = known.filter_map(|(engine, explained)| {
+            let (name, phase) = (engine.name(), label(row, false));
+            let explained = explained.as_ref()?;
+            let client = explained.client.as_ref();
+            let client = client.map(|client| (format!("{phase} {name} client"), client.clone()));
+            Some([(format!("{phase} {name}"), explained.engine.clone())].into_iter().chain(client))
+        });
+        named.flatten().collect::<Vec<_>>()
+    };
+    let rows: Vec<(String, Amounts)> = group.rows.iter().flat_map(of_row).collect();
+    let some = |column: &Column| {
+        rows.iter().any(|(_, all)| all.get(column.key).is_some_and(|amount| amount != 0.0))
+    };
+    let grid = |(of, columns): (&str, Vec<Column>)| {
+        let rows = rows.iter().map(|(name, amounts)| (name.clone(), amounts)).collect();
+        across(group, of, columns.into_iter().filter(some), rows)
+    };
+    let titles = [
+        "what an operation cost: system calls",
+        "what an operation cost: faults, context switches, storage",
+    ];
+    titles.into_iter().zip(explained_columns()).filter_map(grid).collect()
 }
 
 /// Amounts across; `None` where nothing was measured. A column that nobody has is left out.

@@ -8,7 +8,7 @@ use embermark_model::result::{
 use super::data::{CellData, EntryData, Page, TrialData, WatchedData};
 use crate::scaling::{Scaling, Surprise};
 use crate::statistics::median;
-use crate::summary::{self, Engine, Entry, Figure, Group, Row, Usage, loading};
+use crate::summary::{self, Engine, Entry, Figure, Group, Row, Usage, explained, loading};
 use crate::text;
 
 /// The longest text of a reason; the result file has it whole.
@@ -55,6 +55,8 @@ fn cell_data(
         result: page.results.len(),
         workload: text::plain(group.workload),
         scale: group.scale.to_string(),
+        limit: group.memory_limit.map(|limit| limit.to_string()),
+        memory_limit_bytes: group.memory_limit.map(|limit| limit.0),
         rows: group.row_count(),
         tier: group.durability,
         variant: text::plain(&cell.id.variant),
@@ -132,6 +134,7 @@ fn entry_data<'a>(place: usize, cell: &Cell, row: &Row<'a>, entry: &Entry<'a>) -
         remarks: remarks(&parts),
         watched: watched(cell, row),
         loading: row.phase.and_then(|phase| loading(cell, phase)),
+        explained: row.phase.and_then(|phase| explained(cell, phase)),
         runs: parts.iter().map(|part| runs(*part)).collect(),
     }
 }

@@ -14,7 +14,7 @@ use crate::advise::AdviceTables;
 use crate::grid::Annotated;
 use crate::notes::{Note, Section};
 use crate::scaling::Scaling;
-use crate::summary::{Amounts, Column, Figure, Usage};
+use crate::summary::{Amounts, Column, Explanation, Figure, Usage};
 
 /// The version of this form.
 pub const VERSION: u32 = 1;
@@ -36,6 +36,8 @@ pub struct Page<'a> {
     pub resource_columns: Vec<Column>,
     /// What is shown of loads and their maintenance.
     pub load_columns: Vec<Column>,
+    /// What is shown of what an operation asked of the system.
+    pub explained_columns: Vec<Column>,
     /// What is known of engines, by id.
     pub engines: BTreeMap<String, EngineFacts>,
     /// What is known of workloads.
@@ -83,17 +85,20 @@ pub struct ResultData {
     pub manifest: Vec<Note>,
     /// Engines with figures that may not be published.
     pub unpublishable: Vec<String>,
-    /// What the figures of a workload at a scale in a tier were measured on.
+    /// What the figures of a workload at a scale, within a limit, in a tier were measured on.
     pub groups: Vec<GroupData>,
 }
 
-/// One workload at one scale in one tier.
+/// One workload at one scale, within one limit of memory, in one tier.
 #[derive(Clone, Debug, Serialize)]
 pub struct GroupData {
     /// The workload's id.
     pub workload: String,
     /// The scale as it is written.
     pub scale: String,
+    /// The limit of memory as it is written, if any: `256 MiB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
     /// The tier.
     pub tier: Durability,
     /// Rows, repetitions, who is absent.
@@ -129,6 +134,12 @@ pub struct CellData {
     pub workload: String,
     /// The scale as it is written.
     pub scale: String,
+    /// The limit of memory as it is written, if any: `256 MiB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+    /// The same in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
     /// Rows, where they are known.
     pub rows: Option<u64>,
     /// The tier asked for.
@@ -226,6 +237,9 @@ pub struct EntryData<'a> {
     /// What a phase that inserts rows wrote, by the keys of [`Page::load_columns`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loading: Option<Amounts>,
+    /// What an operation asked of the system, by the keys of [`Page::explained_columns`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explained: Option<Explanation>,
     /// The runs of each trial: elapsed ns, operations, and 0, 1 (discarded), 2 (stopped at the
     /// cap) or 3 (both).
     pub runs: Vec<Vec<(u64, u64, u8)>>,

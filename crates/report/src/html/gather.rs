@@ -23,6 +23,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         unlike: unlike(sources, &labels),
         resource_columns: Resource::SHOWN.map(Resource::column).into(),
         load_columns: summary::load_columns().collect(),
+        explained_columns: summary::explained_columns().concat(),
         engines: options.engines,
         workloads: options.workloads,
         cells: Vec::new(),
@@ -68,7 +69,7 @@ fn advice(sources: &[Source<'_>], labels: &[String]) -> Vec<AdviceData> {
     let tables = if alike { vec![(None, files.clone())] } else { of_each.collect() };
     let tables = tables
         .into_iter()
-        .map(|(of, files)| AdviceData { of, tables: advise::tables(&files, None) });
+        .map(|(of, files)| AdviceData { of, tables: advise::tables(&files, None, &[]) });
     let measured = |data: &AdviceData| {
         let engines = data.tables.tables.iter().flat_map(|table| &table.engines);
         engines.into_iter().any(|one| !one.ratios.is_empty())
@@ -117,6 +118,7 @@ fn result(
             .map(|group| GroupData {
                 workload: text::plain(group.workload),
                 scale: group.scale.to_string(),
+                limit: group.memory_limit.map(|limit| limit.to_string()),
                 tier: group.durability,
                 about: grid::subtitle(group, source.result),
             })
@@ -141,6 +143,7 @@ fn asked(file: &ResultFile) -> Vec<Note> {
         line("phases by the clock last", time(plan.window_ms, "as long as each workload has it")),
         line("cache memory", format::bytes(plan.memory_bytes as f64)),
         line("seed", plan.seed.to_string()),
+        line("cold reads", if plan.cold { "yes" } else { "no" }.to_owned()),
     ];
     let accepted = plan.accepted_licences.join(", ");
     notes.extend((!accepted.is_empty()).then(|| line("licences accepted", accepted)));

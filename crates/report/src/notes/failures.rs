@@ -102,7 +102,7 @@ impl Place<'_> {
         let phase = self.phase.map(|phase| format!("{} of ", text::plain(phase)));
         let (workload, variant) = (text::plain(&id.workload), text::plain(&id.variant));
         let phase = phase.unwrap_or_default();
-        format!("{phase}{workload} {} {} {variant}", id.scale, id.durability)
+        format!("{phase}{workload} {} {} {variant}", id.extent(), id.durability)
     }
 }
 

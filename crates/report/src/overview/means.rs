@@ -137,6 +137,8 @@ fn standing<'a>(
             best: false,
             not_significant: false,
         }),
+        // What nobody could do here says nothing of one of them.
+        None if steps.is_empty() => Standing::Nothing,
         None => worst.filter(|w| !w.has_figures()).map_or(Standing::Nothing, Standing::Ended),
     }
 }

@@ -1,17 +1,17 @@
 //! Names of workloads and phases, as short as they can be: a scale, a variant or a tier is
 //! named where there are several.
 
-use embermark_model::Scale;
+use embermark_model::Extent;
 
 use crate::notes::failures::Place;
 use crate::summary::{Comparison, Group};
 use crate::text;
 
-/// `sensors`, or `sensors 10k` where it was measured at other scales too.
-pub(super) fn workload(comparison: &Comparison<'_>, workload: &str, scale: Scale) -> String {
+/// `sensors`, or `sensors 10k` where it was measured at other scales or within a limit too.
+pub(super) fn workload(comparison: &Comparison<'_>, workload: &str, extent: Extent) -> String {
     let mut groups = comparison.groups.iter();
-    match groups.any(|other| other.workload == workload && other.scale != scale) {
-        true => format!("{} {scale}", text::plain(workload)),
+    match groups.any(|other| other.workload == workload && other.extent() != extent) {
+        true => format!("{} {extent}", text::plain(workload)),
         false => text::plain(workload),
     }
 }
@@ -23,7 +23,7 @@ pub(super) fn phase(
     phase: Option<&str>,
     variant: &str,
 ) -> String {
-    let mut name = workload(comparison, group.workload, group.scale);
+    let mut name = workload(comparison, group.workload, group.extent());
     if let Some(phase) = phase {
         name = format!("{name} {}", text::plain(phase));
     }

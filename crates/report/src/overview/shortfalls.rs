@@ -48,9 +48,9 @@ pub(super) fn notes(
     let skipped = skipped.map(|one| format!("{}: {}", places(one, file, comparison), one.text));
     let skipped = text::unique(skipped);
     notes.extend(limited(skipped.into_iter(), |says| note(Status::Skipped.name(), says)));
-    let cannot = unsupported(&all, file, comparison);
-    notes.extend(limited(cannot.iter(), |(places, engines)| {
-        note(Status::Unsupported.name(), format!("{places}: {}", engines.join(", ")))
+    let cannot = unsupported(&all, file, comparison, lines);
+    notes.extend(limited(cannot.iter(), |(places, says)| {
+        note(Status::Unsupported.name(), format!("{places}: {}", says.join(", ")))
     }));
     if file.manifest.finished.is_none() {
         let says = "the run was cut off; 'embermark run --resume' with its folder goes on with it";
@@ -74,7 +74,7 @@ fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Not
 
 /// Who did not keep up in a workload, and what they did not do.
 fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Vec<String> {
-    let workload = naming::workload(comparison, line.group.workload, line.group.scale);
+    let workload = naming::workload(comparison, line.group.workload, line.group.extent());
     let engines = line.group.engines.iter().zip(&line.boxes);
     let who = engines.filter_map(|(engine, standing)| match standing {
         Standing::Behind(shortfall) => {
@@ -85,14 +85,26 @@ fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Vec<String> {
     who.collect()
 }
 
-/// What cannot be done, and the engines that cannot: engines that lack the same stand together.
+/// What cannot be done, and the engines that cannot: engines that lack the same stand together. Of
+/// what nobody could do here the reason stands in their place.
 fn unsupported(
     all: &[Failure<'_>],
     file: &ResultFile,
     comparison: &Comparison<'_>,
+    lines: &[Line<'_>],
 ) -> Vec<(String, Vec<String>)> {
+    let untried = |failure: &Failure<'_>| {
+        let of = |line: &&Line<'_>| failure.places.iter().any(|place| line.group.holds(place.id));
+        let mut lines = lines.iter().filter(of).peekable();
+        lines.peek().is_some() && lines.all(|line| line.steps.is_empty())
+    };
     let lacks = all.iter().filter(|one| one.status == Status::Unsupported);
-    text::by_key(lacks.map(|one| (places(one, file, comparison), text::plain(one.engine))))
+    let says = |one: &Failure<'_>| match untried(one) {
+        true => one.text.clone(),
+        false => text::plain(one.engine),
+    };
+    let all = text::by_key(lacks.map(|one| (places(one, file, comparison), says(one))));
+    all.into_iter().map(|(places, says)| (places, text::unique(says))).collect()
 }
 
 /// `events insert, htap insert_count and 3 more`; of several tiers those in which it was so, where

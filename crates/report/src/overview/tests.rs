@@ -1,8 +1,8 @@
 use embermark_model::result::{Cell, Latency, Observed, OpenLoopSchedule, PhaseResult, Run};
-use embermark_model::{Scale, Status};
+use embermark_model::{MemoryLimit, Scale, Status};
 
 use super::*;
-use crate::load;
+use crate::{advise, load};
 
 /// A result without cells, of a run that ended.
 fn empty() -> ResultFile {
@@ -191,6 +191,22 @@ fn who_failed_anywhere_in_a_workload_has_the_word_and_no_mean_and_stands_below_w
 }
 
 #[test]
+fn a_limit_that_could_not_be_set_leaves_a_row_of_dashes_and_its_reason_once() {
+    let within = |engine: &str| {
+        let mut cell = of("sensors", 1_000, cell(engine, "single", &[]));
+        cell.id.memory_limit = Some(MemoryLimit(256 << 20));
+        cell.trials.clear();
+        ending(Status::Unsupported, "takes root or a delegated control group", cell)
+    };
+    let free = |engine: &str, ns| of("sensors", 1_000, cell(engine, "single", &[("read", ns)]));
+    let file = result([free("a", 10), free("b", 20), within("a"), within("b")]);
+    let shown = screen(&file, 100);
+    assert_eq!(box_of(&shown, "sensors 1k within 256 MiB", "b"), "-", "{shown}");
+    let says = "sensors 1k within 256 MiB: takes root or a delegated control group";
+    assert_eq!(shown.matches(says).count(), 1, "{shown}");
+}
+
+#[test]
 fn an_engine_that_is_not_here_has_no_column_and_a_line_with_the_remedy() {
     let mut gone = cell("gone", "single", &[("load", 1)]);
     gone.trials.clear();
@@ -352,6 +368,18 @@ fn more_scales_than_fit_leave_out_the_smallest_and_name_them() {
 }
 
 #[test]
+fn the_advice_it_offers_weighs_what_was_measured() {
+    let weights = |phases: &[&str], variant: &str| {
+        let phases: Vec<(&str, u64)> = phases.iter().map(|phase| (*phase, 5)).collect();
+        advise::example(&result([cell("a", variant, &phases)]))
+    };
+    assert_eq!(weights(&["load", "read", "avg_sensor"], "single"), "load=3,analytics=1");
+    assert_eq!(weights(&["load", "read"], "commit-each"), "ingest=3,point=1");
+    assert_eq!(weights(&["avg_sensor"], "single"), "analytics=1");
+    assert_eq!(weights(&[], "single"), "cpu=1");
+}
+
+#[test]
 fn the_screen_ends_with_the_files_that_were_made_and_what_to_do_next() {
     let file = result([cell("a", "single", &[("load", 5)])]);
     let options = Options { path: Some(Path::new("out/result.json")), ..Options::default() };
@@ -363,6 +391,6 @@ fn the_screen_ends_with_the_files_that_were_made_and_what_to_do_next() {
     let end = "  page      out/report.html\n\
                \x20 tables    out/tables.txt\n\
                \x20           embermark report out/result.json --tables\n\
-               \x20 advice    embermark advise out/result.json --weight ingest=3,analytics=1\n";
+               \x20 advice    embermark advise out/result.json --weight load=1\n";
     assert!(shown.ends_with(end), "{shown}");
 }

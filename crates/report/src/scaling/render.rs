@@ -1,8 +1,8 @@
 //! What is shown of scale in a terminal and in Markdown.
 
-use embermark_model::{Durability, Scale};
+use embermark_model::Scale;
 
-use super::{Fastest, Growth, Overtaking, PhaseScaling, Scaling};
+use super::{Fastest, Growth, Overtaking, PhaseScaling, Scaling, Within};
 use crate::grid::{self, Annotated, Grid, NOT_SIGNIFICANT, Text};
 use crate::notes::{Note, note};
 use crate::{format, text};
@@ -12,19 +12,26 @@ const MOST_NAMES: usize = 2;
 /// The most turns named below a table.
 const MOST_TURNS: usize = 8;
 
-/// Two tables for each workload in each tier that was measured at several scales: how time grows,
-/// and who is the fastest where.
+/// Two tables for each workload in each tier and limit of memory that was measured at several
+/// scales: how time grows, and who is the fastest where.
 pub(crate) fn grids(scaling: &Scaling<'_>) -> Vec<Annotated> {
-    let keys = text::unique(scaling.phases.iter().map(PhaseScaling::of));
-    let tables = |key: (&str, Durability)| {
-        let phases = scaling.phases.iter().filter(|one| one.of() == key);
+    let keys = text::unique(scaling.phases.iter().map(|one| one.series.within));
+    let tables = |key: Within<'_>| {
+        let phases = scaling.phases.iter().filter(|one| one.series.within == key);
         let phases: Vec<&PhaseScaling<'_>> = phases.collect();
-        let turns = scaling.turns.iter().filter(|turn| (turn.workload, turn.tier) == key);
-        let title = format!("{} · durability {}", text::plain(key.0), key.1);
+        let turns = scaling.turns.iter().filter(|turn| turn.within == key);
+        let title = title(key, scaling.cold);
         [growth(&title, scaling, &phases), fastest(&title, &phases, turns.collect())]
     };
     let filled = |one: &Annotated| !one.grid.header.is_empty();
     keys.into_iter().flat_map(tables).filter(filled).collect()
+}
+
+/// `sensors within 256 MiB · durability process · cold reads`.
+fn title(Within { workload, tier, memory_limit }: Within<'_>, cold: bool) -> String {
+    let limit = memory_limit.map(|limit| format!(" within {limit}")).unwrap_or_default();
+    let cold = if cold { " · cold reads" } else { "" };
+    format!("{}{limit} · durability {tier}{cold}", text::plain(workload))
 }
 
 /// Phases down, engines across: exponents.
@@ -156,9 +163,10 @@ fn names(fastest: &Fastest<'_>) -> String {
 
 /// The turns of the one screen, those that matter most first.
 pub(crate) fn order_turns(scaling: &Scaling<'_>) -> Vec<String> {
-    let several = text::unique(scaling.phases.iter().map(|one| one.series.workload)).len() > 1;
+    let several =
+        text::unique(scaling.phases.iter().map(|one| one.series.within.workload)).len() > 1;
     let says = |turn: &Overtaking<'_>| match several {
-        true => format!("{}: {}", text::plain(turn.workload), turn.briefly()),
+        true => format!("{}: {}", text::plain(turn.within.workload), turn.briefly()),
         false => turn.briefly(),
     };
     text::unique(scaling.turns.iter().map(says))

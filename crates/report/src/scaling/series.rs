@@ -3,7 +3,7 @@
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Scale};
 
-use super::SeriesId;
+use super::{SeriesId, Within};
 use crate::summary::{self, Comparison, Figure, Group, Row};
 
 /// One phase in one variant, the smallest scale first.
@@ -59,18 +59,12 @@ impl Point<'_, '_> {
     }
 }
 
-/// Whether two groups differ in their scale alone.
-fn differ_in_scale(one: &Group<'_>, other: &Group<'_>) -> bool {
-    (one.workload, one.durability) == (other.workload, other.durability)
-}
-
 /// Every series of a comparison, in the order of its tables.
 pub(super) fn of<'a, 'c>(
     file: &'a ResultFile,
     comparison: &'c Comparison<'a>,
 ) -> Vec<Series<'a, 'c>> {
-    // Which group the series are of stands beside each.
-    let mut all: Vec<(&Group<'a>, Series<'a, 'c>)> = Vec::new();
+    let mut all: Vec<Series<'a, 'c>> = Vec::new();
     for group in &comparison.groups {
         let Some(rows) = group.row_count().filter(|rows| *rows > 0) else { continue };
         for row in &group.rows {
@@ -79,24 +73,17 @@ pub(super) fn of<'a, 'c>(
             let inserts = row.loadings.iter().any(Option::is_some);
             let times = times(file, group, row);
             let point = Point { scale: group.scale, rows, inserts, times };
-            let same = all.iter_mut().find(|(first, series)| {
-                differ_in_scale(first, group)
-                    && (series.id.variant, series.id.phase) == (variant, phase)
-            });
-            match same {
+            let main = row.variant.is_none();
+            let id = SeriesId { within: Within::of(group), variant, main, phase };
+            let key = |id: &SeriesId<'a>| (id.within, id.variant, id.phase);
+            match all.iter_mut().find(|series| key(&series.id) == key(&id)) {
                 // All rows of the data, and as many asked for by their number, are one scale.
-                Some((_, series)) if series.points.iter().any(|one| one.rows == rows) => {}
-                Some((_, series)) => series.points.push(point),
-                None => {
-                    let (workload, tier) = (group.workload, group.durability);
-                    let main = row.variant.is_none();
-                    let id = SeriesId { workload, tier, variant, main, phase };
-                    all.push((group, Series { id, points: vec![point] }));
-                }
+                Some(series) if series.points.iter().any(|one| one.rows == rows) => {}
+                Some(series) => series.points.push(point),
+                None => all.push(Series { id, points: vec![point] }),
             }
         }
     }
-    let mut all: Vec<Series<'_, '_>> = all.into_iter().map(|(_, series)| series).collect();
     all.iter_mut().for_each(|series| series.points.sort_by_key(|point| point.rows));
     all
 }

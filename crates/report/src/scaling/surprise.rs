@@ -6,7 +6,7 @@ use embermark_model::{Explained, Scale, StandsOut};
 use serde::Serialize;
 
 use super::series::{Point, Series, Time};
-use super::{Explanations, SeriesId};
+use super::{Explanations, SeriesId, Within};
 use crate::{format, text};
 
 /// More growth for a row over a decade of rows stands out.
@@ -191,7 +191,7 @@ fn told(
 /// Where rows are put in or changed, an engine that keeps more than the tier asks pays for what
 /// others do not do.
 fn synced(
-    &SeriesId { tier, phase, .. }: &SeriesId<'_>,
+    &SeriesId { within: Within { tier, .. }, phase, .. }: &SeriesId<'_>,
     point: &Point<'_, '_>,
     time: &Time<'_, '_>,
     what: What<'_>,

@@ -7,6 +7,8 @@ use super::*;
 use crate::notes::Note;
 use crate::{load, summary};
 
+mod limits;
+
 /// A file of `sensors` in the tier `process`, without cells.
 fn empty() -> ResultFile {
     let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
@@ -314,4 +316,13 @@ fn a_surprise_is_marked_in_its_table_and_told_below_it() {
     assert!(shown.contains("Surprises\n  a  sensors 10k process, read: 20.0x the time"), "{shown}");
     let screen = crate::overview(&file, &options, &crate::Files::default());
     assert!(screen.contains("surprise  unexplained, see the tables: a read"), "{screen}");
+}
+
+#[test]
+fn tables_of_cold_reads_say_so() {
+    let mut file = empty();
+    add(&mut file, "a", "read", &[(1_000, 100, 10), (10_000, 100, 10)], NEAR);
+    file.plan.cold = true;
+    let title = scaled(&file, &[], |scaling| grids(scaling)[0].grid.title.clone());
+    assert_eq!(title, "sensors · durability process · cold reads · growth with rows");
 }

@@ -1,19 +1,18 @@
 //! Surprises in few words: of an engine those with one reason together.
 
-use embermark_model::Durability;
+use embermark_model::Extent;
 use serde::Serialize;
 
+use super::Within;
 use super::surprise::{Surprise, reason};
 use crate::{notes, text};
 
 /// What is said of the surprises of one engine in one workload that have the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Told<'a> {
-    /// The workload's id.
-    #[serde(serialize_with = "super::plain")]
-    pub workload: &'a str,
-    /// The tier.
-    pub tier: Durability,
+    /// The workload, the tier and the limit of memory.
+    #[serde(flatten)]
+    pub within: Within<'a>,
     /// The engine's id.
     #[serde(serialize_with = "super::plain")]
     pub engine: &'a str,
@@ -28,23 +27,24 @@ pub struct Told<'a> {
 /// All that is to be said, what nobody has looked at first.
 pub(super) fn of<'a>(surprises: &[Surprise<'a>]) -> Vec<Told<'a>> {
     let key = |one: &Surprise<'_>| (one.what.how(), one.explained);
-    let place = |one: &Surprise<'a>| (one.series.workload, one.series.tier, one.engine);
+    let place = |one: &Surprise<'a>| (one.series.within, one.engine);
     let all = text::by_key(surprises.iter().map(|one| ((place(one), key(one)), one)));
-    let told = |(workload, tier, engine), all: &[&Surprise<'_>]| Told {
-        workload,
-        tier,
+    let told = |(within, engine), all: &[&Surprise<'_>]| Told {
+        within,
         engine,
         phases: text::unique(all.iter().map(|one| one.series.phase_name())),
         explained: all.iter().all(|one| one.explained.is_some()),
-        says: says(workload, tier, all),
+        says: says(within, all),
     };
     let mut told: Vec<Told<'_>> = all.iter().map(|((place, _), all)| told(*place, all)).collect();
     told.sort_by_key(|one| one.explained);
     told
 }
 
-/// `sensors 10k, 1M process, load, read: up to 1,089x the next … engine (sqlite) in read: why`.
-fn says(workload: &str, tier: Durability, all: &[&Surprise<'_>]) -> String {
+/// `sensors 10k, 1M process, load, read: up to 1,089x the next … engine (sqlite) in read: why`;
+/// within a limit `sensors 10k, 1M within 256 MiB process, …`.
+fn says(within: Within<'_>, all: &[&Surprise<'_>]) -> String {
+    let Within { workload, tier, memory_limit } = within;
     let worst = all.iter().max_by(|a, b| a.times.total_cmp(&b.times));
     let worst = worst.map_or_else(String::new, |one| {
         let says = one.what.says(one.times, one.scale);
@@ -53,7 +53,8 @@ fn says(workload: &str, tier: Durability, all: &[&Surprise<'_>]) -> String {
     let phases = notes::names(all.iter().map(|one| one.series.phase_name()));
     let mut scales = text::unique(all.iter().map(|one| one.scale));
     scales.sort_unstable();
-    let scales = text::joined(scales.iter().map(ToString::to_string), ", ");
+    let last = scales.pop().map(|scale| Extent { scale, memory_limit }.to_string());
+    let scales = text::joined(scales.iter().map(ToString::to_string).chain(last), ", ");
     let reason = reason(all.first().and_then(|one| one.explained));
     let workload = text::plain(workload);
     format!("{workload} {scales} {tier}, {phases}: {worst}: {reason}")

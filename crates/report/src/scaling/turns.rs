@@ -1,9 +1,9 @@
 //! Turns of the order in few words: those of the same two engines between the same scales are one.
 
-use embermark_model::{Durability, Scale};
+use embermark_model::{MemoryLimit, Scale};
 use serde::Serialize;
 
-use super::{PhaseScaling, Turn};
+use super::{PhaseScaling, Turn, Within};
 use crate::text;
 
 /// The most phases named.
@@ -14,11 +14,9 @@ const FEW_PHASES: usize = 2;
 /// One engine overtakes another between two scales, in some phases of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overtaking<'a> {
-    /// The workload's id.
-    #[serde(serialize_with = "super::plain")]
-    pub workload: &'a str,
-    /// The tier.
-    pub tier: Durability,
+    /// The workload, the tier and the limit of memory.
+    #[serde(flatten)]
+    pub within: Within<'a>,
     /// The faster one at `from`.
     #[serde(serialize_with = "super::plain")]
     pub before: &'a str,
@@ -51,8 +49,15 @@ impl Overtaking<'_> {
         let named = self.phases.iter().take(named).cloned();
         let further = (more > 0).then(|| format!("{more} more"));
         let phases = text::joined(named.chain(further), ", ");
-        format!("{after} overtakes {before} between {} and {} rows ({phases})", self.from, self.to)
+        let span = between(self.from, self.to, self.within.memory_limit);
+        format!("{after} overtakes {before} {span} ({phases})")
     }
+}
+
+/// `between 1k and 10k rows`, `between 1k and 10k rows within 256 MiB`.
+pub(crate) fn between(from: Scale, to: Scale, limit: Option<MemoryLimit>) -> String {
+    let within = limit.map(|limit| format!(" within {limit}")).unwrap_or_default();
+    format!("between {from} and {to} rows{within}")
 }
 
 /// Every turn, those of the fastest of all first, then those of the most phases.
@@ -62,10 +67,10 @@ pub(super) fn of<'a: 'p, 'p>(
     let mut all: Vec<Overtaking<'_>> = Vec::new();
     for PhaseScaling { series, turns, .. } in phases {
         for &Turn { before, after, from, to, leads, .. } in turns {
-            let (workload, tier) = (series.workload, series.tier);
+            let within = series.within;
             let same = |one: &&mut Overtaking<'_>| {
-                (one.workload, one.tier, one.before, one.after, one.from, one.to)
-                    == (workload, tier, before, after, from, to)
+                (one.within, one.before, one.after, one.from, one.to)
+                    == (within, before, after, from, to)
             };
             match all.iter_mut().find(same) {
                 Some(one) => {
@@ -75,17 +80,7 @@ pub(super) fn of<'a: 'p, 'p>(
                 None => {
                     let phases = vec![series.phase_name()];
                     let says = String::new();
-                    all.push(Overtaking {
-                        workload,
-                        tier,
-                        before,
-                        after,
-                        from,
-                        to,
-                        phases,
-                        leads,
-                        says,
-                    });
+                    all.push(Overtaking { within, before, after, from, to, phases, leads, says });
                 }
             }
         }

@@ -16,6 +16,8 @@ pub enum Quantity {
     Bytes,
     /// A number of something.
     Count,
+    /// A number with a fraction, as means have.
+    Number,
     /// So many times something else.
     Ratio,
     /// A part of a whole, from 0 to 1.
@@ -29,6 +31,7 @@ impl Quantity {
             Self::Time => format::duration(value),
             Self::Bytes => format::bytes(value),
             Self::Count => format::count(value as u64),
+            Self::Number => format::number(value),
             Self::Ratio => format::ratio(value),
             Self::Share => format!("{:.1} %", value * 100.0),
         }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use embermark_model::result::{Cell, EngineFacts, ResultFile};
-use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_model::{CellId, Durability, Extent, Status};
 
 use super::{
     Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Unit, Usage,
-    loading, order, parts,
+    explained, loading, order, parts,
 };
 use crate::statistics::{includes_one, is_measure, ratio_interval};
 use crate::text;
@@ -16,18 +16,19 @@ use crate::text;
 /// others as they ran.
 pub fn compare<'a>(file: &'a ResultFile, order: &[&str]) -> Comparison<'a> {
     let ids = file.cells.iter().map(|cell| &cell.id);
-    let keys = text::unique(ids.map(|id| (id.workload.as_str(), id.scale, id.durability)));
+    let keys = text::unique(ids.map(|id| (id.workload.as_str(), id.extent(), id.durability)));
     Comparison { groups: keys.into_iter().map(|key| group(file, key, order)).collect() }
 }
 
 fn group<'a>(
     file: &'a ResultFile,
-    (workload, scale, durability): (&'a str, Scale, Durability),
+    (workload, extent, durability): (&'a str, Extent, Durability),
     order: &[&str],
 ) -> Group<'a> {
     let mut group = Group {
         workload,
-        scale,
+        scale: extent.scale,
+        memory_limit: extent.memory_limit,
         durability,
         dataset: file.manifest.datasets.get(workload),
         variant: "",
@@ -52,6 +53,7 @@ fn group<'a>(
             unit: Unit::Run,
             entries: cells().map(|cell| entry(file, cell, phase)).collect(),
             loadings: cells().map(|cell| loading(cell?, phase?)).collect(),
+            explained: cells().map(|cell| explained(cell?, phase?)).collect(),
         };
         rank(&mut row, &engines, durability);
         row
@@ -125,19 +127,19 @@ pub(crate) fn kind<'a>(
     Some(if runs.any(|run| run.client.is_some()) { "server" } else { "embedded" })
 }
 
-/// Phases that change many rows in one transaction, and the variants in which they do.
-const IN_ONE: [(&str, &[&str], &[&str]); 3] = [
-    ("sensors", &["load"], &["single"]),
-    ("sensors", &["update", "delete"], &["single", "bulk"]),
+/// Phases that change many rows in a transaction, and the variants in which they do.
+const MANY_IN_A_TRANSACTION: [(&str, &[&str], &[&str]); 3] = [
+    ("sensors", &["load"], &["single", "one-transaction"]),
+    ("sensors", &["update", "delete"], &["single", "one-transaction", "bulk"]),
     ("contacts", &["insert"], &["single"]),
 ];
 
 /// Whether an engine that has no transaction over several rows commits them one by one in a phase
-/// that others do in one. A store of documents or series has none.
+/// in which others put many in a transaction. A store of documents or series has none.
 fn commits_each(file: &ResultFile, id: &CellId, phase: &str) -> bool {
     let facts = file.manifest.engines.get(&id.engine);
     facts.is_some_and(|facts| matches!(&*facts.data_model, "document" | "series"))
-        && IN_ONE.iter().any(|(workload, phases, variants)| {
+        && MANY_IN_A_TRANSACTION.iter().any(|(workload, phases, variants)| {
             *workload == id.workload && phases.contains(&phase) && variants.contains(&&*id.variant)
         })
 }

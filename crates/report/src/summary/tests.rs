@@ -5,7 +5,7 @@ use embermark_model::result::{
     BackgroundCpu, DeviceIo, DiskSize, Execution, Loaded, Machine, Maintenance, Manifest, Observed,
     PhaseResult, Resources, ResultFile, Run, SCHEMA, Tool, Trial,
 };
-use embermark_model::{CellId, Durability, Scale, Status};
+use embermark_model::{CellId, Durability, MemoryLimit, Scale, Status};
 
 use super::*;
 
@@ -46,6 +46,8 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             as_published: false,
             window_ms: None,
             warm_up_ms: None,
+            memory_limits: Vec::new(),
+            cold: false,
             rate: Rate::default(),
             clients: 1,
             target_rate: None,
@@ -91,6 +93,7 @@ fn trial(phases: Vec<PhaseResult>) -> Trial {
         version: None,
         settings: BTreeMap::new(),
         baseline_bytes: None,
+        limited_peak_bytes: None,
         open_ns: None,
         phases,
         disk: None,
@@ -109,6 +112,7 @@ fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
             durability: Durability::Process,
             variant: variant.into(),
             engine: engine.into(),
+            memory_limit: None,
         },
         status: Status::Ok,
         reason: None,
@@ -117,6 +121,7 @@ fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
         unpublishable: false,
         trials,
         counting: None,
+        explaining: None,
     }
 }
 
@@ -494,4 +499,24 @@ fn what_ran_is_told_without_the_phases_that_an_engine_does_not_support() {
     let ran = cell("a", "single", vec![trial(vec![phase("load", vec![run(8, 4)]), unsupported])]);
     let protocol = Protocol::of([&ran].into_iter()).unwrap();
     assert_eq!(protocol.to_string(), "1 run x 1 trial");
+}
+
+#[test]
+fn ratios_are_drawn_inside_one_limit_of_memory() {
+    let within = |engine: &str, elapsed_ns: u64| {
+        let mut cell = loads(engine, elapsed_ns);
+        cell.id.memory_limit = Some(MemoryLimit(256 << 20));
+        cell
+    };
+    let file = file(vec![loads("a", 10), loads("b", 20), within("a", 300), within("b", 100)]);
+    let comparison = compare(&file, &[]);
+    let [free, limited] = &comparison.groups[..] else { panic!("two groups") };
+    let shown: Vec<String> =
+        comparison.groups.iter().map(|group| group.extent().to_string()).collect();
+    assert_eq!(shown, ["10", "10 within 256 MiB"]);
+    // Engines stand in plan order: b, a.
+    let ratios = |group: &Group<'_>| [0, 1].map(|engine| measured(&group.rows[0], engine).ratio);
+    assert_eq!(ratios(free), [Some(2.0), Some(1.0)]);
+    assert_eq!(ratios(limited), [Some(1.0), Some(3.0)]);
+    assert!(free.cell(&file, "single", "a").unwrap().id.memory_limit.is_none());
 }

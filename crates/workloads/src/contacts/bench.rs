@@ -22,6 +22,8 @@ use crate::{Bench, CheckError, OpenedPhase, Prepared, Strategy, first};
 pub(super) struct PreparedCell {
     pub oracle: Oracle,
     pub strategy: Strategy,
+    /// Whether reads are to be cold.
+    pub cold: bool,
 }
 
 impl Prepared for PreparedCell {
@@ -67,7 +69,7 @@ impl ContactsBench {
     /// The step itself, inside the clock. `None` where an engine does not tell how many rows it
     /// changed.
     fn perform(&mut self, step: Phase, meter: &mut Meter) -> Result<Option<Answer>, EngineError> {
-        let Self { cell: PreparedCell { oracle, strategy }, book, .. } = self;
+        let Self { cell: PreparedCell { oracle, strategy, .. }, book, .. } = self;
         Ok(match step {
             Phase::OpenClose => {
                 let mut found = Checksum::default();
@@ -142,6 +144,9 @@ impl Bench for ContactsBench {
             // Rebuilt even before the first run, so that all runs find the same state.
             _ if step.changes_rows() => self.rebuild()?,
             _ => self.make_ready()?,
+        }
+        if self.cell.cold && step != Phase::Insert {
+            self.book.reopen()?;
         }
         self.book.ready(step, self.cell.strategy)
     }

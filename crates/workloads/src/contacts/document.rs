@@ -77,8 +77,12 @@ impl AddressBook for DocumentBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen()?;
+        self.reopen()?;
         self.read(Filter::Key(&[Value::Int(id)]))
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {

@@ -15,9 +15,9 @@ use embermark_model::result::Execution;
 use super::phase::{Column, Phase};
 use super::port::{AddressBook, Stored};
 use super::record::{self, Key, Record};
-use crate::Strategy;
 use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
+use crate::{Strategy, strategy};
 
 /// The number of the index on the state.
 const BY_STATE: usize = 0;
@@ -53,27 +53,39 @@ impl KvBook {
         Ok(Self { store, table, keeps_index, beyond, found: Vec::with_capacity(rows) })
     }
 
-    /// Does something to each of the rows chosen by a column, in one transaction: finds them all
-    /// first, since what is searched is not to change meanwhile. Counts those that were there.
+    /// Does something to each of the rows chosen by a column, in the transaction that finds them all
+    /// first, since what is searched is not to change meanwhile; of many rows in further ones, until
+    /// the time is used up. Counts those that were there.
     fn each(
         &mut self,
         by: Column,
+        meter: &mut Meter,
         mut change: impl FnMut(&mut dyn Operations, Table, &Key) -> Result<bool>,
     ) -> Result<u64> {
         let Self { store, table, beyond, found, .. } = self;
         found.clear();
-        store.within(Scope::Batch, |batch| {
-            visit(batch, *table, by, beyond.as_deref(), &mut |key, _| {
-                // What is no key of ours would be missed among the rows changed.
-                found.extend(Key::try_from(key));
-                ControlFlow::Continue(())
+        let (mut done, mut next) = (0, 0);
+        loop {
+            store.within(Scope::Batch, |batch| {
+                if next == 0 {
+                    visit(batch, *table, by, beyond.as_deref(), &mut |key, _| {
+                        // What is no key of ours would be missed among the rows changed.
+                        found.extend(Key::try_from(key));
+                        ControlFlow::Continue(())
+                    })?;
+                }
+                let some = &found[next..];
+                let some = &some[..some.len().min(strategy::batch(found.len()))];
+                for key in some {
+                    done += u64::from(change(batch, *table, key)?);
+                }
+                next += some.len();
+                Ok(())
             })?;
-            let mut done = 0;
-            for key in &*found {
-                done += u64::from(change(batch, *table, key)?);
+            if next == found.len() || meter.expired() {
+                return Ok(done);
             }
-            Ok(done)
-        })
+        }
     }
 }
 
@@ -122,14 +134,19 @@ impl AddressBook for KvBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen()?;
-        self.table = table(&mut *self.store)?;
+        self.reopen()?;
         let (key, table) = (record::key(id), self.table);
         self.store.within(Scope::PerOperation, |each| {
             let value = each.get(table, &key)?;
             let contact = value.and_then(|value| record::decode(&key, value));
             Ok(contact.iter().map(Stored::fingerprint).collect())
         })
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()?;
+        self.table = table(&mut *self.store)?;
+        Ok(())
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
@@ -142,10 +159,12 @@ impl AddressBook for KvBook {
             return Ok(inserted);
         }
         let Self { store, table, .. } = self;
-        store.within(by.scope(), |operations| {
-            meter.each(contacts.len() as u64, |i| {
-                let contact = &contacts[i];
-                operations.put(*table, &record::key(contact.id), &record::encode(contact))
+        by.each(contacts.len(), meter, |scope, part| {
+            store.within(scope, |operations| {
+                part.each(|i| {
+                    let contact = &contacts[i];
+                    operations.put(*table, &record::key(contact.id), &record::encode(contact))
+                })
             })
         })
     }
@@ -165,15 +184,15 @@ impl AddressBook for KvBook {
         Ok(found)
     }
 
-    fn update(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
-        let done = self.each(by, |batch, table, key| {
+    fn update(&mut self, by: Column, meter: &mut Meter) -> Result<Option<u64>> {
+        let done = self.each(by, meter, |batch, table, key| {
             batch.modify(table, key, &mut |value| record::refresh(value, by.sets()))
         })?;
         Ok(Some(done))
     }
 
-    fn delete(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
-        self.each(by, |batch, table, key| batch.delete(table, key)).map(Some)
+    fn delete(&mut self, by: Column, meter: &mut Meter) -> Result<Option<u64>> {
+        self.each(by, meter, |batch, table, key| batch.delete(table, key)).map(Some)
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {

@@ -36,7 +36,7 @@ const OPENINGS: usize = 250;
 static VARIANTS: [VariantInfo; 3] = [
     VariantInfo {
         name: "single",
-        about: "rows inserted one by one in one transaction",
+        about: "rows inserted one by one in one transaction, from 100,000 on in transactions of 10,000",
         changes: &["insert"],
     },
     VariantInfo {
@@ -63,6 +63,7 @@ impl Workload for Contacts {
             published: Protocol::of(&[PUBLISHED_ROWS], &["commit-each"]),
             reads_files: false,
             lasts: false,
+            cold: true,
             searches: &[],
             points: &[],
         }
@@ -78,6 +79,10 @@ impl Workload for Contacts {
         let contacts = contacts::generate(rows, seed).collect();
         let mut draw = Draw::new(spec.seed, 2);
         let drawn = (0..OPENINGS).map(|_| draw.below(rows as usize) as i64 + 1).collect();
-        Ok(Box::new(PreparedCell { oracle: Oracle::new(contacts, drawn), strategy }))
+        Ok(Box::new(PreparedCell {
+            oracle: Oracle::new(contacts, drawn),
+            strategy,
+            cold: spec.cold,
+        }))
     }
 }

@@ -82,6 +82,9 @@ pub(super) trait AddressBook {
     /// Ends what is open, opens it again and reads the contact of that id: timed.
     fn open_close(&mut self, id: i64) -> Result<Checksum>;
 
+    /// Closes the database and opens it again, with tables and statements as before.
+    fn reopen(&mut self) -> Result<()>;
+
     /// Inserts, counting operations with the meter, and tells how many rows went in: timed.
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64>;
 

@@ -168,8 +168,12 @@ impl AddressBook for SeriesBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.store.reopen()?;
+        self.reopen()?;
         self.read(&format!(" WHERE time = {id}"))
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {

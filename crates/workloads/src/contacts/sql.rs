@@ -156,10 +156,14 @@ impl AddressBook for SqlBook {
     }
 
     fn open_close(&mut self, id: i64) -> Result<Checksum> {
-        self.prepared.clear();
-        self.store.reopen()?;
+        self.reopen()?;
         let statement = self.store.prepare(&self.one)?;
         self.read(statement, Param::Int(id))
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.prepared.clear();
+        self.store.reopen()
     }
 
     fn insert(&mut self, contacts: &[Contact], by: Strategy, meter: &mut Meter) -> Result<u64> {
@@ -172,14 +176,16 @@ impl AddressBook for SqlBook {
             return Ok(inserted);
         }
         let insert = self.statement(Query::Insert)?;
-        self.store.within(by.scope(), |store| {
-            let mut inserted = 0;
-            meter.each(contacts.len() as u64, |i| {
-                inserted += store.run(insert, &params(&contacts[i]))?;
-                Ok(())
-            })?;
-            Ok(inserted)
-        })
+        let mut inserted = 0;
+        by.each(contacts.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| {
+                    inserted += store.run(insert, &params(&contacts[i]))?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(inserted)
     }
 
     fn select(&mut self, by: Column) -> Result<Checksum> {

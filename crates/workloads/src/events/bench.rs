@@ -21,6 +21,8 @@ pub(super) struct EventsBench {
     store: Box<dyn Telemetry>,
     /// How long a question is asked again and again.
     window: Duration,
+    /// Whether reads are to be cold.
+    cold: bool,
     state: State,
     found: QueryResults,
     /// What the first request of a run answered wrongly.
@@ -29,7 +31,7 @@ pub(super) struct EventsBench {
 
 impl EventsBench {
     pub(super) fn new(cell: PreparedCell, store: Box<dyn Telemetry>) -> Self {
-        let PreparedCell { records, oracle, window, .. } = cell;
+        let PreparedCell { records, oracle, window, cold, .. } = cell;
         let phases = std::array::from_fn(|place| {
             let step = Phase::ALL[place];
             let ops = match step {
@@ -41,7 +43,17 @@ impl EventsBench {
             OpenedPhase { name: PHASES[place].name, ops, execution: store.execution(step) }
         });
         let found = QueryResults::default();
-        Self { phases, records, oracle, store, window, state: State::Dirty, found, wrong: None }
+        Self {
+            phases,
+            records,
+            oracle,
+            store,
+            window,
+            cold,
+            state: State::Dirty,
+            found,
+            wrong: None,
+        }
     }
 
     /// Collects rows and commits them by the batch. The stores stay in their thread, so taking rows
@@ -56,6 +68,13 @@ impl EventsBench {
             meter.count(batch.len() as u64);
         }
         Ok(stored)
+    }
+
+    /// Opens the database again and reads the first event, since an engine may put off recovery until
+    /// it is asked.
+    fn reopen(&mut self) -> Result<u64, EngineError> {
+        self.store.reopen()?;
+        self.store.first()
     }
 
     fn ask(&mut self, question: Phase, meter: &mut Meter) -> Result<(), EngineError> {
@@ -119,6 +138,9 @@ impl Bench for EventsBench {
             }
             Phase::Gps | Phase::Co2 | Phase::Logs | Phase::Open => self.make_ready()?,
         }
+        if self.cold && step.is_question() {
+            self.store.reopen()?;
+        }
         self.store.ready(step)
     }
 
@@ -132,7 +154,7 @@ impl Bench for EventsBench {
             Phase::Insert => self.store.insert(&self.records, meter),
             Phase::InsertBuffered => self.insert_buffered(meter),
             Phase::Gps | Phase::Co2 | Phase::Logs => self.ask(step, meter).map(|()| 0),
-            Phase::OpenLog | Phase::Open => meter.once(|| self.store.reopen()),
+            Phase::OpenLog | Phase::Open => meter.once(|| self.reopen()),
         };
         meter.stop();
         let count = done?;

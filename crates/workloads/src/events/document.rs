@@ -227,8 +227,11 @@ impl Telemetry for DocumentEvents {
         })
     }
 
-    fn reopen(&mut self) -> Result<u64> {
-        self.store.reopen()?;
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()
+    }
+
+    fn first(&mut self) -> Result<u64> {
         let (key, columns) = ([Value::Int(FIRST)], &["bucket"]);
         let find = Find { filter: Filter::Key(&key), order: Order::Any, limit: None, columns };
         let mut found = 0;

@@ -249,9 +249,13 @@ impl Telemetry for KvEvents {
         failed.map_or(Ok(()), Err)
     }
 
-    fn reopen(&mut self) -> Result<u64> {
+    fn reopen(&mut self) -> Result<()> {
         self.store.reopen()?;
         self.table = table(&mut *self.store, self.index)?;
+        Ok(())
+    }
+
+    fn first(&mut self) -> Result<u64> {
         let (key, table) = (FIRST.to_be_bytes(), self.table);
         self.store
             .within(Scope::PerOperation, |each| Ok(u64::from(each.get(table, &key)?.is_some())))

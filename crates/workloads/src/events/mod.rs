@@ -48,6 +48,7 @@ impl Workload for Events {
             },
             reads_files: false,
             lasts: false,
+            cold: true,
             searches: &[],
             points: &[],
         }
@@ -68,7 +69,13 @@ impl Workload for Events {
         };
         let records: Vec<Record> = events::generate(rows, seed).into_iter().map(record).collect();
         let oracle = Oracle::new(&records);
-        Ok(Box::new(PreparedCell { records, oracle, variant, window: spec.window }))
+        Ok(Box::new(PreparedCell {
+            records,
+            oracle,
+            variant,
+            window: spec.window,
+            cold: spec.cold,
+        }))
     }
 }
 
@@ -78,6 +85,7 @@ struct PreparedCell {
     oracle: Oracle,
     variant: Variant,
     window: Duration,
+    cold: bool,
 }
 
 impl Prepared for PreparedCell {

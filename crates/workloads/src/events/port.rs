@@ -114,9 +114,11 @@ pub(super) trait Telemetry {
     /// Visits every event, in any order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()>;
 
-    /// Opens the database again and reads the first event by its id, since an engine may put off
-    /// recovery until it is asked; how many there are of that id.
-    fn reopen(&mut self) -> Result<u64>;
+    /// Closes the database and opens it again.
+    fn reopen(&mut self) -> Result<()>;
+
+    /// Reads the first event by its id; how many there are of that id.
+    fn first(&mut self) -> Result<u64>;
 
     /// The store: its maintenance, and that the next [`reopen`](Self::reopen) is to recover what the
     /// log holds.

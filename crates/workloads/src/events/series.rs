@@ -177,8 +177,11 @@ impl Telemetry for SeriesEvents {
     }
 
     /// The first point in place of the one of an id, which is no key here.
-    fn reopen(&mut self) -> Result<u64> {
-        self.store.reopen()?;
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()
+    }
+
+    fn first(&mut self) -> Result<u64> {
         let mut found = 0;
         let first = "SELECT id FROM metrics ORDER BY time LIMIT 1";
         self.store.query(first, &["id"], &mut |_| {

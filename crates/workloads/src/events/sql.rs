@@ -160,9 +160,12 @@ impl Telemetry for SqlEvents {
         })
     }
 
-    fn reopen(&mut self) -> Result<u64> {
+    fn reopen(&mut self) -> Result<()> {
         self.prepared.clear();
-        self.store.reopen()?;
+        self.store.reopen()
+    }
+
+    fn first(&mut self) -> Result<u64> {
         let first = self.store.prepare(&self.by_id)?;
         let mut found = 0;
         self.store.query(first, &[Param::Int(FIRST)], &mut |_| {

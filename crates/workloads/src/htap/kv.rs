@@ -108,13 +108,15 @@ impl Dogs for KvDogs {
             return Ok(());
         }
         let Self { store, table, .. } = self;
-        store.within(by.scope(), |operations| {
-            meter.each(dogs.len() as u64, |i| {
-                let dog = &dogs[i];
-                operations.put(*table, &key(dog), &value(dog))
-            })?;
-            Ok(())
-        })
+        by.each(dogs.len(), meter, |scope, part| {
+            store.within(scope, |operations| {
+                part.each(|i| {
+                    let dog = &dogs[i];
+                    operations.put(*table, &key(dog), &value(dog))
+                })
+            })
+        })?;
+        Ok(())
     }
 
     fn count(&mut self) -> Result<u64> {

@@ -36,7 +36,7 @@ static VARIANTS: [VariantInfo; 3] = [
     },
     VariantInfo {
         name: "single",
-        about: "row by row in one transaction",
+        about: "row by row in one transaction, from 100,000 on in transactions of 10,000",
         changes: &["insert_count"],
     },
     VariantInfo {
@@ -59,6 +59,7 @@ impl Workload for Htap {
             published: Protocol::of(SCALES, &["commit-each"]),
             reads_files: false,
             lasts: false,
+            cold: false,
             searches: &[],
             points: &[],
         }

@@ -86,10 +86,12 @@ impl Dogs for SqlDogs {
             rows.source.count_given();
             return Ok(());
         }
-        self.store.within(by.scope(), |store| {
-            meter.each(dogs.len() as u64, |i| store.run(insert, &params(&dogs[i])).map(drop))?;
-            Ok(())
-        })
+        by.each(dogs.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| store.run(insert, &params(&dogs[i])).map(drop))
+            })
+        })?;
+        Ok(())
     }
 
     fn count(&mut self) -> Result<u64> {

@@ -77,6 +77,7 @@ impl Workload for Machine {
             variants: BOTH,
             warm_up: Duration::from_millis(warm_up),
             window: Duration::from_millis(window),
+            memory_limit: None,
             trials: Some(1),
         };
         Info {
@@ -89,6 +90,7 @@ impl Workload for Machine {
             published: protocol(&[1_200_000], 300_000, 900_000),
             reads_files: false,
             lasts: true,
+            cold: false,
             searches: &[SUSTAINED],
             points: &[],
         }

@@ -18,8 +18,12 @@ use crate::loaded::{Loads, State};
 use crate::{Bench, CheckError, OpenedPhase, Prepared, first};
 
 impl Prepared for PreparedCell {
-    fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
-        let log = family::open(store, self.sequences.newest.len())?;
+    fn open(
+        self: Box<Self>,
+        store: Store,
+        reopener: Reopener,
+    ) -> Result<Box<dyn Bench>, EngineError> {
+        let log = family::open(store, reopener, self.sequences.newest.len())?;
         let phases = self.phases(&*log);
         let mut bench = SensorBench {
             log,
@@ -137,6 +141,10 @@ impl Bench for SensorBench {
             // Rebuilt even before the first run, so that all runs find the same state.
             _ if changes_rows(step) => self.rebuild()?,
             _ => self.make_ready()?,
+        }
+        if self.cell.cold && step != Phase::Load {
+            self.close_clients()?;
+            self.log.reopen()?;
         }
         self.found.empty(&self.cell.oracle);
         self.open_clients()?;

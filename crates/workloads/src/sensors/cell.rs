@@ -21,6 +21,8 @@ pub(super) struct PreparedCell {
     pub sequences: Sequences,
     pub strategy: Strategy,
     pub load: Load,
+    /// Whether reads are to be cold.
+    pub cold: bool,
     /// What each of several clients does; none where there is one.
     pub shares: Vec<Arc<Share>>,
 }

@@ -20,6 +20,7 @@ use super::query_results::QueryResults;
 use super::row_source::RowSource;
 use super::scan::{self, Readings};
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 
 /// The names of a reading's values.
 const VALUES: [&str; 4] = ["temperature", "humidity", "light", "voltage"];
@@ -30,20 +31,20 @@ static READINGS: CollectionDef =
 /// The log in a document store: one collection, a document a reading. The data model has no
 /// transactions over several documents, so every change is a commit, whatever the strategy.
 pub(super) struct DocumentLog {
-    store: Box<dyn DocumentStore>,
+    store: Reopenable<dyn DocumentStore>,
     collection: Collection,
     /// The statements of a store that reads SQL, written before a clock starts.
     texts: Vec<(Query, String)>,
 }
 
 impl DocumentLog {
-    pub(super) fn new(mut store: Box<dyn DocumentStore>) -> Result<Self> {
+    pub(super) fn new(mut store: Reopenable<dyn DocumentStore>) -> Result<Self> {
         let collection = store.create(&READINGS)?;
         Ok(Self { store, collection, texts: Vec::new() })
     }
 
     /// A further client of a log that is there.
-    pub(super) fn attach(mut store: Box<dyn DocumentStore>) -> Result<Self> {
+    pub(super) fn attach(mut store: Reopenable<dyn DocumentStore>) -> Result<Self> {
         let collection = store.collection(&READINGS)?;
         Ok(Self { store, collection, texts: Vec::new() })
     }
@@ -202,6 +203,10 @@ impl SensorLog for DocumentLog {
             }
         }
         Ok(())
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()
     }
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {

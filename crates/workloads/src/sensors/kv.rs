@@ -16,21 +16,22 @@ use super::query_results::QueryResults;
 use super::row_source::RowSource;
 use super::scan::{self, Readings};
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 
 /// The log in a key-value store: one table of encoded readings.
 pub(super) struct KvLog {
-    store: Box<dyn KvStore>,
+    store: Reopenable<dyn KvStore>,
     table: Table,
 }
 
+fn table(store: &mut dyn KvStore) -> Result<Table> {
+    let key_length = Some(size_of::<codec::KeyBytes>());
+    store.table(&TableDef { name: "readings", key_length, indexes: &[] })
+}
+
 impl KvLog {
-    pub(super) fn new(mut store: Box<dyn KvStore>) -> Result<Self> {
-        let def = TableDef {
-            name: "readings",
-            key_length: Some(size_of::<codec::KeyBytes>()),
-            indexes: &[],
-        };
-        let table = store.table(&def)?;
+    pub(super) fn new(mut store: Reopenable<dyn KvStore>) -> Result<Self> {
+        let table = table(&mut *store)?;
         Ok(Self { store, table })
     }
 
@@ -78,6 +79,12 @@ impl SensorLog for KvLog {
         self.store.clear(self.table)
     }
 
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()?;
+        self.table = table(&mut *self.store)?;
+        Ok(())
+    }
+
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
             let mut source = RowSource::new(rows, self.store.bulk_sorted(), meter);
@@ -85,11 +92,13 @@ impl SensorLog for KvLog {
             source.count_given();
             return Ok(loaded);
         }
-        self.within(by.scope(), |operations, table| {
-            meter.each(rows.len() as u64, |i| {
-                let reading = &rows[i];
-                let (key, value) = (codec::encode_key(reading.key()), codec::encode_value(reading));
-                operations.put(table, &key, &value)
+        by.each(rows.len(), meter, |scope, part| {
+            self.within(scope, |operations, table| {
+                part.each(|i| {
+                    let reading = &rows[i];
+                    let key = codec::encode_key(reading.key());
+                    operations.put(table, &key, &codec::encode_value(reading))
+                })
             })
         })
     }
@@ -128,29 +137,34 @@ impl SensorLog for KvLog {
     }
 
     fn update(&mut self, changes: &[Change], by: Strategy, meter: &mut Meter) -> Result<u64> {
-        self.within(by.scope(), |operations, table| {
-            let mut changed = 0;
-            meter.each(changes.len() as u64, |i| {
-                let Change { key, temperature } = changes[i];
-                let there = operations.modify(table, &codec::encode_key(key), &mut |value| {
-                    codec::set_temperature(value, temperature);
-                })?;
-                changed += u64::from(there);
-                Ok(())
-            })?;
-            Ok(changed)
-        })
+        let mut changed = 0;
+        by.each(changes.len(), meter, |scope, part| {
+            self.within(scope, |operations, table| {
+                part.each(|i| {
+                    let Change { key, temperature } = changes[i];
+                    let there =
+                        operations.modify(table, &codec::encode_key(key), &mut |value| {
+                            codec::set_temperature(value, temperature);
+                        })?;
+                    changed += u64::from(there);
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(changed)
     }
 
     fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64> {
-        self.within(by.scope(), |operations, table| {
-            let mut deleted = 0;
-            meter.each(keys.len() as u64, |i| {
-                deleted += u64::from(operations.delete(table, &codec::encode_key(keys[i]))?);
-                Ok(())
-            })?;
-            Ok(deleted)
-        })
+        let mut deleted = 0;
+        by.each(keys.len(), meter, |scope, part| {
+            self.within(scope, |operations, table| {
+                part.each(|i| {
+                    deleted += u64::from(operations.delete(table, &codec::encode_key(keys[i]))?);
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(deleted)
     }
 
     fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {

@@ -27,6 +27,7 @@ mod source;
 mod sql;
 
 use embermark_data::staged::StagedRows;
+use embermark_model::MemoryLimit;
 use embermark_model::plan::DataSource;
 
 use crate::{
@@ -40,11 +41,17 @@ use source::Rows;
 /// The workload.
 pub struct Sensors;
 
-static VARIANTS: [VariantInfo; 3] = [
+static VARIANTS: [VariantInfo; 4] = [
     VariantInfo {
         name: "single",
-        about: "rows inserted one by one in one transaction, as published",
+        about: "rows inserted one by one in one transaction, from 100,000 on in transactions of 10,000",
         changes: &["load"],
+    },
+    VariantInfo {
+        name: "one-transaction",
+        about: "rows inserted, updated and deleted one by one in one transaction, however many, as \
+                published",
+        changes: &["load", "update", "delete"],
     },
     VariantInfo {
         name: "commit-each",
@@ -65,13 +72,17 @@ impl Workload for Sensors {
             about: "room sensors: ingest, point access, analytics",
             phases: &phase::PHASES,
             variants: &VARIANTS,
-            overview: Protocol::of(&[10_000], &["single", "bulk"]),
-            usual: Protocol::of(&[1_000, 10_000], &["single", "bulk"]),
-            published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["single"]),
+            overview: Protocol {
+                memory_limit: Some(MemoryLimit(256 << 20)),
+                ..Protocol::of(&[10_000, 100_000], &["single", "bulk"])
+            },
+            usual: Protocol::of(&[1_000, 10_000, 100_000], &["single", "bulk"]),
+            published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["one-transaction"]),
             reads_files: true,
             lasts: false,
+            cold: true,
             searches: &[],
-            // In one transaction, as `single` changes rows, there is one client.
+            // In transactions of many rows, as `single` changes them, there is one client.
             points: &[
                 ("commit-each", &["load", "read", "update", "delete"]),
                 ("single", &["read"]),
@@ -95,6 +106,14 @@ impl Workload for Sensors {
         } else {
             Vec::new()
         };
-        Ok(Box::new(PreparedCell { rows, oracle, sequences, strategy, load, shares }))
+        Ok(Box::new(PreparedCell {
+            rows,
+            oracle,
+            sequences,
+            strategy,
+            load,
+            cold: spec.cold,
+            shares,
+        }))
     }
 }

@@ -79,6 +79,9 @@ pub(super) trait SensorLog {
         Ok(())
     }
 
+    /// Closes the database and opens it again, with tables and statements as before.
+    fn reopen(&mut self) -> Result<()>;
+
     /// Puts rows into the empty log; returns the number of rows that the engine says it took.
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64>;
 

@@ -16,6 +16,7 @@ use super::query_results::QueryResults;
 use super::row_source::RowSource;
 use super::scan::{self, MOST};
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 
 const READINGS: &str = "readings";
 
@@ -26,13 +27,13 @@ const VALUES: [&str; 4] = ["temperature", "humidity", "light", "voltage"];
 /// by point, whatever the strategy, and does not tell how many it changed: what is counted is what
 /// it took, and reading the store back shows whether that is true.
 pub(super) struct SeriesLog {
-    store: Box<dyn SeriesStore>,
+    store: Reopenable<dyn SeriesStore>,
     /// Room for a statement.
     text: String,
 }
 
 impl SeriesLog {
-    pub(super) fn new(store: Box<dyn SeriesStore>) -> Self {
+    pub(super) fn new(store: Reopenable<dyn SeriesStore>) -> Self {
         Self { store, text: String::with_capacity(4_096) }
     }
 
@@ -204,6 +205,10 @@ impl SensorLog for SeriesLog {
 
     fn clear(&mut self) -> Result<()> {
         self.store.clear(READINGS)
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()
     }
 
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {

@@ -13,18 +13,19 @@ use super::queries::{Query, TABLE};
 use super::query_results::QueryResults;
 use super::row_source::{self, RowSource};
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 
 /// The log in an SQL database: one table.
 pub(super) struct SqlLog {
-    store: Box<dyn SqlStore>,
+    store: Reopenable<dyn SqlStore>,
     /// The sensors that `last_readings` asks for, since one statement may answer for all of them.
     newest: usize,
-    /// Statements prepared since the table was created.
+    /// Statements prepared since the table was created or the database opened.
     prepared: Vec<(Query, Statement)>,
 }
 
 impl SqlLog {
-    pub(super) fn new(store: Box<dyn SqlStore>, newest: usize) -> Self {
+    pub(super) fn new(store: Reopenable<dyn SqlStore>, newest: usize) -> Self {
         Self { store, newest, prepared: Vec::new() }
     }
 
@@ -32,7 +33,8 @@ impl SqlLog {
         if let Some((_, statement)) = self.prepared.iter().find(|(known, _)| *known == query) {
             return Ok(*statement);
         }
-        let statement = self.store.prepare(&query.text(self.store.dialect()))?;
+        let text = query.text(self.store.dialect());
+        let statement = self.store.prepare(&text)?;
         self.prepared.push((query, statement));
         Ok(statement)
     }
@@ -101,6 +103,11 @@ impl SensorLog for SqlLog {
         Ok(())
     }
 
+    fn reopen(&mut self) -> Result<()> {
+        self.prepared.clear();
+        self.store.reopen()
+    }
+
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64> {
         if by == Strategy::Bulk {
             let mut source = RowSource::new(rows, self.store.bulk_sorted(), meter);
@@ -109,14 +116,16 @@ impl SensorLog for SqlLog {
             return Ok(loaded);
         }
         let insert = self.statement(Query::Insert)?;
-        self.store.within(by.scope(), |store| {
-            let mut loaded = 0;
-            meter.each(rows.len() as u64, |i| {
-                loaded += store.run(insert, &row_source::params(&rows[i]))?;
-                Ok(())
-            })?;
-            Ok(loaded)
-        })
+        let mut loaded = 0;
+        by.each(rows.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| {
+                    loaded += store.run(insert, &row_source::params(&rows[i]))?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(loaded)
     }
 
     fn read(&mut self, keys: &[Key], meter: &mut Meter) -> Result<Checksum> {
@@ -164,30 +173,35 @@ impl SensorLog for SqlLog {
 
     fn update(&mut self, changes: &[Change], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let update = self.statement(Query::Update)?;
-        self.store.within(by.scope(), |store| {
-            let mut changed = 0;
-            meter.each(changes.len() as u64, |i| {
-                let Change { key, temperature } = changes[i];
-                let params =
-                    [Param::Float(temperature), sensor_param(key.sensor), Param::Int(key.ts)];
-                changed += store.run(update, &params)?;
-                Ok(())
-            })?;
-            Ok(changed)
-        })
+        let mut changed = 0;
+        by.each(changes.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| {
+                    let Change { key, temperature } = changes[i];
+                    let params =
+                        [Param::Float(temperature), sensor_param(key.sensor), Param::Int(key.ts)];
+                    changed += store.run(update, &params)?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(changed)
     }
 
     fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64> {
         let delete = self.statement(Query::Delete)?;
-        self.store.within(by.scope(), |store| {
-            let mut deleted = 0;
-            meter.each(keys.len() as u64, |i| {
-                let key = keys[i];
-                deleted += store.run(delete, &[sensor_param(key.sensor), Param::Int(key.ts)])?;
-                Ok(())
-            })?;
-            Ok(deleted)
-        })
+        let mut deleted = 0;
+        by.each(keys.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| {
+                    let key = keys[i];
+                    deleted +=
+                        store.run(delete, &[sensor_param(key.sensor), Param::Int(key.ts)])?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(deleted)
     }
 
     fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {

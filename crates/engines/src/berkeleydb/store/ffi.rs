@@ -7,7 +7,7 @@
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use super::ID;
@@ -70,6 +70,8 @@ pub(super) type Owned = owned::Owned<c_void, c_int>;
 pub(super) struct Env {
     pub raw: Owned,
     pub transactions: bool,
+    /// Where it is.
+    pub dir: PathBuf,
 }
 
 impl Env {
@@ -92,7 +94,8 @@ impl Env {
             unsafe { raw::ember_env_open(&mut env, home.as_ptr(), cache, LOG_BUFFER, log, nosync) };
         check(code, &doing)?;
         // SAFETY: an open handle that is ours; what needs it holds it.
-        Ok(Self { raw: unsafe { Owned::new(env, raw::ember_env_close) }, transactions })
+        let raw = unsafe { Owned::new(env, raw::ember_env_close) };
+        Ok(Self { raw, transactions, dir: dir.to_owned() })
     }
 
     /// Its settings as it tells them.

@@ -10,6 +10,8 @@ type Text = *const c_char;
 pub const ABSENT: c_int = -1;
 /// What was asked for does not fit its buffer.
 pub const TOO_SMALL: c_int = -2;
+/// A file is not as it should be.
+pub const DAMAGED: c_int = -3;
 
 /// Where [`ember_move`] goes: the shim's `places`, in its order.
 #[derive(Clone, Copy)]
@@ -74,6 +76,12 @@ unsafe extern "C" {
     pub fn ember_env_checkpoint(env: Raw) -> c_int;
     pub fn ember_env_close(env: Raw) -> c_int;
     pub fn ember_env_remove(env: Raw, file: Text) -> c_int;
+    pub fn ember_verify(
+        env: Raw,
+        file: Text,
+        tell: unsafe extern "C" fn(*mut c_void, Text),
+        to: *mut c_void,
+    ) -> c_int;
 
     pub fn ember_begin(env: Raw, out: *mut Raw, bulk: c_int) -> c_int;
     pub fn ember_commit(txn: Raw) -> c_int;

@@ -55,7 +55,7 @@ impl Tree {
     }
 
     /// Opens its files and ties its indexes to it.
-    fn connect(&mut self) -> Result<()> {
+    pub fn connect(&mut self) -> Result<()> {
         let open = |file: &CStr, duplicates| -> Result<Owned> {
             let mut db = ptr::null_mut();
             // SAFETY: the environment is open; the name lives through the call.
@@ -132,17 +132,17 @@ impl Tree {
         value: &'v mut Vec<u8>,
     ) -> Result<Option<&'v [u8]>> {
         let (db, key, txn) = (self.db()?, val(key)?, handle(txn));
-        loop {
-            let mut size = u32::try_from(value.len()).unwrap_or(u32::MAX);
-            let room = value.as_mut_ptr().cast();
-            // SAFETY: open; the key lives through the call, and there is so much room.
-            let code = unsafe { raw::ember_get(db, txn, key, room, &mut size) };
-            match code {
-                raw::TOO_SMALL => value.resize(size as usize, 0),
-                code if !found(code, "get a value")? => return Ok(None),
-                _ => return Ok(Some(&value[..size as usize])),
-            }
+        // SAFETY: open; the key lives through the call, and there is room for `size` bytes.
+        let get = |room: &mut [u8], size| unsafe {
+            raw::ember_get(db, txn, key, room.as_mut_ptr().cast(), size)
+        };
+        let mut size = u32::try_from(value.len()).unwrap_or(u32::MAX);
+        let mut code = get(value, &mut size);
+        if code == raw::TOO_SMALL {
+            value.resize(size as usize, 0);
+            code = get(value, &mut size);
         }
+        Ok(found(code, "get a value")?.then(|| &value[..size as usize]))
     }
 
     /// Sets the value of a key.
@@ -217,7 +217,11 @@ impl Tree {
 #[cold]
 fn lost(file: &CStr) -> EngineError {
     let file = file.to_string_lossy();
-    EngineError::failed(ID, format!("use {file}"), "it could not be made again when it was cleared")
+    EngineError::failed(
+        ID,
+        format!("use {file}"),
+        "it could not be opened again when it was closed",
+    )
 }
 
 #[cold]

@@ -51,6 +51,12 @@ unsafe extern "C" {
     fn ember_wt_commit(session: Raw) -> c_int;
     fn ember_wt_rollback(session: Raw) -> c_int;
 
+    pub(super) fn ember_wt_verify(
+        connection: Raw,
+        uri: Text,
+        tell: unsafe extern "C" fn(*mut c_void, Text),
+        to: *mut c_void,
+    ) -> c_int;
     pub(super) fn ember_wt_cursor(session: Raw, uri: Text, config: Text, out: *mut Raw) -> c_int;
     pub(super) fn ember_wt_cursor_close(cursor: Raw) -> c_int;
     pub(super) fn ember_wt_reset(cursor: Raw) -> c_int;
@@ -73,7 +79,8 @@ pub(super) fn version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// What the library refused, by its code.
+/// What the library refused, by its code. (3.2.1 has one code for a conflict and for a transaction
+/// that outgrew the cache, and `get_rollback_reason` is of a later version.)
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Refusal {
     code: c_int,
@@ -95,10 +102,21 @@ impl Refusal {
         let Self { code, doing } = self;
         EngineError::failed(ID, doing, words(code))
     }
+
+    /// The same of a transaction. A session that is alone has nobody to be in conflict with: what
+    /// ended its transaction is that the cache has no room for what is not committed yet.
+    pub(super) fn in_transaction(self, is_alone: bool) -> EngineError {
+        match self.code {
+            ROLLBACK if is_alone => {
+                EngineError::outgrown(ID, self.doing, "WT_ROLLBACK, with one client", "its cache")
+            }
+            _ => self.into_error(),
+        }
+    }
 }
 
 /// The library's own words for a return code.
-fn words(code: c_int) -> String {
+pub(super) fn words(code: c_int) -> String {
     // SAFETY: returns a NUL-terminated text for any code, which is copied at once.
     unsafe { CStr::from_ptr(wiredtiger_strerror(code)) }.to_string_lossy().into_owned()
 }
@@ -125,7 +143,11 @@ pub(super) const fn found(code: c_int, doing: &'static str) -> Result<bool> {
 pub(super) type Owned = owned::Owned<c_void, c_int>;
 
 /// An open database, closed when dropped.
-pub(super) struct Connection(Owned);
+pub(super) struct Connection {
+    pub(super) raw: Owned,
+    /// What its tables are made with: bytes, as they are, and a size of page.
+    table: CString,
+}
 
 // SAFETY: threads share a connection, whose methods may be called by any of them; a session belongs
 // to one thread: <https://source.wiredtiger.com/mongodb-4.4/threads.html>.
@@ -134,17 +156,23 @@ unsafe impl Send for Connection {}
 unsafe impl Sync for Connection {}
 
 impl Connection {
-    /// Opens or makes the database in a folder, with its log replayed where there is one.
-    pub(super) fn open(folder: &Path, config: &str) -> crate::Result<Arc<Self>> {
+    /// Opens or makes the database in a folder, with its log replayed where there is one. Its tables
+    /// get leaf pages of so many bytes.
+    pub(super) fn open(folder: &Path, config: &str, leaf: u64) -> crate::Result<Arc<Self>> {
         let doing = format!("open the database in {}", folder.display());
         let failed = |why: &dyn Display| EngineError::failed(ID, &doing, why);
         let home = CString::new(folder.as_os_str().as_bytes()).map_err(|error| failed(&error))?;
         let config = CString::new(config).map_err(|error| failed(&error))?;
+        // Values up to 16 KiB stay on a leaf page, as shipped: its default follows the page's size.
+        let table = format!(
+            "key_format=u,value_format=u,exclusive=true,leaf_page_max={leaf},leaf_value_max=16KB"
+        );
+        let table = CString::new(table).map_err(|error| failed(&error))?;
         let mut raw = ptr::null_mut();
         // SAFETY: both texts live through the call; on success the handle is open and ours.
         match unsafe { ember_wt_open(home.as_ptr(), config.as_ptr(), &mut raw) } {
             // SAFETY: sessions hold it.
-            0 => Ok(Arc::new(Self(unsafe { Owned::new(raw, ember_wt_close) }))),
+            0 => Ok(Arc::new(Self { raw: unsafe { Owned::new(raw, ember_wt_close) }, table })),
             code => Err(failed(&words(code))),
         }
     }
@@ -153,7 +181,7 @@ impl Connection {
     pub(super) fn session(self: &Arc<Self>) -> crate::Result<Rc<Session>> {
         let mut raw = ptr::null_mut();
         // SAFETY: open.
-        check(unsafe { ember_wt_session(self.0.raw, &mut raw) }, "begin a session")
+        check(unsafe { ember_wt_session(self.raw.raw, &mut raw) }, "begin a session")
             .map_err(Refusal::into_error)?;
         // SAFETY: ours, and dropped before the connection.
         let raw = unsafe { Owned::new(raw, ember_wt_session_close) };
@@ -168,11 +196,11 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Makes a table of bytes, as they are, if it is not there; whether it was made.
+    /// Makes a table if it is not there; whether it was made.
     pub(super) fn create(&self, uri: &CStr) -> Result<bool> {
-        let format = c"key_format=u,value_format=u,exclusive=true";
+        let table = &self.connection.table;
         // SAFETY: open; both texts live through the call.
-        match unsafe { ember_wt_create(self.raw.raw, uri.as_ptr(), format.as_ptr()) } {
+        match unsafe { ember_wt_create(self.raw.raw, uri.as_ptr(), table.as_ptr()) } {
             libc::EEXIST => Ok(false),
             code => check(code, "make a table").map(|()| true),
         }
@@ -191,6 +219,11 @@ impl Session {
             .map_err(Refusal::into_error)
     }
 
+    /// Whether its database has no other session now.
+    pub(super) fn is_alone(&self) -> bool {
+        Arc::strong_count(&self.connection) == 1
+    }
+
     /// Does work in a transaction, which is committed, or else undone.
     pub(super) fn within(&self, work: impl FnOnce() -> crate::Result<()>) -> crate::Result<()> {
         // SAFETY: open.
@@ -204,14 +237,14 @@ impl Session {
                 Err(_) => check(ember_wt_rollback(self.raw.raw), "roll back"),
             }
         };
-        ended.map_err(Refusal::into_error).and(done)
+        ended.map_err(|refusal| refusal.in_transaction(self.is_alone())).and(done)
     }
 
     /// Ends it, which has no cursors, and with the last session the database is closed.
     pub(super) fn close(self: Rc<Self>) -> crate::Result<()> {
         let Some(Self { raw, connection }) = Rc::into_inner(self) else { return Ok(()) };
         let ended = check(raw.end(), "end a session");
-        let closed = Arc::into_inner(connection).map_or(0, |connection| connection.0.end());
+        let closed = Arc::into_inner(connection).map_or(0, |connection| connection.raw.end());
         ended.and(check(closed, "close the database")).map_err(Refusal::into_error)
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    fn open(session: &Rc<Session>, uri: &CStr, config: &CStr) -> Result<Self> {
+    pub(super) fn open(session: &Rc<Session>, uri: &CStr, config: &CStr) -> Result<Self> {
         let (raw, mut out) = (session.raw.raw, ptr::null_mut());
         // SAFETY: open; both texts live through the call.
         let code = unsafe { ember_wt_cursor(raw, uri.as_ptr(), config.as_ptr(), &mut out) };
@@ -168,7 +168,7 @@ impl Cursors {
 
 /// A table.
 pub(super) struct Tree {
-    uri: CString,
+    pub uri: CString,
     session: Rc<Session>,
     /// None where they could not be opened after the table was made anew.
     cursors: Option<Cursors>,
@@ -200,7 +200,10 @@ impl Tree {
     }
 
     /// Does what needs a table without cursors.
-    fn apart<T>(&mut self, work: impl FnOnce(&Rc<Session>, &CStr) -> Result<T>) -> Result<T> {
+    pub(super) fn apart<T>(
+        &mut self,
+        work: impl FnOnce(&Rc<Session>, &CStr) -> Result<T>,
+    ) -> Result<T> {
         self.cursors = None;
         let done = work(&self.session, &self.uri);
         // In any case, so that the table stays usable.

@@ -17,16 +17,16 @@ fn tree(mounts: &str) -> tempfile::TempDir {
     tree
 }
 
-fn asked() -> Emulated {
+fn asked() -> Limits {
     let limits = [("memory.max", "1000"), ("memory.swap.max", "0"), ("cpu.max", "16000 10000")];
-    let limits = limits.map(|(name, limit)| (name.to_owned(), limit.to_owned()));
-    Emulated { device: "pi3".to_owned(), limits: limits.into() }
+    limits.map(|(name, limit)| (name.to_owned(), limit.to_owned())).into()
 }
 
 #[test]
 fn every_controller_has_a_group_of_its_own_with_its_limits() {
     let tree = tree(MOUNTS);
-    let created = create(&System::at(tree.path()), false, "id", &asked()).unwrap();
+    let created = open(&System::at(tree.path()), false, "id", &["cpu", "memory"]).unwrap();
+    let created = created.group("", &asked()).unwrap();
     let at = |path: &str| tree.path().join("sys/fs/cgroup").join(path);
     assert_eq!(created.dirs, [at("memory/embermark-id"), at("cpu,cpuacct/mine/embermark-id")]);
     let read = |path: &str| fs::read_to_string(at(path)).unwrap();
@@ -34,12 +34,12 @@ fn every_controller_has_a_group_of_its_own_with_its_limits() {
     assert_eq!(read("memory/embermark-id/memory.memsw.limit_in_bytes"), "1000");
     assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_quota_us"), "16000");
     assert_eq!(read("cpu,cpuacct/mine/embermark-id/cpu.cfs_period_us"), "10000");
-    assert_eq!(created.emulated.limits.len(), 4);
+    assert_eq!(created.limits.len(), 4);
 }
 
 #[test]
 fn without_one_of_the_controllers_it_is_refused_by_name() {
     let tree = tree(MOUNTS.lines().take(2).next().unwrap());
-    let why = create(&System::at(tree.path()), true, "id", &asked()).unwrap_err();
+    let why = open(&System::at(tree.path()), true, "id", &["memory"]).unwrap_err();
     assert!(why.contains("no cgroup v1 hierarchy has the controller 'memory'"), "{why}");
 }

@@ -30,6 +30,8 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
         as_published: false,
         window_ms: None,
         warm_up_ms: None,
+        memory_limits: Vec::new(),
+        cold: false,
         rate: Rate::default(),
         clients: 1,
         target_rate: None,
@@ -39,8 +41,9 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
         accepted_licences: Vec::new(),
     };
     let manifest = manifest::begin("id", Path::new("/"));
-    let (databases, counts, cells) = (None, false, vec![]);
-    let head = Head { embermark_journal: VERSION, manifest, plan, databases, counts, cells };
+    let (databases, counts, explains, cells) = (None, false, false, vec![]);
+    let head =
+        Head { embermark_journal: VERSION, manifest, plan, databases, counts, explains, cells };
     let journal = Journal::of(head);
     let mut writer = Writer { path: path.to_owned(), file, journal };
     let error = writer.add(Line::End { finished: "now".to_owned() }).unwrap_err();

@@ -14,6 +14,7 @@ fn the_screen_shows_what_runs_how_much_is_done_and_what_failed() {
         durability: Durability::Process,
         variant: "single".into(),
         engine: "sqlite".into(),
+        memory_limit: None,
     };
     let step = || std::thread::sleep(Duration::from_millis(20)); // it draws so often at most
     bar.note("busy machine");

@@ -9,6 +9,7 @@ fn cell() -> CellId {
         durability: Durability::Process,
         variant: "single".into(),
         engine: "sqlite".into(),
+        memory_limit: None,
     }
 }
 

@@ -37,6 +37,7 @@ fn effort_is_as_the_source_graded_it_and_none_of_what_it_did_not() {
         durability: embermark_model::Durability::Process,
         variant: variant.into(),
         engine: engine.into(),
+        memory_limit: None,
     };
     assert_eq!(effort(&cell("mongodb", "bulk"), "write"), Some(4.0));
     assert_eq!(effort(&cell("influxdb", "individual"), "read_bulk1"), Some(4.0));

@@ -1,0 +1,49 @@
+//! Memory as the command line has it.
+
+use bytesize::ByteSize;
+use embermark_model::MemoryLimit;
+
+use super::unique;
+use crate::error::Failure;
+
+/// Limits of memory, `none` for none. A cache that is asked for must fit into each.
+pub fn memory_limits(
+    texts: &[String],
+    cache: Option<&str>,
+) -> Result<Vec<Option<MemoryLimit>>, Failure> {
+    let limit = |text: &String| match text.as_str() {
+        "none" => Ok(None),
+        text => size("--memory-limit", text).map(|bytes| Some(MemoryLimit(bytes))),
+    };
+    let limits = unique(texts.iter().map(limit))?;
+    let asked = cache.map_or(Ok(0), memory)?;
+    match limits.iter().flatten().find(|limit| limit.cache(asked) < asked) {
+        Some(limit) => Err(Failure::usage(format!(
+            "--memory {} leaves too little of --memory-limit {limit} for the page cache and the rest \
+             of an engine: give at most a quarter, {}, or leave --memory out",
+            cache.unwrap_or_default(),
+            MemoryLimit(limit.cache(asked))
+        ))),
+        None => Ok(limits),
+    }
+}
+
+/// The cache given with --memory.
+pub(super) fn memory(text: &str) -> Result<u64, Failure> {
+    match bytes(text)? {
+        bytes if bytes >= 1 << 20 => Ok(bytes),
+        _ => Err(Failure::usage(format!("--memory {text} is too little: give at least 1MiB"))),
+    }
+}
+
+/// A size given with --memory, in bytes.
+pub fn bytes(text: &str) -> Result<u64, Failure> {
+    size("--memory", text)
+}
+
+/// A size given with an option, in bytes.
+fn size(option: &str, text: &str) -> Result<u64, Failure> {
+    text.parse::<ByteSize>().map(|ByteSize(bytes)| bytes).map_err(|_| {
+        Failure::usage(format!("{option} '{text}' is not a size: write for example 64MiB or 1GB"))
+    })
+}

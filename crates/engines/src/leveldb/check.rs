@@ -1,0 +1,32 @@
+//! LevelDB's own check.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::ID;
+use super::db::{self, Db, Options};
+use crate::lsm::check::damage;
+use crate::{Checked, EngineError, Result};
+
+/// Reads every pair with its checksum, from a database opened with `paranoid_checks`
+/// (<https://github.com/google/leveldb/blob/main/doc/index.md#checksums>). It is closed for that and
+/// opened again: what its cache holds was read without checksums, as shipped.
+pub(super) fn all(open: &mut Option<Arc<Db>>) -> Result<Checked> {
+    const DOING: &str = "check the database";
+    let alone = open.as_mut().is_some_and(|db| Arc::get_mut(db).is_some());
+    let Some(db) = open.take_if(|_| alone) else {
+        return Err(EngineError::failed(ID, DOING, "another client has it open, or none"));
+    };
+    let (folder, options) = (db.own.folder.clone(), db.own.options);
+    drop(db);
+    let mut checked = Checked::by("a scan with verify_checksums and paranoid_checks");
+    let read = read(&folder, options, &mut checked);
+    let read = damage(read, &mut checked);
+    *open = Some(db::open(&folder, options)?.into());
+    read.map(|()| checked)
+}
+
+fn read(folder: &Path, options: Options, checked: &mut Checked) -> Result<()> {
+    let db = db::open(folder, Options { paranoid: true, ..options })?;
+    db.iter(&db.verifying()).verify(checked)
+}

@@ -1,0 +1,66 @@
+//! PostgreSQL's own check, which is an extension: amcheck
+//! (<https://www.postgresql.org/docs/15/amcheck.html>).
+
+use super::NAME;
+use super::session::Session;
+use crate::{Checked, EngineError, Result};
+
+/// SQLSTATEs that tell of damage, of data and of an index
+/// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
+const DAMAGED: [&str; 2] = ["XX001", "XX002"];
+
+/// Checks every table with what it keeps elsewhere for long values, and every B-tree, which has to
+/// hold each row of its table.
+pub(super) fn tables(session: &mut Session) -> Result<Checked> {
+    let schema = extension(session)?;
+    let mut checked = Checked::by("amcheck: verify_heapam, bt_index_parent_check");
+    // Since version 14.
+    if session.connection.server_version() >= 140_000 {
+        for table in session.tables()? {
+            let sql = format!(
+                "SELECT format('{table}: block %s, item %s, attribute %s: %s', blkno, offnum, \
+                 attnum, msg) FROM {schema}.verify_heapam('{table}', check_toast => true)"
+            );
+            ask(session, &sql, &mut checked)?;
+        }
+    }
+    let trees = "SELECT format('%I', c.relname) FROM pg_index i \
+                 JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam \
+                 WHERE a.amname = 'btree' AND c.relnamespace = current_schema()::regnamespace";
+    for tree in session.ask(trees)?.texts().into_iter().flatten().flatten() {
+        let sql = format!("SELECT {schema}.bt_index_parent_check('{tree}', true)");
+        ask(session, &sql, &mut checked)?;
+    }
+    Ok(checked)
+}
+
+/// The schema of the extension, which is made where the server is our own.
+fn extension(session: &mut Session) -> Result<String> {
+    let missing = |why: &str| EngineError::unsupported(NAME, format!("a check: amcheck {why}"));
+    let offered = "SELECT FROM pg_available_extensions WHERE name = 'amcheck'";
+    if session.ask(offered)?.rows() == 0 {
+        return Err(missing("is not installed: apt-get install postgresql-contrib"));
+    }
+    if session.server.is_some() {
+        session.ask("CREATE EXTENSION IF NOT EXISTS amcheck")?;
+    }
+    let sql = "SELECT format('%I', n.nspname) FROM pg_extension e \
+               JOIN pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'amcheck'";
+    let schema = session.ask(sql)?.texts().into_iter().flatten().flatten().next();
+    schema.ok_or_else(|| missing("is not in that database: CREATE EXTENSION amcheck"))
+}
+
+/// Adds what a query gives, or how it stopped at damage.
+fn ask(session: &mut Session, sql: &str, checked: &mut Checked) -> Result<()> {
+    match session.connection.run(sql) {
+        Ok(answer) => {
+            answer.texts().into_iter().flatten().flatten().for_each(|said| checked.found(said));
+            Ok(())
+        }
+        Err(error) if error.state.as_deref().is_some_and(|state| DAMAGED.contains(&state)) => {
+            checked.found(error.message);
+            Ok(())
+        }
+        Err(error) => Err(error.while_doing(format!("run `{sql}`"))),
+    }
+}

@@ -1,0 +1,89 @@
+//! The options of a database: what follows from the memory it is given, and what it says of itself
+//! once it is open. It has no function that tells most of its options, but writes them beside each
+//! database (<https://github.com/facebook/rocksdb/wiki/RocksDB-Options-File>).
+
+use std::num::NonZero;
+use std::path::Path;
+use std::{fs, io, thread};
+
+/// What is reported of a database's options.
+const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_jobs bytes_per_sync \
+                        write_buffer_size max_bytes_for_level_base target_file_size_base \
+                        compression level_compaction_dynamic_level_bytes block_size filter_policy \
+                        index_type format_version num_shard_bits";
+/// The size of a file as shipped, and the least one set here: LevelDB's.
+const FILE: (u64, u64) = (64 << 20, 2 << 20);
+
+/// Sizes in bytes that follow from the memory a database is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sizes {
+    /// For what was not yet written to tables, in all column families together.
+    pub buffers: u64,
+    /// For blocks, indexes and filters.
+    pub cache: u64,
+    /// The logarithm of the number of shards of the cache.
+    pub shard_bits: u32,
+    /// A file's.
+    pub file: u64,
+}
+
+impl Sizes {
+    /// A quarter is for buffers. A level is ten files, and the first is as large as the four full
+    /// buffers that are compacted into it, which is all of the memory
+    /// (<https://github.com/facebook/rocksdb/wiki/RocksDB-Tuning-Guide>). A shard has room for a
+    /// file, so that a file's filter, which is one block, fits. As shipped there are up to 64
+    /// shards of half a megabyte and more, and a filter that does not fit is read by every get.
+    pub(super) fn of(memory: u64) -> Self {
+        let (shipped, least) = FILE;
+        let (buffers, file) = (memory / 4, (memory / 10).clamp(least, shipped));
+        let cache = memory - buffers;
+        Self { buffers, cache, shard_bits: (cache / file).max(1).ilog2(), file }
+    }
+
+    /// The options as a text for the library; what is no size is that of
+    /// <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>.
+    pub(super) fn options(self) -> String {
+        let Self { buffers, cache, shard_bits, file } = self;
+        let (level, cpus) = (4 * buffers, thread::available_parallelism().map_or(1, NonZero::get));
+        format!(
+            "create_if_missing=true;max_background_jobs={cpus};bytes_per_sync=1048576;\
+             db_write_buffer_size={buffers};write_buffer_size={buffers};\
+             max_bytes_for_level_base={level};target_file_size_base={file};\
+             level_compaction_dynamic_level_bytes=true;block_based_table_factory={{\
+             block_size=16384;block_cache={{capacity={cache};num_shard_bits={shard_bits}}};\
+             filter_policy=bloomfilter:10:false;cache_index_and_filter_blocks=true;\
+             pin_l0_filter_and_index_blocks_in_cache=true}}"
+        )
+    }
+}
+
+/// What an open database says of the options that are reported.
+pub(super) fn reported(folder: &Path) -> io::Result<impl Iterator<Item = (&'static str, String)>> {
+    let written = written(folder)?;
+    Ok(REPORTED.split(' ').filter_map(move |name| {
+        let (_, value) = written.iter().find(|(written, _)| written == name)?;
+        Some((name, value.clone()))
+    }))
+}
+
+/// What the newest options file of a database says: what it really runs with. What is said of each
+/// column family stands there for each, that of the first (they are all alike) first. Behind it
+/// stands what the log says of the cache, which the file leaves out.
+pub(super) fn written(folder: &Path) -> io::Result<Vec<(String, String)>> {
+    let mut newest = None;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let number = name.and_then(|name| name.strip_prefix("OPTIONS-")?.parse::<u64>().ok());
+        newest = newest.max(number.map(|number| (number, path)));
+    }
+    let (_, path) = newest.ok_or_else(|| io::Error::other("it wrote no options file"))?;
+    let (options, log) = (fs::read_to_string(path)?, fs::read_to_string(folder.join("LOG"))?);
+    let options = options.lines().filter_map(|line| line.trim().split_once('='));
+    let cache = log.lines().filter_map(|line| line.trim().split_once(" : "));
+    let cache = cache.filter(|&(name, _)| name == "num_shard_bits");
+    Ok(options.chain(cache).map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+#[cfg(test)]
+mod tests;

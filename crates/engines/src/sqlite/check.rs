@@ -1,0 +1,38 @@
+//! SQLite's own check.
+
+use rusqlite::{Connection, Error, ErrorCode};
+
+use super::NAME;
+use crate::{Checked, EngineError, Result};
+
+/// Every page of every table and index, and that each row is in its indexes
+/// (<https://www.sqlite.org/pragma.html#pragma_integrity_check>). A page has no checksum: a byte of a
+/// value that was changed is not seen.
+pub(super) fn integrity(connection: &Connection) -> Result<Checked> {
+    let mut checked = Checked::by("PRAGMA integrity_check");
+    let mut look = || -> rusqlite::Result<()> {
+        let mut statement = connection.prepare("PRAGMA integrity_check")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            match row.get_ref(0)?.as_str()? {
+                // One row where nothing is wrong.
+                "ok" => {}
+                said => checked.found(said),
+            }
+        }
+        Ok(())
+    };
+    match look() {
+        // Damage that it cannot go on at.
+        Err(error) if is_damage(&error) => checked.found(error.to_string()),
+        Err(error) => return Err(EngineError::failed(NAME, "check the database", error)),
+        Ok(()) => {}
+    }
+    Ok(checked)
+}
+
+/// Whether the library could not go on for what it read.
+fn is_damage(error: &Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}

@@ -1,0 +1,78 @@
+//! WiredTiger's own check.
+
+use std::ffi::{CStr, CString};
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use super::ID;
+use super::ffi::*;
+use super::tree::{Cursor, Tree};
+use crate::clients::again_if;
+use crate::kv::Range;
+use crate::owned::listen;
+use crate::{Checked, EngineError, Result};
+
+/// Verifies every table, each without cursors
+/// (<https://source.wiredtiger.com/mongodb-4.2/struct_w_t___s_e_s_s_i_o_n.html>, `verify`).
+pub(super) fn verify(session: &Rc<Session>, trees: &mut [Tree]) -> Result<Checked> {
+    let mut checked = Checked::by("WT_SESSION::verify");
+    for uri in tables(session)? {
+        let one = |checked: &mut Checked| verify_one(session, &uri, checked);
+        match trees.iter_mut().find(|tree| tree.uri == uri) {
+            Some(tree) => tree.apart(|_, _| Ok(one(&mut checked))).map_err(Refusal::into_error)?,
+            None => one(&mut checked),
+        }?;
+    }
+    Ok(checked)
+}
+
+/// The tables that there are, from a cursor over the metadata
+/// (<https://source.wiredtiger.com/mongodb-4.2/metadata.html>).
+fn tables(session: &Rc<Session>) -> Result<Vec<CString>> {
+    let mut found = Vec::new();
+    Cursor::open(session, c"metadata:", c"raw")
+        .and_then(|mut cursor| {
+            cursor.walk(Range::default(), &mut |uri, _| {
+                let uri = CStr::from_bytes_until_nul(uri).unwrap_or_default();
+                if uri.to_bytes().starts_with(b"table:") {
+                    found.push(uri.to_owned());
+                }
+                ControlFlow::Continue(())
+            })
+        })
+        .map_err(Refusal::into_error)?;
+    Ok(found)
+}
+
+/// Adds what the library says of a table in which it finds something wrong. A thread of its own may
+/// have the table open, for which the manual has it done again
+/// (<https://source.wiredtiger.com/11.3.1/error_handling.html>).
+fn verify_one(session: &Session, uri: &CStr, checked: &mut Checked) -> Result<()> {
+    let (connection, mut said) = (session.connection.raw.raw, Vec::<String>::new());
+    let verify = || {
+        said.clear();
+        let list = (&raw mut said).cast();
+        // SAFETY: open; the text and the list live through the call, which alone uses the list.
+        match unsafe { ember_wt_verify(connection, uri.as_ptr(), listen, list) } {
+            0 => Ok(()),
+            code => Err(code),
+        }
+    };
+    match again_if(|code| *code == libc::EBUSY, verify) {
+        // What was said then is a warning of something that has no effect.
+        Ok(()) => Ok(()),
+        // It was not looked at.
+        Err(code @ (libc::EBUSY | libc::ENOMEM)) => {
+            Err(EngineError::failed(ID, "check a table", words(code)))
+        }
+        Err(code) => {
+            // Each behind the time and the thread; a block's bytes are said too, which tell nothing.
+            let said =
+                said.iter().map(|said| said.split_once("], ").map_or(&**said, |(_, said)| said));
+            let told = said.filter(|said| !said.contains("__wt_bm_corrupt_dump"));
+            told.for_each(|said| checked.found(said));
+            checked.found(format!("{}: {}", uri.to_string_lossy(), words(code)));
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Limits of memory and cold reads: which cells cannot have them.
+
+use embermark_engines::{Engine, Kind};
+use embermark_model::plan::Plan;
+use embermark_model::{CellId, MemoryLimit, Status};
+
+use super::{PlannedCell, Skip};
+use crate::{Catalog, HarnessError};
+
+/// What an engine cannot do, or nobody here.
+pub(super) fn unsupported(why: impl Into<String>) -> Skip {
+    Skip { status: Status::Unsupported, reason: why.into() }
+}
+
+/// Why an engine's memory cannot be what a cell asks for, if so.
+pub(super) fn cannot_be_had(id: &CellId, engine: &dyn Engine, plan: &Plan) -> Option<&'static str> {
+    if id.memory_limit.is_some() && plan.urls.contains_key(&id.engine) {
+        return Some("a server given by its URL is under no limit of ours");
+    }
+    match engine.info().kind {
+        Kind::Reference if id.memory_limit.is_some() => {
+            Some("it keeps every row in memory: a limit ends it and slows nothing down")
+        }
+        Kind::Server if plan.cold => Some(
+            "cold reads of a server take stopping it and starting it on its data again, which \
+                  its adapter does not",
+        ),
+        Kind::Reference if plan.cold => Some("it keeps nothing that could be read from storage"),
+        _ => None,
+    }
+}
+
+/// The smallest limit of memory of the cells that will run, if any has one.
+pub(crate) fn least_memory_limit(cells: &[PlannedCell]) -> Option<MemoryLimit> {
+    let runnable = cells.iter().filter(|cell| cell.skip.is_none());
+    runnable.filter_map(|cell| cell.id.memory_limit).min()
+}
+
+/// Leaves out the cells with a limit of memory, which cannot be set here, with the reason.
+pub(crate) fn skip_memory_limits(cells: &mut [PlannedCell], why: &str) {
+    let limited = |cell: &&mut PlannedCell| cell.skip.is_none() && cell.id.memory_limit.is_some();
+    for cell in cells.iter_mut().filter(limited) {
+        cell.skip = Some(unsupported(format!("takes root or a delegated control group: {why}")));
+    }
+}
+
+/// Which workloads of a plan are left out because their reads cannot be cold.
+pub(crate) fn never_cold(plan: &Plan, catalog: &Catalog) -> Result<Option<String>, HarnessError> {
+    let infos = plan.workloads.iter().map(|id| Ok(catalog.workload(id)?.info()));
+    let infos = infos.collect::<Result<Vec<_>, HarnessError>>()?;
+    let without: Vec<&str> =
+        infos.iter().filter(|info| plan.cold && !info.cold).map(|info| info.id).collect();
+    let says = || format!("--cold is not for {}: left out", without.join(", "));
+    Ok((!without.is_empty()).then(says))
+}

@@ -1,0 +1,143 @@
+//! The trials that explain: what an operation asks of the operating system. They come after the timed
+//! ones, two to a cell, and their times are in no figure. One is left alone, and its page faults,
+//! context switches and hardware counters are read; in the other every system call is counted, which
+//! makes it slow and switch more than it would.
+
+use embermark_model::result::{Explained, OsCost, SystemCalls, Trial};
+use serde::{Deserialize, Serialize};
+
+use crate::HarnessError;
+use crate::cells::PlannedCell;
+use crate::journal::{EndedTrial, Line};
+use crate::session::{Purpose, Run};
+
+mod calls;
+mod counters;
+mod explainer;
+mod marks;
+mod ptrace;
+mod traced_worker;
+mod tracer;
+mod usage;
+
+pub(crate) use explainer::Explainer;
+pub(crate) use traced_worker::run as run_traced;
+pub use tracer::TracedProcess;
+
+/// What a worker does to explain its runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Explain {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// It reads what its processes have used before and after.
+    Usage,
+    /// It starts the worker proper and counts its system calls.
+    Calls,
+    /// It is that worker.
+    Traced,
+}
+
+impl Run<'_> {
+    /// The cells that are explained, of those that run: not of a reference engine, nor of a server
+    /// that somebody else runs, nor phases that last by the clock, whose load a traced engine would
+    /// not keep up with.
+    pub(crate) fn explains(&self, cells: &[PlannedCell]) -> Result<Vec<PlannedCell>, HarnessError> {
+        let mut due = Vec::new();
+        for cell in cells.iter().filter(|cell| self.journal.head.explains && !cell.reference) {
+            let private = !self.plan.urls.contains_key(&cell.id.engine);
+            let explained = self.journal.explained.iter().any(|ended| ended.cell == cell.id);
+            let lasts = self.options.catalog.workload(&cell.id.workload)?.info().lasts;
+            if private && !explained && !lasts {
+                due.push(cell.clone());
+            }
+        }
+        Ok(due)
+    }
+
+    /// Explains the cells that had a trial with figures, and journals what came of it; whether it came
+    /// to the last. `before` trials of the run have gone before.
+    pub(crate) fn explain(
+        &mut self,
+        cells: &[PlannedCell],
+        before: u32,
+    ) -> Result<bool, HarnessError> {
+        for (number, cell) in (before + 1..).zip(cells) {
+            let mut timed = self.journal.trials.iter().filter(|ended| ended.cell == cell.id);
+            if !timed.any(|ended| ended.trial.status.has_figures()) {
+                continue;
+            }
+            self.progress.trial(number, &cell.id, 0);
+            let Some(trial) = self.explain_cell(cell)? else { return Ok(false) };
+            self.show_ending(&trial);
+            let cell = cell.id.clone();
+            self.journal
+                .add(Line::Explained { explained: Box::new(EndedTrial { cell, trial }) })?;
+        }
+        Ok(true)
+    }
+
+    /// Both trials of a cell as one; `None` where they were interrupted.
+    fn explain_cell(
+        &mut self,
+        PlannedCell { id, phases, .. }: &PlannedCell,
+    ) -> Result<Option<Trial>, HarnessError> {
+        let rows = self.stages.file(&id.workload, id.scale)?.to_owned();
+        let mut once = |explain, name: &str| {
+            let name = format!("{}-{name}", id.slug());
+            self.trial(id, phases, &rows, &name, Purpose::Explaining(explain))
+        };
+        let Some(used) = once(Explain::Usage, "usage")? else { return Ok(None) };
+        let Some(traced) = once(Explain::Calls, "calls")? else { return Ok(None) };
+        Ok(Some(with_calls(used, &traced)))
+    }
+}
+
+/// What a run that was traced came to: of the processes of a server, or else of the worker.
+pub(crate) fn of_traced(processes: &[TracedProcess], server: Option<u32>, ops: u64) -> Explained {
+    let sum = |belongs: &dyn Fn(&TracedProcess) -> bool| {
+        let mut calls = SystemCalls::default();
+        processes.iter().filter(|p| belongs(p)).for_each(|process| calls.add(&process.calls));
+        OsCost { calls: Some(calls), ..OsCost::default() }
+    };
+    let worker = |process: &TracedProcess| process.ancestors.is_empty();
+    let (engine, client) = match server {
+        Some(root) => {
+            let of_server = |p: &TracedProcess| p.pid == root || p.ancestors.contains(&root);
+            (sum(&of_server), Some(sum(&worker)))
+        }
+        None => (sum(&worker), None),
+    };
+    Explained { traced_ops: Some(ops), engine, client, not_explained: Vec::new() }
+}
+
+/// A trial whose runs have the system calls that were counted in another one, or the reason why they
+/// were not.
+fn with_calls(mut used: Trial, traced: &Trial) -> Trial {
+    for phase in &mut used.phases {
+        let other = traced.phases.iter().find(|other| other.phase == phase.phase);
+        let run = other.and_then(|other| other.runs.last()?.explained.as_ref());
+        let Some(explained) = phase.runs.last_mut().and_then(|run| run.explained.as_mut()) else {
+            continue;
+        };
+        match run {
+            Some(run) => {
+                explained.traced_ops = run.traced_ops;
+                explained.engine.calls.clone_from(&run.engine.calls);
+                if let (Some(client), Some(of)) = (&mut explained.client, &run.client) {
+                    client.calls.clone_from(&of.calls);
+                }
+            }
+            None => {
+                let why = other.and_then(|other| other.reason.as_ref()).or(traced.reason.as_ref());
+                let why = why.map_or("their run did not come to its end", String::as_str);
+                explained.not_explained.push(format!("system calls were not counted: {why}"));
+            }
+        }
+    }
+    used
+}
+
+#[cfg(test)]
+mod tests;

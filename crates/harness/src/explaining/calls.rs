@@ -1,0 +1,93 @@
+//! What system calls are for.
+
+use std::fs;
+
+use embermark_model::result::{CallKind, SystemCalls};
+use syscalls::Sysno;
+
+/// A system call of a thread that has been counted, as far as its end has to be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transfer {
+    /// It reads from a file.
+    FromFile,
+    /// It writes to a file.
+    ToFile,
+}
+
+/// The name of a system call of this machine's architecture.
+pub(super) fn name(number: u64) -> String {
+    let known = usize::try_from(number).ok().and_then(Sysno::new);
+    known.map_or_else(|| format!("syscall {number}"), |known| known.name().to_owned())
+}
+
+/// Counts a system call that a thread begins.
+pub(super) fn count(
+    calls: &mut SystemCalls,
+    thread: i32,
+    name: String,
+    arguments: &[u64; 6],
+) -> Option<Transfer> {
+    let mut kind = kind(&name, arguments);
+    let mut transfer = None;
+    if matches!(kind, CallKind::Read | CallKind::Write) {
+        // What the first argument holds above 32 bits is not part of the descriptor.
+        let target = fs::read_link(format!("/proc/{thread}/fd/{}", arguments[0] as u32));
+        let target = target.map(|target| target.to_string_lossy().into_owned()).unwrap_or_default();
+        if target.starts_with("socket:") {
+            kind = CallKind::Network;
+        } else if target.starts_with('/') && !target.starts_with("/dev/") {
+            let reads = kind == CallKind::Read;
+            transfer = Some(if reads { Transfer::FromFile } else { Transfer::ToFile });
+            calls.synced_writes += u64::from(!reads && is_synced(thread, arguments[0] as u32));
+        }
+    }
+    *calls.by_kind.entry(kind).or_default().entry(name).or_default() += 1;
+    transfer
+}
+
+/// Counts the bytes of a system call that has ended, below 0 where it failed.
+pub(super) fn count_bytes(calls: &mut SystemCalls, transfer: Transfer, returned: i64) {
+    let bytes = u64::try_from(returned).unwrap_or(0);
+    match transfer {
+        Transfer::FromFile => calls.file_read_bytes += bytes,
+        Transfer::ToFile => calls.file_written_bytes += bytes,
+    }
+}
+
+fn kind(name: &str, arguments: &[u64; 6]) -> CallKind {
+    match name {
+        "read" | "pread64" | "readv" | "preadv" | "preadv2" => CallKind::Read,
+        "write" | "pwrite64" | "writev" | "pwritev" | "pwritev2" => CallKind::Write,
+        // Without MS_SYNC it does nothing, msync(2).
+        "msync" if arguments[2] & libc::MS_SYNC as u64 == 0 => CallKind::Memory,
+        "fsync" | "fdatasync" | "msync" | "sync_file_range" | "syncfs" | "sync" => CallKind::Flush,
+        "mmap" | "munmap" | "mremap" | "mprotect" | "madvise" | "process_madvise" | "brk"
+        | "mlock" | "mlock2" | "munlock" | "mlockall" | "munlockall" | "mincore" => {
+            CallKind::Memory
+        }
+        "futex" | "futex_wait" | "futex_wake" | "futex_requeue" | "futex_waitv" | "poll"
+        | "ppoll" | "select" | "pselect6" | "epoll_wait" | "epoll_pwait" | "epoll_pwait2"
+        | "nanosleep" | "clock_nanosleep" | "sched_yield" | "pause" | "rt_sigsuspend"
+        | "rt_sigtimedwait" | "semop" | "semtimedop" | "wait4" | "waitid" | "restart_syscall" => {
+            CallKind::Wait
+        }
+        "sendto" | "sendmsg" | "sendmmsg" | "recvfrom" | "recvmsg" | "recvmmsg" => {
+            CallKind::Network
+        }
+        _ => CallKind::Other,
+    }
+}
+
+/// Whether a write to a descriptor returns when the data is on storage: `proc_pid_fdinfo(5)`.
+fn is_synced(thread: i32, descriptor: u32) -> bool {
+    let info = fs::read_to_string(format!("/proc/{thread}/fdinfo/{descriptor}"));
+    let flags = info.ok().and_then(|info| {
+        let octal = info.lines().find_map(|line| line.strip_prefix("flags:"))?.trim().to_owned();
+        i32::from_str_radix(&octal, 8).ok()
+    });
+    // O_SYNC includes it.
+    flags.is_some_and(|flags| flags & libc::O_DSYNC != 0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Hardware counters, where the kernel gives them: `perf_event_open(2)`.
+
+use std::io;
+
+use perf_event::events::{Event, Hardware};
+use perf_event::{Builder, Counter, ReadFormat};
+
+use super::usage::threads;
+
+/// Instructions and cache misses in user space of processes, those of threads that they will start
+/// included.
+pub(super) struct Counters {
+    instructions: Result<Vec<Counter>, String>,
+    cache_misses: Result<Vec<Counter>, String>,
+}
+
+impl Counters {
+    /// Counts from now on.
+    pub fn begin(pids: &[u32]) -> Self {
+        let all = |event: Hardware, what: &str| {
+            count(event, pids).map_err(|error| {
+                let remedy = match error.kind() {
+                    io::ErrorKind::PermissionDenied => {
+                        "set /proc/sys/kernel/perf_event_paranoid to 2 or less"
+                    }
+                    _ => "a virtual machine often has no such counter",
+                };
+                format!("{what} were not counted: {error}; {remedy}")
+            })
+        };
+        Self {
+            instructions: all(Hardware::INSTRUCTIONS, "instructions"),
+            cache_misses: all(Hardware::CACHE_MISSES, "cache misses"),
+        }
+    }
+
+    /// What was counted, instructions first, and why not.
+    pub fn end(self) -> ([Option<u64>; 2], Vec<String>) {
+        let mut why = Vec::new();
+        let counts = [self.instructions, self.cache_misses].map(|counters| match counters {
+            Ok(mut counters) => sum(&mut counters),
+            Err(reason) => {
+                why.push(reason);
+                None
+            }
+        });
+        (counts, why)
+    }
+}
+
+/// A counter for each thread that is there.
+fn count<E: Event + Clone>(event: E, pids: &[u32]) -> io::Result<Vec<Counter>> {
+    let mut counters = Vec::new();
+    for thread in pids.iter().flat_map(|pid| threads(*pid)) {
+        let mut builder = Builder::new(event.clone());
+        builder.observe_pid(thread.cast_signed()).any_cpu().inherit(true);
+        builder.read_format(ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING);
+        match builder.build() {
+            Ok(counter) => counters.push(counter),
+            // The thread has ended.
+            Err(gone) if gone.raw_os_error() == Some(libc::ESRCH) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    counters.iter_mut().try_for_each(Counter::enable)?;
+    Ok(counters)
+}
+
+/// What counters have counted; where several shared one of the CPU's, in proportion to their time.
+fn sum(counters: &mut [Counter]) -> Option<u64> {
+    let mut sum = 0.0;
+    for counter in counters {
+        let read = counter.read_count_and_time().ok()?;
+        // A thread that did not run counted nothing.
+        if read.time_enabled > 0 {
+            let share = read.time_running as f64 / read.time_enabled as f64;
+            if share == 0.0 {
+                return None;
+            }
+            sum += read.count as f64 / share;
+        }
+    }
+    Some(sum as u64)
+}
+
+#[cfg(test)]
+mod tests;

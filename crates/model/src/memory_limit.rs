@@ -1,0 +1,38 @@
+//! A limit of memory that an engine has for everything.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The most memory, in bytes, that an engine, its server and the page cache of its files may take
+/// together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MemoryLimit(pub u64);
+
+impl MemoryLimit {
+    /// The cache that an engine is given within the limit where `asked` bytes are asked for: no more
+    /// than a quarter of it, so that the page cache and the engine's own needs have their part.
+    pub const fn cache(self, asked: u64) -> u64 {
+        if asked < self.0 / 4 { asked } else { self.0 / 4 }
+    }
+}
+
+impl fmt::Display for MemoryLimit {
+    /// `256 MiB`, `1500 MB`: in the largest unit that leaves a whole number.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 5] = [
+            (1 << 30, "GiB"),
+            (1 << 20, "MiB"),
+            (1_000_000, "MB"),
+            (1 << 10, "KiB"),
+            (1_000, "kB"),
+        ];
+        let whole = UNITS.iter().find(|(unit, _)| self.0 >= *unit && self.0.is_multiple_of(*unit));
+        let (unit, name) = whole.copied().unwrap_or((1, "B"));
+        write!(f, "{} {name}", self.0 / unit)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! What a run asked of the operating system, counted in trials that are not timed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a run of the explaining trials cost. What could not be counted is absent, and the reason is
+/// in `not_explained`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Explained {
+    /// Operations of the run whose system calls were counted, which is another one than the run whose
+    /// faults and switches were: it may have been stopped at the longest run time before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traced_ops: Option<u64>,
+    /// Of the engine: the worker of an embedded one, all processes of a server.
+    pub engine: OsCost,
+    /// Of the client, where it is another process than the engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<OsCost>,
+    /// Why something was not counted, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_explained: Vec<String>,
+}
+
+/// What processes asked of the system in one run. Absent means not counted, never zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OsCost {
+    /// System calls, of `traced_ops` operations; what follows is of the run's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<SystemCalls>,
+    /// Page faults that took no I/O.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minor_faults: Option<u64>,
+    /// Page faults that waited for storage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub major_faults: Option<u64>,
+    /// Context switches of threads that waited for something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voluntary_switches: Option<u64>,
+    /// Context switches of threads that could have gone on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub involuntary_switches: Option<u64>,
+    /// Instructions in user space.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<u64>,
+    /// Misses of the last-level cache in user space.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_misses: Option<u64>,
+}
+
+/// System calls that began inside the clock, of every thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SystemCalls {
+    /// Their numbers by kind and name.
+    pub by_kind: BTreeMap<CallKind, BTreeMap<String, u64>>,
+    /// Bytes that they read from files, from the page cache or from storage.
+    pub file_read_bytes: u64,
+    /// Bytes that they wrote to files.
+    pub file_written_bytes: u64,
+    /// Writes that return when the data is on storage: to a descriptor with `O_DSYNC` or `O_SYNC`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub synced_writes: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl SystemCalls {
+    /// How many there were of a kind.
+    pub fn of(&self, kind: CallKind) -> u64 {
+        self.by_kind.get(&kind).map_or(0, |names| names.values().sum())
+    }
+
+    /// How many there were.
+    pub fn total(&self) -> u64 {
+        CallKind::ALL.into_iter().map(|kind| self.of(kind)).sum()
+    }
+
+    /// Adds those of another process.
+    pub fn add(&mut self, other: &Self) {
+        for (kind, names) in &other.by_kind {
+            let own = self.by_kind.entry(*kind).or_default();
+            for (name, count) in names {
+                *own.entry(name.clone()).or_default() += count;
+            }
+        }
+        self.file_read_bytes += other.file_read_bytes;
+        self.file_written_bytes += other.file_written_bytes;
+        self.synced_writes += other.synced_writes;
+    }
+}
+
+/// What a system call is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallKind {
+    /// `read`, `pread64`, … of anything but a socket.
+    Read,
+    /// `write`, `pwrite64`, … to anything but a socket.
+    Write,
+    /// `fsync`, `fdatasync`, `msync`, `sync_file_range`, `syncfs`, `sync`.
+    Flush,
+    /// `mmap`, `munmap`, `madvise`, `brk`, …
+    Memory,
+    /// `futex`, `poll`, `epoll_wait`, sleeps: a thread waits, or wakes one that does.
+    Wait,
+    /// `send`, `recv`, …, and `read` and `write` of a socket.
+    Network,
+    /// Any other.
+    Other,
+}
+
+impl CallKind {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Write,
+        Self::Flush,
+        Self::Memory,
+        Self::Wait,
+        Self::Network,
+        Self::Other,
+    ];
+}
