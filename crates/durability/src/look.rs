@@ -71,6 +71,9 @@ pub(crate) fn go_on(
                 }
             }
             Ok(Event::Closed) => return Ok(None),
+            Ok(Event::Failed { doing: Doing::Check, message }) => {
+                return Ok(Some((Verdict::CheckFailed, message)));
+            }
             Ok(Event::Failed { message, .. }) => return Ok(Some((Verdict::NotWritable, message))),
             Ok(Event::Opened { .. } | Event::Found(_)) => {}
             Err(silent) => return Ok(Some(silent.verdict())),

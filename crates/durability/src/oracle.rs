@@ -56,6 +56,8 @@ pub enum Verdict {
     Crashed,
     /// The engine did not answer within [a time](crate::PATIENCE).
     Hangs,
+    /// It opens, holds what it must, and its own check finds fault.
+    CheckFailed,
     /// It opens and takes no new commits.
     NotWritable,
 }
@@ -73,6 +75,7 @@ impl Verdict {
             Self::HalfMade => "does not open while it was made",
             Self::Crashed => "its process crashes",
             Self::Hangs => "does not answer",
+            Self::CheckFailed => "its own check finds fault",
             Self::NotWritable => "takes no new commits",
         }
     }

@@ -22,7 +22,8 @@ pub(crate) struct Task {
     pub parent: u32,
 }
 
-/// Any further line to the worker. The end of input is the end of its work: it closes the database.
+/// Any further line to the worker. The end of input is the end of its work: it has the
+/// engine check the database, and closes it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Command {
     /// Goes on with the work.
@@ -65,5 +66,7 @@ pub(crate) enum Doing {
     Open,
     Read,
     Commit,
+    /// Its own check, which found fault or could not be made.
+    Check,
     Close,
 }

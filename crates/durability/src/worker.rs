@@ -71,6 +71,15 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &mut Talk) -> Result
             commit(&mut *ledger, &mut work, talk, waits)?;
         }
     }
+    match ledger.lifecycle().check() {
+        Ok(checked) if !checked.findings.is_empty() => {
+            let found = checked.findings.join("; ");
+            let error = EngineError::failed("the engine", "find no fault by its own check", found);
+            return Err(Stop::Engine(Doing::Check, error));
+        }
+        Err(error) if !error.is_unsupported() => return Err(Stop::Engine(Doing::Check, error)),
+        _ => {}
+    }
     ledger.close().map_err(at(Doing::Close))
 }
 
