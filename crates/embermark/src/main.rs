@@ -7,8 +7,9 @@ mod plan;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use embermark_engines::registry;
 
-use commands::{advise, compare, data, engines, report, run, verify, workloads};
+use commands::{advise, compare, data, durability, engines, report, run, verify, workloads};
 
 /// Which database belongs on this device, for this work?
 ///
@@ -32,6 +33,8 @@ enum Command {
     Data(data::DataArgs),
     /// Check the answers of engines: every workload on small data, in every variant and tier
     Verify(verify::VerifyArgs),
+    /// Kill engines and cut the power under them, in the middle of commits, and look what is left
+    Durability(durability::DurabilityArgs),
     /// Show a result on one screen, as tables, JSON, CSV, Markdown or Parquet
     Report(report::ReportArgs),
     /// Compare two results of one machine: what became faster or slower
@@ -41,6 +44,9 @@ enum Command {
     /// Run one cell, as told on standard input
     #[command(hide = true)]
     Worker,
+    /// Do the commits of a durability experiment, as told on standard input
+    #[command(hide = true)]
+    DurabilityWorker,
     /// Take part in a cell beside its worker, as told on standard input
     #[command(hide = true)]
     Companion,
@@ -53,10 +59,12 @@ fn main() -> ExitCode {
         Command::Workloads => workloads::list(),
         Command::Data(args) => data::data(args),
         Command::Verify(args) => verify::verify(args),
+        Command::Durability(args) => durability::durability(args),
         Command::Report(args) => report::report(args),
         Command::Compare(args) => compare::compare(args),
         Command::Advise(args) => advise::advise(args),
         Command::Worker => return embermark_harness::worker_main(),
+        Command::DurabilityWorker => return embermark_durability::worker_main(registry::ENGINES),
         Command::Companion => return embermark_harness::companion_main(),
     };
     done.unwrap_or_else(|failure| {

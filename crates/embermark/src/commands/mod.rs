@@ -3,6 +3,7 @@
 pub mod advise;
 pub mod compare;
 pub mod data;
+pub mod durability;
 pub mod engines;
 mod output;
 mod page;

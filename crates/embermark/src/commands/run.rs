@@ -141,7 +141,7 @@ fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
 }
 
 /// A folder of its own for each run, named by the time in UTC.
-fn default_out() -> PathBuf {
+pub fn default_out() -> PathBuf {
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
     PathBuf::from("results").join(now.strftime("%Y-%m-%d-%H%M%S").to_string())
 }

@@ -1,0 +1,238 @@
+//! A file system on a recorded device, mounted.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::mount::{MntFlags, umount2};
+
+use crate::image::Image;
+use crate::log::Log;
+use crate::recorder::{FILE, Recorded, Recorder, lock};
+use crate::server::Server;
+
+/// How long a file system may be in use after its last user has gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A file system that can be made on a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileSystem {
+    /// ext4, its journal in ordered mode as distributions have it.
+    #[default]
+    Ext4,
+    /// XFS.
+    Xfs,
+    /// Btrfs.
+    Btrfs,
+    /// F2FS, made for flash.
+    F2fs,
+}
+
+impl FileSystem {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Ext4, Self::Xfs, Self::Btrfs, Self::F2fs];
+
+    /// Its name, as `mount` has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ext4 => "ext4",
+            Self::Xfs => "xfs",
+            Self::Btrfs => "btrfs",
+            Self::F2fs => "f2fs",
+        }
+    }
+
+    /// What makes one, and the package that has it. Nothing is left for the kernel to do later.
+    const fn maker(self) -> (&'static str, &'static [&'static str], &'static str) {
+        match self {
+            Self::Ext4 => (
+                "mkfs.ext4",
+                &["-q", "-F", "-N", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+                "e2fsprogs",
+            ),
+            Self::Xfs => ("mkfs.xfs", &["-q", "-f"], "xfsprogs"),
+            Self::Btrfs => ("mkfs.btrfs", &["-q", "-f"], "btrfs-progs"),
+            Self::F2fs => ("mkfs.f2fs", &["-q", "-f"], "f2fs-tools"),
+        }
+    }
+
+    /// Makes an empty one in a file of so many bytes.
+    ///
+    /// # Errors
+    /// When the file cannot be made, or the program is not here or fails.
+    pub fn make(self, file: &Path, bytes: u64) -> Result<(), DeviceError> {
+        let made = File::create(file).and_then(|made| made.set_len(bytes));
+        made.map_err(|error| DeviceError::io("make", file, error))?;
+        let (program, args, package) = self.maker();
+        call(Command::new(program).args(args).arg(file), package)
+    }
+}
+
+/// A device could not be made or taken away.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// A file or folder.
+    #[error("cannot {doing} {path}: {source}", path = path.display())]
+    Io {
+        /// What was to be done.
+        doing: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A program is not here.
+    #[error("{program} is not here: apt install {package}")]
+    Missing {
+        /// The program.
+        program: String,
+        /// Debian's package of it.
+        package: &'static str,
+    },
+    /// A program failed.
+    #[error("{program} failed: {says}")]
+    Failed {
+        /// The program.
+        program: String,
+        /// What it said.
+        says: String,
+    },
+    /// The kernel does not mount what the device holds: to its file system it is broken.
+    #[error("what the device holds is not mounted: {says}")]
+    NotMounted {
+        /// What `mount` said.
+        says: String,
+    },
+    /// The system does not let this process have mounts of its own.
+    #[error("the system gives no mounts of one's own ({0}): run as root")]
+    NoMounts(nix::Error),
+}
+
+impl DeviceError {
+    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io { doing, path: path.to_owned(), source }
+    }
+}
+
+/// A file system, mounted on a device that is recorded. Dropping it unmounts it.
+#[derive(Debug)]
+pub struct Device {
+    /// The folder at which the file system is mounted.
+    pub at: PathBuf,
+    fuse: PathBuf,
+    recorded: Arc<Mutex<Recorded>>,
+    server: Option<Server>,
+    mounted: bool,
+}
+
+impl Device {
+    /// Mounts a device with that content below `folder`, which is made.
+    ///
+    /// # Errors
+    /// When FUSE or the loop device cannot be had, or the file system not be mounted: a kernel finds
+    /// nothing in the content that it takes for a file system, or a broken one.
+    pub fn mount(folder: &Path, content: Image) -> Result<Self, DeviceError> {
+        let (fuse, at) = (folder.join("device"), folder.join("files"));
+        for path in [&fuse, &at] {
+            fs::create_dir_all(path).map_err(|error| DeviceError::io("make", path, error))?;
+        }
+        let log = Log { base: content.clone(), records: Vec::new(), times: Vec::new() };
+        let recorded =
+            Arc::new(Mutex::new(Recorded { image: content, log, begun: Instant::now() }));
+        let recorder = Recorder { recorded: Arc::clone(&recorded) };
+        let server = Server::mount(recorder, fuse.clone())
+            .map_err(|error| DeviceError::io("mount a FUSE file system at", &fuse, error))?;
+        let mut this = Self { at, fuse, recorded, server: Some(server), mounted: false };
+        let image = this.fuse.join(FILE);
+        let mut mount = Command::new("mount");
+        call(mount.args(["-o", "loop"]).arg(image).arg(&this.at), "mount").map_err(|error| {
+            match error {
+                DeviceError::Failed { says, .. } => DeviceError::NotMounted { says },
+                error => error,
+            }
+        })?;
+        this.mounted = true;
+        Ok(this)
+    }
+
+    /// How many records have reached the device: the place of this moment in its log.
+    pub fn position(&self) -> usize {
+        lock(&self.recorded).log.records.len()
+    }
+
+    /// The time since it was mounted, as the log has it.
+    pub fn elapsed(&self) -> Duration {
+        lock(&self.recorded).begun.elapsed()
+    }
+
+    /// Unmounts it, and returns what has reached it, what unmounting brought there included.
+    ///
+    /// # Errors
+    /// When it is in use still.
+    pub fn unmount(mut self) -> Result<Log, DeviceError> {
+        self.take_down()?;
+        Ok(lock(&self.recorded).log.clone())
+    }
+
+    fn take_down(&mut self) -> Result<(), DeviceError> {
+        if self.mounted {
+            unmount(&self.at)
+                .map_err(|errno| DeviceError::io("unmount", &self.at, errno.into()))?;
+            self.mounted = false;
+        }
+        if let Some(server) = self.server.take() {
+            // The loop device lets go of its file some time after it was unmounted.
+            let unmounted = unmount(&self.fuse).map_err(io::Error::from);
+            let ended = unmounted.and_then(|()| server.join());
+            ended.map_err(|error| DeviceError::io("unmount", &self.fuse, error))?;
+        }
+        for path in [&self.at, &self.fuse] {
+            fs::remove_dir(path).map_err(|error| DeviceError::io("remove", path, error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        if self.take_down().is_err() {
+            // Whoever still uses it gets errors from now on; the mount is gone with its last user.
+            let _ = umount2(&self.at, MntFlags::MNT_DETACH);
+            let _ = umount2(&self.fuse, MntFlags::MNT_DETACH);
+        }
+    }
+}
+
+/// Unmounts a file system as soon as nobody uses it. A process that is being started has what its
+/// parent had open until it runs its own program.
+fn unmount(at: &Path) -> nix::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match umount2(at, MntFlags::empty()) {
+            Err(Errno::EBUSY) if Instant::now() < until => thread::sleep(Duration::from_millis(2)),
+            ended => return ended,
+        }
+    }
+}
+
+/// Runs a program to its end.
+fn call(command: &mut Command, package: &'static str) -> Result<(), DeviceError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
+    let output = match output {
+        Ok(output) => output,
+        Err(_) => return Err(DeviceError::Missing { program, package }),
+    };
+    match output.status.success() {
+        true => Ok(()),
+        false => {
+            let says = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Err(DeviceError::Failed { program, says })
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The content of a device: blocks that stay as they are, and those that differ from them.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use nix::errno::Errno;
+use nix::unistd::{Whence, lseek64};
+
+/// Bytes of a block.
+pub const BLOCK: usize = 4096;
+
+/// Blocks by their number; one that is not there is 0.
+type Blocks = HashMap<u64, Arc<[u8; BLOCK]>>;
+
+/// The content of a device, in memory. A clone shares its blocks until one of the two changes them.
+#[derive(Clone, Debug)]
+pub struct Image {
+    base: Arc<Blocks>,
+    bytes: u64,
+    blocks: Blocks,
+    digest: u64,
+}
+
+impl Image {
+    /// The content of a file. What of it is sparse or 0 takes no memory.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn of(file: &Path) -> io::Result<Self> {
+        let file = File::open(file)?;
+        let bytes = file.metadata()?.len();
+        let mut base = Blocks::new();
+        let mut next = 0;
+        while let Some(at) = data(&file, next)? {
+            let number = at / BLOCK as u64;
+            let mut block = [0; BLOCK];
+            let length = BLOCK.min((bytes - number * BLOCK as u64) as usize);
+            file.read_exact_at(&mut block[..length], number * BLOCK as u64)?;
+            if block.iter().any(|byte| *byte != 0) {
+                base.insert(number, Arc::new(block));
+            }
+            next = (number + 1) * BLOCK as u64;
+        }
+        Ok(Self { base: Arc::new(base), bytes, blocks: HashMap::new(), digest: 0 })
+    }
+
+    /// A block as it is; `None` where it is 0 and nobody wrote it.
+    fn block(&self, number: u64) -> Option<&[u8; BLOCK]> {
+        self.blocks.get(&number).or_else(|| self.base.get(&number)).map(|block| &**block)
+    }
+
+    /// Bytes of the device.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// A number that two images of one base share when their blocks are the same, and hardly
+    /// otherwise. A block that was written with what was there counts as changed.
+    pub const fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// Reads from a place on; what lies beyond the end is 0.
+    pub fn read(&self, offset: u64, into: &mut [u8]) {
+        for (number, within, at) in pieces(offset, into.len()) {
+            let piece = &mut into[at..at + within.len()];
+            match self.block(number) {
+                Some(block) => piece.copy_from_slice(&block[within]),
+                None => piece.fill(0),
+            }
+        }
+    }
+
+    /// Writes at a place.
+    pub fn write(&mut self, offset: u64, data: &[u8]) {
+        for (number, within, at) in pieces(offset, data.len()) {
+            let length = within.len();
+            self.change(number, |block| {
+                block[within].copy_from_slice(&data[at..at + length]);
+            });
+        }
+    }
+
+    /// Makes a range 0.
+    pub fn zero(&mut self, offset: u64, length: u64) {
+        let end = (offset + length).min(self.bytes);
+        let mut at = offset;
+        while at < end {
+            let (number, start) = (at / BLOCK as u64, (at % BLOCK as u64) as usize);
+            let length = (BLOCK - start).min((end - at) as usize);
+            self.change(number, |block| block[start..start + length].fill(0));
+            at += length as u64;
+        }
+    }
+
+    fn change(&mut self, number: u64, change: impl FnOnce(&mut [u8; BLOCK])) {
+        let block = match self.blocks.entry(number) {
+            Entry::Occupied(known) => {
+                let block = known.into_mut();
+                self.digest = self.digest.wrapping_sub(digest_of(number, block));
+                block
+            }
+            Entry::Vacant(place) => {
+                let base = self.base.get(&number).map_or_else(|| Arc::new([0; BLOCK]), Arc::clone);
+                place.insert(base)
+            }
+        };
+        change(Arc::make_mut(block));
+        self.digest = self.digest.wrapping_add(digest_of(number, block));
+    }
+
+    /// Writes the whole content into a file, which is sparse where nothing was written.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        let file = File::create(path)?;
+        file.set_len(self.bytes)?;
+        for number in self.base.keys().chain(self.blocks.keys()) {
+            let (Some(block), at) = (self.block(*number), number * BLOCK as u64) else { continue };
+            let length = BLOCK.min((self.bytes - at) as usize);
+            file.write_all_at(&block[..length], at)?;
+        }
+        file.sync_all()
+    }
+}
+
+/// Where a file has data, from a place on; `None` where there is none.
+fn data(file: &File, from: u64) -> io::Result<Option<u64>> {
+    match lseek64(file, from.cast_signed(), Whence::SeekData) {
+        Ok(at) => Ok(Some(at.cast_unsigned())),
+        Err(Errno::ENXIO) => Ok(None),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// The blocks that a range touches: the number of each, what of it lies in the range, and where in
+/// the range that begins.
+fn pieces(
+    offset: u64,
+    length: usize,
+) -> impl Iterator<Item = (u64, std::ops::Range<usize>, usize)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = offset + done as u64;
+        let start = (at % BLOCK as u64) as usize;
+        let size = (BLOCK - start).min(length - done);
+        let piece = (size > 0).then_some((at / BLOCK as u64, start..start + size, done));
+        done += size;
+        piece
+    })
+}
+
+fn digest_of(number: u64, block: &[u8; BLOCK]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write_u64(number);
+    hasher.write(block);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! A block device whose writes and flushes are recorded, and the states that a power cut could leave
+//! it in. Nothing here knows what a database is.
+//!
+//! A [`Device`] is a file system on a loop device, whose backing file is the one file of a FUSE file
+//! system of ours. So the file system is a real one, its journal included, and what reaches the
+//! device, by whichever system call or mapping, comes by in the order in which the kernel sends it.
+//! Its [`Log`] holds every write and every flush; [`Log::states`] draws moments at which the power could
+//! be cut, with what the device's own cache could have lost at each, and the content that it then
+//! has. That content can be mounted as a device again, and recorded
+//! again.
+//!
+//! What is promised by a device, and so what is true in each state: what was written before a flush
+//! began is there once the flush has ended; of what was written since, any part may be there, in any
+//! order, down to single sectors.
+
+mod device;
+mod image;
+mod log;
+mod namespace;
+mod recorder;
+mod server;
+mod states;
+
+pub use device::{Device, DeviceError, FileSystem};
+pub use image::{BLOCK, Image};
+pub use log::{Counted, Log, Record};
+pub use namespace::own_mounts;
+pub use states::{Cut, SECTOR, State, Torn};

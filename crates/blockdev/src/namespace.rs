@@ -1,0 +1,39 @@
+//! Mounts that only some threads and their children see.
+
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::OnceLock;
+
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+
+use crate::device::DeviceError;
+
+/// The namespace of mounts that the process had at first.
+static OUTSIDE: OnceLock<File> = OnceLock::new();
+
+/// Makes this thread, and what it starts from now on, see mounts of its own, which are gone with the
+/// last of these threads and processes, however they end.
+///
+/// # Errors
+/// When the system does not allow it: it takes root.
+pub fn own_mounts() -> Result<(), DeviceError> {
+    if OUTSIDE.get().is_none() {
+        let at = "/proc/thread-self/ns/mnt";
+        let outside =
+            File::open(at).map_err(|error| DeviceError::io("open", at.as_ref(), error))?;
+        // Another thread that was faster has the same.
+        let _ = OUTSIDE.set(outside);
+    }
+    unshare(CloneFlags::CLONE_NEWNS)
+        .and_then(|()| {
+            let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+            mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
+        })
+        .map_err(DeviceError::NoMounts)
+}
+
+/// The namespace that the process had at first, where some thread has left it.
+pub(crate) fn outside() -> Option<BorrowedFd<'static>> {
+    OUTSIDE.get().map(AsFd::as_fd)
+}

@@ -1,0 +1,185 @@
+//! The FUSE file system of one file, whose writes and flushes are recorded.
+
+use std::ffi::OsStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use fuser::{
+    Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo, LockOwner, OpenFlags,
+    ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyWrite, Request, WriteFlags,
+};
+
+use crate::image::Image;
+use crate::log::{Log, Record};
+
+/// The name of the file.
+pub(crate) const FILE: &str = "image";
+
+/// Nothing changes but by this file system itself.
+const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
+
+const ROOT: INodeNo = INodeNo::ROOT;
+const IMAGE: INodeNo = INodeNo(2);
+
+/// What a device holds, and what has reached it.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub image: Image,
+    pub log: Log,
+    pub begun: Instant,
+}
+
+/// The file system. What it records is shared with who mounted it.
+pub(crate) struct Recorder {
+    pub recorded: Arc<Mutex<Recorded>>,
+}
+
+/// Locks what is recorded: it is whole even where a thread died that held it, since each change of it
+/// is one call.
+pub(crate) fn lock(recorded: &Mutex<Recorded>) -> MutexGuard<'_, Recorded> {
+    recorded.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Recorder {
+    /// Records what reaches the device and does it.
+    fn take(&self, record: Record) {
+        let mut recorded = lock(&self.recorded);
+        record.apply(&mut recorded.image);
+        let time = recorded.begun.elapsed();
+        recorded.log.records.push(record);
+        recorded.log.times.push(time);
+    }
+
+    fn attributes(&self, node: INodeNo) -> Option<FileAttr> {
+        let (kind, perm, size) = match node {
+            ROOT => (FileType::Directory, 0o700, 0),
+            IMAGE => (FileType::RegularFile, 0o600, lock(&self.recorded).image.bytes()),
+            _ => return None,
+        };
+        Some(FileAttr {
+            ino: node,
+            size,
+            blocks: size / 512,
+            atime: UNIX_EPOCH,
+            mtime: UNIX_EPOCH,
+            ctime: UNIX_EPOCH,
+            crtime: UNIX_EPOCH,
+            kind,
+            perm,
+            nlink: 1,
+            uid: 0,
+            gid: 0,
+            rdev: 0,
+            blksize: crate::BLOCK as u32,
+            flags: 0,
+        })
+    }
+}
+
+impl Filesystem for Recorder {
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let found = (parent == ROOT && name == FILE).then(|| self.attributes(IMAGE)).flatten();
+        match found {
+            Some(attributes) => reply.entry(&FOREVER, &attributes, Generation(0)),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(&self, _: &Request, node: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        match self.attributes(node) {
+            Some(attributes) => reply.attr(&FOREVER, &attributes),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let recorded = lock(&self.recorded);
+        let left = recorded.image.bytes().saturating_sub(offset);
+        let mut data = vec![0; u64::from(size).min(left) as usize];
+        recorded.image.read(offset, &mut data);
+        reply.data(&data);
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        self.take(Record::Write { offset, data: data.into() });
+        reply.written(data.len() as u32);
+    }
+
+    fn fallocate(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        use nix::fcntl::FallocateFlags as Flags;
+        let flags = Flags::from_bits_truncate(mode);
+        // What a discard and a write of zeros are for a loop device.
+        match flags.intersects(Flags::FALLOC_FL_PUNCH_HOLE | Flags::FALLOC_FL_ZERO_RANGE) {
+            true => {
+                self.take(Record::Discard { offset, length });
+                reply.ok();
+            }
+            false => reply.error(Errno::EOPNOTSUPP),
+        }
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        self.take(Record::Flush);
+        reply.ok();
+    }
+
+    /// Of a file that is closed: says nothing of what is kept.
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        reply.ok();
+    }
+
+    fn setattr(
+        &self,
+        _: &Request,
+        node: INodeNo,
+        _: Option<u32>,
+        _: Option<u32>,
+        _: Option<u32>,
+        _: Option<u64>,
+        _: Option<fuser::TimeOrNow>,
+        _: Option<fuser::TimeOrNow>,
+        _: Option<std::time::SystemTime>,
+        _: Option<FileHandle>,
+        _: Option<std::time::SystemTime>,
+        _: Option<std::time::SystemTime>,
+        _: Option<std::time::SystemTime>,
+        _: Option<fuser::BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        // Times of the file, which nobody asks for.
+        match self.attributes(node) {
+            Some(attributes) => reply.attr(&FOREVER, &attributes),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The thread that serves a block device.
+//!
+//! A file system on that device waits for it, even where the process is killed: the kernel unmounts for
+//! the last thread that sees the mount, and writes what is left to the device. It ends that wait with
+//! errors when the last descriptor of `/dev/fuse` is closed. So this thread and the session's have a
+//! table of descriptors of their own, which is closed with these two, whatever the others wait for; and
+//! they see none of the mounts, so that they never wait themselves.
+
+use std::io;
+use std::os::fd::{OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use fuser::{BackgroundSession, Config, MountOption, Session};
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::mman::{MlockAllFlags, mlockall};
+use nix::unistd::dup2_raw;
+
+use crate::namespace;
+use crate::recorder::Recorder;
+
+/// The number of the call in linux/prctl.h.
+const PR_SET_IO_FLUSHER: libc::c_int = 57;
+/// The first descriptor after those of standard input, output and error.
+const FIRST: RawFd = 3;
+
+/// A FUSE file system that is served.
+#[derive(Debug)]
+pub(crate) struct Server {
+    thread: JoinHandle<io::Result<()>>,
+    /// Its end lets the thread wait for that of the session.
+    end: Sender<()>,
+}
+
+impl Server {
+    /// Mounts the file system of a recorder.
+    pub(crate) fn mount(recorder: Recorder, at: PathBuf) -> io::Result<Self> {
+        let (mounted, mounts) = channel();
+        let (end, ends) = channel::<()>();
+        let thread = thread::spawn(move || {
+            let session = serve(recorder, &at);
+            let session = match session {
+                Ok(session) => session,
+                // Who waits for it is told.
+                Err(error) => return mounted.send(Err(error)).or(Ok(())),
+            };
+            if mounted.send(Ok(())).is_ok() {
+                // An error says that the end is here.
+                let _ = ends.recv();
+            }
+            session.join()
+        });
+        mounts.recv().unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))?;
+        Ok(Self { thread, end })
+    }
+
+    /// Waits until the file system, which has been unmounted, is served no more.
+    pub(crate) fn join(self) -> io::Result<()> {
+        drop(self.end);
+        match self.thread.join() {
+            // What a read of `/dev/fuse` fails with that an unmount found waiting.
+            Ok(Err(error)) if error.raw_os_error() == Some(libc::ECONNABORTED) => Ok(()),
+            Ok(ended) => ended,
+            Err(_) => Err(io::Error::other("the thread panicked")),
+        }
+    }
+}
+
+/// Mounts where this thread is, and serves from outside.
+fn serve(recorder: Recorder, at: &Path) -> io::Result<BackgroundSession> {
+    let outside = own_descriptors()?;
+    serve_a_block_device()?;
+    let mut config = Config::default();
+    config.mount_options = vec![MountOption::FSName("embermark".to_owned()), MountOption::NoAtime];
+    let session = Session::new(recorder, at, &config)?;
+    if let Some(outside) = outside {
+        setns(outside, CloneFlags::CLONE_NEWNS)?;
+    }
+    session.spawn()
+}
+
+/// Gives this thread a table of descriptors of its own, with none but standard input, output and
+/// error: others are not to be held open by it, as the pipes to processes. Returns that of the
+/// namespace outside.
+fn own_descriptors() -> nix::Result<Option<OwnedFd>> {
+    // A thread changes its namespace alone if it shares no working directory.
+    unshare(CloneFlags::CLONE_FILES | CloneFlags::CLONE_FS)?;
+    let outside = namespace::outside();
+    // SAFETY: the table is this thread's alone, which has opened nothing yet and was handed nothing
+    // that owns a descriptor: whoever has that number has it in another table.
+    let outside = outside.map(|outside| unsafe { dup2_raw(outside, FIRST) }).transpose()?;
+    let first = FIRST.cast_unsigned() + libc::c_uint::from(outside.is_some());
+    // SAFETY: it takes numbers; as above.
+    let result = unsafe { libc::close_range(first, libc::c_uint::MAX, 0) };
+    Errno::result(result).map(|_| outside)
+}
+
+/// Keeps this thread, and those it starts, from waiting for pages to be written when it gets memory:
+/// they may be pages of the device that it serves. `PR_SET_IO_FLUSHER`, prctl(2), since Linux 5.6, and
+/// `mlockall`. Where a limit withholds one of them, it is done without.
+fn serve_a_block_device() -> nix::Result<()> {
+    static LOCKED: OnceLock<()> = OnceLock::new();
+    LOCKED.get_or_init(|| {
+        let _ = mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE);
+    });
+    let [one, zero]: [libc::c_ulong; 2] = [1, 0];
+    // SAFETY: it takes numbers and touches no memory of ours.
+    let result = unsafe { libc::prctl(PR_SET_IO_FLUSHER, one, zero, zero, zero) };
+    match Errno::result(result) {
+        Err(Errno::EPERM | Errno::EINVAL) => Ok(()),
+        set => set.map(drop),
+    }
+}

@@ -1,0 +1,234 @@
+//! The moments at which the power could be cut, and what the device could have lost at each.
+//!
+//! Bounded as *Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing* (OSDI 2018) and
+//! *All File Systems Are Not Created Equal* (OSDI 2014) have it: every prefix; between two flushes each
+//! single write lost, all but one lost, and some subsets; the last write torn.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+use crate::image::{BLOCK, Image};
+use crate::log::{Log, Record};
+
+/// Bytes that a device writes whole or not at all.
+pub const SECTOR: usize = 512;
+
+/// Random subsets of what lies between two flushes.
+const SUBSETS: usize = 4;
+
+/// A moment at which the power is cut.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Cut {
+    /// So many records had reached the device.
+    pub at: usize,
+    /// Those of them that it lost, by their place in the log: changes after the last flush.
+    pub lost: Vec<usize>,
+    /// The last one, where only its begin was written.
+    pub torn: Option<Torn>,
+}
+
+/// A moment, and what is lost at it, as short as can be: of a long log there are many.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    at: usize,
+    lost: Lost,
+}
+
+/// What is lost of the changes since the last flush.
+#[derive(Clone, Copy, Debug)]
+enum Lost {
+    Nothing,
+    One(usize),
+    AllBut(usize),
+    /// Each with one chance in two, by a seed.
+    Some(u64),
+    /// The end of the last one.
+    End {
+        kept: usize,
+    },
+}
+
+impl Cut {
+    /// Whether a write is torn within a block of [`BLOCK`] bytes, as on a device of such sectors none
+    /// is. Writes of a file system begin at blocks.
+    pub fn tears_a_block(&self) -> bool {
+        self.torn.is_some_and(|torn| torn.kept % BLOCK != 0)
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "after record {}", self.at)?;
+        match &self.lost[..] {
+            [] => {}
+            [one] => write!(f, ", without {one}")?,
+            [first, .., last] => {
+                write!(f, ", without {} of {first} to {last}", self.lost.len())?;
+            }
+        }
+        match self.torn {
+            Some(torn) => write!(f, ", of {} the first {} bytes", torn.record, torn.kept),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A write of which only the begin is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Torn {
+    /// Its place in the log.
+    pub record: usize,
+    /// How many bytes of it are there.
+    pub kept: usize,
+}
+
+/// What a device holds after a cut.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The cut. Of several that leave the same the latest, before which the most was promised.
+    pub cut: Cut,
+    /// The content.
+    pub image: Image,
+}
+
+impl Log {
+    /// Up to `most` states that differ, in the order of their cuts: all there are
+    /// where they are so few, else a sample that the seed draws.
+    pub fn states(&self, from: usize, most: usize, seed: u64) -> Vec<State> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut moments = self.moments(from, &mut random);
+        moments.shuffle(&mut random);
+        let mut states: HashMap<u64, State> = HashMap::new();
+        // Enough to find as many that differ, and in order, so that each begins where one before was.
+        let mut drawn = 0;
+        while states.len() < most && drawn < moments.len() {
+            let until = (drawn + most - states.len()).min(moments.len());
+            let some = moments[drawn..until].iter();
+            let mut some: Vec<Cut> = some.map(|moment| self.cut(*moment)).collect();
+            drawn = until;
+            some.sort_by_key(|cut| cut.at);
+            let (mut kept, mut flushed) = (self.base.clone(), 0);
+            for cut in some {
+                // Everything before the last flush is kept, and is made once.
+                let flush = self.flushed_before(cut.at);
+                for record in &self.records[flushed..flush] {
+                    record.apply(&mut kept);
+                }
+                flushed = flush;
+                let image = self.image_from(&kept, flushed, &cut);
+                let known = states
+                    .entry(image.digest())
+                    .or_insert_with(|| State { cut: cut.clone(), image });
+                if known.cut.at < cut.at {
+                    known.cut = cut;
+                }
+            }
+        }
+        let mut states: Vec<State> = states.into_values().collect();
+        states.sort_by(|a, b| (a.cut.at, &a.cut.lost).cmp(&(b.cut.at, &b.cut.lost)));
+        states
+    }
+
+    /// The moments, from after the record `from` on.
+    fn moments(&self, from: usize, random: &mut impl Rng) -> Vec<Moment> {
+        let mut moments = vec![Moment { at: from, lost: Lost::Nothing }];
+        let mut window: Vec<usize> = Vec::new();
+        for (place, record) in self.records.iter().enumerate() {
+            let mut at = |at, lost| moments.push(Moment { at, lost });
+            match record {
+                Record::Ignored => continue,
+                Record::Flush => {
+                    if place >= from {
+                        reordered(&window, random, |lost| at(place, lost));
+                        at(place + 1, Lost::Nothing);
+                    }
+                    window.clear();
+                    continue;
+                }
+                Record::Write { .. } | Record::Discard { .. } => window.push(place),
+            }
+            if place < from {
+                continue;
+            }
+            at(place + 1, Lost::Nothing);
+            if window.len() > 1 {
+                at(place + 1, Lost::Some(random.random()));
+            }
+            if let Record::Write { data, .. } = record {
+                for unit in [SECTOR, BLOCK] {
+                    let units = data.len().div_ceil(unit);
+                    if units > 1 {
+                        at(place + 1, Lost::End { kept: random.random_range(1..units) * unit });
+                    }
+                }
+            }
+        }
+        let at = self.records.len();
+        reordered(&window, random, |lost| moments.push(Moment { at, lost }));
+        moments
+    }
+
+    /// A moment with what it loses, written out.
+    fn cut(&self, Moment { at, lost }: Moment) -> Cut {
+        let window = self.flushed_before(at)..at;
+        let window = window.filter(|place| self.records[*place].is_change());
+        let (lost, torn) = match lost {
+            Lost::Nothing => (Vec::new(), None),
+            Lost::One(one) => (vec![one], None),
+            Lost::AllBut(one) => (window.filter(|place| *place != one).collect(), None),
+            Lost::Some(seed) => {
+                let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+                (window.filter(|_| random.random_bool(0.5)).collect(), None)
+            }
+            Lost::End { kept } => (Vec::new(), Some(Torn { record: at - 1, kept })),
+        };
+        Cut { at, lost, torn }
+    }
+
+    /// What the device holds after a cut.
+    pub fn image(&self, cut: &Cut) -> Image {
+        let flushed = self.flushed_before(cut.at);
+        self.image_from(&self.prefix(flushed), flushed, cut)
+    }
+
+    /// How many records had been flushed when so many had reached the device.
+    fn flushed_before(&self, at: usize) -> usize {
+        let mut before = self.records[..at].iter();
+        before.rposition(|record| *record == Record::Flush).map_or(0, |flush| flush + 1)
+    }
+
+    fn image_from(&self, kept: &Image, flushed: usize, cut: &Cut) -> Image {
+        let mut image = kept.clone();
+        for (place, record) in self.records.iter().enumerate().take(cut.at).skip(flushed) {
+            match (record, cut.torn) {
+                _ if cut.lost.contains(&place) => {}
+                (Record::Write { offset, data }, Some(torn)) if torn.record == place => {
+                    image.write(*offset, &data[..torn.kept]);
+                }
+                _ => record.apply(&mut image),
+            }
+        }
+        image
+    }
+}
+
+/// What could be lost of the changes between two flushes, the second of which has not ended: each
+/// one, all but one, and some subsets.
+fn reordered(window: &[usize], random: &mut impl Rng, mut lose: impl FnMut(Lost)) {
+    if window.len() < 2 {
+        return;
+    }
+    for one in window {
+        lose(Lost::One(*one));
+        lose(Lost::AllBut(*one));
+    }
+    (0..SUBSETS).for_each(|_| lose(Lost::Some(random.random())));
+}
+
+#[cfg(test)]
+mod tests;

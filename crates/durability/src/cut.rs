@@ -1,0 +1,253 @@
+//! The power is cut: the work is done once on a recorded device, then what a cut could have left of
+//! the device is looked at, state by state.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use embermark_blockdev::{Device, DeviceError, Image, State, own_mounts};
+
+use crate::gathered::{Gathered, Lost};
+use crate::look::{self, Looked};
+use crate::oracle::{Promised, Verdict};
+use crate::outcome::{CommitIo, Experiment, Tested};
+use crate::process::Worker;
+use crate::recording::{Acknowledged, Recording};
+use crate::settings::{Test, TestError};
+use crate::work::MADE;
+
+/// Commits of the work after the table was made.
+const COMMITS: u64 = 150;
+/// Bytes of the device.
+const DEVICE: u64 = 1 << 30;
+/// Commits after a cut, before the second one.
+const AFTERWARDS: u64 = 3;
+/// Every so many-th state is cut a second time, during its recovery or the commits after it.
+const TWICE: usize = 4;
+/// How often a database that was closed is opened for its time.
+const CLEAN: usize = 3;
+/// The folder on the device that is the database's: the root of a file system may hold its own.
+const DATABASE: &str = "database";
+
+pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
+    own_mounts()?;
+    let settings = test.settings;
+    let folder = &settings.folder;
+    fs::create_dir_all(folder).map_err(TestError::io("make the folder of the devices"))?;
+    let base = folder.join("base.img");
+    settings.file_system.make(&base, DEVICE)?;
+    let content = Image::of(&base).map_err(TestError::io("read a device's image"))?;
+    let recording = record(test, &folder.join("record"), content)?;
+    let made = recording.acknowledged.first().map_or(0, |first| first.at);
+    let last = recording.acknowledged.last().map_or(0, |last| last.at);
+    let counted = recording.log.counted(made..last);
+    let commits = recording.acknowledged.len() as u64 - 1;
+    let commit = Some(CommitIo { commits, bytes: counted.bytes, flushes: counted.flushes });
+
+    let states = recording.log.states(0, settings.states as usize, settings.seed);
+    let (tries, next) = (Tries::new(test, &recording), AtomicUsize::new(0));
+    tries.close_and_open(&folder.join("look"))?;
+    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|number| {
+                let (next, states, tries) = (&next, &states, &tries);
+                let folder = folder.join(format!("look-{number}"));
+                scope.spawn(move || -> Result<(), TestError> {
+                    own_mounts()?;
+                    loop {
+                        let place = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(state) = states.get(place) else { return Ok(()) };
+                        test.go_on()?;
+                        tries.make(&folder, state, place)?;
+                        progress(place as u32 + 1);
+                    }
+                })
+            })
+            .collect();
+        workers.into_iter().try_for_each(|worker| {
+            worker.join().unwrap_or_else(|_| {
+                let source = io::Error::other("a thread of the experiment panicked");
+                Err(TestError::Io { doing: "look at a state", source })
+            })
+        })
+    })?;
+    let gathered = tries.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let outcome = Tested { commit, ..test.outcome(Experiment::PowerCut) };
+    let tested = gathered.ended(outcome, |example, image| {
+        let promised = test.promises(Experiment::PowerCut) && example.verdict.is_violation();
+        promised.then(|| keep(test, example.verdict, &image)).transpose()
+    })?;
+    fs::remove_file(&base).map_err(TestError::io("remove a device's image"))?;
+    Ok(tested)
+}
+
+/// Keeps the image of a state that broke a promise.
+fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, TestError> {
+    let failed = TestError::io("keep the image of a violation");
+    fs::create_dir_all(&test.settings.violations).map_err(&failed)?;
+    let mut name = test.kept_as(Experiment::PowerCut, verdict).into_os_string();
+    name.push(".img");
+    let path = PathBuf::from(name);
+    image.save(&path).map_err(&failed)?;
+    Ok(path)
+}
+
+/// Does the work on a device with that content. The log begins with an empty folder on it.
+fn record(test: &Test<'_>, folder: &Path, content: Image) -> Result<Recording, TestError> {
+    let device = Device::mount(folder, content)?;
+    fs::create_dir(device.at.join(DATABASE))
+        .and_then(|()| File::open(device.at.join(DATABASE))?.sync_all())
+        .and_then(|()| File::open(&device.at)?.sync_all())
+        .map_err(TestError::io("make the folder of a database"))?;
+    let log = device.unmount()?;
+    let content = log.prefix(log.records.len());
+
+    let device = Device::mount(folder, content)?;
+    let promised = Promised::after(MADE - 1);
+    let (looked, acknowledged) = work_on(test, &device, promised, COMMITS)?;
+    if looked.verdict != Verdict::Holds {
+        let message = looked.message.unwrap_or_else(|| looked.verdict.name().to_owned());
+        return Err(test.not_done(message));
+    }
+    let log = device.unmount()?;
+    let log = if test.settings.obeys_flushes { log } else { log.without_flushes() };
+    Ok(Recording { log, acknowledged, before: promised })
+}
+
+/// Opens the database of a device, judges what is there, and where work can go on does `commits`
+/// more; each is acknowledged in the device's log.
+fn work_on(
+    test: &Test<'_>,
+    device: &Device,
+    promised: Promised,
+    commits: u64,
+) -> Result<(Looked, Vec<Acknowledged>), TestError> {
+    let talk = TestError::io("talk to a worker");
+    let task = test.task(device.at.join(DATABASE));
+    let mut worker = Worker::start(&test.settings.worker, &task).map_err(&talk)?;
+    let made = std::cell::Cell::new(None);
+    let opened = || made.set(Some(Acknowledged::now(MADE, device)));
+    let looked = look::look(&mut worker, test.settings.seed, promised, opened);
+    let mut looked = looked.map_err(&talk)?;
+    // Of a table that had not been promised.
+    let made = made.get().filter(|_| promised.acknowledged < MADE);
+    let mut acknowledged: Vec<_> = made.into_iter().collect();
+    if let Some(last) = looked.last {
+        let pause = test.settings.over / COMMITS as u32;
+        let failed = look::go_on(&mut worker, last.max(MADE), commits, |number| {
+            acknowledged.push(Acknowledged::now(number, device));
+            if commits == COMMITS {
+                thread::sleep(pause);
+            }
+        });
+        if let Some((verdict, message)) = failed.map_err(&talk)? {
+            (looked.verdict, looked.message) = (verdict, Some(message));
+        }
+    }
+    Ok((looked, acknowledged))
+}
+
+/// The states of one recording, tried.
+struct Tries<'a> {
+    test: &'a Test<'a>,
+    recording: &'a Recording,
+    gathered: Mutex<Gathered<Image>>,
+}
+
+impl<'a> Tries<'a> {
+    fn new(test: &'a Test<'a>, recording: &'a Recording) -> Self {
+        Self { test, recording, gathered: Mutex::default() }
+    }
+
+    fn gathered(&self) -> MutexGuard<'_, Gathered<Image>> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long it takes to open the database when it was closed. It holds everything then.
+    fn close_and_open(&self, folder: &Path) -> Result<(), TestError> {
+        let Recording { log, acknowledged, .. } = self.recording;
+        let content = log.prefix(log.records.len());
+        let promised = Promised::after(acknowledged.last().map_or(0, |last| last.commit));
+        for _ in 0..CLEAN {
+            let looked = self.look(folder, content.clone(), promised)?.map(|(looked, _)| looked);
+            match looked {
+                Some(Looked { verdict: Verdict::Holds, open_ns, .. }) => {
+                    self.gathered().opened_clean(open_ns);
+                }
+                looked => {
+                    let verdict = looked.as_ref().map_or("is not mounted", |l| l.verdict.name());
+                    let message = looked.and_then(|looked| looked.message).unwrap_or_default();
+                    let message = format!("after a clean close: {verdict} {message}");
+                    return Err(self.test.not_done(message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a state, and at some a second time after another cut.
+    fn make(&self, folder: &Path, state: &State, place: usize) -> Result<(), TestError> {
+        let at = state.cut.at;
+        let promised = self.recording.promised(at);
+        let Some((looked, again)) = self.look(folder, state.image.clone(), promised)? else {
+            self.gathered().not_mounted += 1;
+            return Ok(());
+        };
+        let last = looked.last;
+        let lost = last.map(|last| self.recording.lost(at, last));
+        let of = || state.cut.to_string();
+        self.add(of, promised, looked, lost, state);
+        let (Some(_), 0) = (last, place % TWICE) else { return Ok(()) };
+        let seed = self.test.settings.seed.wrapping_add(place as u64);
+        for second in again.log.states(0, 1, seed) {
+            let promised = again.promised(second.cut.at);
+            let Some((looked, _)) = self.look(folder, second.image.clone(), promised)? else {
+                self.gathered().not_mounted += 1;
+                continue;
+            };
+            let of = || format!("{}; mounted, opened, then {}", state.cut, second.cut);
+            self.add(of, promised, looked, None, &second);
+            self.gathered().second += 1;
+        }
+        Ok(())
+    }
+
+    fn add(
+        &self,
+        of: impl FnOnce() -> String,
+        promised: Promised,
+        looked: Looked,
+        lost: Option<Lost>,
+        state: &State,
+    ) {
+        let mut gathered = self.gathered();
+        let broken = looked.verdict.is_violation() && state.cut.tears_a_block();
+        gathered.torn_blocks += u32::from(broken);
+        gathered.add(of, promised.acknowledged, looked, lost, || state.image.clone());
+    }
+
+    /// Looks at what a device holds, and does a few commits more, recorded. `None` where the file
+    /// system itself is broken.
+    fn look(
+        &self,
+        folder: &Path,
+        content: Image,
+        promised: Promised,
+    ) -> Result<Option<(Looked, Recording)>, TestError> {
+        let device = match Device::mount(folder, content) {
+            Ok(device) => device,
+            Err(DeviceError::NotMounted { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let (looked, acknowledged) = work_on(self.test, &device, promised, AFTERWARDS)?;
+        let log = device.unmount()?;
+        // The one under way at the first cut was seen, and never acknowledged.
+        let last = looked.last.unwrap_or_default();
+        let before = Promised { acknowledged: last.min(promised.acknowledged), begun: last + 1 };
+        Ok(Some((looked, Recording { log, acknowledged, before })))
+    }
+}

@@ -1,0 +1,262 @@
+//! The process tree is killed, at random moments of the work and of the recovery after it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+use crate::gathered::{Gathered, Lost};
+use crate::look::{self, Looked};
+use crate::oracle::{Promised, Verdict};
+use crate::outcome::{Experiment, Tested};
+use crate::process::Worker;
+use crate::protocol::{Command, Event};
+use crate::settings::{Test, TestError};
+use crate::work::MADE;
+
+/// A kill comes at most so long after the first commit of its round.
+const LONGEST: Duration = Duration::from_millis(60);
+/// Every so many-th round is killed while the database is opened, too.
+const TWICE: u32 = 4;
+/// A kill while the database is made or opened comes at most so long after the worker was started.
+const OPENING: Duration = Duration::from_millis(40);
+/// More commits than any round gets to do.
+const ENDLESS: u64 = 1 << 40;
+/// A database of so many commits is made anew: to judge it takes time that grows with them.
+const LONG: u64 = 1_500;
+/// A database is made anew after so many kills, too: its making is a part of the work.
+const KILLS: u32 = 25;
+
+pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
+    let folder = test.settings.folder.join("killed");
+    let random = Xoshiro256PlusPlus::seed_from_u64(test.settings.seed);
+    let gathered = Gathered::default();
+    let mut kills = Kills { test, folder, random, gathered, progress };
+    while kills.gathered.tried < test.settings.kills {
+        kills.life()?;
+        if kills.folder.exists() {
+            let removed = fs::remove_dir_all(&kills.folder);
+            removed.map_err(TestError::io("remove a database"))?;
+        }
+    }
+    kills.gathered.ended(test.outcome(Experiment::Kill), |_, kept| Ok(kept))
+}
+
+/// The kills of one experiment.
+struct Kills<'a> {
+    test: &'a Test<'a>,
+    /// Of the database.
+    folder: PathBuf,
+    random: Xoshiro256PlusPlus,
+    gathered: Gathered<Option<PathBuf>>,
+    progress: &'a (dyn Fn(u32) + Sync),
+}
+
+impl Kills<'_> {
+    /// One database, from when it is made to when it is broken, or enough.
+    fn life(&mut self) -> Result<(), TestError> {
+        let made = fs::create_dir_all(&self.folder);
+        made.map_err(TestError::io("make the folder of a database"))?;
+        let talk = TestError::io("talk to a worker");
+        let mut worker = match self.random.random_bool(0.5) {
+            true => {
+                self.kill_while_it_opens()?;
+                match self.look(Promised::after(MADE - 1), &[], None)? {
+                    Some((worker, _)) => worker,
+                    None => return Ok(()),
+                }
+            }
+            false => {
+                let mut worker = self.start()?;
+                let promised = Promised::after(MADE - 1);
+                let looked = look::look(&mut worker, self.test.settings.seed, promised, || ());
+                match looked.map_err(&talk)? {
+                    Looked { verdict: Verdict::Holds, .. } => worker,
+                    Looked { verdict, message, .. } => {
+                        let message = message.unwrap_or_else(|| verdict.name().to_owned());
+                        return Err(self.test.not_done(message));
+                    }
+                }
+            }
+        };
+        let mut last = MADE;
+        for kills in 1.. {
+            self.test.go_on()?;
+            let enough = kills > KILLS || last >= LONG;
+            if enough || self.gathered.tried >= self.test.settings.kills {
+                return self.close_and_open(worker, last);
+            }
+            let after = Duration::from_nanos(self.within(LONGEST));
+            let round = work_and_die(&mut worker, last, after).map_err(&talk)?;
+            let promised = Promised::after(round.acknowledged.last().map_or(last, |(n, _)| *n));
+            if let Some((verdict, message)) = round.failed {
+                if last == MADE && round.acknowledged.is_empty() {
+                    return Err(self.test.not_done(message));
+                }
+                let (last, message) = (None, Some(message));
+                let looked = Looked { verdict, last, open_ns: None, message };
+                self.add(looked, promised, None)?;
+                return Ok(());
+            }
+            if self.gathered.tried % TWICE == TWICE - 1 {
+                self.kill_while_it_opens()?;
+            }
+            let found = self.look(promised, &round.acknowledged, Some(round.killed))?;
+            let Some((next, there)) = found else { return Ok(()) };
+            (worker, last) = (next, there);
+        }
+        Ok(())
+    }
+
+    fn start(&self) -> Result<Worker, TestError> {
+        let task = self.test.task(self.folder.clone());
+        Worker::start(&self.test.settings.worker, &task).map_err(TestError::io("start a worker"))
+    }
+
+    fn within(&mut self, longest: Duration) -> u64 {
+        self.random.random_range(0..longest.as_nanos() as u64)
+    }
+
+    fn kill_while_it_opens(&mut self) -> Result<(), TestError> {
+        let mut opening = self.start()?;
+        thread::sleep(Duration::from_nanos(self.within(OPENING)));
+        opening.kill().map_err(TestError::io("kill a worker"))
+    }
+
+    /// Opens what a kill left, and judges it. The worker and the last commit there, where the work can
+    /// go on.
+    fn look(
+        &mut self,
+        promised: Promised,
+        acknowledged: &[(u64, Instant)],
+        killed: Option<Instant>,
+    ) -> Result<Option<(Worker, u64)>, TestError> {
+        let mut worker = self.start()?;
+        let looked = look::look(&mut worker, self.test.settings.seed, promised, || ());
+        let looked = looked.map_err(TestError::io("talk to a worker"))?;
+        let lost = looked.last.map(|last| {
+            let commits = promised.acknowledged.saturating_sub(last);
+            let first = acknowledged.iter().find(|(number, _)| *number > last);
+            let age = first.zip(killed).filter(|_| commits > 0);
+            let age = age.map_or(Duration::ZERO, |((_, then), killed)| killed - *then);
+            Lost { commits, ms: age.as_secs_f64() * 1e3, everything: commits > 0 && last <= MADE }
+        });
+        let there = looked.last;
+        let broken = self.add(looked, promised, lost)?;
+        // A table that was made by looking is there now.
+        Ok(there.filter(|_| !broken).map(|there| (worker, there.max(MADE))))
+    }
+
+    /// Adds a try. Whether the database is none to go on with.
+    fn add(
+        &mut self,
+        looked: Looked,
+        promised: Promised,
+        lost: Option<Lost>,
+    ) -> Result<bool, TestError> {
+        let verdict = looked.verdict;
+        let violated = verdict.is_violation() && self.test.promises(Experiment::Kill);
+        let mut kept = Ok(None);
+        let number = self.gathered.tried + 1;
+        self.gathered.add(
+            || format!("kill {number}"),
+            promised.acknowledged,
+            looked,
+            lost,
+            || {
+                if violated {
+                    let name = self.test.kept_as(Experiment::Kill, verdict);
+                    kept = keep(&self.folder, &name).map(|()| Some(name));
+                }
+                kept.as_ref().ok().cloned().flatten()
+            },
+        );
+        (self.progress)(self.gathered.tried);
+        kept.map_err(TestError::io("keep a database"))?;
+        Ok(violated || !matches!(verdict, Verdict::Holds | Verdict::LostCommits))
+    }
+
+    /// How long it takes to open the database when it was closed. It holds what it did.
+    fn close_and_open(&mut self, mut worker: Worker, last: u64) -> Result<(), TestError> {
+        let talk = TestError::io("talk to a worker");
+        let failed = look::go_on(&mut worker, last, 1, |_| ()).map_err(&talk)?;
+        let mut worker = self.start()?;
+        let promised = Promised::after(last + 1);
+        let looked = look::look(&mut worker, self.test.settings.seed, promised, || ());
+        let looked = looked.map_err(&talk)?;
+        self.gathered.opened_clean(looked.open_ns);
+        let not = match failed {
+            Some((verdict, message)) => Some((verdict, Some(message))),
+            None if looked.verdict == Verdict::Holds => None,
+            None => Some((looked.verdict, looked.message)),
+        };
+        not.map_or(Ok(()), |(verdict, message)| {
+            let message = message.unwrap_or_default();
+            Err(self.test.not_done(format!("after a clean close: {} {message}", verdict.name())))
+        })
+    }
+}
+
+/// Keeps a database in place of one kept before.
+fn keep(folder: &Path, name: &Path) -> std::io::Result<()> {
+    if let Some(parent) = name.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    if name.exists() {
+        fs::remove_dir_all(name)?;
+    }
+    fs::rename(folder, name)
+}
+
+/// How a round ended.
+struct Round {
+    /// The commits acknowledged, and when each was.
+    acknowledged: Vec<(u64, Instant)>,
+    /// When it had ended.
+    killed: Instant,
+    /// What went wrong before it was killed.
+    failed: Option<(Verdict, String)>,
+}
+
+/// Has a worker go on with the work after the commit `last`, and kills it so long `after` its first
+/// acknowledgement.
+fn work_and_die(worker: &mut Worker, last: u64, after: Duration) -> std::io::Result<Round> {
+    worker.command(Command::Commit { after: last, count: ENDLESS, waits: false })?;
+    let (mut acknowledged, group) = (Vec::new(), worker.group());
+    thread::scope(|scope| {
+        let (first, begun) = channel::<()>();
+        let killer = scope.spawn(move || {
+            // The sender goes when the worker has ended by itself: its group may be another's by then.
+            let waited = begun.recv().is_ok().then(|| begun.recv_timeout(after));
+            let kills = matches!(waited, Some(Err(RecvTimeoutError::Timeout)));
+            if kills {
+                let _ = killpg(group, Signal::SIGKILL);
+            }
+            (kills, Instant::now())
+        });
+        let failed = loop {
+            match worker.event()? {
+                Ok(Event::Committed(number)) => {
+                    if acknowledged.is_empty() {
+                        // Begins the time; the sender that stays keeps the killer waiting for it.
+                        let _ = first.send(());
+                    }
+                    acknowledged.push((number, Instant::now()));
+                }
+                Ok(Event::Failed { message, .. }) => break Some((Verdict::NotWritable, message)),
+                Ok(_) => {}
+                Err(silent) => break Some(silent.verdict()),
+            }
+        };
+        drop(first);
+        let (kills, killed) = killer.join().unwrap_or((false, Instant::now()));
+        let failed = failed.filter(|(verdict, _)| !kills || *verdict != Verdict::Crashed);
+        Ok(Round { acknowledged, killed, failed })
+    })
+}

@@ -1,0 +1,129 @@
+//! A table of key, commit and text.
+
+use std::collections::BTreeMap;
+use std::slice;
+
+use embermark_contract::sql::{
+    Access, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
+};
+use embermark_contract::{EngineError, Lifecycle, Result};
+
+use super::Ledger;
+use crate::oracle::Found;
+use crate::work::{Change, Commit, Key, text};
+
+const TABLE: TableDef = TableDef {
+    name: "ledger",
+    columns: &[
+        ("id", SqlType::Big, Nullable::No),
+        ("commit_number", SqlType::Big, Nullable::No),
+        ("content", SqlType::Text, Nullable::No),
+    ],
+    key: &["id"],
+};
+
+pub(super) struct SqlLedger {
+    store: Box<dyn SqlStore>,
+    insert: Statement,
+    update: Statement,
+    delete: Statement,
+    all: Statement,
+    /// Whether the table was there when the database was opened.
+    was_there: bool,
+}
+
+impl SqlLedger {
+    pub(super) fn new(mut store: Box<dyn SqlStore>) -> Result<Self> {
+        let dialect = store.dialect();
+        let all = format!("SELECT id, commit_number, content FROM {}", dialect.table(TABLE.name));
+        // No table is told from one that does not read by making it, which fails where it is there.
+        let read = store.prepare(&all);
+        let was_there = read.is_ok();
+        let all = match read {
+            Ok(all) => all,
+            Err(error) => {
+                store.batch(&dialect.create_table(&TABLE)).map_err(|_| error)?;
+                store.prepare(&all)?
+            }
+        };
+        let (table, place) = (dialect.table(TABLE.name), |n| dialect.placeholder(n));
+        let (first, second, third) = (place(1), place(2), place(3));
+        let mut prepare = |sql: String| store.prepare(&sql);
+        let insert = prepare(format!(
+            "INSERT INTO {table} (id, commit_number, content) VALUES ({first}, {second}, {third})"
+        ))?;
+        let update = prepare(format!(
+            "UPDATE {table} SET commit_number = {first}, content = {second} WHERE id = {third}"
+        ))?;
+        let delete = prepare(format!("DELETE FROM {table} WHERE id = {first}"))?;
+        Ok(Self { store, insert, update, delete, all, was_there })
+    }
+
+    fn change(&mut self, change: Change, commit: u64) -> Result<()> {
+        let (key, content) = (Param::Int(change.key().into()), text(change.key(), commit));
+        let (number, content) = (Param::Int(commit.cast_signed()), Param::Text(&content));
+        match change {
+            Change::Insert(_) => self.store.run(self.insert, &[key, number, content]),
+            Change::Update(_) => self.store.run(self.update, &[number, content, key]),
+            Change::Delete(_) => self.store.run(self.delete, &[key]),
+        }
+        .map(drop)
+    }
+}
+
+/// The rows of a bulk load.
+struct Loaded<'a> {
+    rows: slice::Iter<'a, (Key, String)>,
+    commit: u64,
+    row: [Param<'a>; 3],
+}
+
+impl Rows for Loaded<'_> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        let (key, content) = self.rows.next()?;
+        let number = Param::Int(self.commit.cast_signed());
+        self.row = [Param::Int((*key).into()), number, Param::Text(content)];
+        Some(&self.row)
+    }
+}
+
+impl Ledger for SqlLedger {
+    fn commit(&mut self, commit: &Commit) -> Result<()> {
+        let number = commit.number;
+        if commit.bulk {
+            let keys = commit.changes.iter().map(|change| change.key());
+            let rows: Vec<_> = keys.map(|key| (key, text(key, number))).collect();
+            let mut rows = Loaded { rows: rows.iter(), commit: number, row: [Param::Null; 3] };
+            return self.store.bulk_insert(&TABLE, &mut rows).map(drop);
+        }
+        if let [alone] = commit.changes[..] {
+            // The engine's own commit of one statement.
+            return self.change(alone, number);
+        }
+        self.store.begin(Access::Write)?;
+        commit.changes.iter().try_for_each(|change| self.change(*change, number))?;
+        self.store.commit()
+    }
+
+    fn found(&mut self) -> Result<Found> {
+        let mut rows = BTreeMap::new();
+        self.store.query(self.all, &[], &mut |row| {
+            let missing = || EngineError::failed("the engine", "read a row back", "it has NULLs");
+            let key = row.int(0)?.ok_or_else(missing)?;
+            let commit = row.int(1)?.ok_or_else(missing)?.cast_unsigned();
+            let content = row.text(2)?.ok_or_else(missing)?;
+            let key = Key::try_from(key).unwrap_or(Key::MAX);
+            rows.insert(key, (text(key, commit) == content).then_some(commit));
+            Ok(())
+        })?;
+        Ok(Found { table: self.was_there, rows })
+    }
+
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}

@@ -1,0 +1,82 @@
+//! What an engine has of the work, looked at by a worker that opens the database.
+
+use std::io;
+
+use crate::oracle::{self, Judged, Promised, Verdict};
+use crate::process::Worker;
+use crate::protocol::{Command, Doing, Event};
+
+/// What was seen.
+#[derive(Clone, Debug)]
+pub(crate) struct Looked {
+    pub verdict: Verdict,
+    /// The last commit that is there, where what is there is a prefix of the work.
+    pub last: Option<u64>,
+    /// How long the engine took to open the database, in ns.
+    pub open_ns: Option<u64>,
+    /// What the engine said, where it failed.
+    pub message: Option<String>,
+}
+
+/// Has a worker that was just started tell what is there, and judges it. `opened` is called when the
+/// database is open, with the table.
+pub(crate) fn look(
+    worker: &mut Worker,
+    seed: u64,
+    promised: Promised,
+    opened: impl Fn(),
+) -> io::Result<Looked> {
+    let mut open_ns = None;
+    let (verdict, message) = loop {
+        match worker.event()? {
+            Ok(Event::Opened { ns }) => {
+                opened();
+                open_ns = Some(ns);
+            }
+            Ok(Event::Found(found)) => {
+                let Judged { verdict, last } = oracle::judge(seed, &found, promised);
+                return Ok(Looked { verdict, last, open_ns, message: None });
+            }
+            Ok(Event::Failed { doing: Doing::Read, message }) => {
+                break (Verdict::CorruptRow, message);
+            }
+            Ok(Event::Failed { message, .. }) => break (Verdict::NotOpened, message),
+            Ok(Event::Committed(_) | Event::Closed) => {}
+            Err(silent) => break silent.verdict(),
+        }
+    };
+    let half_made = promised.acknowledged == 0 && verdict == Verdict::NotOpened;
+    let verdict = if half_made { Verdict::HalfMade } else { verdict };
+    Ok(Looked { verdict, last: None, open_ns, message: Some(message) })
+}
+
+/// Has the worker do `count` more commits after the last that is there, and close the database;
+/// `acknowledged` is called for each. What went wrong, where something did.
+pub(crate) fn go_on(
+    worker: &mut Worker,
+    after: u64,
+    count: u64,
+    mut acknowledged: impl FnMut(u64),
+) -> io::Result<Option<(Verdict, String)>> {
+    worker.command(Command::Commit { after, count, waits: true })?;
+    let mut left = count;
+    loop {
+        match worker.event()? {
+            Ok(Event::Committed(number)) => {
+                acknowledged(number);
+                worker.go_on()?;
+                left -= 1;
+                if left == 0 {
+                    worker.finish();
+                }
+            }
+            Ok(Event::Closed) => return Ok(None),
+            Ok(Event::Failed { doing: Doing::Check, message }) => {
+                return Ok(Some((Verdict::CheckFailed, message)));
+            }
+            Ok(Event::Failed { message, .. }) => return Ok(Some((Verdict::NotWritable, message))),
+            Ok(Event::Opened { .. } | Event::Found(_)) => {}
+            Err(silent) => return Ok(Some(silent.verdict())),
+        }
+    }
+}

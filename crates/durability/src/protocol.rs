@@ -1,0 +1,72 @@
+//! What goes between the experiment and the process that has the database open: a line of JSON each.
+
+use std::path::PathBuf;
+
+use embermark_model::Durability;
+use serde::{Deserialize, Serialize};
+
+/// The first line to the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Task {
+    /// The engine's id.
+    pub engine: String,
+    /// The folder of the database.
+    pub dir: PathBuf,
+    /// The tier to make.
+    pub durability: Durability,
+    /// Cache memory in bytes.
+    pub memory: u64,
+    /// Seed of the work.
+    pub seed: u64,
+    /// The process that started it, with which it ends.
+    pub parent: u32,
+}
+
+/// Any further line to the worker. The end of input is the end of its work: it has the
+/// engine check the database, and closes it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum Command {
+    /// Goes on with the work.
+    Commit {
+        /// The last commit that is there.
+        after: u64,
+        /// How many to do.
+        count: u64,
+        /// Whether it waits for a line after each acknowledgement.
+        waits: bool,
+    },
+}
+
+/// A line from the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Event {
+    /// The database is open, and the table is there: made, where it was not.
+    Opened {
+        /// How long that took, in ns.
+        ns: u64,
+    },
+    /// What was there. Follows at once.
+    Found(crate::oracle::Found),
+    /// A commit has returned.
+    Committed(u64),
+    /// Something failed; nothing follows.
+    Failed {
+        /// At what.
+        doing: Doing,
+        /// What the engine said.
+        message: String,
+    },
+    /// The database is closed.
+    Closed,
+}
+
+/// What a worker is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Doing {
+    Open,
+    Read,
+    Commit,
+    /// Its own check, which found fault or could not be made.
+    Check,
+    Close,
+}

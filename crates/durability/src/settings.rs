@@ -1,0 +1,173 @@
+//! What an experiment is asked.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use embermark_blockdev::{DeviceError, FileSystem};
+use embermark_contract::{Availability, Engine, Tier};
+use embermark_model::Durability;
+
+use crate::oracle::Verdict;
+use crate::outcome::{Experiment, Tested};
+use crate::process::WorkerProgram;
+use crate::protocol::Task;
+use crate::{cut, kill};
+
+/// What an experiment is asked.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// A folder for databases and devices, made where it is not there.
+    pub folder: PathBuf,
+    /// The program of the workers.
+    pub worker: WorkerProgram,
+    /// Seed of the work and of what is cut when.
+    pub seed: u64,
+    /// States of a device to look at, at most.
+    pub states: u32,
+    /// Kills.
+    pub kills: u32,
+    /// The file system under the database, where the power is cut.
+    pub file_system: FileSystem,
+    /// Whether the device does what a flush asks for. One that does not breaks every promise: it is
+    /// there to show that a broken one is found.
+    pub obeys_flushes: bool,
+    /// For how long the commits of a recorded work go on, at least. A window of loss may be longer than
+    /// a work without pauses takes.
+    pub over: Duration,
+    /// Where images and databases of violations are kept.
+    pub violations: PathBuf,
+    /// Cache memory given to the engine, in bytes: little, so that it writes what it has changed.
+    pub memory: u64,
+}
+
+/// An experiment could not be made: nothing is said of the engine.
+#[derive(Debug, thiserror::Error)]
+pub enum TestError {
+    /// No device.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A file or a worker.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was to be done.
+        doing: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The engine does not even do the work undisturbed.
+    #[error("{engine} does not do the work: {message}")]
+    Engine {
+        /// The engine's id.
+        engine: String,
+        /// What it said.
+        message: String,
+    },
+    /// It was asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl TestError {
+    pub(crate) fn io(doing: &'static str) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { doing, source }
+    }
+}
+
+/// One experiment under way.
+pub(crate) struct Test<'a> {
+    pub engine: &'static dyn Engine,
+    pub durability: Durability,
+    pub settings: &'a Settings,
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Test<'_> {
+    /// The task of a worker on a database in `dir`.
+    pub(crate) fn task(&self, dir: PathBuf) -> Task {
+        Task {
+            engine: self.engine.info().id.to_owned(),
+            dir,
+            durability: self.durability,
+            memory: self.settings.memory,
+            seed: self.settings.seed,
+            parent: std::process::id(),
+        }
+    }
+
+    pub(crate) fn not_done(&self, message: impl Into<String>) -> TestError {
+        TestError::Engine { engine: self.engine.info().id.to_owned(), message: message.into() }
+    }
+
+    pub(crate) fn go_on(&self) -> Result<(), TestError> {
+        if (self.stop)() { Err(TestError::Interrupted) } else { Ok(()) }
+    }
+
+    /// What the setting of the tier is said to keep.
+    fn effective(&self) -> Durability {
+        match self.engine.tier(self.durability) {
+            Tier::Offered { effective_durability, .. } => effective_durability,
+            Tier::Unsupported { .. } => self.durability,
+        }
+    }
+
+    /// Whether the tier promises to survive the experiment.
+    pub(crate) fn promises(&self, experiment: Experiment) -> bool {
+        experiment.is_survived_by(self.effective())
+    }
+
+    /// Where something is kept that breaks a promise.
+    pub(crate) fn kept_as(&self, experiment: Experiment, verdict: Verdict) -> PathBuf {
+        let (engine, experiment) = (self.engine.info().id, experiment.name());
+        let name = format!("{engine} {} {experiment} {}", self.durability, verdict.name());
+        self.settings.violations.join(name.replace(' ', "-"))
+    }
+
+    /// What is known of the outcome before the experiment.
+    pub(crate) fn outcome(&self, experiment: Experiment) -> Tested {
+        let version = match self.engine.availability() {
+            Availability::Ready { version } => version,
+            Availability::Missing { .. } => String::new(),
+        };
+        Tested {
+            engine: self.engine.info().id.to_owned(),
+            version,
+            durability: self.durability,
+            effective_durability: Some(self.effective()).filter(|kept| *kept != self.durability),
+            experiment,
+            tried: 0,
+            second: 0,
+            not_mounted: 0,
+            torn_blocks: 0,
+            verdicts: Default::default(),
+            loss: None,
+            open_ns: None,
+            clean_open_ns: None,
+            commit: None,
+            took_ms: 0,
+            examples: Vec::new(),
+        }
+    }
+}
+
+/// Makes one experiment with one engine in one tier. `progress` is told how many tries have been
+/// made; `stop` ends it.
+///
+/// # Errors
+/// When it cannot be made. What the engine fails at is in the outcome.
+pub fn test(
+    experiment: Experiment,
+    engine: &'static dyn Engine,
+    durability: Durability,
+    settings: &Settings,
+    stop: &(dyn Fn() -> bool + Sync),
+    progress: &(dyn Fn(u32) + Sync),
+) -> Result<Tested, TestError> {
+    let test = Test { engine, durability, settings, stop };
+    let begun = Instant::now();
+    let tested = match experiment {
+        Experiment::Kill => kill::test(&test, progress),
+        Experiment::PowerCut => cut::test(&test, progress),
+    }?;
+    Ok(Tested { took_ms: begun.elapsed().as_millis() as u64, ..tested })
+}

@@ -1,0 +1,284 @@
+//! `embermark durability`.
+
+mod table;
+
+use std::fs;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use embermark_durability::journal::{Head, Journal, NotTried, SCHEMA};
+use embermark_durability::{
+    Experiment, FileSystem, Settings, TestError, Tested, WorkerProgram, own_mounts, test,
+};
+use embermark_engines::{Availability, Engine, Kind, Tier, registry};
+use embermark_harness::{Interrupt, JOURNAL, RESULT, interrupt};
+use embermark_model::Durability;
+
+use super::output;
+use super::run::{INTERRUPTED, default_out};
+use crate::error::Failure;
+use crate::plan::or_else;
+
+/// Cache memory of every engine: little, so that it writes what it has changed.
+const MEMORY: u64 = 4 << 20;
+/// The folder of databases and devices, in that of the run; gone with it.
+const WORK: &str = "work";
+/// The folder of what broke a promise.
+const VIOLATIONS: &str = "violations";
+/// The table, beside the result.
+const TABLE: &str = "table.txt";
+
+/// The arguments of `embermark durability`.
+#[derive(Args)]
+pub struct DurabilityArgs {
+    /// Engines to try: ids, or embedded [default: embedded]
+    #[arg(value_name = "ENGINE", conflicts_with = "resume")]
+    engines: Vec<String>,
+
+    /// Tiers [default: process,power]
+    #[arg(
+        short = 'd',
+        long,
+        value_delimiter = ',',
+        value_name = "TIER,…",
+        conflicts_with = "resume"
+    )]
+    durability: Vec<String>,
+
+    /// States of a disk after a power cut to look at, for each engine and tier; every fourth is cut a
+    /// second time. 0: none
+    #[arg(long, value_name = "N", default_value_t = 300, conflicts_with = "resume")]
+    states: u32,
+
+    /// Kills, for each engine and tier
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "resume")]
+    kills: u32,
+
+    /// File system under a database whose power is cut: ext4, xfs, btrfs, f2fs
+    #[arg(long, value_name = "NAME", default_value = "ext4", conflicts_with = "resume")]
+    fs: String,
+
+    /// Stretches the commits before a power cut over so many seconds: for the window of loss of tiers that
+    /// leave writing to the kernel, which takes its time
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, conflicts_with = "resume")]
+    over: u64,
+
+    /// Seed of the work, and of what is cut and killed when
+    #[arg(long, value_name = "N", default_value_t = 42, conflicts_with = "resume")]
+    seed: u64,
+
+    /// Folder for the result, the journal and what broke a promise [default: results/DATE-TIME]
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Goes on with a run that was cut off, in its folder; an experiment that ended is not repeated
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    resume: Option<PathBuf>,
+}
+
+/// Kills and cuts, and shows what was left.
+pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
+    let (out, mut journal) = match &args.resume {
+        Some(out) => {
+            let path = out.join(JOURNAL);
+            let failed =
+                |error| Failure::usage(format!("cannot go on with {}: {error}", path.display()));
+            (out.clone(), Journal::open(&path).map_err(failed)?)
+        }
+        None => {
+            let head = head(&args)?;
+            let out = args.out.unwrap_or_else(default_out);
+            fs::create_dir_all(&out).map_err(Failure::unwritable(&out))?;
+            let path = out.join(JOURNAL);
+            let failed =
+                |error| Failure::usage(format!("cannot begin {}: {error}", path.display()));
+            (out, Journal::begin(&path, head).map_err(failed)?)
+        }
+    };
+    let out = out.canonicalize().map_err(Failure::unwritable(&out))?;
+    let work = out.join(WORK);
+    let interrupt = interrupt::on_signals()?;
+    remove(&work)?;
+    let ended = try_all(&mut journal, &out, &work, &interrupt);
+    remove(&work)?;
+    ended?;
+
+    let outcome = &journal.outcome;
+    let json = serde_json::to_vec_pretty(outcome).map_err(Failure::runtime)?;
+    let text = table::text(outcome);
+    for (name, content) in [(RESULT, &json[..]), (TABLE, text.as_bytes())] {
+        let path = out.join(name);
+        fs::write(&path, content).map_err(Failure::unwritable(&path))?;
+    }
+    output::print(&format!("{text}\n  result  {}\n", out.join(RESULT).display()))?;
+    if interrupt.is_set() {
+        let out = out.display();
+        eprintln!("embermark: interrupted; go on with 'embermark durability --resume {out}'");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    Ok(ExitCode::from(u8::from(outcome.is_failure())))
+}
+
+fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
+    let words = or_else(args.engines.clone(), &["embedded"]);
+    let mut engines = Vec::new();
+    for word in &words {
+        let selected = registry::select(word).map_err(Failure::usage)?;
+        let alone = selected.len() == 1;
+        let of_interest = |e: &&&dyn Engine| alone || e.info().kind != Kind::Reference;
+        engines.extend(selected.iter().filter(of_interest).map(|e| e.info().id.to_owned()));
+    }
+    let durabilities = or_else(args.durability.clone(), &["process", "power"]);
+    let durabilities = durabilities.iter().map(|name| name.parse::<Durability>());
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    Ok(Head {
+        schema: SCHEMA.to_owned(),
+        begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        embermark: env!("CARGO_PKG_VERSION").to_owned(),
+        kernel: format!("Linux {}", kernel.trim()),
+        engines,
+        durabilities: durabilities.collect::<Result<_, _>>().map_err(Failure::usage)?,
+        states: args.states,
+        kills: args.kills,
+        file_system: file_system(&args.fs)?.name().to_owned(),
+        over_s: args.over,
+        seed: args.seed,
+    })
+}
+
+fn file_system(name: &str) -> Result<FileSystem, Failure> {
+    FileSystem::ALL.into_iter().find(|fs| fs.name() == name).ok_or_else(|| {
+        let valid = FileSystem::ALL.map(FileSystem::name).join(", ");
+        Failure::usage(format!("unknown file system '{name}'; valid are {valid}"))
+    })
+}
+
+/// Makes every experiment that the journal does not have.
+fn try_all(
+    journal: &mut Journal,
+    out: &Path,
+    work: &Path,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let head = journal.outcome.head.clone();
+    let program = std::env::current_exe().map_err(Failure::runtime)?;
+    let settings = Settings {
+        folder: work.to_owned(),
+        worker: WorkerProgram { program, args: vec!["durability-worker".to_owned()] },
+        seed: head.seed,
+        states: head.states,
+        kills: head.kills,
+        file_system: file_system(&head.file_system)?,
+        obeys_flushes: true,
+        over: Duration::from_secs(head.over_s),
+        violations: out.join(VIOLATIONS),
+        memory: MEMORY,
+    };
+    let no_devices = thread::spawn(own_mounts).join().ok().and_then(Result::err);
+    let no_devices = no_devices.map(|error| error.to_string()).filter(|_| head.states > 0);
+    if let Some(why) = &no_devices {
+        eprintln!("no power is cut: {why}");
+    }
+    for id in &head.engines {
+        let engine = registry::find(id).map_err(Failure::usage)?;
+        for durability in &head.durabilities {
+            for experiment in [Experiment::Kill, Experiment::PowerCut] {
+                let asked = match experiment {
+                    Experiment::Kill => head.kills,
+                    Experiment::PowerCut => head.states,
+                };
+                if asked == 0 || journal.outcome.has(id, *durability, experiment) {
+                    continue;
+                }
+                if interrupt.is_set() {
+                    return Ok(());
+                }
+                let told =
+                    Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
+                let cut = experiment == Experiment::PowerCut;
+                let cannot = cannot(engine, *durability, &head.durabilities)
+                    .or_else(|| no_devices.clone().filter(|_| cut));
+                let ended = match cannot {
+                    Some(why) => Err((why, false)),
+                    None => {
+                        let (stop, progress) = (|| interrupt.is_set(), |n| told.progress(n));
+                        let made =
+                            test(experiment, engine, *durability, &settings, &stop, &progress);
+                        match made {
+                            Err(TestError::Interrupted) => return Ok(()),
+                            made => made.map_err(|error| (error.to_string(), true)),
+                        }
+                    }
+                };
+                told.ended(&ended);
+                let written = match ended {
+                    Ok(tested) => journal.tested(tested),
+                    Err((why, failed)) => {
+                        let (engine, durability) = (id.clone(), *durability);
+                        journal.not_tried(NotTried { engine, durability, experiment, why, failed })
+                    }
+                };
+                written.map_err(Failure::unwritable(&out.join(JOURNAL)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why an engine is not tried in a tier of those `asked`.
+fn cannot(engine: &dyn Engine, durability: Durability, asked: &[Durability]) -> Option<String> {
+    if engine.info().kind == Kind::Server {
+        return Some(
+            "a server: engines in the process of their user alone are tried yet".to_owned(),
+        );
+    }
+    match (engine.availability(), engine.tier(durability)) {
+        (Availability::Missing { why, remedy }, _) => Some(format!("{why}; {remedy}")),
+        (_, Tier::Unsupported { why }) => Some(why.to_owned()),
+        (_, tier) => {
+            let mut stronger = asked.iter().filter(|other| **other > durability);
+            let same = stronger.find(|other| engine.tier(**other) == tier);
+            same.map(|other| format!("the same setting as {other}"))
+        }
+    }
+}
+
+fn remove(folder: &Path) -> Result<(), Failure> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::runtime(format!("cannot remove {}: {error}", folder.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a person sees of one experiment while it goes on, on standard error.
+struct Told {
+    what: String,
+    asked: u32,
+}
+
+impl Told {
+    fn progress(&self, done: u32) {
+        let mut terminal = std::io::stderr();
+        if terminal.is_terminal() {
+            // What cannot be shown is not missed.
+            let _ = write!(terminal, "\r{}: {done} of {}\x1b[K", self.what, self.asked);
+        }
+    }
+
+    fn ended(&self, ended: &Result<Tested, (String, bool)>) {
+        let clear = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+        match ended {
+            Ok(tested) => {
+                let (verdicts, seconds) = (table::verdicts(tested), tested.took_ms as f64 / 1e3);
+                eprintln!("{clear}{}: {verdicts} ({seconds:.1} s)", self.what);
+            }
+            Err((why, _)) => eprintln!("{clear}{}: not tried: {why}", self.what),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! `embermark durability`, as a user runs it.
+
+#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use common::family::{nothing_is_left_behind, signal};
+use common::{Place, is_here, wait_for};
+use embermark_skips::skipped;
+use nix::sys::signal::Signal;
+
+/// The result file.
+fn result(out: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(out.join("result.json")).unwrap()).unwrap()
+}
+
+fn refused(words: &[&str], saying: &[&str]) {
+    let words = [&["durability"], words].concat();
+    Place::new().embermark(&words).with(2).saying(saying);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    refused(&["sqlit"], &["unknown engine 'sqlit'"]);
+    refused(&["-d", "full"], &["unknown durability 'full'"]);
+    refused(&["--fs", "zfs"], &["unknown file system 'zfs'", "ext4, xfs, btrfs, f2fs"]);
+    refused(&["--resume", "nowhere"], &["nowhere"]);
+    refused(&["--resume", "nowhere", "--kills", "3"], &["--kills"]);
+}
+
+#[test]
+fn a_run_is_gone_on_with_and_repeats_nothing_that_ended() {
+    if !is_here("lmdb") {
+        return;
+    }
+    let place = Place::new();
+    let words = ["durability", "lmdb", "-d", "process,power", "--states", "0", "--kills", "2"];
+    place.embermark(&[&words[..], &["-o", "out"]].concat()).with(0);
+    let (out, journal) = (place.path("out"), place.path("out/journal.jsonl"));
+    let whole = fs::read_to_string(&journal).unwrap();
+    let tested = |out: &Path| result(out)["tested"].as_array().unwrap().clone();
+    let before = tested(&out);
+    assert_eq!(before.len(), 2);
+    assert!(before.iter().all(|one| one["verdicts"]["holds"] == 2 && one["tried"] == 2));
+    // It is not begun again over it.
+    place.embermark(&[&words[..], &["-o", "out"]].concat()).with(2).saying(&["journal.jsonl"]);
+
+    // Cut off in the last line.
+    fs::write(&journal, &whole[..whole.len() - 9]).unwrap();
+    place.embermark(&["durability", "--resume", "out"]).with(0);
+    let after = tested(&out);
+    assert_eq!((after.len(), &after[0]), (2, &before[0]), "not repeated");
+    let lines = fs::read_to_string(&journal).unwrap();
+    assert_eq!(lines.lines().count(), 3);
+    assert_eq!(
+        lines.lines().take(2).collect::<Vec<_>>(),
+        whole.lines().take(2).collect::<Vec<_>>()
+    );
+    assert!(!place.path("out/work").exists());
+}
+
+#[test]
+fn killed_in_the_middle_it_leaves_no_mount_no_loop_device_and_no_process() {
+    if !is_here("sqlite") {
+        return;
+    }
+    if !nix::unistd::geteuid().is_root() {
+        skipped("root", "power is cut on a recorded device, which is for root alone");
+        return;
+    }
+    let words = ["durability", "sqlite", "-d", "power", "--kills", "0", "--states", "200"];
+    // While the work is recorded; while the first states are looked at.
+    for folder in ["record", "look-0"] {
+        let place = Place::new();
+        let mut command = place.command(&[&words[..], &["-o", "out"]].concat());
+        let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut run = command.spawn().unwrap();
+        let mounted = || {
+            let mounts = fs::read_to_string(format!("/proc/{}/mounts", run.id())).ok()?;
+            let at = format!("out/work/{folder}/files");
+            let threads = fs::read_dir(format!("/proc/{}/task", run.id())).ok()?.flatten();
+            let mut seen = threads.filter_map(|t| fs::read_to_string(t.path().join("mounts")).ok());
+            (mounts.contains(&at) || seen.any(|mounts| mounts.contains(&at))).then_some(())
+        };
+        wait_for("a device to be mounted", mounted);
+        assert!(signal(run.id(), Signal::SIGKILL));
+        run.wait().unwrap();
+        nothing_is_left_behind(&place);
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+        assert!(!mounts.contains(&*place.path("out").to_string_lossy()), "{mounts}");
+        let at = place.path("out");
+        wait_for("the loop devices to go", || loops(&at).is_empty().then_some(()));
+    }
+}
+
+/// What loop devices have as their file below `folder`, or lies on a device that is gone.
+fn loops(folder: &Path) -> Vec<String> {
+    let devices = fs::read_dir("/sys/block").unwrap().flatten();
+    let files = devices.filter_map(|d| fs::read_to_string(d.path().join("loop/backing_file")).ok());
+    let ours = |file: &String| file.trim() == "/image" || file.contains(&*folder.to_string_lossy());
+    files.filter(ours).collect()
+}
