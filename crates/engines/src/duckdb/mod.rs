@@ -109,7 +109,7 @@ impl Place {
         let (api, options) = (&self.library.api, &self.options);
         let file = options.dir.join(FILE);
         let mut settings = vec![
-            ("memory_limit", format!("{}B", memory_limit(options.memory))),
+            ("memory_limit", format!("{}B", memory_limit(options))),
             ("temp_directory", options.dir.join("spill").to_string_lossy().into_owned()),
             // No question and no load of ours rests on the order in which rows were put in
             // (<https://duckdb.org/docs/stable/guides/performance/how_to_tune_workloads>).
@@ -146,10 +146,13 @@ const BLOCK_SIZE: u32 = 16_384;
 /// DuckDB limits the memory of all it does, not of its cache: a load of a million rows in one
 /// transaction fails at 64 MiB. So the working memory it says it needs is added to the cache's:
 /// "a minimum of 125 MB of memory per thread"
-/// (<https://duckdb.org/docs/stable/guides/performance/environment>).
-fn memory_limit(cache: u64) -> u64 {
+/// (<https://duckdb.org/docs/stable/guides/performance/environment>). Where memory is limited it is at
+/// most three fifths of that: some of what DuckDB does goes round its limit, and it would be killed
+/// (<https://duckdb.org/docs/stable/guides/troubleshooting/oom_errors>).
+fn memory_limit(options: &OpenOptions) -> u64 {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get) as u64;
-    cache + threads * 125_000_000
+    let wanted = options.memory + threads * 125_000_000;
+    options.limit.map_or(wanted, |limit| wanted.min(limit / 5 * 3))
 }
 
 /// A path as a literal of SQL.
