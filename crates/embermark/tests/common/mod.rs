@@ -24,7 +24,11 @@ pub struct Place {
 impl Place {
     pub fn new() -> Self {
         // Not in /tmp: that is a RAM disk on some machines.
-        Self { dir: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
+        Self::new_in(env!("CARGO_TARGET_TMPDIR"))
+    }
+
+    pub fn new_in(parent: &str) -> Self {
+        Self { dir: TempDir::new_in(parent).unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -39,10 +43,22 @@ impl Place {
 
     /// The program with these words, ready to run here.
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_embermark"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_embermark")), words)
+    }
+
+    /// The same with a program of one's own, as [`Place::copied_program`].
+    pub fn command_of(&self, program: &Path, words: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.args(words).current_dir(self.dir.path()).stdin(Stdio::null());
         command.env(family::MARK, self.path(""));
         command
+    }
+
+    /// A copy of the program in this folder, for a user who cannot go where it was built.
+    pub fn copied_program(&self) -> PathBuf {
+        let copy = self.path("embermark");
+        fs::copy(env!("CARGO_BIN_EXE_embermark"), &copy).unwrap();
+        copy
     }
 
     /// Runs the program and waits for it.
