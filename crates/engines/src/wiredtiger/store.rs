@@ -40,7 +40,7 @@ pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     let mut config = format!("create,cache_size={}", options.memory.max(1 << 20));
     set.iter().for_each(|(name, values)| config.extend([",", name, "=", values[0]]));
     let leaf = leaf_page(options.memory);
-    let connection = Connection::open(&options.dir, &config, leaf)?;
+    let connection = Connection::open(&options.dir, &config, leaf, options.durability)?;
     let trees = Trees::new(&connection, options.durability != Durability::None)?;
     let created = settings::created_with(&options.dir)?;
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
