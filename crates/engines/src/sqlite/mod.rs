@@ -15,6 +15,7 @@ mod tier;
 use std::rc::Rc;
 
 use embermark_model::Durability;
+use embermark_model::explained::{Explained, StandsOut};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -30,6 +31,23 @@ const NAME: &str = "sqlite";
 
 /// The database's file in its directory.
 const FILE: &str = "embermark.sqlite";
+
+/// What its section in `docs/engines.md` says.
+const EXPLAINED: &[Explained] = &[Explained {
+    how: StandsOut::Lag,
+    phases: &[
+        "avg_sensor",
+        "hot_sensors",
+        "anomalies",
+        "daily_summary",
+        "outages",
+        "topk_sensors",
+        "compare_two",
+        "full_profile",
+    ],
+    why: "a row store beside a column store: a query interprets one whole row after the other",
+    section: "docs/engines.md#sqlite",
+}];
 
 /// The engine.
 pub(crate) struct Sqlite;
@@ -51,6 +69,10 @@ impl Engine for Sqlite {
 
     fn tier(&self, durability: Durability) -> Tier {
         TIERS.tier(durability)
+    }
+
+    fn explained(&self) -> &'static [Explained] {
+        EXPLAINED
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

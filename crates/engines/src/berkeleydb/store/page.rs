@@ -25,13 +25,20 @@ pub(super) fn size(dir: &Path, durability: Durability) -> u32 {
     sector(dir).unwrap_or(LEAST).clamp(LEAST, USUAL)
 }
 
-/// Bytes that the device below a file writes at once, as it says itself.
+/// Bytes that the device below a file writes at once, as it says itself. A loop device writes to a
+/// file as its own device does.
 fn sector(path: &Path) -> Option<u32> {
     let device = fs::metadata(path).ok()?.dev();
     let device = format!("/sys/dev/block/{}:{}", major(device), minor(device));
+    if let Ok(file) = fs::read_to_string(format!("{device}/loop/backing_file")) {
+        return sector(Path::new(file.trim_end()));
+    }
     // Of a part of a disk the disk says it.
     let said = ["queue", "../queue"]
         .iter()
         .find_map(|queue| fs::read_to_string(format!("{device}/{queue}/physical_block_size")).ok());
     said?.trim().parse().ok()
 }
+
+#[cfg(test)]
+mod tests;
