@@ -6,10 +6,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use embermark_model::Durability;
 use embermark_model::durability_result::{Outcome, Verdict};
 use embermark_model::result::ResultFile;
+use embermark_report::advise::{self, Needs, Weight};
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::shown::Record;
+use embermark_report::shown::{Record, mark_advice};
 use embermark_report::{Files, Format, Options, load, load_durability, overview, render};
 use serde_json::Value;
 
@@ -28,7 +30,7 @@ fn fixture() -> Outcome {
 fn result() -> ResultFile {
     let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     for cell in &mut file.cells {
-        cell.id.durability = embermark_model::Durability::Power;
+        cell.id.durability = Durability::Power;
         cell.effective_durability = None;
         let version = match &*cell.id.engine {
             "sqlite" => "3.54.1",
@@ -154,6 +156,27 @@ fn reports_tell_what_was_shown_and_mark_who_broke_its_promise() {
 }
 
 #[test]
+fn advice_names_a_broken_promise() {
+    let (file, record) = (result(), Record::of(fixture()));
+    let mut tables = advise::tables(&[&file], None, &[]);
+    mark_advice(&mut tables, &[&file], &record);
+    let needs = Needs {
+        tier: Durability::Power,
+        sql: false,
+        embedded: false,
+        memory_bytes: None,
+        licence: None,
+    };
+    let weights = [Weight { criterion: "ingest".to_owned(), weight: 1.0 }];
+    let all = advise::at_each(&tables, needs, &weights).unwrap();
+    let words = advise::words(&all, &tables, None, 400);
+    let told =
+        |line: &&str| line.contains("berkeleydb†") && line.contains("broken: 6 of 375 states");
+    assert!(words.lines().any(|line| told(&line)), "{words}");
+    assert!(!words.contains("sqlite†"), "{words}");
+}
+
+#[test]
 fn programs_are_told_too() {
     let (file, record) = (result(), Record::of(fixture()));
     let options = Options { durability: &record, ..Options::default() };
@@ -193,6 +216,8 @@ fn the_page_of_a_run_tells_of_its_engines_and_versions_alone() {
         tested.iter().map(|one| one["engine"].as_str().unwrap()).collect();
     assert_eq!(engines, BTreeSet::from(["sqlite", "lmdb", "berkeleydb"]));
     assert_eq!(tested[0]["tier"], "power", "the strongest tier comes first");
+    let sections = page["results"][0]["sections"].as_array().unwrap();
+    assert!(sections.iter().all(|section| section["title"] != "Durability"), "told twice");
     let cells = page["cells"].as_array().unwrap();
     let broken = |cell: &&Value| cell["broken"] == true;
     assert!(cells.iter().filter(broken).all(|cell| cell["engine"] == "berkeleydb"));

@@ -1,7 +1,7 @@
 /** What was shown of durability: what tiers rest on, how tries ended, what was lost, and how long opening took. */
 
 import * as Plot from "@observablehq/plot";
-import { figure, log, tick } from "./chart";
+import { figure, log, shortest, tick } from "./chart";
 import type { Durability, Experiment, Tested } from "./data";
 import { h, list, table, unique } from "./dom";
 import { clipped, count, duration, orDash, significant } from "./format";
@@ -15,9 +15,11 @@ const COLOURS: Record<string, [string, string]> = {
 };
 const OTHER: [string, string] = ["#59636e", "#fff"];
 
+const WORSE = "‘Worse’ stands beside a window of loss for tries that it does not describe: a hole, a database that does not open. ≥: everything was lost, so of a longer work more may be.";
+
 const EXPERIMENTS: [Experiment, string, string][] = [
-  ["power-cut", "After a power cut", "States of a disk that a cut could have left, each mounted and opened by the engine's ordinary open."],
-  ["kill", "After a kill", "The process group got SIGKILL in the middle of commits; what it had handed to the operating system stayed."],
+  ["power-cut", "After a power cut", `States of a disk that a cut could have left, each mounted and opened by the engine's ordinary open. ${WORSE}`],
+  ["kill", "After a kill", `The process group got SIGKILL in the middle of commits; what it had handed to the operating system stayed. ${WORSE}`],
 ];
 
 /** The narrowest part of a bar that has room for its number. */
@@ -149,36 +151,38 @@ interface Unit {
 }
 
 const UNITS: Unit[] = [
-  { title: "Lost commits: a full dot the median, an open one the worst", show: count, median: (loss) => loss.median_commits, worst: (loss) => loss.worst_commits },
-  { title: "Lost time: for how long the oldest of them had been acknowledged", show: (ms) => duration(ms * 1e6), median: (loss) => loss.median_ms, worst: (loss) => loss.worst_ms },
+  { title: "Lost commits: a full dot the median, an open one the worst", show: (commits) => count(commits), median: (loss) => loss.median_commits, worst: (loss) => loss.worst_commits },
+  { title: "Lost time: for how long the oldest of them had been acknowledged", show: (ms) => (ms === 0 ? "0" : duration(ms * 1e6)), median: (loss) => loss.median_ms, worst: (loss) => loss.worst_ms },
 ];
 
 /** Tries that broke something that no number of lost commits describes. */
 const worse = (of: Durability, { verdicts }: Tested): number =>
   of.verdicts.filter(({ id, is_violation }) => is_violation && id !== "lost-commits").reduce((sum, { id }) => sum + (verdicts[id] ?? 0), 0);
 
-/** The window of loss, in commits and in time; null where it cannot be said. */
+/** The window of loss, in commits and in time, over the tries of which it can be said: how many were worse stands beside it. */
 function lost(of: Durability, rows: Row[]): HTMLElement[] {
   return UNITS.map(({ title, show, median, worst }) => {
     const points = rows.map(({ place, tested }) => {
       const { loss } = tested;
+      // Where some can be said and none lost anything the result has no window.
       const others = worse(of, tested);
-      const known = loss !== undefined || others === 0;
+      const known = others < tested.tried;
       const [least, most] = loss ? [median(loss), worst(loss)] : [0, 0];
       const amount = known ? (loss?.everything ? "≥ " : "") + show(most) : "not known";
       return { place, known, least, most, says: amount + (others > 0 ? ` · ${count(others)} worse` : ""), median: known ? show(least) : "-", worst: amount, others };
     });
     const known = points.filter((point) => point.known);
     const largest = Math.max(1, ...known.map(({ most }) => most));
-    const powers = Array.from({ length: Math.ceil(Math.log10(largest)) + 1 }, (_, power) => 10 ** power);
+    const powers = [10, 100, 1e3, 1e4, 1e5, 1e6].filter((power) => power <= largest);
+    const fill = ({ most, others }: (typeof points)[number]) => colour(most > 0 ? "lost-commits" : others > 0 ? "half-made" : "holds")[0];
     const options: Plot.PlotOptions = {
       ...byPlace(rows, 22),
-      marginRight: 96,
-      x: { type: "symlog", constant: 1, domain: [0, largest], ticks: [0, ...powers.filter((power) => power <= largest)], tickFormat: (amount: number) => (amount === 0 ? "0" : show(amount).replace(/\.0+ /, " ")), label: null, grid: true },
+      marginRight: 112,
+      x: { type: "symlog", constant: 1, domain: [0, largest], ticks: [0, powers.at(-1) ?? largest], tickFormat: (amount: number) => shortest(show(amount)), label: null, grid: true },
       marks: [
         Plot.ruleY(known, { x1: "least", x2: "most", y: "place", strokeWidth: 2, strokeOpacity: 0.6 }),
-        Plot.dot(known, { x: "most", y: "place", r: 4, stroke: colour("lost-commits")[0], strokeWidth: 2, className: "m-worst" }),
-        Plot.dot(known, { x: "least", y: "place", r: 4, fill: ({ most }: (typeof points)[number]) => colour(most === 0 ? "holds" : "lost-commits")[0], className: "m-median" }),
+        Plot.dot(known.filter(({ most }) => most > 0), { x: "most", y: "place", r: 4, stroke: fill, strokeWidth: 2, className: "m-worst" }),
+        Plot.dot(known, { x: "least", y: "place", r: 4, fill, className: "m-median" }),
         Plot.text(points, { x: ({ most }: (typeof points)[number]) => most, y: "place", dx: 9, textAnchor: "start", text: "says" }),
       ],
     };

@@ -7,7 +7,7 @@ use embermark_model::result::ResultFile;
 use super::data::{AdviceData, GroupData, Page, ResultData, TableData, VERSION};
 use super::durability::DurabilityData;
 use super::{PageOptions, Source, cells};
-use crate::notes::{self, Note, note};
+use crate::notes::{self, Note, Section, note};
 use crate::scaling::{self, Scaling};
 use crate::shown::{self, Record, Told};
 use crate::summary::{self, Comparison, Resource};
@@ -123,7 +123,7 @@ fn result(
         started: text::plain(&manifest.started),
         machine: notes::machine(&manifest.machine),
         warnings: manifest.warnings.iter().map(|warning| text::plain(warning)).collect(),
-        sections: sections.into_iter().filter(|section| section.title != "Warnings").collect(),
+        sections: sections.into_iter().filter(told_here).collect(),
         manifest: asked(source.result),
         unpublishable: source.result.unpublishable().into_iter().map(text::plain).collect(),
         groups: (comparison.groups.iter())
@@ -136,6 +136,11 @@ fn result(
             })
             .collect(),
     }
+}
+
+/// Warnings have a place of their own in a result, and durability a section of the page.
+fn told_here(section: &Section) -> bool {
+    !matches!(&*section.title, "Warnings" | "Durability")
 }
 
 /// The plan, the data sets and what of the machine the notes leave out.

@@ -56,11 +56,7 @@ pub(super) fn block(
     (all.len() > 1).then(|| laid_out(&all, options))
 }
 
-fn strengths(
-    comparison: &Comparison<'_>,
-    lines: &[&Line<'_>],
-    engine: &str,
-) -> Option<Strengths> {
+fn strengths(comparison: &Comparison<'_>, lines: &[&Line<'_>], engine: &str) -> Option<Strengths> {
     let mut name = text::plain(engine);
     let mut phases: Vec<Phase<'_>> = Vec::new();
     let mut of = 0;
