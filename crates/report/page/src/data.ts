@@ -50,8 +50,8 @@ export interface Tested {
   tier: Tier;
   effective_durability?: Tier;
   experiment: Experiment;
-  /** When its run began, RFC 3339. */
-  begun: string;
+  /** Of which run, where there are several. */
+  run?: number;
   file_system?: string;
   /** Whether the tier promises to survive it. */
   promised: boolean;

@@ -55,7 +55,7 @@ function rowsOf(all: Tested[]): Row[] {
       `${tested.engine}${tested.violations > 0 ? BROKEN : ""}`, tested.tier,
       several(({ version }) => version, same) && tested.version,
       several(({ file_system }) => file_system, all) && tested.file_system,
-      several(({ begun }) => begun, twice) && tested.begun.slice(5, 16).replace("T", " "),
+      twice.length > 1 && tested.run && `run ${tested.run}`,
     ];
     return { place: String(index), name: parts.filter(Boolean).join(" · "), tested };
   });
@@ -176,7 +176,7 @@ function lost(of: Durability, rows: Row[]): HTMLElement[] {
     const powers = [10, 100, 1e3, 1e4, 1e5, 1e6].filter((power) => power <= largest);
     const fill = ({ most, others }: (typeof points)[number]) => colour(most > 0 ? "lost-commits" : others > 0 ? "half-made" : "holds")[0];
     const options: Plot.PlotOptions = {
-      ...byPlace(rows, 22),
+      ...byPlace(rows, 26),
       marginRight: 112,
       x: { type: "symlog", constant: 1, domain: [0, largest], ticks: [0, powers.at(-1) ?? largest], tickFormat: (amount: number) => shortest(show(amount)), label: null, grid: true },
       marks: [
@@ -202,9 +202,9 @@ function opened(rows: Row[]): HTMLElement | null {
   const all = known.flatMap(({ after, clean }) => (clean === undefined ? [after] : [after, clean]));
   const places = rows.filter(({ place }) => known.some((one) => one.place === place));
   const options: Plot.PlotOptions = {
-    ...byPlace(rows, 22),
+    ...byPlace(rows, 26),
     marginRight: 64,
-    x: { ...log("", tick, all), label: null },
+    x: { ...log("", tick, all, 30), label: null },
     marks: [
       Plot.ruleY(pairs, { x1: "clean", x2: "after", y: "place", strokeOpacity: 0.5 }),
       Plot.dot(pairs, { x: "clean", y: "place", r: 4, stroke: "#0077bb", strokeWidth: 2, className: "m-clean" }),

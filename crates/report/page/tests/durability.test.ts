@@ -86,6 +86,16 @@ seen("the window of loss has a median and a worst for each row of which it can b
   assert.ok(ms.includes("sqlite · process50.9 ms≥ 56.0 ms4"), ms.join("\n"));
 });
 
+seen("what several runs tried is told apart", () => {
+  const page = tried();
+  const [first] = of("power-cut");
+  if (first) page.durability?.tested.splice(0, Infinity, { ...first, run: 1 }, { ...first, run: 2 }, { ...first, tier: "none", run: 2 });
+  return page;
+}, {}, async ({ tab }) => {
+  const bars = await tab.locator("#durability-body figure.wide").first().locator('g[aria-label="y-axis tick label"] text').allTextContents();
+  assert.deepEqual(bars, ["sqlite · power · run 1", "sqlite · power · run 2", "sqlite · none"]);
+});
+
 seen("opening after it stands beside opening after a close", tried, {}, async ({ tab }) => {
   const section = tab.locator("#durability-body section:has(figure)").first();
   const opened = of("power-cut").filter(({ open_ns }) => open_ns !== undefined);

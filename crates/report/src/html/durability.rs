@@ -47,8 +47,9 @@ struct TestedData {
     #[serde(skip_serializing_if = "Option::is_none")]
     effective_durability: Option<Durability>,
     experiment: Experiment,
-    /// When its run began.
-    begun: String,
+    /// Of which run, where there are several: the first of the notes is of run 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<usize>,
     /// Under the database whose power was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     file_system: Option<String>,
@@ -95,13 +96,26 @@ impl DurabilityData {
         for (engine, version) in text::unique(engines) {
             let (all, origin) = record.tested(engine, version);
             for (run, one) in all {
-                if !runs.iter().any(|(known, _)| std::ptr::eq(*known, run)) {
+                let place = runs.iter().position(|(known, _)| std::ptr::eq(*known, run));
+                let place = place.unwrap_or_else(|| {
                     runs.push((run, origin));
-                }
-                tested.push(TestedData::of(run, one));
+                    runs.len() - 1
+                });
+                tested.push(TestedData { run: Some(place + 1), ..TestedData::of(run, one) });
             }
         }
-        let notes = runs.into_iter().map(|(run, origin)| about(run, origin)).collect();
+        let several = runs.len() > 1;
+        if !several {
+            tested.iter_mut().for_each(|one| one.run = None);
+        }
+        let note = |(place, (run, origin)): (usize, (&Outcome, Origin))| {
+            let Note { about, says } = about(run, origin);
+            Note {
+                about: if several { format!("run {}, {about}", place + 1) } else { about },
+                says,
+            }
+        };
+        let notes = runs.into_iter().enumerate().map(note).collect();
         (!standings.is_empty()).then(|| Self::with(standings, tested, notes))
     }
 
@@ -152,7 +166,7 @@ impl TestedData {
             tier: tested.durability,
             effective_durability: tested.effective_durability,
             experiment: tested.experiment,
-            begun: text::plain(&run.head.begun),
+            run: None,
             file_system: cut.then(|| text::plain(&run.head.file_system)),
             promised: tested.is_promised(),
             tried: tested.tried,

@@ -177,17 +177,31 @@ pub(crate) fn notes(all: &[Told]) -> Vec<Note> {
     said.into_iter().map(line).collect()
 }
 
-/// `durability process: shown for sqlite, lmdb; by its manual for postgres`.
+/// `durability process: shown for sqlite, lmdb (20 kills at least); by its manual for postgres`.
 pub(crate) fn in_short(tier: Durability, all: &[Told]) -> Option<String> {
     let words = [("broken", "BROKEN by"), ("shown", "shown for"), ("manual", "by its manual for")];
     let of_tier = || all.iter().filter(|told| told.tier == tier);
     let parts = words.into_iter().filter_map(|(word, says)| {
-        let engines = of_tier().filter(|told| told.standing.word() == word);
-        let engines = text::joined(engines.map(Told::name), ", ");
-        (!engines.is_empty()).then(|| format!("{says} {engines}"))
+        let own = || of_tier().filter(|told| told.standing.word() == word);
+        let engines = text::joined(own().map(Told::name), ", ");
+        let least = if word == "shown" { least(own()) } else { String::new() };
+        (!engines.is_empty()).then(|| format!("{says} {engines}{least}"))
     });
     let parts = text::joined(parts, "; ");
     (!parts.is_empty()).then(|| format!("durability {tier}: {parts}"))
+}
+
+/// ` (20 kills and 75 states at least)`: the fewest tries that something was shown by.
+fn least<'a>(all: impl Iterator<Item = &'a Told>) -> String {
+    let tries = all.filter_map(|told| match &told.standing {
+        Standing::Shown(shown) => Some((shown.kills.tried, shown.states.tried)),
+        Standing::ByManual(_) => None,
+    });
+    let fewest = tries.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
+    let Some((kills, states)) = fewest else { return String::new() };
+    let states = (states > 0).then(|| Experiment::PowerCut.tries(states));
+    let tries = [Experiment::Kill.tries(kills)].into_iter().chain(states);
+    format!(" ({} at least)", text::joined(tries, " and "))
 }
 
 impl Told {
