@@ -104,7 +104,9 @@ impl Record {
                 by_manual => in_part = in_part.or(Some(by_manual)),
             }
             let tested = runs.iter().flat_map(|run| &run.tested);
-            others.extend(tested.filter(|one| one.engine == engine && one.version != version));
+            others.extend(
+                tested.filter(|one| one.engine == engine && !is_same(&one.version, version)),
+            );
         }
         let why = match others.is_empty() {
             true => Why::NeverTried,
@@ -130,7 +132,22 @@ fn of_version<'a>(
     version: &str,
 ) -> Vec<(&'a Outcome, &'a Tested)> {
     let all = runs.iter().flat_map(|run| run.tested.iter().map(move |one| (run, one)));
-    all.filter(|(_, one)| one.engine == engine && one.version == version).collect()
+    all.filter(|(_, one)| one.engine == engine && is_same(&one.version, version)).collect()
+}
+
+/// Whether two texts name one version. A server that runs says who packaged it, too, which its program
+/// does not: `15.18 (Debian 15.18-0+deb12u1)`, `10.11.19-MariaDB-0+deb12u1`.
+fn is_same(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    long.strip_prefix(short).is_some_and(|rest| {
+        let mut rest = rest.chars();
+        match rest.next() {
+            None => true,
+            Some(' ') => !short.is_empty(),
+            Some('-') => !short.is_empty() && rest.next().is_some_and(char::is_uppercase),
+            Some(_) => false,
+        }
+    })
 }
 
 /// What was tried in a tier: as it was asked for, else with a setting that keeps the same.

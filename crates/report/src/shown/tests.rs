@@ -78,6 +78,22 @@ fn nothing_is_shown_of_another_version_nor_of_half_a_promise() {
 }
 
 #[test]
+fn who_packaged_a_version_makes_no_other_of_it() {
+    for (tried, at_hand, same) in [
+        ("15.18", "15.18 (Debian 15.18-0+deb12u1)", true),
+        ("10.11.19-MariaDB-0+deb12u1", "10.11.19", true),
+        ("1.6.7", "1.6.7~rc0", false),
+        ("4.4.0", "4.4.0-beta1", false),
+        ("1.5", "1.5.6", false),
+        ("", "1", false),
+    ] {
+        let record = Record::of(run(tried, "process", 3, &[]));
+        let words = words(&record, at_hand, Process);
+        assert_eq!(words.starts_with("shown: "), same, "{tried}, {at_hand}: {words}");
+    }
+}
+
+#[test]
 fn the_readers_own_runs_win_over_the_record_where_they_show_something() {
     let shipped = || vec![run("1", "power", 100, &[("holds", 374), ("hole", 1)])];
     let with = |own| Record { own: vec![own], shipped: shipped() };
