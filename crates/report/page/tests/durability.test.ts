@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import type { Page } from "../src/data";
-import { golden, launch, type Look, type Opened, opened, skip, tried } from "./browser";
+import { advice, golden, launch, type Look, type Opened, opened, skip, tried } from "./browser";
 import { skipped } from "./skipped";
 
 let browser: Browser;
@@ -142,6 +142,19 @@ seen("the page of a run has the section too, and marks who broke its promise whe
   assert.match(await tab.locator("#legend").textContent() ?? "", /† broke what the tier promises/);
   await tab.locator('button[data-box][aria-label^="sqlite, read"]').first().click();
   assert.match(await tab.locator("dialog[open]").textContent() ?? "", /durability processshown: no violation in 100 kills/);
+});
+
+/** Advice in which Beta broke what its tier promises. */
+const advised = () => {
+  const table = advice();
+  for (const engine of table.engines) if (engine.engine === "beta") engine.broken = "broken: 1 of 9 states: 1 a hole";
+  return { ...golden(), advice: [{ of: null, tables: [table], turns: [] }] };
+};
+
+seen("advice marks who broke its promise, and says how", advised, {}, async ({ tab }) => {
+  await tab.locator("#choose input[name=load]").fill("8");
+  assert.deepEqual(await tab.locator("#choose .ranked li b").allTextContents(), ["Beta†", "Gamma", "Alpha"]);
+  assert.deepEqual(await tab.locator("#choose .ranked .broken").allTextContents(), ["broken: 1 of 9 states: 1 a hole"]);
 });
 
 seen("a page without anything tried has no such section", () => ({ ...golden(), durability: undefined }), {}, async ({ tab }) => {
