@@ -64,9 +64,9 @@ function rowsOf(all: Tested[]): Row[] {
 /** What each tier of each engine rests on. */
 function rests({ standings }: Durability): HTMLElement | null {
   if (standings.length === 0) return null;
-  return h("section", {}, h("h3", {}, "What each tier rests on"), list(standings.map(({ engine, tier, says, shown }) => {
+  return h("section", {}, h("h3", {}, "What each tier rests on"), list(standings.map(({ engine, version, tier, says, shown }) => {
     const broken = shown !== undefined && shown.kills.violations + shown.states.violations > 0;
-    return [`${engine}${broken ? BROKEN : ""} ${tier}`, broken ? h("span", { class: "broken" }, says) : says];
+    return [`${engine}${broken ? BROKEN : ""} ${clipped(version, 24)} ${tier}`, broken ? h("span", { class: "broken" }, says) : says];
   })));
 }
 

@@ -123,11 +123,13 @@ impl DurabilityData {
     pub(super) fn of_run(run: &Outcome) -> Self {
         let tested = run.tested.iter().map(|one| TestedData::of(run, one));
         let mut notes = vec![about(run, Origin::Own)];
-        notes.extend(run.not_tried.iter().map(|not| {
+        let not_tried = text::by_key(run.not_tried.iter().map(|not| {
+            let (engine, experiment) = (text::plain(&not.engine), not.experiment.name());
             let what = if not.failed { "failed" } else { "not tried" };
-            let (experiment, why) = (not.experiment.name(), text::plain(&not.why));
-            let engine = text::plain(&not.engine);
-            note(what, format!("{engine} {}, {experiment}: {why}", not.durability))
+            ((what, &not.why), format!("{engine} {}, {experiment}", not.durability))
+        }));
+        notes.extend(not_tried.into_iter().map(|((what, why), all)| {
+            note(what, format!("{}: {}", all.join("; "), text::plain(why)))
         }));
         Self::with(shown::of_run(run), tested.collect(), notes)
     }

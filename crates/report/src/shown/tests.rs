@@ -33,7 +33,7 @@ fn what_a_tier_promises_to_survive_counts_and_nothing_else() {
     let weaker = Record::of(run("1", "process", 20, &[("holds", 3), ("lost-commits", 30)]));
     assert_eq!(
         words(&weaker, "1", Process),
-        "shown: no violation in 20 kills (1, 2026-11-22)",
+        "shown: no violation in 20 kills (2026-11-22)",
         "a power cut breaks no promise of it"
     );
     assert_eq!(words(&weaker, "1", Power), "by its manual: never tried");
@@ -42,11 +42,11 @@ fn what_a_tier_promises_to_survive_counts_and_nothing_else() {
     let power = Record::of(run("1", "power", 100, &[("holds", 368), ("half-made", 7)]));
     assert_eq!(
         words(&power, "1", Power),
-        "shown: no violation in 100 kills and 375 states (1, ext4, 2026-11-22)"
+        "shown: no violation in 100 kills and 375 states (ext4, 2026-11-22)"
     );
     // The same setting, asked for under the name of a weaker tier.
     let standing = power.standing("one", "1", Process, Power).unwrap();
-    assert_eq!(standing.words(), "shown: no violation in 100 kills (1, 2026-11-22)");
+    assert_eq!(standing.words(), "shown: no violation in 100 kills (2026-11-22)");
     assert_eq!(words(&power, "1", Process), "by its manual: never tried", "another setting");
 }
 
@@ -56,7 +56,7 @@ fn a_broken_promise_is_told_with_what_was_found() {
     broken.tested[1].torn_blocks = 5;
     let record = Record::of(broken.clone());
     let says = "broken: 6 of 375 states: 2 a hole, 4 corrupt rows, 5 of them by a torn block; no \
-                violation in 100 kills (1, ext4, 2026-11-22)";
+                violation in 100 kills (ext4, 2026-11-22)";
     assert_eq!(words(&record, "1", Power), says);
     assert!(record.standing("one", "1", Power, Power).unwrap().is_broken());
     // Not even by a further run in which nothing was found.

@@ -59,8 +59,8 @@ impl Standing {
         }
     }
 
-    /// `shown: no violation in 100 kills and 375 states (3.54.1, ext4, 2026-11-22)`, `broken: 6 of
-    /// 375 states: …`, `by its manual: never tried`.
+    /// `shown: no violation in 100 kills and 375 states (ext4, 2026-11-22)`, `broken: 6 of 375 states:
+    /// …`, `by its manual: never tried`. The version is the one at hand, and stands elsewhere.
     pub fn words(&self) -> String {
         match self {
             Self::Shown(shown) => shown.words(),
@@ -83,9 +83,8 @@ impl Shown {
             (false, true) => format!("broken: {broken}"),
             (false, false) => format!("broken: {broken}; {held}"),
         };
-        let version = [text::clipped(&self.version, 60)].into_iter();
-        let of = version.chain(self.file_systems.clone()).chain([self.date.clone()]);
-        format!("{said} ({})", text::joined(of.filter(|word| !word.is_empty()), ", "))
+        let of = self.file_systems.iter().chain([&self.date]).cloned();
+        format!("{said} ({})", text::joined(of, ", "))
     }
 }
 
@@ -169,7 +168,11 @@ pub fn mark_advice(tables: &mut AdviceTables, files: &[&ResultFile], record: &Re
 
 /// A line for each tier and each thing that is said of it.
 pub(crate) fn notes(all: &[Told]) -> Vec<Note> {
-    let mut said = text::by_key(all.iter().map(|told| ((told.tier, &*told.says), told.name())));
+    let name = |told: &Told| match &told.standing {
+        Standing::Shown(shown) => format!("{} {}", told.name(), text::clipped(&shown.version, 60)),
+        Standing::ByManual(_) => told.name(),
+    };
+    let mut said = text::by_key(all.iter().map(|told| ((told.tier, &*told.says), name(told))));
     said.sort_by_key(|((tier, _), _)| *tier);
     let line = |((tier, says), engines): ((Durability, &str), Vec<String>)| {
         note(tier.name(), format!("{}: {says}", engines.join(", ")))
