@@ -4,6 +4,7 @@ pub mod answer;
 pub mod cell;
 pub mod choice;
 pub mod durability;
+pub mod durability_result;
 pub mod explained;
 pub mod fingerprint;
 pub mod memory_limit;

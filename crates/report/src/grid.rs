@@ -34,6 +34,8 @@ pub(crate) const SURPRISE: &str = "?";
 pub(crate) const STRONGER: &str = "+";
 /// Keeps less than the tier asks.
 pub(crate) const WEAKER: &str = "(weaker)";
+/// Broke what the tier promises, as `embermark durability` tried it.
+pub(crate) const BROKEN: &str = "†";
 /// Shown and never ranked.
 pub(crate) const REFERENCE: &str = "(ref)";
 /// A server that was given by its URL.

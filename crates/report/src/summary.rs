@@ -79,6 +79,8 @@ pub struct Engine<'a> {
     pub by_url: bool,
     /// The tier that its setting provides, when that is not the group's.
     pub effective_durability: Option<Durability>,
+    /// It was tried, and broke what the group's tier promises.
+    pub broken: bool,
 }
 
 /// One phase in one variant, over all engines of the group.

@@ -21,6 +21,11 @@ export const isFailure = (status: Status | null): boolean =>
 
 /** After an engine's name. */
 export function engineMarks(cell: Cell): string {
+  return (cell.broken ? BROKEN : "") + tierMark(cell);
+}
+
+/** What its setting keeps, or who it is. */
+export function tierMark(cell: Cell): string {
   const order = ["none", "process", "power"];
   if (cell.by_url) return BY_URL;
   if (cell.kind === "reference" || (!cell.ranked && !cell.effective_durability)) return " (ref)";
@@ -37,6 +42,9 @@ export function marks(entry: Entry): string {
 
 /** After a time that stands out. */
 const SURPRISE = "?";
+
+/** After the name of an engine that broke what the tier promises. */
+export const BROKEN = "†";
 
 /** After the name of a server that was given by its URL. */
 export const BY_URL = " (by URL)";
@@ -64,6 +72,7 @@ export const MARKS: [string, string][] = [
   ["?", "a surprise: more than ten times the time for a row over a decade of rows, or more than twenty times that of the next engine of its family"],
   ["<", "did not keep up: lost samples, missed reads, or was below the target rate: not ranked"],
   ["+", "effective durability above the tier asked for"],
+  ["†", "broke what the tier promises, as embermark durability tried it: see Durability"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
   ["(by URL)", "a server with its own settings and machine, never ranked"],
   ["(ref)", "for orientation, never ranked"],

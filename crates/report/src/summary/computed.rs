@@ -74,6 +74,7 @@ fn engine<'a>(file: &ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'a> 
         by_url: file.plan.urls.contains_key(id),
         effective_durability: own
             .find_map(|cell| cell.effective_durability.filter(|tier| *tier != cell.id.durability)),
+        broken: false,
     }
 }
 
