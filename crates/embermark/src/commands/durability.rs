@@ -25,6 +25,8 @@ use crate::plan::or_else;
 
 /// Cache memory of every engine: little, so that it writes what it has changed.
 const MEMORY: u64 = 4 << 20;
+/// States to look at, where nothing is said: of an embedded engine, and of a server.
+const STATES: [u32; 2] = [300, 60];
 /// The folder of databases and devices, in that of the run; gone with it.
 const WORK: &str = "work";
 /// The folder of what broke a promise.
@@ -35,7 +37,7 @@ const TABLE: &str = "table.txt";
 /// The arguments of `embermark durability`.
 #[derive(Args)]
 pub struct DurabilityArgs {
-    /// Engines to try: ids, or embedded [default: embedded]
+    /// Engines to try: ids, embedded or servers [default: embedded]
     #[arg(value_name = "ENGINE", conflicts_with = "resume")]
     engines: Vec<String>,
 
@@ -50,13 +52,28 @@ pub struct DurabilityArgs {
     durability: Vec<String>,
 
     /// States of a disk after a power cut to look at, for each engine and tier; every fourth is cut a
-    /// second time. 0: none
-    #[arg(long, value_name = "N", default_value_t = 300, conflicts_with = "resume")]
-    states: u32,
+    /// second time. 0: none [default: 300; of a server 60, each of which takes it a start and a stop]
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    states: Option<u32>,
 
     /// Kills, for each engine and tier
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "resume")]
     kills: u32,
+
+    /// Clients that commit at the same time, each judged by its own commits [default: 1; of a server in a
+    /// tier above none 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), conflicts_with = "resume")]
+    clients: Option<u32>,
+
+    /// Engines whose licence forbids publishing what a test found, and which you accept: they are
+    /// tried, and what is found is for you alone
+    #[arg(
+        long = "accept-license",
+        value_delimiter = ',',
+        value_name = "ENGINE,…",
+        conflicts_with = "resume"
+    )]
+    accept_license: Vec<String>,
 
     /// File system under a database whose power is cut: ext4, xfs, btrfs, f2fs
     #[arg(long, value_name = "NAME", default_value = "ext4", conflicts_with = "resume")]
@@ -132,6 +149,14 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         let of_interest = |e: &&&dyn Engine| alone || e.info().kind != Kind::Reference;
         engines.extend(selected.iter().filter(of_interest).map(|e| e.info().id.to_owned()));
     }
+    for id in &args.accept_license {
+        if !registry::find(id).map_err(Failure::usage)?.forbids_publishing() {
+            return Err(Failure::usage(format!(
+                "the licence of '{id}' need not be accepted: leave it out of --accept-license"
+            )));
+        }
+    }
+    let [states, server_states] = STATES.map(|states| args.states.unwrap_or(states));
     let durabilities = or_else(args.durability.clone(), &["process", "power"]);
     let durabilities = durabilities.iter().map(|name| name.parse::<Durability>());
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -142,8 +167,11 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         kernel: format!("Linux {}", kernel.trim()),
         engines,
         durabilities: durabilities.collect::<Result<_, _>>().map_err(Failure::usage)?,
-        states: args.states,
+        states,
+        server_states,
         kills: args.kills,
+        clients: args.clients.unwrap_or(0),
+        accepted_licences: args.accept_license.clone(),
         file_system: file_system(&args.fs)?.name().to_owned(),
         over_s: args.over,
         seed: args.seed,
@@ -166,10 +194,11 @@ fn try_all(
 ) -> Result<(), Failure> {
     let head = journal.outcome.head.clone();
     let program = std::env::current_exe().map_err(Failure::runtime)?;
-    let settings = Settings {
+    let mut settings = Settings {
         folder: work.to_owned(),
         worker: WorkerProgram { program, args: vec!["durability-worker".to_owned()] },
         seed: head.seed,
+        clients: head.clients,
         states: head.states,
         kills: head.kills,
         file_system: file_system(&head.file_system)?,
@@ -179,17 +208,22 @@ fn try_all(
         memory: MEMORY,
     };
     let no_devices = thread::spawn(own_mounts).join().ok().and_then(Result::err);
-    let no_devices = no_devices.map(|error| error.to_string()).filter(|_| head.states > 0);
+    let no_devices =
+        no_devices.map(|error| error.to_string()).filter(|_| head.states + head.server_states > 0);
     if let Some(why) = &no_devices {
         eprintln!("no power is cut: {why}");
     }
     for id in &head.engines {
         let engine = registry::find(id).map_err(Failure::usage)?;
+        settings.states = match engine.info().kind {
+            Kind::Server => head.server_states,
+            Kind::Embedded | Kind::Reference => head.states,
+        };
         for durability in &head.durabilities {
             for experiment in [Experiment::Kill, Experiment::PowerCut] {
                 let asked = match experiment {
                     Experiment::Kill => head.kills,
-                    Experiment::PowerCut => head.states,
+                    Experiment::PowerCut => settings.states,
                 };
                 if asked == 0 || journal.outcome.has(id, *durability, experiment) {
                     continue;
@@ -200,7 +234,7 @@ fn try_all(
                 let told =
                     Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
                 let cut = experiment == Experiment::PowerCut;
-                let cannot = cannot(engine, *durability, &head.durabilities)
+                let cannot = cannot(engine, *durability, &head)
                     .or_else(|| no_devices.clone().filter(|_| cut));
                 let ended = match cannot {
                     Some(why) => Err((why, false)),
@@ -229,18 +263,20 @@ fn try_all(
     Ok(())
 }
 
-/// Why an engine is not tried in a tier of those `asked`.
-fn cannot(engine: &dyn Engine, durability: Durability, asked: &[Durability]) -> Option<String> {
-    if engine.info().kind == Kind::Server {
-        return Some(
-            "a server: engines in the process of their user alone are tried yet".to_owned(),
-        );
-    }
+/// Why an engine is not tried in a tier of those asked for.
+fn cannot(engine: &dyn Engine, durability: Durability, head: &Head) -> Option<String> {
+    let (id, accepted) = (engine.info().id, &head.accepted_licences);
     match (engine.availability(), engine.tier(durability)) {
         (Availability::Missing { why, remedy }, _) => Some(format!("{why}; {remedy}")),
+        _ if engine.forbids_publishing() && accepted.iter().all(|other| other != id) => {
+            Some(format!(
+                "its licence forbids publishing what is found without its vendor's consent; if you \
+                 have accepted it, say so with --accept-license {id}"
+            ))
+        }
         (_, Tier::Unsupported { why }) => Some(why.to_owned()),
         (_, tier) => {
-            let mut stronger = asked.iter().filter(|other| **other > durability);
+            let mut stronger = head.durabilities.iter().filter(|other| **other > durability);
             let same = stronger.find(|other| engine.tier(**other) == tier);
             same.map(|other| format!("the same setting as {other}"))
         }
