@@ -162,7 +162,7 @@ fn each_client_is_judged_by_its_own_commits_and_the_worst_is_told() {
     let lost = Judged { verdict: Verdict::LostCommits, client: 1, last: Some(vec![50, 18]) };
     assert_eq!(judge(&of_two([50, 18])), lost);
     // A commit of the second client that it had not begun.
-    assert_eq!(judge(&of_two([50, 22])).verdict, Verdict::CorruptRow);
+    assert_eq!(judge(&of_two([50, 30])).verdict, Verdict::CorruptRow);
     let mut found = of_two([49, 20]);
     let second = *found.rows.range(keys(1)).next().unwrap().0;
     found.rows.insert(second, None);
