@@ -50,7 +50,9 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     let states = recording.log.states(0, settings.states as usize, settings.seed);
     let (tries, next) = (Tries::new(test, &recording), AtomicUsize::new(0));
     tries.close_and_open(&folder.join("look"))?;
-    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // Most of the time that a server takes to start and to stop it waits.
+    let threads = if test.is_server() { 2 * processors } else { processors };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|number| {
