@@ -94,7 +94,7 @@ fn marked(mark: &str) -> usize {
     let is_marked = |pid: &str| {
         let read = |name| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let environment = String::from_utf8_lossy(&read("environ")).into_owned();
-        read("cmdline").starts_with(b"sleep\0600") && environment.split('\0').any(|v| v == mark)
+        read("cmdline").starts_with(b"sleep\x00600") && environment.split('\0').any(|v| v == mark)
     };
     let entries = fs::read_dir("/proc").unwrap().flatten();
     entries.filter(|entry| is_marked(&entry.file_name().to_string_lossy())).count()

@@ -126,7 +126,11 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
 
     let outcome = &journal.outcome;
     let json = serde_json::to_vec_pretty(outcome).map_err(Failure::runtime)?;
-    let text = table::text(outcome);
+    let mut text = table::text(outcome);
+    for id in &outcome.head.accepted_licences {
+        let what = "its licence forbids publishing what was found of it";
+        text.push_str(&format!("  {id}: {what} without its vendor's consent\n"));
+    }
     for (name, content) in [(RESULT, &json[..]), (TABLE, text.as_bytes())] {
         let path = out.join(name);
         fs::write(&path, content).map_err(Failure::unwritable(&path))?;
