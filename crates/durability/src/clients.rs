@@ -1,7 +1,7 @@
 //! The clients of a worker, each at a work of its own.
 //!
-//! They go on together until each has come to a commit after which the database is maintained; there
-//! all but the first are closed, as maintenance asks for, and opened again after it.
+//! They go on together until each has come to a commit after which the database is maintained;
+//! there all but the first are closed, as maintenance asks for, and opened again after it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -26,8 +26,8 @@ pub(crate) struct Clients<'a> {
     talk: &'a SharedTalk,
     /// Whether each waits for an answer to an acknowledgement.
     waits: bool,
-    /// Held by the one that loads rows in bulk: into an empty table an engine may do so in a way that
-    /// leaves room for nobody else.
+    /// Held by the one that loads rows in bulk: into an empty table an engine may do so in a way
+    /// that leaves room for nobody else.
     loads: Mutex<()>,
     /// Whether one has failed.
     failed: AtomicBool,

@@ -98,9 +98,9 @@ fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, Tes
     Ok(path)
 }
 
-/// Does the work on a device with that content. The log begins with an empty folder on it, or with the
-/// files that a new server has: to make them is the work of a program of its own, and its interruption
-/// that of nobody's database.
+/// Does the work on a device with that content. The log begins with an empty folder on it, or with
+/// the files that a new server has: to make them is the work of a program of its own, and its
+/// interruption that of nobody's database.
 fn record(test: &Test<'_>, folder: &Path, content: Image) -> Result<Recording, TestError> {
     let device = Device::mount(folder, content)?;
     fs::create_dir(device.at.join(DATABASE))
@@ -135,8 +135,8 @@ fn install(test: &Test<'_>, device: &Device) -> Result<(), TestError> {
     }
 }
 
-/// Opens the database of a device, judges what is there, and where work can go on has each client do
-/// `commits` more; each is acknowledged in the device's log.
+/// Opens the database of a device, judges what is there, and where work can go on has each client
+/// do `commits` more; each is acknowledged in the device's log.
 fn work_on(
     test: &Test<'_>,
     device: &Device,

@@ -2,9 +2,10 @@
 //! the worker has started.
 //!
 //! A server's processes have groups and sessions of their own, and one may be forked at the moment
-//! of a kill. This process is their subreaper (prctl(2)): what has lost its parent becomes its child.
-//! So all of the tree is gone when it has no child, and it ends no sooner. It has a kill for the tree
-//! when it gets SIGTERM, which the kernel sends when the experiment dies, however that happens.
+//! of a kill. This process is their subreaper (prctl(2)): what has lost its parent becomes its
+//! child. So all of the tree is gone when it has no child, and it ends no sooner. It has a kill for
+//! the tree when it gets SIGTERM, which the kernel sends when the experiment dies, however that
+//! happens.
 
 use std::ffi::OsString;
 use std::io;
@@ -78,8 +79,9 @@ pub(crate) fn keep() -> io::Result<ExitCode> {
     Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)))
 }
 
-/// Kills a worker and all that it has started. They are stopped first, so that none sees another die:
-/// the worker would say that its server is gone, and a server is told to end when its owner dies.
+/// Kills a worker and all that it has started. They are stopped first, so that none sees another
+/// die: the worker would say that its server is gone, and a server is told to end when its owner
+/// dies.
 fn kill_tree(worker: Pid) -> io::Result<()> {
     signal_to(worker, Signal::SIGSTOP)?;
     let stopped = WaitPidFlag::WSTOPPED | WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;

@@ -23,12 +23,13 @@ use crate::work::MADE;
 const LONGEST: Duration = Duration::from_millis(60);
 /// Every so many-th round is killed while the database is opened, too.
 const TWICE: u32 = 4;
-/// A kill while the database is made or opened comes at most so long after the worker was started, or
-/// as long as that took the last time.
+/// A kill while the database is made or opened comes at most so long after the worker was started,
+/// or as long as that took the last time.
 const OPENING: Duration = Duration::from_millis(40);
 /// More commits than any round gets to do.
 const ENDLESS: u64 = 1 << 40;
-/// A database of so many commits of a client is made anew: to judge it takes time that grows with them.
+/// A database of so many commits of a client is made anew: to judge it takes time that grows with
+/// them.
 const LONG: u64 = 1_500;
 /// A database is made anew after so many kills, too: its making is a part of the work.
 const KILLS: u32 = 25;
@@ -147,8 +148,8 @@ impl Kills<'_> {
         Ok((worker, looked))
     }
 
-    /// Opens what a kill left, and judges it. The worker and the last commits there, where the work can
-    /// go on.
+    /// Opens what a kill left, and judges it. The worker and the last commits there, where the work
+    /// can go on.
     fn look(
         &mut self,
         there: There,
@@ -243,15 +244,16 @@ struct Round {
     failed: Option<(Verdict, String)>,
 }
 
-/// Has the clients of a worker go on with their works after the commits `last`, and kills it so long
-/// `after` the first acknowledgement.
+/// Has the clients of a worker go on with their works after the commits `last`, and kills it so
+/// long `after` the first acknowledgement.
 fn work_and_die(worker: &mut Worker, last: &[u64], after: Duration) -> std::io::Result<Round> {
     worker.command(&Command::Commit { after: last.to_vec(), count: ENDLESS, waits: false })?;
     let (mut acknowledged, kill) = (Vec::new(), worker.killer());
     thread::scope(|scope| {
         let (first, begun) = channel::<()>();
         let killer = scope.spawn(move || {
-            // The sender goes when the worker has ended by itself: its number may be another's by then.
+            // The sender goes when the worker has ended by itself: its number may be another's by
+            // then.
             let waited = begun.recv().is_ok().then(|| begun.recv_timeout(after));
             let kills = matches!(waited, Some(Err(RecvTimeoutError::Timeout)));
             let killed = Instant::now();

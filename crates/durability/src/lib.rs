@@ -2,9 +2,10 @@
 //! has of it.
 //!
 //! A [worker](worker_main) opens a database and does, with one client or several, the commits of a
-//! [`work`] that follows from a seed; each says that it was acknowledged. It is killed ([`kill`]), or its disk is what
-//! [a power cut could leave](embermark_blockdev) ([`cut`]). Another worker opens what is left and
-//! reads all of it, and the [`oracle`] says whether that may be left of the work.
+//! [`work`] that follows from a seed; each says that it was acknowledged. It is killed ([`kill`]),
+//! or its disk is what [a power cut could leave](embermark_blockdev) ([`cut`]). Another worker
+//! opens what is left and reads all of it, and the [`oracle`] says whether that may be left of the
+//! work.
 
 mod clients;
 mod cut;

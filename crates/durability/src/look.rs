@@ -53,8 +53,9 @@ pub(crate) fn look(
     Ok(Looked { verdict, client: 0, last: None, open_ns, message: Some(message) })
 }
 
-/// Has each client of the worker do `count` more commits after the last that is there, and close the
-/// database; `acknowledged` is called for each, with its client. What went wrong, where something did.
+/// Has each client of the worker do `count` more commits after the last that is there, and close
+/// the database; `acknowledged` is called for each, with its client. What went wrong, where
+/// something did.
 pub(crate) fn go_on(
     worker: &mut Worker,
     after: &[u64],

@@ -32,8 +32,8 @@ impl Promised {
     }
 }
 
-/// What was found out about a database, worse ones later. All but [`Verdict::Holds`] and [`Verdict::HalfMade`] break
-/// the promise of a tier that covers the experiment.
+/// What was found out about a database, worse ones later. All but [`Verdict::Holds`] and
+/// [`Verdict::HalfMade`] break the promise of a tier that covers the experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -93,7 +93,8 @@ pub struct Judged {
     pub verdict: Verdict,
     /// The client of which it is.
     pub client: usize,
-    /// The last commit of each client that is there, where what is there is a prefix of each one's work.
+    /// The last commit of each client that is there, where what is there is a prefix of each one's
+    /// work.
     pub last: Option<Vec<u64>>,
 }
 

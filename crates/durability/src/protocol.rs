@@ -45,8 +45,8 @@ pub(crate) enum Command {
         after: Vec<u64>,
         /// How many each is to do.
         count: u64,
-        /// Whether one that has acknowledged a commit waits for a line, and those with it that come to
-        /// acknowledge one.
+        /// Whether one that has acknowledged a commit waits for a line, and those with it that come
+        /// to acknowledge one.
         waits: bool,
     },
 }

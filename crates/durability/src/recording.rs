@@ -20,8 +20,8 @@ pub(crate) struct Acknowledged {
 }
 
 impl Acknowledged {
-    /// Of a client's commit, now. What other clients have written since it returned counts as before
-    /// it: it is promised a little later than it was, never sooner.
+    /// Of a client's commit, now. What other clients have written since it returned counts as
+    /// before it: it is promised a little later than it was, never sooner.
     pub(crate) fn now(client: usize, commit: u64, device: &Device) -> Self {
         Self { client, commit, at: device.position(), time: device.elapsed() }
     }
@@ -38,8 +38,9 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// What had been promised to each client before the record `at`. The power is cut at the last moment
-    /// at which the device has received no more than these: what is acknowledged until then is promised.
+    /// What had been promised to each client before the record `at`. The power is cut at the last
+    /// moment at which the device has received no more than these: what is acknowledged until then
+    /// is promised.
     pub(crate) fn promised(&self, at: usize) -> Vec<Promised> {
         let before = self.acknowledged.partition_point(|acknowledged| acknowledged.at <= at);
         let mut promised = self.before.clone();

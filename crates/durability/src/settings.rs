@@ -27,8 +27,8 @@ pub struct Settings {
     pub worker: WorkerProgram,
     /// Seed of the work and of what is cut when.
     pub seed: u64,
-    /// Clients that commit at the same time: 0 for one of an embedded engine, and four of a server in a
-    /// tier that promises something.
+    /// Clients that commit at the same time: 0 for one of an embedded engine, and four of a server
+    /// in a tier that promises something.
     pub clients: u32,
     /// States of a device to look at, at most.
     pub states: u32,
@@ -110,8 +110,8 @@ impl Test<'_> {
         self.engine.info().kind == Kind::Server
     }
 
-    /// How many clients commit at the same time. Where nothing is promised one tells as much as many:
-    /// how much is lost.
+    /// How many clients commit at the same time. Where nothing is promised one tells as much as
+    /// many: how much is lost.
     pub(crate) fn clients(&self) -> u32 {
         match self.settings.clients {
             0 if self.is_server() && self.durability > Durability::None => CLIENTS,

@@ -46,8 +46,8 @@ pub struct Abilities {
 }
 
 impl Abilities {
-    /// Those of a family, as the traits of `embermark_contract` have it. Points can be deleted, too, by
-    /// statements of which no manual says when they are kept.
+    /// Those of a family, as the traits of `embermark_contract` have it. Points can be deleted,
+    /// too, by statements of which no manual says when they are kept.
     pub const fn of(family: DataModel) -> Self {
         let (transactions, deletes) = match family {
             DataModel::Sql | DataModel::KeyValue => (true, true),

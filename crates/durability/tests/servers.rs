@@ -1,5 +1,5 @@
-//! Servers, killed and with their power cut: what promises to hold does, with several clients too, and
-//! what promises nothing is seen to lose. Without libtest, as the controls are.
+//! Servers, killed and with their power cut: what promises to hold does, with several clients too,
+//! and what promises nothing is seen to lose. Without libtest, as the controls are.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 

@@ -21,7 +21,8 @@ const ENDLESS: &str = "endless";
 /// The variable by which all that is started is known.
 const MARK: &str = "EMBERMARK_TEST_TREE";
 
-/// An engine whose database starts processes that leave their group, their session and their parent.
+/// An engine whose database starts processes that leave their group, their session and their
+/// parent.
 struct Forks;
 
 const LEAVES: &str = "setsid sh -c 'sleep 600 & setsid sleep 600 & exec sleep 600' & sleep 0.02";

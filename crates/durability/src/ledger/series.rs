@@ -1,5 +1,5 @@
-//! Points of one series: the key as their time, the commit and the text as their fields. A point that
-//! is written again takes the place of the one that is there.
+//! Points of one series: the key as their time, the commit and the text as their fields. A point
+//! that is written again takes the place of the one that is there.
 
 use std::collections::BTreeMap;
 use std::slice;

@@ -51,8 +51,9 @@ pub struct DurabilityArgs {
     )]
     durability: Vec<String>,
 
-    /// States of a disk after a power cut to look at, for each engine and tier; every fourth is cut a
-    /// second time. 0: none [default: 300; of a server 60, each of which takes it a start and a stop]
+    /// States of a disk after a power cut to look at, for each engine and tier; every fourth is cut
+    /// a second time. 0: none [default: 300; of a server 60, each of which takes it a start and a
+    /// stop]
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     states: Option<u32>,
 
@@ -60,9 +61,14 @@ pub struct DurabilityArgs {
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "resume")]
     kills: u32,
 
-    /// Clients that commit at the same time, each judged by its own commits [default: 1; of a server in a
-    /// tier above none 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), conflicts_with = "resume")]
+    /// Clients that commit at the same time, each judged by its own commits [default: 1; of a
+    /// server in a tier above none 4]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=64),
+        conflicts_with = "resume"
+    )]
     clients: Option<u32>,
 
     /// Engines whose licence forbids publishing what a test found, and which you accept: they are

@@ -38,8 +38,8 @@ const PORT: &str = "OPERATIONSAPI_NETWORK_PORT";
 const WITH_PATHS: [&str; 2] =
     ["home/.harperdb/hdb_boot_properties.file", "root/harperdb-config.yaml"];
 
-/// Starts a server on what is there, or on a copy of the template, which is made first if need be, and
-/// connects.
+/// Starts a server on what is there, or on a copy of the template, which is made first if need be,
+/// and connects.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let installation = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;

@@ -61,7 +61,8 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     }
 }
 
-/// The administrator's password, where there is one. It is kept beside the database, which knows him.
+/// The administrator's password, where there is one. It is kept beside the database, which knows
+/// him.
 fn password(home: &Home, durability: Durability) -> Result<Option<String>> {
     if let Some(known) = home.read(NAME, PASSWORD)? {
         return Ok(Some(known));

@@ -25,7 +25,8 @@ const LEAST_MEMORY: u64 = 6 * MIB;
 /// only has to be copied.
 const TEMPLATE_LOG: &str = "--innodb-log-file-size=4M";
 
-/// Starts a server as `options` say, on the data directory that is there or a new one, and connects.
+/// Starts a server as `options` say, on the data directory that is there or a new one, and
+/// connects.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
@@ -34,9 +35,9 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let data = home.made(NAME, "data", options.durability, |data| {
         template::fill(NAME, &template_name(&found), data, |data| initialise(&found, &home, data))
     })?;
-    // The socket and the file of the process's number, of a server that was killed perhaps: it stands
-    // for /run/mysqld, which is empty after a boot. What else such a server left is the next one's to
-    // deal with: it removes its temporary tables, and the kernel has let go of its locks.
+    // The socket and the file of the process's number, of a server that was killed perhaps: it
+    // stands for /run/mysqld, which is empty after a boot. What else such a server left is the next
+    // one's to deal with: it removes its temporary tables, and the kernel has let go of its locks.
     let run = home.emptied(NAME, "run")?;
     let socket = run.join("socket");
     let mut args = first_arguments(&found);

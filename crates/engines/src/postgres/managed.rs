@@ -20,7 +20,8 @@ const USER: &str = "postgres";
 /// The file of that user's password, where it has one.
 const PASSWORD: &str = "password";
 
-/// Starts a server as `open` says, on the database cluster that is there or a new one, and connects.
+/// Starts a server as `open` says, on the database cluster that is there or a new one, and
+/// connects.
 pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let Installation { initdb, postgres, account, .. } =

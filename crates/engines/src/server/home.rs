@@ -19,8 +19,8 @@ use crate::{EngineError, Result};
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 
 /// A server's directory, its log beside it. Both lie in the directory of the database, which the
-/// caller removes. What is there of an earlier server is the database, and is used: it may have been
-/// copied there.
+/// caller removes. What is there of an earlier server is the database, and is used: it may have
+/// been copied there.
 ///
 /// A server that runs as another user could not enter a directory below, say, `/root`; and a Unix
 /// socket's path may have 107 bytes at most, while a temporary directory's is often longer. So the
@@ -38,11 +38,11 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Opens the directory below `options`, made where it is not there, owned by `account` and closed
-    /// to others.
+    /// Opens the directory below `options`, made where it is not there, owned by `account` and
+    /// closed to others.
     ///
-    /// It is locked until the last process has ended that has it open, the server's own among them. So
-    /// what a file in it says of a process that runs is of one that was killed.
+    /// It is locked until the last process has ended that has it open, the server's own among them.
+    /// So what a file in it says of a process that runs is of one that was killed.
     ///
     /// # Errors
     /// When it cannot be made, or a server runs in it.
@@ -59,9 +59,9 @@ impl Home {
         Ok(Self { dir, log, log_from, handle, account })
     }
 
-    /// The directory `name` in it, which `make` fills where it is not there. It has another name until
-    /// it is whole, and for the tier `power` is on the disk by then; one that was not finished is
-    /// removed.
+    /// The directory `name` in it, which `make` fills where it is not there. It has another name
+    /// until it is whole, and for the tier `power` is on the disk by then; one that was not
+    /// finished is removed.
     pub fn made(
         &self,
         engine: &'static str,
@@ -157,8 +157,8 @@ impl Home {
         open.map_err(|e| EngineError::file(engine, "open", &self.log, e))
     }
 
-    /// The last lines of the log since it was opened, each on a line of its own and indented, with the
-    /// path that a person knows.
+    /// The last lines of the log since it was opened, each on a line of its own and indented, with
+    /// the path that a person knows.
     pub(super) fn last_log_lines(&self) -> String {
         let (known, real) = (self.path(), self.dir.to_string_lossy());
         log::last_lines(&self.log, self.log_from).replace(&*known.to_string_lossy(), &real)
