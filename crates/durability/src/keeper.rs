@@ -16,7 +16,7 @@ use std::{env, fs};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal, kill};
-use nix::sys::wait::{Id, WaitPidFlag, waitid, waitpid};
+use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, getpid, getppid};
 
 /// The variable that makes a program a keeper: the process that has started it.
@@ -79,13 +79,10 @@ pub(crate) fn keep() -> io::Result<ExitCode> {
     Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)))
 }
 
-/// Kills a worker and all that it has started. They are stopped first, so that none sees another
-/// die: the worker would say that its server is gone, and a server is told to end when its owner
-/// dies.
+/// Kills a worker and all that it has started: a parent before its children, so that it does not
+/// see them die, and the worker last, since a server is told to end when its owner dies. They are
+/// not stopped before it: that would let a write end that a kill cuts short.
 fn kill_tree(worker: Pid) -> io::Result<()> {
-    signal_to(worker, Signal::SIGSTOP)?;
-    let stopped = WaitPidFlag::WSTOPPED | WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
-    waitid(Id::Pid(worker), stopped)?;
     let parents = parents()?;
     let mut tree = vec![worker];
     let mut next = 0;
@@ -94,8 +91,8 @@ fn kill_tree(worker: Pid) -> io::Result<()> {
         next += 1;
     }
     // What is forked meanwhile is a child of ours in a moment.
-    tree[1..].iter().try_for_each(|pid| signal_to(*pid, Signal::SIGSTOP))?;
-    tree.into_iter().rev().try_for_each(|pid| signal_to(pid, Signal::SIGKILL))
+    tree.rotate_left(1);
+    tree.into_iter().try_for_each(|pid| signal_to(pid, Signal::SIGKILL))
 }
 
 /// Kills every child, those that become children by it too, and waits for their ends.

@@ -279,7 +279,8 @@ fn work_and_die(worker: &mut Worker, last: &[u64], after: Duration) -> std::io::
         };
         drop(first);
         let (kills, killed) = killer.join().unwrap_or((false, Instant::now()));
-        let failed = failed.filter(|(verdict, _)| !kills || *verdict != Verdict::Crashed);
+        // A worker that is killed may see its server die first, and say so.
+        let failed = failed.filter(|(verdict, _)| !kills || *verdict == Verdict::Hangs);
         Ok(Round { acknowledged, killed, failed })
     })
 }

@@ -52,8 +52,8 @@ pub struct DurabilityArgs {
     durability: Vec<String>,
 
     /// States of a disk after a power cut to look at, for each engine and tier; every fourth is cut
-    /// a second time. 0: none [default: 300; of a server 60, each of which takes it a start and a
-    /// stop]
+    /// a second time. 0: none [default: 300; of a server, which starts and stops for each, 60: about
+    /// two minutes, and a minute for each two that it does not answer]
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     states: Option<u32>,
 
