@@ -1,9 +1,9 @@
 //! `embermark durability`.
 
 mod table;
+mod told;
 
 use std::fs;
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Args;
 use embermark_durability::journal::{Head, Journal, NotTried, SCHEMA};
 use embermark_durability::{
-    Experiment, FileSystem, Settings, TestError, Tested, WorkerProgram, own_mounts, test,
+    Experiment, FileSystem, Settings, TestError, WorkerProgram, own_mounts, test,
 };
 use embermark_engines::{Availability, Engine, Kind, Tier, registry};
 use embermark_harness::{Interrupt, JOURNAL, RESULT, interrupt};
@@ -22,6 +22,7 @@ use super::output;
 use super::run::{INTERRUPTED, default_out};
 use crate::error::Failure;
 use crate::plan::or_else;
+use told::Told;
 
 /// Cache memory of every engine: little, so that it writes what it has changed.
 const MEMORY: u64 = 4 << 20;
@@ -299,32 +300,5 @@ fn remove(folder: &Path) -> Result<(), Failure> {
             Err(Failure::runtime(format!("cannot remove {}: {error}", folder.display())))
         }
         _ => Ok(()),
-    }
-}
-
-/// What a person sees of one experiment while it goes on, on standard error.
-struct Told {
-    what: String,
-    asked: u32,
-}
-
-impl Told {
-    fn progress(&self, done: u32) {
-        let mut terminal = std::io::stderr();
-        if terminal.is_terminal() {
-            // What cannot be shown is not missed.
-            let _ = write!(terminal, "\r{}: {done} of {}\x1b[K", self.what, self.asked);
-        }
-    }
-
-    fn ended(&self, ended: &Result<Tested, (String, bool)>) {
-        let clear = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
-        match ended {
-            Ok(tested) => {
-                let (verdicts, seconds) = (table::verdicts(tested), tested.took_ms as f64 / 1e3);
-                eprintln!("{clear}{}: {verdicts} ({seconds:.1} s)", self.what);
-            }
-            Err((why, _)) => eprintln!("{clear}{}: not tried: {why}", self.what),
-        }
     }
 }
