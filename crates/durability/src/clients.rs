@@ -24,6 +24,8 @@ struct Client {
 pub(crate) struct Clients<'a> {
     clients: Vec<Client>,
     talk: &'a SharedTalk,
+    /// Whether rows are loaded by the engine's bulk path.
+    bulk: bool,
     /// Whether each waits for an answer to an acknowledgement.
     waits: bool,
     /// Held by the one that loads rows in bulk: into an empty table an engine may do so in a way
@@ -35,15 +37,11 @@ pub(crate) struct Clients<'a> {
 
 impl<'a> Clients<'a> {
     /// Of these works, each to do `count` commits.
-    pub(crate) fn new(
-        works: impl Iterator<Item = Work>,
-        count: u64,
-        talk: &'a SharedTalk,
-        waits: bool,
-    ) -> Self {
+    pub(crate) fn new(works: Vec<Work>, count: u64, talk: &'a SharedTalk, waits: bool) -> Self {
+        let bulk = works.len() == 1 || works.iter().all(|work| work.abilities().shared_loads);
         let of = |(number, work)| Client { number, work, left: count };
-        let clients = works.enumerate().map(of).collect();
-        Self { clients, talk, waits, loads: Mutex::default(), failed: AtomicBool::default() }
+        let clients = works.into_iter().enumerate().map(of).collect();
+        Self { clients, talk, bulk, waits, loads: Mutex::default(), failed: AtomicBool::default() }
     }
 
     /// Has all of them do their commits, the first with the store that maintains the database.
@@ -99,7 +97,8 @@ impl<'a> Clients<'a> {
     fn commits(&self, client: &mut Client, ledger: &mut dyn Ledger) -> Result<bool, Stop> {
         while client.left > 0 && !self.failed.load(Ordering::Relaxed) {
             client.left -= 1;
-            let commit = client.work.commit();
+            let mut commit = client.work.commit();
+            commit.bulk &= self.bulk;
             let alone = || self.loads.lock().unwrap_or_else(PoisonError::into_inner);
             let alone = (commit.number == BULK).then(alone);
             ledger.commit(&commit).map_err(Stop::at(Doing::Commit))?;

@@ -43,6 +43,8 @@ pub struct Abilities {
     pub updates: bool,
     /// A row is removed.
     pub deletes: bool,
+    /// Rows are loaded in bulk into a table that has others, and other clients.
+    pub shared_loads: bool,
 }
 
 impl Abilities {
@@ -54,7 +56,8 @@ impl Abilities {
             DataModel::Document => (false, true),
             DataModel::Series => (false, false),
         };
-        Self { transactions, updates: true, deletes }
+        let shared_loads = !matches!(family, DataModel::KeyValue);
+        Self { transactions, updates: true, deletes, shared_loads }
     }
 }
 
@@ -146,6 +149,11 @@ impl Work {
     /// The rows after the commits given out.
     pub const fn rows(&self) -> &Rows {
         &self.rows
+    }
+
+    /// What it asks of the engine.
+    pub const fn abilities(&self) -> Abilities {
+        self.abilities
     }
 
     /// The next commit.

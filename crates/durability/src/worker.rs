@@ -82,7 +82,7 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Resu
         let command = talk.lock().read()?;
         let Some(Command::Commit { after, count, waits }) = command else { break };
         let works = (0..).zip(&after).map(|(n, after)| plan.work(n).after(*after.max(&MADE)));
-        Clients::new(works, count, talk, waits).work(&mut *ledger)?;
+        Clients::new(works.collect(), count, talk, waits).work(&mut *ledger)?;
     }
     check(&mut *ledger)?;
     ledger.close().map_err(Stop::at(Doing::Close))

@@ -72,9 +72,11 @@ fn holds(id: &str, durability: Durability, experiment: Experiment) {
 }
 
 fn clients_of_an_embedded_engine_are_judged_too() {
-    let Some(tested) = tried("sqlite", Durability::Process, Kill, 3) else { return };
-    assert!(tested.tried >= 5, "{tested:?}");
-    assert_eq!(tested.violations(), 0, "{tested:?}");
+    for id in ["sqlite", "lmdb", "redb"] {
+        let Some(tested) = tried(id, Durability::Process, Kill, 3) else { continue };
+        assert!(tested.tried >= 5, "{tested:?}");
+        assert_eq!(tested.violations(), 0, "{tested:?}");
+    }
 }
 
 /// Unlogged tables are emptied by the recovery from a crash.
