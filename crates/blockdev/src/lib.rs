@@ -14,6 +14,8 @@
 //! order, down to single sectors.
 
 mod device;
+mod exhaustive;
+mod file_system;
 mod image;
 mod log;
 mod namespace;
@@ -21,7 +23,8 @@ mod recorder;
 mod server;
 mod states;
 
-pub use device::{Device, DeviceError, FileSystem};
+pub use device::{Device, DeviceError};
+pub use file_system::FileSystem;
 pub use image::{BLOCK, Image};
 pub use log::{Counted, Log, Record};
 pub use namespace::own_mounts;

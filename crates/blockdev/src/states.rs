@@ -112,26 +112,28 @@ impl Log {
             let mut some: Vec<Cut> = some.map(|moment| self.cut(*moment)).collect();
             drawn = until;
             some.sort_by_key(|cut| cut.at);
-            let (mut kept, mut flushed) = (self.base.clone(), 0);
-            for cut in some {
-                // Everything before the last flush is kept, and is made once.
-                let flush = self.flushed_before(cut.at);
-                for record in &self.records[flushed..flush] {
-                    record.apply(&mut kept);
-                }
-                flushed = flush;
-                let image = self.image_from(&kept, flushed, &cut);
-                let known = states
-                    .entry(image.digest())
-                    .or_insert_with(|| State { cut: cut.clone(), image });
-                if known.cut.at < cut.at {
-                    known.cut = cut;
-                }
+            self.add_states(some, &mut states);
+        }
+        in_order(states)
+    }
+
+    /// Adds the states of cuts, which are in their order, to those known by their digests.
+    pub(crate) fn add_states(&self, cuts: Vec<Cut>, states: &mut HashMap<u64, State>) {
+        let (mut kept, mut flushed) = (self.base.clone(), 0);
+        for cut in cuts {
+            // Everything before the last flush is kept, and is made once.
+            let flush = self.flushed_before(cut.at);
+            for record in &self.records[flushed..flush] {
+                record.apply(&mut kept);
+            }
+            flushed = flush;
+            let image = self.image_from(&kept, flushed, &cut);
+            let known =
+                states.entry(image.digest()).or_insert_with(|| State { cut: cut.clone(), image });
+            if known.cut.at < cut.at {
+                known.cut = cut;
             }
         }
-        let mut states: Vec<State> = states.into_values().collect();
-        states.sort_by(|a, b| (a.cut.at, &a.cut.lost).cmp(&(b.cut.at, &b.cut.lost)));
-        states
     }
 
     /// The moments, from after the record `from` on.
@@ -215,6 +217,16 @@ impl Log {
         }
         image
     }
+}
+
+/// States in the order of their cuts.
+pub(crate) fn in_order(states: HashMap<u64, State>) -> Vec<State> {
+    let mut states: Vec<State> = states.into_values().collect();
+    let kept = |cut: &Cut| cut.torn.map(|torn| torn.kept);
+    states.sort_by(|State { cut: a, .. }, State { cut: b, .. }| {
+        (a.at, &a.lost, kept(a)).cmp(&(b.at, &b.lost, kept(b)))
+    });
+    states
 }
 
 /// What could be lost of the changes between two flushes, the second of which has not ended: each

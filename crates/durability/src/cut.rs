@@ -1,10 +1,12 @@
 //! The power is cut: the work is done once on a recorded device, then what a cut could have left of
 //! the device is looked at, state by state.
 
+mod short;
+
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -40,7 +42,7 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     let base = folder.join("base.img");
     settings.file_system.make(&base, DEVICE)?;
     let content = Image::of(&base).map_err(TestError::io("read a device's image"))?;
-    let recording = record(test, &folder.join("record"), content)?;
+    let recording = record(test, &folder.join("record"), content.clone(), COMMITS)?;
     let made = recording.acknowledged.first().map_or(0, |first| first.at);
     let last = recording.acknowledged.last().map_or(0, |last| last.at);
     let counted = recording.log.counted(made..last);
@@ -48,22 +50,50 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     let commit = Some(CommitIo { commits, bytes: counted.bytes, flushes: counted.flushes });
 
     let states = recording.log.states(0, settings.states as usize, settings.seed);
-    let (tries, next) = (Tries::new(test, &recording), AtomicUsize::new(0));
+    let (gathered, looked_at) = (Mutex::default(), AtomicU32::new(0));
+    let progress = || progress(looked_at.fetch_add(1, Ordering::Relaxed) + 1);
+    let tries = Tries { test, recording: &recording, gathered: &gathered };
     tries.close_and_open(&folder.join("look"))?;
+    by_all(test, &states, &|folder, state, place| {
+        tries.make(folder, state, place)?;
+        progress();
+        Ok(())
+    })?;
+    drop(states);
+    // They are there to find what breaks a promise.
+    if test.promises(Experiment::PowerCut) {
+        short::test(test, &content, &gathered, &progress)?;
+    }
+    let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let outcome = Tested { commit, ..test.outcome(Experiment::PowerCut) };
+    let tested = gathered.ended(outcome, |example, image| {
+        let promised = test.promises(Experiment::PowerCut) && example.verdict.is_violation();
+        promised.then(|| keep(test, example.verdict, &image)).transpose()
+    })?;
+    fs::remove_file(&base).map_err(TestError::io("remove a device's image"))?;
+    Ok(tested)
+}
+
+/// Looks at states by as many threads as there are CPUs, each in a folder and mounts of its own.
+fn by_all(
+    test: &Test<'_>,
+    states: &[State],
+    look: &(dyn Fn(&Path, &State, usize) -> Result<(), TestError> + Sync),
+) -> Result<(), TestError> {
+    let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|number| {
-                let (next, states, tries) = (&next, &states, &tries);
-                let folder = folder.join(format!("look-{number}"));
+                let next = &next;
+                let folder = test.settings.folder.join(format!("look-{number}"));
                 scope.spawn(move || -> Result<(), TestError> {
                     own_mounts()?;
                     loop {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(state) = states.get(place) else { return Ok(()) };
                         test.go_on()?;
-                        tries.make(&folder, state, place)?;
-                        progress(place as u32 + 1);
+                        look(&folder, state, place)?;
                     }
                 })
             })
@@ -74,15 +104,7 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
                 Err(TestError::Io { doing: "look at a state", source })
             })
         })
-    })?;
-    let gathered = tries.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let outcome = Tested { commit, ..test.outcome(Experiment::PowerCut) };
-    let tested = gathered.ended(outcome, |example, image| {
-        let promised = test.promises(Experiment::PowerCut) && example.verdict.is_violation();
-        promised.then(|| keep(test, example.verdict, &image)).transpose()
-    })?;
-    fs::remove_file(&base).map_err(TestError::io("remove a device's image"))?;
-    Ok(tested)
+    })
 }
 
 /// Keeps the image of a state that broke a promise.
@@ -96,9 +118,15 @@ fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, Tes
     Ok(path)
 }
 
-/// Does the work on a device with that content. The log begins with an empty folder on it.
-fn record(test: &Test<'_>, folder: &Path, content: Image) -> Result<Recording, TestError> {
-    let device = Device::mount(folder, content)?;
+/// Does so many commits of the work on a device with that content, after the table's. The log begins
+/// with an empty folder on it.
+fn record(
+    test: &Test<'_>,
+    folder: &Path,
+    content: Image,
+    commits: u64,
+) -> Result<Recording, TestError> {
+    let device = Device::mount(folder, content, test.settings.file_system)?;
     fs::create_dir(device.at.join(DATABASE))
         .and_then(|()| File::open(device.at.join(DATABASE))?.sync_all())
         .and_then(|()| File::open(&device.at)?.sync_all())
@@ -106,9 +134,9 @@ fn record(test: &Test<'_>, folder: &Path, content: Image) -> Result<Recording, T
     let log = device.unmount()?;
     let content = log.prefix(log.records.len());
 
-    let device = Device::mount(folder, content)?;
+    let device = Device::mount(folder, content, test.settings.file_system)?;
     let promised = Promised::after(MADE - 1);
-    let (looked, acknowledged) = work_on(test, &device, promised, COMMITS)?;
+    let (looked, acknowledged) = work_on(test, &device, promised, commits)?;
     if looked.verdict != Verdict::Holds {
         let message = looked.message.unwrap_or_else(|| looked.verdict.name().to_owned());
         return Err(test.not_done(message));
@@ -131,7 +159,7 @@ fn work_on(
     let mut worker = Worker::start(&test.settings.worker, &task).map_err(&talk)?;
     let made = std::cell::Cell::new(None);
     let opened = || made.set(Some(Acknowledged::now(MADE, device)));
-    let looked = look::look(&mut worker, test.settings.seed, promised, opened);
+    let looked = look::look(&mut worker, test.plan, promised, opened);
     let mut looked = looked.map_err(&talk)?;
     // Of a table that had not been promised.
     let made = made.get().filter(|_| promised.acknowledged < MADE);
@@ -155,14 +183,10 @@ fn work_on(
 struct Tries<'a> {
     test: &'a Test<'a>,
     recording: &'a Recording,
-    gathered: Mutex<Gathered<Image>>,
+    gathered: &'a Mutex<Gathered<Image>>,
 }
 
-impl<'a> Tries<'a> {
-    fn new(test: &'a Test<'a>, recording: &'a Recording) -> Self {
-        Self { test, recording, gathered: Mutex::default() }
-    }
-
+impl Tries<'_> {
     fn gathered(&self) -> MutexGuard<'_, Gathered<Image>> {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -238,7 +262,7 @@ impl<'a> Tries<'a> {
         content: Image,
         promised: Promised,
     ) -> Result<Option<(Looked, Recording)>, TestError> {
-        let device = match Device::mount(folder, content) {
+        let device = match Device::mount(folder, content, self.test.settings.file_system) {
             Ok(device) => device,
             Err(DeviceError::NotMounted { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),

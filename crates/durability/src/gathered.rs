@@ -1,10 +1,11 @@
 //! What the tries of an experiment showed, gathered as they end.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::look::Looked;
 use crate::oracle::Verdict;
-use crate::outcome::{Example, Loss, Tested};
+use crate::outcome::{Example, Exhaustive, Loss, Tested};
 
 /// What was lost in a try.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -24,11 +25,13 @@ pub(crate) struct Gathered<K> {
     pub second: u32,
     pub not_mounted: u32,
     pub torn_blocks: u32,
+    pub exhaustive: Option<Exhaustive>,
     verdicts: BTreeMap<Verdict, u32>,
     lost: Vec<Lost>,
     opened: Vec<u64>,
     clean: Vec<u64>,
     examples: BTreeMap<Verdict, (Example, K)>,
+    latest: Option<Verdict>,
 }
 
 impl<K> Default for Gathered<K> {
@@ -36,7 +39,20 @@ impl<K> Default for Gathered<K> {
         let (verdicts, examples) = (BTreeMap::new(), BTreeMap::new());
         let (lost, opened, clean) = (Vec::new(), Vec::new(), Vec::new());
         let (tried, second, not_mounted, torn_blocks) = (0, 0, 0, 0);
-        Self { tried, second, not_mounted, torn_blocks, verdicts, lost, opened, clean, examples }
+        let (exhaustive, latest) = (None, None);
+        Self {
+            tried,
+            second,
+            not_mounted,
+            torn_blocks,
+            exhaustive,
+            verdicts,
+            lost,
+            opened,
+            clean,
+            examples,
+            latest,
+        }
     }
 }
 
@@ -54,6 +70,7 @@ impl<K> Gathered<K> {
         self.tried += 1;
         let verdict = looked.verdict;
         *self.verdicts.entry(verdict).or_default() += 1;
+        self.latest = Some(verdict);
         self.lost.extend(lost);
         self.opened.extend(looked.open_ns);
         let known = self.examples.get(&verdict);
@@ -62,6 +79,18 @@ impl<K> Gathered<K> {
             let (last, message) = (looked.last, looked.message);
             let example = Example { verdict, of: of(), acknowledged, last, message, kept: None };
             self.examples.insert(verdict, (example, keep()));
+        }
+    }
+
+    /// Forgets the verdict on the latest try, for another to be added in its place.
+    pub(crate) fn take_back(&mut self) {
+        let Some(latest) = self.latest.take() else { return };
+        self.tried -= 1;
+        if let Entry::Occupied(mut count) = self.verdicts.entry(latest) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
         }
     }
 
@@ -85,6 +114,7 @@ impl<K> Gathered<K> {
             second: self.second,
             not_mounted: self.not_mounted,
             torn_blocks: self.torn_blocks,
+            exhaustive: self.exhaustive,
             verdicts: self.verdicts,
             loss: loss(self.lost),
             open_ns: median(self.opened),

@@ -30,6 +30,9 @@ pub struct Head {
     pub durabilities: Vec<Durability>,
     /// States to look at for each engine and tier, at most, without second cuts.
     pub states: u32,
+    /// Short works of which every state is looked at, for each engine and tier, at most.
+    #[serde(default)]
+    pub short_works: u32,
     /// Kills for each engine and tier.
     pub kills: u32,
     /// The file system under a database whose power is cut.

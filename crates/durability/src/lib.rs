@@ -23,7 +23,10 @@ mod worker;
 
 pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
 pub use oracle::Verdict;
-pub use outcome::{CommitIo, Example, Experiment, Loss, Tested};
+pub use outcome::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested};
 pub use process::{PATIENCE, WorkerProgram};
 pub use settings::{Settings, TestError, test};
 pub use worker::worker_main;
+
+/// How many short works there are.
+pub const SHORT_WORKS: u32 = work::short::WORKS.len() as u32;

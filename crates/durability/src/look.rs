@@ -5,6 +5,7 @@ use std::io;
 use crate::oracle::{self, Judged, Promised, Verdict};
 use crate::process::Worker;
 use crate::protocol::{Command, Doing, Event};
+use crate::work::Plan;
 
 /// What was seen.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub(crate) struct Looked {
 /// database is open, with the table.
 pub(crate) fn look(
     worker: &mut Worker,
-    seed: u64,
+    plan: Plan,
     promised: Promised,
     opened: impl Fn(),
 ) -> io::Result<Looked> {
@@ -34,7 +35,7 @@ pub(crate) fn look(
                 open_ns = Some(ns);
             }
             Ok(Event::Found(found)) => {
-                let Judged { verdict, last } = oracle::judge(seed, &found, promised);
+                let Judged { verdict, last } = oracle::judge(plan, &found, promised);
                 return Ok(Looked { verdict, last, open_ns, message: None });
             }
             Ok(Event::Failed { doing: Doing::Read, message }) => {
@@ -60,6 +61,9 @@ pub(crate) fn go_on(
 ) -> io::Result<Option<(Verdict, String)>> {
     worker.command(Command::Commit { after, count, waits: true })?;
     let mut left = count;
+    if left == 0 {
+        worker.finish();
+    }
     loop {
         match worker.event()? {
             Ok(Event::Committed(number)) => {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::work::{Change, Key, MADE, Rows, Work};
+use crate::work::{Change, Key, MADE, Plan, Rows, Work};
 
 /// What a database was found to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,15 +95,15 @@ pub struct Judged {
     pub last: Option<u64>,
 }
 
-/// Compares what was found with what the commits of a seed leave.
-pub fn judge(seed: u64, found: &Found, promised: Promised) -> Judged {
+/// Compares what was found with what the commits of a plan leave.
+pub fn judge(plan: impl Into<Plan>, found: &Found, promised: Promised) -> Judged {
     let judged = |verdict, last| Judged { verdict, last };
     let foreign = |(_, commit): (&Key, &Option<u64>)| commit.is_none_or(|c| c > promised.begun);
     if found.rows.iter().any(foreign) {
         return judged(Verdict::CorruptRow, None);
     }
     let (last, half) = match found.table {
-        true => compare(seed, found, promised.begun),
+        true => compare(plan.into(), found, promised.begun),
         false => (Some(MADE - 1), false),
     };
     match last {
@@ -117,10 +117,10 @@ pub fn judge(seed: u64, found: &Found, promised: Promised) -> Judged {
 /// The latest commit after which the rows are those found; and whether they are those before some
 /// commit but for a part of what that one did. Which rows differ is followed along the commits, which
 /// touch few rows each.
-fn compare(seed: u64, found: &Found, begun: u64) -> (Option<u64>, bool) {
+fn compare(plan: Plan, found: &Found, begun: u64) -> (Option<u64>, bool) {
     let row = |key: &Key| found.rows.get(key).copied().flatten();
     let is = |rows: &Rows, key: &Key| rows.get(key).copied() == row(key);
-    let mut work = Work::new(seed);
+    let mut work = Work::new(plan);
     let mut different: BTreeSet<Key> = found.rows.keys().copied().collect();
     let (mut last, mut half) = (None, false);
     for number in MADE..=begun {

@@ -62,6 +62,9 @@ pub struct Tested {
     /// within a block of 4 KiB. A device of such sectors does not do that.
     #[serde(default)]
     pub torn_blocks: u32,
+    /// What of these was tried of short works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhaustive: Option<Exhaustive>,
     /// How many ended how.
     pub verdicts: BTreeMap<Verdict, u32>,
     /// Commits lost, where only commits from some point on were.
@@ -100,6 +103,19 @@ impl Tested {
         let broken = self.verdicts.iter().filter(|(verdict, _)| verdict.is_violation());
         broken.map(|(_, count)| count).sum()
     }
+}
+
+/// Short works, each in every state that a cut could leave, within the bounds of
+/// [`every_state`](embermark_blockdev::Log::every_state).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exhaustive {
+    /// Works.
+    pub works: u32,
+    /// States of all of them.
+    pub states: u32,
+    /// How many of these were opened: of states of a work in which the database's files were the same,
+    /// with the same promise, one.
+    pub opened: u32,
 }
 
 /// The window of loss.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use embermark_model::Durability;
 use serde::{Deserialize, Serialize};
 
+use crate::work::Plan;
+
 /// The first line to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
@@ -16,8 +18,8 @@ pub(crate) struct Task {
     pub durability: Durability,
     /// Cache memory in bytes.
     pub memory: u64,
-    /// Seed of the work.
-    pub seed: u64,
+    /// The work.
+    pub plan: Plan,
     /// The process that started it, with which it ends.
     pub parent: u32,
 }

@@ -12,6 +12,7 @@ use crate::oracle::Verdict;
 use crate::outcome::{Experiment, Tested};
 use crate::process::WorkerProgram;
 use crate::protocol::Task;
+use crate::work::Plan;
 use crate::{cut, kill};
 
 /// What an experiment is asked.
@@ -25,6 +26,8 @@ pub struct Settings {
     pub seed: u64,
     /// States of a device to look at, at most.
     pub states: u32,
+    /// Short works of which every state is looked at, at most: beside these states.
+    pub short_works: u32,
     /// Kills.
     pub kills: u32,
     /// The file system under the database, where the power is cut.
@@ -75,9 +78,11 @@ impl TestError {
 }
 
 /// One experiment under way.
+#[derive(Clone, Copy)]
 pub(crate) struct Test<'a> {
     pub engine: &'static dyn Engine,
     pub durability: Durability,
+    pub plan: Plan,
     pub settings: &'a Settings,
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -90,7 +95,7 @@ impl Test<'_> {
             dir,
             durability: self.durability,
             memory: self.settings.memory,
-            seed: self.settings.seed,
+            plan: self.plan,
             parent: std::process::id(),
         }
     }
@@ -139,6 +144,7 @@ impl Test<'_> {
             second: 0,
             not_mounted: 0,
             torn_blocks: 0,
+            exhaustive: None,
             verdicts: Default::default(),
             loss: None,
             open_ns: None,
@@ -163,7 +169,7 @@ pub fn test(
     stop: &(dyn Fn() -> bool + Sync),
     progress: &(dyn Fn(u32) + Sync),
 ) -> Result<Tested, TestError> {
-    let test = Test { engine, durability, settings, stop };
+    let test = Test { engine, durability, plan: settings.seed.into(), settings, stop };
     let begun = Instant::now();
     let tested = match experiment {
         Experiment::Kill => kill::test(&test, progress),

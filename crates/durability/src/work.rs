@@ -1,7 +1,9 @@
-//! The work: commits that follow from a seed, and what a database holds after each of them.
+//! The work: commits that follow from a plan, and what a database holds after each of them.
 //!
 //! Every row says which commit wrote it and carries a digest of itself, so that a half row, a row of
 //! nobody and a mixed transaction are seen.
+
+pub(crate) mod short;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -9,6 +11,7 @@ use std::hash::{DefaultHasher, Hasher};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+use serde::{Deserialize, Serialize};
 
 /// The commit that makes the table.
 pub const MADE: u64 = 1;
@@ -22,6 +25,22 @@ const MOST_CHANGES: u32 = 100;
 const MAINTAINED: u64 = 40;
 /// Bytes of a row beside its key, at least and at most.
 const BYTES: std::ops::Range<usize> = 20..400;
+
+/// Which work it is: what every commit does follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Plan {
+    /// The long one, drawn by a seed.
+    Drawn(u64),
+    /// A [short one](short::WORKS), by its place; what comes after its steps is drawn.
+    Short(usize),
+}
+
+impl From<u64> for Plan {
+    fn from(seed: u64) -> Self {
+        Self::Drawn(seed)
+    }
+}
 
 /// A row's key.
 pub type Key = u32;
@@ -62,9 +81,10 @@ pub struct Commit {
 /// The rows there are: by key, which commit wrote each.
 pub type Rows = BTreeMap<Key, u64>;
 
-/// The commits of a seed, without end.
+/// The commits of a plan, without end.
 #[derive(Clone, Debug)]
 pub struct Work {
+    plan: Plan,
     random: Xoshiro256PlusPlus,
     rows: Rows,
     done: u64,
@@ -73,9 +93,14 @@ pub struct Work {
 
 impl Work {
     /// From the begin.
-    pub fn new(seed: u64) -> Self {
+    pub fn new(plan: impl Into<Plan>) -> Self {
+        let plan = plan.into();
+        let seed = match plan {
+            Plan::Drawn(seed) => seed,
+            Plan::Short(_) => 0,
+        };
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self { random, rows: Rows::new(), done: 0, next_key: 0 }
+        Self { plan, random, rows: Rows::new(), done: 0, next_key: 0 }
     }
 
     /// Goes on after so many commits.
@@ -96,6 +121,25 @@ impl Work {
     pub fn commit(&mut self) -> Commit {
         self.done += 1;
         let number = self.done;
+        let short = self.plan.short(number);
+        let changes = match short {
+            Some(commit) => self.stepped(commit.step),
+            None => self.drawn(number),
+        };
+        for change in &changes {
+            match change {
+                Change::Insert(key) | Change::Update(key) => self.rows.insert(*key, number),
+                Change::Delete(key) => self.rows.remove(key),
+            };
+        }
+        let bulk = short.map_or(number == BULK, |commit| commit.step == short::Step::Bulk);
+        let maintained =
+            short.map_or(number.is_multiple_of(MAINTAINED), |commit| commit.maintained);
+        Commit { number, changes, bulk, maintained }
+    }
+
+    /// What a commit does that is drawn.
+    fn drawn(&mut self, number: u64) -> Vec<Change> {
         let mut changes: BTreeMap<Key, Change> = BTreeMap::new();
         let size = match number {
             MADE => 0,
@@ -108,19 +152,7 @@ impl Work {
             let change = self.change(number == BULK);
             changes.entry(change.key()).or_insert(change);
         }
-        for change in changes.values() {
-            match change {
-                Change::Insert(key) | Change::Update(key) => self.rows.insert(*key, number),
-                Change::Delete(key) => self.rows.remove(key),
-            };
-        }
-        let changes = changes.into_values().collect();
-        Commit {
-            number,
-            changes,
-            bulk: number == BULK,
-            maintained: number.is_multiple_of(MAINTAINED),
-        }
+        changes.into_values().collect()
     }
 
     /// A new row, or one of those there are, written again or removed.
@@ -132,11 +164,13 @@ impl Work {
         match (old.map(|(key, _)| *key), self.random.random_range(0..10)) {
             (Some(key), 5..8) => Change::Update(key),
             (Some(key), 8..) => Change::Delete(key),
-            _ => {
-                self.next_key += 1;
-                Change::Insert(self.next_key - 1)
-            }
+            _ => self.new_row(),
         }
+    }
+
+    fn new_row(&mut self) -> Change {
+        self.next_key += 1;
+        Change::Insert(self.next_key - 1)
     }
 }
 

@@ -66,7 +66,7 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &mut Talk) -> Result
     let found = ledger.found().map_err(at(Doing::Read))?;
     talk.say(&Event::Found(found))?;
     while let Some(Command::Commit { after, count, waits }) = talk.read()? {
-        let mut work = Work::new(task.seed).after(after.max(MADE));
+        let mut work = Work::new(task.plan).after(after.max(MADE));
         for _ in 0..count {
             commit(&mut *ledger, &mut work, talk, waits)?;
         }

@@ -18,6 +18,7 @@ fn tested() -> Tested {
         second: 0,
         not_mounted: 0,
         torn_blocks: 0,
+        exhaustive: None,
         verdicts: BTreeMap::new(),
         loss: None,
         open_ns: None,
@@ -64,4 +65,20 @@ fn of_each_verdict_the_example_with_the_fewest_commits_is_kept() {
     // What is not promised is told and no violation.
     let weaker = Tested { durability: Durability::Process, ..tested };
     assert_eq!((weaker.violations(), weaker.broken()), (0, 3));
+}
+
+#[test]
+fn a_verdict_that_is_taken_back_is_not_counted() {
+    let mut gathered = Gathered::default();
+    for verdict in [Verdict::Holds, Verdict::LostCommits, Verdict::Holds] {
+        gathered.add(String::new, 1, looked(verdict, None), None, || ());
+    }
+    gathered.take_back();
+    gathered.add(String::new, 1, looked(Verdict::CheckFailed, None), None, || ());
+    gathered.take_back();
+    gathered.take_back(); // the one before stays
+    let tested = gathered.ended(tested(), |_, ()| Ok::<_, ()>(None)).unwrap();
+    assert_eq!(tested.tried, 2);
+    let verdicts = [(Verdict::Holds, 1), (Verdict::LostCommits, 1)];
+    assert_eq!(tested.verdicts, BTreeMap::from(verdicts));
 }

@@ -9,6 +9,7 @@ fn head() -> Head {
         engines: vec!["lmdb".to_owned()],
         durabilities: vec![Durability::Power],
         states: 3,
+        short_works: 1,
         kills: 2,
         file_system: "ext4".to_owned(),
         over_s: 0,

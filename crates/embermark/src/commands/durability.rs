@@ -12,7 +12,8 @@ use std::time::Duration;
 use clap::Args;
 use embermark_durability::journal::{Head, Journal, NotTried, SCHEMA};
 use embermark_durability::{
-    Experiment, FileSystem, Settings, TestError, Tested, WorkerProgram, own_mounts, test,
+    Experiment, FileSystem, SHORT_WORKS, Settings, TestError, Tested, WorkerProgram, own_mounts,
+    test,
 };
 use embermark_engines::{Availability, Engine, Kind, Tier, registry};
 use embermark_harness::{Interrupt, JOURNAL, RESULT, interrupt};
@@ -53,6 +54,11 @@ pub struct DurabilityArgs {
     /// second time. 0: none
     #[arg(long, value_name = "N", default_value_t = 300, conflicts_with = "resume")]
     states: u32,
+
+    /// Short works of one to three operations of which every state is looked at, for each engine and
+    /// tier, beside these states. 0: none
+    #[arg(long, value_name = "N", default_value_t = SHORT_WORKS, conflicts_with = "resume")]
+    short_works: u32,
 
     /// Kills, for each engine and tier
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "resume")]
@@ -143,6 +149,7 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         engines,
         durabilities: durabilities.collect::<Result<_, _>>().map_err(Failure::usage)?,
         states: args.states,
+        short_works: args.short_works,
         kills: args.kills,
         file_system: file_system(&args.fs)?.name().to_owned(),
         over_s: args.over,
@@ -171,6 +178,7 @@ fn try_all(
         worker: WorkerProgram { program, args: vec!["durability-worker".to_owned()] },
         seed: head.seed,
         states: head.states,
+        short_works: head.short_works,
         kills: head.kills,
         file_system: file_system(&head.file_system)?,
         obeys_flushes: true,
@@ -180,8 +188,10 @@ fn try_all(
     };
     let no_devices = thread::spawn(own_mounts).join().ok().and_then(Result::err);
     let no_devices = no_devices.map(|error| error.to_string()).filter(|_| head.states > 0);
-    if let Some(why) = &no_devices {
-        eprintln!("no power is cut: {why}");
+    match &no_devices {
+        Some(why) => eprintln!("no power is cut: {why}"),
+        None if head.states > 0 => settings.file_system.is_here().map_err(Failure::runtime)?,
+        None => {}
     }
     for id in &head.engines {
         let engine = registry::find(id).map_err(Failure::usage)?;
@@ -267,7 +277,11 @@ impl Told {
         let mut terminal = std::io::stderr();
         if terminal.is_terminal() {
             // What cannot be shown is not missed.
-            let _ = write!(terminal, "\r{}: {done} of {}\x1b[K", self.what, self.asked);
+            let (what, asked) = (&self.what, self.asked);
+            let _ = match done.checked_sub(asked) {
+                None | Some(0) => write!(terminal, "\r{what}: {done} of {asked}\x1b[K"),
+                Some(more) => write!(terminal, "\r{what}: {more} of short works\x1b[K"),
+            };
         }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use comfy_table::{Table, TableStyle};
 use embermark_durability::journal::Outcome;
-use embermark_durability::{Experiment, Loss, Tested, Verdict};
+use embermark_durability::{Exhaustive, Experiment, Loss, Tested, Verdict};
 
 const HEADER: [&str; 10] = [
     "engine",
@@ -60,6 +60,7 @@ const KEY: &str = "\
   torn block  a write that was cut off within a block of 4 KiB, which a device of such sectors does not do
   lost        acknowledged commits that were gone: median, and at worst; >=: all there were, of a longer work
               more may be. For how long the oldest of them had been acknowledged
+  exhaustive  of the states these are all that there are of so many works of one to three operations
   opens in    median, beside that after a clean close
 ";
 
@@ -128,6 +129,9 @@ pub(super) fn verdicts(tested: &Tested) -> String {
     }
     if tested.not_mounted > 0 {
         words.push(format!("{} beside these not mounted", tested.not_mounted));
+    }
+    if let Some(Exhaustive { works, states, .. }) = tested.exhaustive {
+        words.push(format!("exhaustive: {states} states of {works} short works"));
     }
     words.join(", ")
 }
