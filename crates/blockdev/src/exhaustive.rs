@@ -25,7 +25,7 @@ impl Log {
 
     /// The cuts, in their order.
     fn every_cut(&self, from: usize) -> Vec<Cut> {
-        let after = |at| Cut { at, lost: Vec::new(), torn: None };
+        let after = |at| Cut { at, lost: Vec::new(), torn: None, erased: None };
         let (mut cuts, mut window) = (vec![after(from)], Vec::new());
         for (place, record) in self.records.iter().enumerate() {
             match record {
@@ -56,7 +56,7 @@ impl Log {
 
 /// What could be lost of the changes of a window at its end.
 fn reordered(window: &[usize], at: usize) -> Vec<Cut> {
-    let lost = |lost| Cut { at, lost, torn: None };
+    let lost = |lost| Cut { at, lost, torn: None, erased: None };
     let chosen = |choose: &dyn Fn(usize) -> bool| {
         lost((0..window.len()).filter(|n| choose(*n)).map(|n| window[n]).collect())
     };

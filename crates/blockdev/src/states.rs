@@ -13,6 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::image::{BLOCK, Image};
+use crate::lies::Erased;
 use crate::log::{Log, Record};
 
 /// Bytes that a device writes whole or not at all.
@@ -22,7 +23,7 @@ pub const SECTOR: usize = 512;
 const SUBSETS: usize = 4;
 
 /// A moment at which the power is cut.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cut {
     /// So many records had reached the device.
     pub at: usize,
@@ -30,6 +31,8 @@ pub struct Cut {
     pub lost: Vec<usize>,
     /// The last one, where only its begin was written.
     pub torn: Option<Torn>,
+    /// What of a device that [lies](Log::states_of_lies) holds what it did before.
+    pub erased: Option<Erased>,
 }
 
 /// A moment, and what is lost at it, as short as can be: of a long log there are many.
@@ -71,15 +74,15 @@ impl fmt::Display for Cut {
                 write!(f, ", without {} of {first} to {last}", self.lost.len())?;
             }
         }
-        match self.torn {
-            Some(torn) => write!(f, ", of {} the first {} bytes", torn.record, torn.kept),
-            None => Ok(()),
+        if let Some(torn) = self.torn {
+            write!(f, ", of {} the first {} bytes", torn.record, torn.kept)?;
         }
+        self.erased.map_or(Ok(()), |erased| write!(f, ", {erased}"))
     }
 }
 
 /// A write of which only the begin is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Torn {
     /// Its place in the log.
     pub record: usize,
@@ -189,7 +192,7 @@ impl Log {
             }
             Lost::End { kept } => (Vec::new(), Some(Torn { record: at - 1, kept })),
         };
-        Cut { at, lost, torn }
+        Cut { at, lost, torn, erased: None }
     }
 
     /// What the device holds after a cut.
@@ -215,6 +218,9 @@ impl Log {
                 _ => record.apply(&mut image),
             }
         }
+        if let Some(erased) = cut.erased {
+            self.erase(&mut image, erased);
+        }
         image
     }
 }
@@ -222,10 +228,7 @@ impl Log {
 /// States in the order of their cuts.
 pub(crate) fn in_order(states: HashMap<u64, State>) -> Vec<State> {
     let mut states: Vec<State> = states.into_values().collect();
-    let kept = |cut: &Cut| cut.torn.map(|torn| torn.kept);
-    states.sort_by(|State { cut: a, .. }, State { cut: b, .. }| {
-        (a.at, &a.lost, kept(a)).cmp(&(b.at, &b.lost, kept(b)))
-    });
+    states.sort_by(|a, b| a.cut.cmp(&b.cut));
     states
 }
 

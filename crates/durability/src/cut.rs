@@ -1,6 +1,7 @@
 //! The power is cut: the work is done once on a recorded device, then what a cut could have left of
 //! the device is looked at, state by state.
 
+mod files;
 mod short;
 
 use std::fs::{self, File};
@@ -34,7 +35,11 @@ const CLEAN: usize = 3;
 /// The folder on the device that is the database's: the root of a file system may hold its own.
 const DATABASE: &str = "database";
 
-pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
+pub(crate) fn test(
+    test: &Test<'_>,
+    experiment: Experiment,
+    progress: &(dyn Fn(u32) + Sync),
+) -> Result<Tested, TestError> {
     own_mounts()?;
     let settings = test.settings;
     let folder = &settings.folder;
@@ -49,7 +54,11 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     let commits = recording.acknowledged.len() as u64 - 1;
     let commit = Some(CommitIo { commits, bytes: counted.bytes, flushes: counted.flushes });
 
-    let states = recording.log.states(0, settings.states as usize, settings.seed);
+    let most = settings.states as usize;
+    let states = match experiment {
+        Experiment::DeviceLies => recording.log.states_of_lies(most, settings.seed),
+        _ => recording.log.states(0, most, settings.seed),
+    };
     let (gathered, looked_at) = (Mutex::default(), AtomicU32::new(0));
     let progress = || progress(looked_at.fetch_add(1, Ordering::Relaxed) + 1);
     let tries = Tries { test, recording: &recording, gathered: &gathered };
@@ -61,13 +70,13 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     })?;
     drop(states);
     // They are there to find what breaks a promise.
-    if test.promises(Experiment::PowerCut) {
+    if test.promises(experiment) {
         short::test(test, &content, &gathered, &progress)?;
     }
     let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let outcome = Tested { commit, ..test.outcome(Experiment::PowerCut) };
+    let outcome = Tested { commit, ..test.outcome(experiment) };
     let tested = gathered.ended(outcome, |example, image| {
-        let promised = test.promises(Experiment::PowerCut) && example.verdict.is_violation();
+        let promised = test.promises(experiment) && example.verdict.is_violation();
         promised.then(|| keep(test, example.verdict, &image)).transpose()
     })?;
     fs::remove_file(&base).map_err(TestError::io("remove a device's image"))?;

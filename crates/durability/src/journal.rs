@@ -37,6 +37,9 @@ pub struct Head {
     pub kills: u32,
     /// The file system under a database whose power is cut.
     pub file_system: String,
+    /// Whether the power of a device that lies is cut, too.
+    #[serde(default)]
+    pub device_lies: bool,
     /// For how many seconds the commits of a recorded work go on, at least.
     #[serde(default)]
     pub over_s: u64,

@@ -16,6 +16,9 @@ pub enum Experiment {
     Kill,
     /// The power is cut: what the device had not been told to keep may be lost.
     PowerCut,
+    /// The same on a device that does not do every flush that it answers, or loses what lies beside a
+    /// write. No tier promises anything then: what is found is the device's fault.
+    DeviceLies,
 }
 
 impl Experiment {
@@ -24,6 +27,7 @@ impl Experiment {
         match self {
             Self::Kill => "kill",
             Self::PowerCut => "power cut",
+            Self::DeviceLies => "device lies",
         }
     }
 
@@ -32,6 +36,7 @@ impl Experiment {
         match self {
             Self::Kill => tier >= Durability::Process,
             Self::PowerCut => tier >= Durability::Power,
+            Self::DeviceLies => false,
         }
     }
 }

@@ -173,7 +173,7 @@ pub fn test(
     let begun = Instant::now();
     let tested = match experiment {
         Experiment::Kill => kill::test(&test, progress),
-        Experiment::PowerCut => cut::test(&test, progress),
+        Experiment::PowerCut | Experiment::DeviceLies => cut::test(&test, experiment, progress),
     }?;
     Ok(Tested { took_ms: begun.elapsed().as_millis() as u64, ..tested })
 }

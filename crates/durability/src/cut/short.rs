@@ -1,8 +1,6 @@
 //! Short works: every state of each.
 
 use std::collections::HashMap;
-use std::fs::DirEntry;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::*;
 use crate::outcome::Exhaustive;
@@ -68,10 +66,9 @@ impl Short<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        let mut digest = DefaultHasher::new();
         // What cannot be read is left to the engine.
-        let read = read_all(&device.at.join(DATABASE), &mut digest);
-        let left = read.is_ok().then(|| (digest.finish(), promised.acknowledged));
+        let files = files::digest(&device.at.join(DATABASE));
+        let left = files.ok().map(|files| (files, promised.acknowledged));
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = left.and_then(|left| known().get(&left).cloned());
         let looked = match seen {
@@ -90,20 +87,4 @@ impl Short<'_> {
         self.tries.add(of, promised, looked, None, state);
         Ok(())
     }
-}
-
-/// Adds everything below a folder to a digest: names, and what files hold.
-fn read_all(folder: &Path, digest: &mut DefaultHasher) -> io::Result<()> {
-    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
-    entries.sort_by_key(DirEntry::file_name);
-    digest.write_usize(entries.len());
-    for entry in entries {
-        entry.file_name().hash(digest);
-        if entry.file_type()?.is_dir() {
-            read_all(&entry.path(), digest)?;
-        } else {
-            fs::read(entry.path())?.hash(digest);
-        }
-    }
-    Ok(())
 }

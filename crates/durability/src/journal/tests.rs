@@ -12,6 +12,7 @@ fn head() -> Head {
         short_works: 1,
         kills: 2,
         file_system: "ext4".to_owned(),
+        device_lies: false,
         over_s: 0,
         seed: 1,
     }

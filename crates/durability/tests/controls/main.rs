@@ -11,7 +11,7 @@ use std::time::Duration;
 use std::{env, thread};
 
 use embermark_contract::Engine;
-use embermark_durability::Experiment::{Kill, PowerCut};
+use embermark_durability::Experiment::{DeviceLies, Kill, PowerCut};
 use embermark_durability::{
     Experiment, FileSystem, Settings, Tested, Verdict, WorkerProgram, own_mounts, test, worker_main,
 };
@@ -55,6 +55,7 @@ fn main() -> ExitCode {
         short_works_find_it_alone();
         a_device_that_does_no_flush_is_seen();
         syncs_that_do_nothing_are_seen();
+        what_a_device_that_lies_loses_breaks_no_promise();
         what_broke_a_promise_is_kept();
     })
     .join()
@@ -206,6 +207,12 @@ fn a_device_that_does_no_flush_is_seen() {
     let tested = tried("sqlite", Durability::Power, PowerCut, |s| s.obeys_flushes = false);
     let Some(tested) = tested else { return };
     assert!(tested.violations() > 0 && tested.loss.is_some(), "{tested:?}");
+}
+
+fn what_a_device_that_lies_loses_breaks_no_promise() {
+    let Some(tested) = tried("sqlite", Durability::Power, DeviceLies, |_| ()) else { return };
+    assert!(tested.broken() > 0 && !tested.is_promised(), "{tested:?}");
+    assert_eq!(tested.violations(), 0);
 }
 
 fn what_broke_a_promise_is_kept() {

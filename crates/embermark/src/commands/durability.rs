@@ -68,6 +68,11 @@ pub struct DurabilityArgs {
     #[arg(long, value_name = "NAME", default_value = "ext4", conflicts_with = "resume")]
     fs: String,
 
+    /// Cuts the power of a device, too, that does every second flush alone, or loses an erase block
+    /// around a write. No tier promises anything there
+    #[arg(long, conflicts_with = "resume")]
+    device_lies: bool,
+
     /// Stretches the commits before a power cut over so many seconds: for the window of loss of tiers that
     /// leave writing to the kernel, which takes its time
     #[arg(long, value_name = "SECONDS", default_value_t = 0, conflicts_with = "resume")]
@@ -152,6 +157,7 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         short_works: args.short_works,
         kills: args.kills,
         file_system: file_system(&args.fs)?.name().to_owned(),
+        device_lies: args.device_lies,
         over_s: args.over,
         seed: args.seed,
     })
@@ -196,10 +202,11 @@ fn try_all(
     for id in &head.engines {
         let engine = registry::find(id).map_err(Failure::usage)?;
         for durability in &head.durabilities {
-            for experiment in [Experiment::Kill, Experiment::PowerCut] {
+            let lies = head.device_lies.then_some(Experiment::DeviceLies);
+            for experiment in [Experiment::Kill, Experiment::PowerCut].into_iter().chain(lies) {
                 let asked = match experiment {
                     Experiment::Kill => head.kills,
-                    Experiment::PowerCut => head.states,
+                    Experiment::PowerCut | Experiment::DeviceLies => head.states,
                 };
                 if asked == 0 || journal.outcome.has(id, *durability, experiment) {
                     continue;
@@ -209,7 +216,7 @@ fn try_all(
                 }
                 let told =
                     Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
-                let cut = experiment == Experiment::PowerCut;
+                let cut = experiment != Experiment::Kill;
                 let cannot = cannot(engine, *durability, &head.durabilities)
                     .or_else(|| no_devices.clone().filter(|_| cut));
                 let ended = match cannot {

@@ -23,7 +23,7 @@ fn the_begin_of_each_is_one_too_and_none_is_there_twice() {
 
 #[test]
 fn each_commit_does_something_and_only_what_can_be_done() {
-    for place in 0..WORKS.len() {
+    for (place, steps) in WORKS.iter().enumerate() {
         let commits = all(place);
         let mut rows = Rows::new();
         for commit in &commits[1..] {
@@ -38,9 +38,9 @@ fn each_commit_does_something_and_only_what_can_be_done() {
             }
         }
         let maintained = commits.iter().filter(|commit| commit.maintained).count();
-        let asked = WORKS[place].iter().filter(|step| **step == Maintain).count();
+        let asked = steps.iter().filter(|step| **step == Maintain).count();
         assert_eq!(maintained, asked, "{}", Named(place));
-        assert_eq!(commits.iter().any(|c| c.bulk), WORKS[place].contains(&Bulk));
+        assert_eq!(commits.iter().any(|c| c.bulk), steps.contains(&Bulk));
     }
 }
 

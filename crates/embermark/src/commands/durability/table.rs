@@ -107,7 +107,7 @@ fn ms(ms: f64) -> String {
 pub(super) fn verdicts(tested: &Tested) -> String {
     let unit = match tested.experiment {
         Experiment::Kill => "kills",
-        Experiment::PowerCut => "states",
+        Experiment::PowerCut | Experiment::DeviceLies => "states",
     };
     let mut words: Vec<String> = tested
         .verdicts
@@ -152,7 +152,7 @@ fn violations(tested: &Tested, text: &mut String) {
         let kept = kept.display();
         text.push_str(&match tested.experiment {
             Experiment::Kill => format!("    ls {kept}    # opened once since\n"),
-            Experiment::PowerCut => format!(
+            Experiment::PowerCut | Experiment::DeviceLies => format!(
                 "    cp --sparse=always {kept} /tmp/cut.img && mkdir -p /tmp/cut\n    mount -o loop /tmp/cut.img /tmp/cut && ls -l /tmp/cut/database\n"
             ),
         });
