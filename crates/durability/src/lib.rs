@@ -28,5 +28,6 @@ pub use process::{PATIENCE, WorkerProgram};
 pub use settings::{Settings, TestError, test};
 pub use worker::worker_main;
 
-/// How many short works there are.
-pub const SHORT_WORKS: u32 = work::short::WORKS.len() as u32;
+/// How many short works have up to two operations after the making of the table. With three there are
+/// 25.
+pub const SHORT_WORKS: u32 = work::short::OF_TWO as u32;

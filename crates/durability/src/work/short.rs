@@ -54,6 +54,9 @@ pub const WORKS: [&[Step]; 25] = [
     &[Bulk, Maintain, Transaction],
 ];
 
+/// How many of them have no more than two operations: with the making of the table they are three.
+pub const OF_TWO: usize = 14;
+
 /// Rows of a transaction, and of a bulk load: more than a page of 4 KiB holds.
 const ROWS: usize = 25;
 
