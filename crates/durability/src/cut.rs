@@ -260,7 +260,8 @@ impl Tries<'_> {
         let mut gathered = self.gathered();
         let broken = looked.verdict.is_violation() && state.cut.tears_a_block();
         gathered.torn_blocks += u32::from(broken);
-        gathered.add(of, promised.acknowledged, looked, lost, || state.image.clone());
+        let small = (state.cut.tears_a_block(), promised.acknowledged);
+        gathered.add(of, small, looked, lost, || state.image.clone());
     }
 
     /// Looks at what a device holds, and does a few commits more, recorded. `None` where the file

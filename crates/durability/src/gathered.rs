@@ -18,6 +18,10 @@ pub(crate) struct Lost {
     pub everything: bool,
 }
 
+/// How small a try is, smallest first: whether a block was torn, which a device need not do, and what
+/// had been acknowledged.
+pub(crate) type Small = (bool, u64);
+
 /// What tries showed, with something to keep of each example.
 #[derive(Debug)]
 pub(crate) struct Gathered<K> {
@@ -30,7 +34,8 @@ pub(crate) struct Gathered<K> {
     lost: Vec<Lost>,
     opened: Vec<u64>,
     clean: Vec<u64>,
-    examples: BTreeMap<Verdict, (Example, K)>,
+    /// With what tells of several the one to keep.
+    examples: BTreeMap<Verdict, (Small, Example, K)>,
     latest: Option<Verdict>,
 }
 
@@ -57,12 +62,11 @@ impl<K> Default for Gathered<K> {
 }
 
 impl<K> Gathered<K> {
-    /// One try: which, what had been acknowledged, what was seen, and what was lost where that can be
-    /// said. `keep` makes what is kept of an example, should it be one.
+    /// One try: which, how small it is, what was seen, and what was lost where that can be said. `keep` makes what is kept of an example, should it be one.
     pub(crate) fn add(
         &mut self,
         of: impl FnOnce() -> String,
-        acknowledged: u64,
+        small: Small,
         looked: Looked,
         lost: Option<Lost>,
         keep: impl FnOnce() -> K,
@@ -74,11 +78,11 @@ impl<K> Gathered<K> {
         self.lost.extend(lost);
         self.opened.extend(looked.open_ns);
         let known = self.examples.get(&verdict);
-        let smaller = known.is_none_or(|(known, _)| acknowledged < known.acknowledged);
+        let smaller = known.is_none_or(|(known, ..)| small < *known);
         if verdict != Verdict::Holds && smaller {
-            let (last, message) = (looked.last, looked.message);
+            let (last, message, (_, acknowledged)) = (looked.last, looked.message, small);
             let example = Example { verdict, of: of(), acknowledged, last, message, kept: None };
-            self.examples.insert(verdict, (example, keep()));
+            self.examples.insert(verdict, (small, example, keep()));
         }
     }
 
@@ -105,7 +109,7 @@ impl<K> Gathered<K> {
         of: Tested,
         mut kept: impl FnMut(&Example, K) -> Result<Option<std::path::PathBuf>, E>,
     ) -> Result<Tested, E> {
-        let examples = self.examples.into_values().map(|(example, keep)| {
+        let examples = self.examples.into_values().map(|(_, example, keep)| {
             let kept = kept(&example, keep)?;
             Ok(Example { kept, ..example })
         });

@@ -166,7 +166,7 @@ impl Kills<'_> {
         let number = self.gathered.tried + 1;
         self.gathered.add(
             || format!("kill {number}"),
-            promised.acknowledged,
+            (false, promised.acknowledged),
             looked,
             lost,
             || {

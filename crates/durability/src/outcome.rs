@@ -87,7 +87,8 @@ pub struct Tested {
     /// How long the experiment took, in ms.
     #[serde(default)]
     pub took_ms: u64,
-    /// An example of each verdict that does not hold: of several the one with the fewest commits.
+    /// An example of each verdict that does not hold: of several one without a torn block, and of these
+    /// the one with the fewest commits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
 }
