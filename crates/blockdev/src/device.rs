@@ -1,6 +1,6 @@
 //! A file system on a recorded device, mounted.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::mount::{MntFlags, umount2};
 
+use crate::file_system::FileSystem;
 use crate::image::Image;
 use crate::log::Log;
 use crate::recorder::{FILE, Recorded, Recorder, lock};
@@ -18,60 +19,6 @@ use crate::server::Server;
 
 /// How long a file system may be in use after its last user has gone.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A file system that can be made on a device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FileSystem {
-    /// ext4, its journal in ordered mode as distributions have it.
-    #[default]
-    Ext4,
-    /// XFS.
-    Xfs,
-    /// Btrfs.
-    Btrfs,
-    /// F2FS, made for flash.
-    F2fs,
-}
-
-impl FileSystem {
-    /// Every one.
-    pub const ALL: [Self; 4] = [Self::Ext4, Self::Xfs, Self::Btrfs, Self::F2fs];
-
-    /// Its name, as `mount` has it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ext4 => "ext4",
-            Self::Xfs => "xfs",
-            Self::Btrfs => "btrfs",
-            Self::F2fs => "f2fs",
-        }
-    }
-
-    /// What makes one, and the package that has it. Nothing is left for the kernel to do later.
-    const fn maker(self) -> (&'static str, &'static [&'static str], &'static str) {
-        match self {
-            Self::Ext4 => (
-                "mkfs.ext4",
-                &["-q", "-F", "-N", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
-                "e2fsprogs",
-            ),
-            Self::Xfs => ("mkfs.xfs", &["-q", "-f"], "xfsprogs"),
-            Self::Btrfs => ("mkfs.btrfs", &["-q", "-f"], "btrfs-progs"),
-            Self::F2fs => ("mkfs.f2fs", &["-q", "-f"], "f2fs-tools"),
-        }
-    }
-
-    /// Makes an empty one in a file of so many bytes.
-    ///
-    /// # Errors
-    /// When the file cannot be made, or the program is not here or fails.
-    pub fn make(self, file: &Path, bytes: u64) -> Result<(), DeviceError> {
-        let made = File::create(file).and_then(|made| made.set_len(bytes));
-        made.map_err(|error| DeviceError::io("make", file, error))?;
-        let (program, args, package) = self.maker();
-        call(Command::new(program).args(args).arg(file), package)
-    }
-}
 
 /// A device could not be made or taken away.
 #[derive(Debug, thiserror::Error)]
@@ -93,6 +40,12 @@ pub enum DeviceError {
         program: String,
         /// Debian's package of it.
         package: &'static str,
+    },
+    /// The kernel does not have a file system.
+    #[error("this kernel has no {name}: neither /proc/filesystems nor modprobe knows it")]
+    NotInKernel {
+        /// Its name.
+        name: &'static str,
     },
     /// A program failed.
     #[error("{program} failed: {says}")]
@@ -131,12 +84,16 @@ pub struct Device {
 }
 
 impl Device {
-    /// Mounts a device with that content below `folder`, which is made.
+    /// Mounts a device with that content, a file system of that kind, below `folder`, which is made.
     ///
     /// # Errors
     /// When FUSE or the loop device cannot be had, or the file system not be mounted: a kernel finds
     /// nothing in the content that it takes for a file system, or a broken one.
-    pub fn mount(folder: &Path, content: Image) -> Result<Self, DeviceError> {
+    pub fn mount(
+        folder: &Path,
+        content: Image,
+        file_system: FileSystem,
+    ) -> Result<Self, DeviceError> {
         let (fuse, at) = (folder.join("device"), folder.join("files"));
         for path in [&fuse, &at] {
             fs::create_dir_all(path).map_err(|error| DeviceError::io("make", path, error))?;
@@ -150,12 +107,13 @@ impl Device {
         let mut this = Self { at, fuse, recorded, server: Some(server), mounted: false };
         let image = this.fuse.join(FILE);
         let mut mount = Command::new("mount");
-        call(mount.args(["-o", "loop"]).arg(image).arg(&this.at), "mount").map_err(|error| {
-            match error {
+        let options = ["-t", file_system.name(), "-o", file_system.options()];
+        call(mount.args(options).arg(image).arg(&this.at), "mount").map_err(
+            |error| match error {
                 DeviceError::Failed { says, .. } => DeviceError::NotMounted { says },
                 error => error,
-            }
-        })?;
+            },
+        )?;
         this.mounted = true;
         Ok(this)
     }
@@ -221,7 +179,7 @@ fn unmount(at: &Path) -> nix::Result<()> {
 }
 
 /// Runs a program to its end.
-fn call(command: &mut Command, package: &'static str) -> Result<(), DeviceError> {
+pub(crate) fn call(command: &mut Command, package: &'static str) -> Result<(), DeviceError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
     let output = match output {

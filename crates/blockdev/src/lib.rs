@@ -14,15 +14,20 @@
 //! order, down to single sectors.
 
 mod device;
+mod exhaustive;
+mod file_system;
 mod image;
+mod lies;
 mod log;
 mod namespace;
 mod recorder;
 mod server;
 mod states;
 
-pub use device::{Device, DeviceError, FileSystem};
+pub use device::{Device, DeviceError};
+pub use file_system::FileSystem;
 pub use image::{BLOCK, Image};
+pub use lies::Erased;
 pub use log::{Counted, Log, Record};
 pub use namespace::own_mounts;
 pub use states::{Cut, SECTOR, State, Torn};

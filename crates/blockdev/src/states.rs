@@ -13,6 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::image::{BLOCK, Image};
+use crate::lies::Erased;
 use crate::log::{Log, Record};
 
 /// Bytes that a device writes whole or not at all.
@@ -22,7 +23,7 @@ pub const SECTOR: usize = 512;
 const SUBSETS: usize = 4;
 
 /// A moment at which the power is cut.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cut {
     /// So many records had reached the device.
     pub at: usize,
@@ -30,6 +31,8 @@ pub struct Cut {
     pub lost: Vec<usize>,
     /// The last one, where only its begin was written.
     pub torn: Option<Torn>,
+    /// What of a device that [lies](Log::states_of_lies) holds what it did before.
+    pub erased: Option<Erased>,
 }
 
 /// A moment, and what is lost at it, as short as can be: of a long log there are many.
@@ -71,15 +74,15 @@ impl fmt::Display for Cut {
                 write!(f, ", without {} of {first} to {last}", self.lost.len())?;
             }
         }
-        match self.torn {
-            Some(torn) => write!(f, ", of {} the first {} bytes", torn.record, torn.kept),
-            None => Ok(()),
+        if let Some(torn) = self.torn {
+            write!(f, ", of {} the first {} bytes", torn.record, torn.kept)?;
         }
+        self.erased.map_or(Ok(()), |erased| write!(f, ", {erased}"))
     }
 }
 
 /// A write of which only the begin is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Torn {
     /// Its place in the log.
     pub record: usize,
@@ -112,26 +115,28 @@ impl Log {
             let mut some: Vec<Cut> = some.map(|moment| self.cut(*moment)).collect();
             drawn = until;
             some.sort_by_key(|cut| cut.at);
-            let (mut kept, mut flushed) = (self.base.clone(), 0);
-            for cut in some {
-                // Everything before the last flush is kept, and is made once.
-                let flush = self.flushed_before(cut.at);
-                for record in &self.records[flushed..flush] {
-                    record.apply(&mut kept);
-                }
-                flushed = flush;
-                let image = self.image_from(&kept, flushed, &cut);
-                let known = states
-                    .entry(image.digest())
-                    .or_insert_with(|| State { cut: cut.clone(), image });
-                if known.cut.at < cut.at {
-                    known.cut = cut;
-                }
+            self.add_states(some, &mut states);
+        }
+        in_order(states)
+    }
+
+    /// Adds the states of cuts, which are in their order, to those known by their digests.
+    pub(crate) fn add_states(&self, cuts: Vec<Cut>, states: &mut HashMap<u64, State>) {
+        let (mut kept, mut flushed) = (self.base.clone(), 0);
+        for cut in cuts {
+            // Everything before the last flush is kept, and is made once.
+            let flush = self.flushed_before(cut.at);
+            for record in &self.records[flushed..flush] {
+                record.apply(&mut kept);
+            }
+            flushed = flush;
+            let image = self.image_from(&kept, flushed, &cut);
+            let known =
+                states.entry(image.digest()).or_insert_with(|| State { cut: cut.clone(), image });
+            if known.cut.at < cut.at {
+                known.cut = cut;
             }
         }
-        let mut states: Vec<State> = states.into_values().collect();
-        states.sort_by(|a, b| (a.cut.at, &a.cut.lost).cmp(&(b.cut.at, &b.cut.lost)));
-        states
     }
 
     /// The moments, from after the record `from` on.
@@ -187,7 +192,7 @@ impl Log {
             }
             Lost::End { kept } => (Vec::new(), Some(Torn { record: at - 1, kept })),
         };
-        Cut { at, lost, torn }
+        Cut { at, lost, torn, erased: None }
     }
 
     /// What the device holds after a cut.
@@ -213,8 +218,18 @@ impl Log {
                 _ => record.apply(&mut image),
             }
         }
+        if let Some(erased) = cut.erased {
+            self.erase(&mut image, erased);
+        }
         image
     }
+}
+
+/// States in the order of their cuts.
+pub(crate) fn in_order(states: HashMap<u64, State>) -> Vec<State> {
+    let mut states: Vec<State> = states.into_values().collect();
+    states.sort_by(|a, b| a.cut.cmp(&b.cut));
+    states
 }
 
 /// What could be lost of the changes between two flushes, the second of which has not ended: each

@@ -9,17 +9,31 @@ use std::path::Path;
 use embermark_blockdev::{Counted, Device, DeviceError, FileSystem, Image, Record, own_mounts};
 use tempfile::TempDir;
 
-/// A fresh device; `None` where this user may have none.
+/// Bytes of a device: each file system has a size below which there is none.
+const fn bytes(file_system: FileSystem) -> u64 {
+    match file_system {
+        FileSystem::Ext4 => 64 << 20,
+        FileSystem::Xfs | FileSystem::Btrfs | FileSystem::F2fs => 512 << 20,
+    }
+}
+
+/// A fresh device; `None` where this user may have none, or not with that file system.
 fn device(file_system: FileSystem) -> Option<(TempDir, Device)> {
     if !nix::unistd::geteuid().is_root() {
         embermark_skips::skipped("root", "a recorded device is for root alone");
         return None;
     }
+    if let Err(error) = file_system.is_here() {
+        // That of every distribution is there; the others are the user's choice.
+        let what = if file_system == FileSystem::Ext4 { "ext4" } else { "file system" };
+        embermark_skips::skipped(what, error);
+        return None;
+    }
     own_mounts().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().join("base");
-    file_system.make(&base, 64 << 20).unwrap();
-    let device = Device::mount(folder.path(), Image::of(&base).unwrap()).unwrap();
+    file_system.make(&base, bytes(file_system)).unwrap();
+    let device = Device::mount(folder.path(), Image::of(&base).unwrap(), file_system).unwrap();
     Some((folder, device))
 }
 
@@ -29,15 +43,15 @@ fn append(file: &mut File, text: &str) {
 
 /// What a file holds on a device with that content; `None` where there is no such file.
 fn found(folder: &Path, content: Image, name: &str) -> Option<String> {
-    let device = Device::mount(folder, content).unwrap();
+    let device = Device::mount(folder, content, FileSystem::Ext4).unwrap();
     let text = fs::read_to_string(device.at.join(name)).ok();
     device.unmount().unwrap();
     text
 }
 
-#[test]
-fn what_was_synced_is_in_every_state_and_what_was_not_is_missing_in_some() {
-    let Some((folder, device)) = device(FileSystem::Ext4) else { return };
+/// What was synced is in every state, and what was not is missing in some.
+fn what_was_synced_stays(file_system: FileSystem) {
+    let Some((folder, device)) = device(file_system) else { return };
     let mut file = File::create(device.at.join("synced")).unwrap();
     append(&mut file, "kept");
     file.sync_all().unwrap();
@@ -52,7 +66,7 @@ fn what_was_synced_is_in_every_state_and_what_was_not_is_missing_in_some() {
     let look = folder.path().join("look");
     let mut texts = Vec::new();
     for state in states {
-        match Device::mount(&look, state.image) {
+        match Device::mount(&look, state.image, file_system) {
             Ok(device) => {
                 let text = fs::read_to_string(device.at.join("synced"));
                 texts.push(text.unwrap_or_else(|error| panic!("{:?}: {error}", state.cut)));
@@ -68,6 +82,47 @@ fn what_was_synced_is_in_every_state_and_what_was_not_is_missing_in_some() {
     assert!(texts.len() > 3 && texts.iter().all(|text| text.starts_with("kept")), "{texts:?}");
     for text in ["kept", "kept lost"] {
         assert!(texts.iter().any(|found| found == text), "{text} in {texts:?}");
+    }
+}
+
+#[test]
+fn on_ext4_what_was_synced_is_in_every_state_and_what_was_not_is_missing_in_some() {
+    what_was_synced_stays(FileSystem::Ext4);
+}
+
+#[test]
+fn on_xfs_what_was_synced_is_in_every_state_and_what_was_not_is_missing_in_some() {
+    what_was_synced_stays(FileSystem::Xfs);
+}
+
+#[test]
+fn on_btrfs_what_was_synced_is_in_every_state_and_what_was_not_is_missing_in_some() {
+    what_was_synced_stays(FileSystem::Btrfs);
+}
+
+#[test]
+fn on_f2fs_what_was_synced_is_in_every_state_and_what_was_not_is_missing_in_some() {
+    what_was_synced_stays(FileSystem::F2fs);
+}
+
+#[test]
+fn several_states_of_a_file_system_are_mounted_at_once() {
+    for file_system in FileSystem::ALL {
+        let Some((folder, device)) = device(file_system) else { continue };
+        fs::write(device.at.join("one"), "1").unwrap();
+        let log = device.unmount().unwrap();
+        let mounted: Vec<Device> = ["a", "b"]
+            .map(|name| {
+                let content = log.prefix(log.records.len());
+                Device::mount(&folder.path().join(name), content, file_system).unwrap()
+            })
+            .into();
+        fs::write(mounted[0].at.join("two"), "2").unwrap();
+        assert_eq!(fs::read_to_string(mounted[1].at.join("one")).unwrap(), "1");
+        assert!(!mounted[1].at.join("two").exists(), "{file_system:?}");
+        for device in mounted {
+            device.unmount().unwrap();
+        }
     }
 }
 
@@ -108,7 +163,7 @@ fn a_state_can_be_recorded_again_and_saved() {
     let saved = folder.path().join("saved.img");
     content.save(&saved).unwrap();
 
-    let again = Device::mount(folder.path(), content).unwrap();
+    let again = Device::mount(folder.path(), content, FileSystem::Ext4).unwrap();
     fs::write(again.at.join("two"), "2").unwrap();
     let log = again.unmount().unwrap();
     assert!(log.records.iter().any(|record| matches!(record, Record::Write { .. })));

@@ -1,10 +1,13 @@
 //! The power is cut: the work is done once on a recorded device, then what a cut could have left of
 //! the device is looked at, state by state.
 
+mod files;
+mod short;
+
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -32,7 +35,11 @@ const CLEAN: usize = 3;
 /// The folder on the device that is the database's: the root of a file system may hold its own.
 const DATABASE: &str = "database";
 
-pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
+pub(crate) fn test(
+    test: &Test<'_>,
+    experiment: Experiment,
+    progress: &(dyn Fn(u32) + Sync),
+) -> Result<Tested, TestError> {
     own_mounts()?;
     let settings = test.settings;
     let folder = &settings.folder;
@@ -40,32 +47,64 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     let base = folder.join("base.img");
     settings.file_system.make(&base, DEVICE)?;
     let content = Image::of(&base).map_err(TestError::io("read a device's image"))?;
-    let recording = record(test, &folder.join("record"), content)?;
+    let recording = record(test, &folder.join("record"), content.clone(), COMMITS)?;
     let made = recording.acknowledged.first().map_or(0, |first| first.at);
     let last = recording.acknowledged.last().map_or(0, |last| last.at);
     let counted = recording.log.counted(made..last);
     let commits = recording.acknowledged.len() as u64 - u64::from(test.clients());
     let commit = Some(CommitIo { commits, bytes: counted.bytes, flushes: counted.flushes });
 
-    let states = recording.log.states(0, settings.states as usize, settings.seed);
-    let (tries, next) = (Tries::new(test, &recording), AtomicUsize::new(0));
+    let most = settings.states as usize;
+    let states = match experiment {
+        Experiment::DeviceLies => recording.log.states_of_lies(most, settings.seed),
+        _ => recording.log.states(0, most, settings.seed),
+    };
+    let (gathered, looked_at) = (Mutex::default(), AtomicU32::new(0));
+    let progress = || progress(looked_at.fetch_add(1, Ordering::Relaxed) + 1);
+    let tries = Tries { test, recording: &recording, gathered: &gathered };
     tries.close_and_open(&folder.join("look"))?;
+    by_all(test, &states, &|folder, state, place| {
+        tries.make(folder, state, place)?;
+        progress();
+        Ok(())
+    })?;
+    drop(states);
+    // They are there to find what breaks a promise, and a state of a server takes long.
+    if test.promises(experiment) && !test.is_server() {
+        short::test(test, &content, &gathered, &progress)?;
+    }
+    let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let outcome = Tested { commit, ..test.outcome(experiment) };
+    let tested = gathered.ended(outcome, |example, image| {
+        let promised = test.promises(experiment) && example.verdict.is_violation();
+        promised.then(|| keep(test, example.verdict, &image)).transpose()
+    })?;
+    fs::remove_file(&base).map_err(TestError::io("remove a device's image"))?;
+    Ok(tested)
+}
+
+/// Looks at states by as many threads as there are CPUs, each in a folder and mounts of its own.
+fn by_all(
+    test: &Test<'_>,
+    states: &[State],
+    look: &(dyn Fn(&Path, &State, usize) -> Result<(), TestError> + Sync),
+) -> Result<(), TestError> {
+    let next = AtomicUsize::new(0);
     let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     // Most of the time that a server takes to start and to stop it waits.
     let threads = if test.is_server() { 2 * processors } else { processors };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|number| {
-                let (next, states, tries) = (&next, &states, &tries);
-                let folder = folder.join(format!("look-{number}"));
+                let next = &next;
+                let folder = test.settings.folder.join(format!("look-{number}"));
                 scope.spawn(move || -> Result<(), TestError> {
                     own_mounts()?;
                     loop {
                         let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(state) = states.get(place) else { return Ok(()) };
                         test.go_on()?;
-                        tries.make(&folder, state, place)?;
-                        progress(place as u32 + 1);
+                        look(&folder, state, place)?;
                     }
                 })
             })
@@ -76,15 +115,7 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
                 Err(TestError::Io { doing: "look at a state", source })
             })
         })
-    })?;
-    let gathered = tries.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let outcome = Tested { commit, ..test.outcome(Experiment::PowerCut) };
-    let tested = gathered.ended(outcome, |example, image| {
-        let promised = test.promises(Experiment::PowerCut) && example.verdict.is_violation();
-        promised.then(|| keep(test, example.verdict, &image)).transpose()
-    })?;
-    fs::remove_file(&base).map_err(TestError::io("remove a device's image"))?;
-    Ok(tested)
+    })
 }
 
 /// Keeps the image of a state that broke a promise.
@@ -98,11 +129,16 @@ fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, Tes
     Ok(path)
 }
 
-/// Does the work on a device with that content. The log begins with an empty folder on it, or with
+/// Does so many commits of the work on a device with that content, after the table's. The log begins with an empty folder on it, or with
 /// the files that a new server has: to make them is the work of a program of its own, and its
 /// interruption that of nobody's database.
-fn record(test: &Test<'_>, folder: &Path, content: Image) -> Result<Recording, TestError> {
-    let device = Device::mount(folder, content)?;
+fn record(
+    test: &Test<'_>,
+    folder: &Path,
+    content: Image,
+    commits: u64,
+) -> Result<Recording, TestError> {
+    let device = Device::mount(folder, content, test.settings.file_system)?;
     fs::create_dir(device.at.join(DATABASE))
         .and_then(|()| File::open(device.at.join(DATABASE))?.sync_all())
         .and_then(|()| File::open(&device.at)?.sync_all())
@@ -113,9 +149,9 @@ fn record(test: &Test<'_>, folder: &Path, content: Image) -> Result<Recording, T
     let log = device.unmount()?;
     let content = log.prefix(log.records.len());
 
-    let device = Device::mount(folder, content)?;
+    let device = Device::mount(folder, content, test.settings.file_system)?;
     let promised = test.nothing();
-    let (looked, acknowledged) = work_on(test, &device, &promised, COMMITS)?;
+    let (looked, acknowledged) = work_on(test, &device, &promised, commits)?;
     if looked.verdict != Verdict::Holds {
         let message = looked.message.unwrap_or_else(|| looked.verdict.name().to_owned());
         return Err(test.not_done(message));
@@ -175,14 +211,10 @@ fn work_on(
 struct Tries<'a> {
     test: &'a Test<'a>,
     recording: &'a Recording,
-    gathered: Mutex<Gathered<Image>>,
+    gathered: &'a Mutex<Gathered<Image>>,
 }
 
-impl<'a> Tries<'a> {
-    fn new(test: &'a Test<'a>, recording: &'a Recording) -> Self {
-        Self { test, recording, gathered: Mutex::default() }
-    }
-
+impl Tries<'_> {
     fn gathered(&self) -> MutexGuard<'_, Gathered<Image>> {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -245,9 +277,9 @@ impl<'a> Tries<'a> {
         state: &State,
     ) {
         let mut gathered = self.gathered();
-        let broken = looked.verdict.is_violation() && state.cut.tears_a_block();
-        gathered.torn_blocks += u32::from(broken);
-        gathered.add(of, promised, looked, lost, || state.image.clone());
+        let torn = state.cut.tears_a_block();
+        gathered.torn_blocks += u32::from(looked.verdict.is_violation() && torn);
+        gathered.add(of, torn, promised, looked, lost, || state.image.clone());
     }
 
     /// Looks at what a device holds, and does a few commits more, recorded. `None` where the file
@@ -258,7 +290,7 @@ impl<'a> Tries<'a> {
         content: Image,
         promised: &[Promised],
     ) -> Result<Option<(Looked, Recording)>, TestError> {
-        let device = match Device::mount(folder, content) {
+        let device = match Device::mount(folder, content, self.test.settings.file_system) {
             Ok(device) => device,
             Err(DeviceError::NotMounted { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),

@@ -1,10 +1,11 @@
 //! What the tries of an experiment showed, gathered as they end.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::look::Looked;
 use crate::oracle::{Promised, Verdict};
-use crate::outcome::{Example, Loss, Tested};
+use crate::outcome::{Example, Exhaustive, Loss, Tested};
 
 /// What was lost in a try.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -17,6 +18,10 @@ pub(crate) struct Lost {
     pub everything: bool,
 }
 
+/// How small a try is, smallest first: whether a block was torn, which a device need not do, and what
+/// had been acknowledged.
+type Small = (bool, u64);
+
 /// What tries showed, with something to keep of each example.
 #[derive(Debug)]
 pub(crate) struct Gathered<K> {
@@ -24,11 +29,14 @@ pub(crate) struct Gathered<K> {
     pub second: u32,
     pub not_mounted: u32,
     pub torn_blocks: u32,
+    pub exhaustive: Option<Exhaustive>,
     verdicts: BTreeMap<Verdict, u32>,
     lost: Vec<Lost>,
     opened: Vec<u64>,
     clean: Vec<u64>,
-    examples: BTreeMap<Verdict, (Example, K)>,
+    /// With what tells of several the one to keep.
+    examples: BTreeMap<Verdict, (Small, Example, K)>,
+    latest: Option<Verdict>,
 }
 
 impl<K> Default for Gathered<K> {
@@ -36,16 +44,30 @@ impl<K> Default for Gathered<K> {
         let (verdicts, examples) = (BTreeMap::new(), BTreeMap::new());
         let (lost, opened, clean) = (Vec::new(), Vec::new(), Vec::new());
         let (tried, second, not_mounted, torn_blocks) = (0, 0, 0, 0);
-        Self { tried, second, not_mounted, torn_blocks, verdicts, lost, opened, clean, examples }
+        let (exhaustive, latest) = (None, None);
+        Self {
+            tried,
+            second,
+            not_mounted,
+            torn_blocks,
+            exhaustive,
+            verdicts,
+            lost,
+            opened,
+            clean,
+            examples,
+            latest,
+        }
     }
 }
 
 impl<K> Gathered<K> {
-    /// One try: which, what had been promised, what was seen, and what was lost where that can be
+    /// One try: which, whether a block was torn, what had been promised, what was seen, and what was lost where that can be
     /// said. `keep` makes what is kept of an example, should it be one.
     pub(crate) fn add(
         &mut self,
         of: impl FnOnce() -> String,
+        torn: bool,
         promised: &[Promised],
         looked: Looked,
         lost: Option<Lost>,
@@ -54,12 +76,13 @@ impl<K> Gathered<K> {
         self.tried += 1;
         let verdict = looked.verdict;
         *self.verdicts.entry(verdict).or_default() += 1;
+        self.latest = Some(verdict);
         self.lost.extend(lost);
         self.opened.extend(looked.open_ns);
         let client = looked.client;
         let acknowledged = promised.get(client).map_or(0, |promised| promised.acknowledged);
-        let known = self.examples.get(&verdict);
-        let smaller = known.is_none_or(|(known, _)| acknowledged < known.acknowledged);
+        let (small, known) = ((torn, acknowledged), self.examples.get(&verdict));
+        let smaller = known.is_none_or(|(known, ..)| small < *known);
         if verdict != Verdict::Holds && smaller {
             let of = match promised.len() {
                 ..=1 => of(),
@@ -68,7 +91,19 @@ impl<K> Gathered<K> {
             let last = looked.last.and_then(|last| last.get(client).copied());
             let message = looked.message;
             let example = Example { verdict, of, acknowledged, last, message, kept: None };
-            self.examples.insert(verdict, (example, keep()));
+            self.examples.insert(verdict, (small, example, keep()));
+        }
+    }
+
+    /// Forgets the verdict on the latest try, for another to be added in its place.
+    pub(crate) fn take_back(&mut self) {
+        let Some(latest) = self.latest.take() else { return };
+        self.tried -= 1;
+        if let Entry::Occupied(mut count) = self.verdicts.entry(latest) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
         }
     }
 
@@ -83,7 +118,7 @@ impl<K> Gathered<K> {
         of: Tested,
         mut kept: impl FnMut(&Example, K) -> Result<Option<std::path::PathBuf>, E>,
     ) -> Result<Tested, E> {
-        let examples = self.examples.into_values().map(|(example, keep)| {
+        let examples = self.examples.into_values().map(|(_, example, keep)| {
             let kept = kept(&example, keep)?;
             Ok(Example { kept, ..example })
         });
@@ -92,6 +127,7 @@ impl<K> Gathered<K> {
             second: self.second,
             not_mounted: self.not_mounted,
             torn_blocks: self.torn_blocks,
+            exhaustive: self.exhaustive,
             verdicts: self.verdicts,
             loss: loss(self.lost),
             open_ns: median(self.opened),

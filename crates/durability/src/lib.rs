@@ -25,7 +25,11 @@ mod worker;
 
 pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
 use embermark_model::durability_result as outcome;
-pub use outcome::{CommitIo, Example, Experiment, Loss, Tested, Verdict};
+pub use outcome::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested, Verdict};
 pub use process::{PATIENCE, PATIENCE_WITH_SERVERS, WorkerProgram};
 pub use settings::{Settings, TestError, test};
 pub use worker::worker_main;
+
+/// How many short works have up to two operations after the making of the table. With three there are
+/// 25.
+pub const SHORT_WORKS: u32 = work::short::OF_TWO as u32;

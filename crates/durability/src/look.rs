@@ -64,6 +64,9 @@ pub(crate) fn go_on(
 ) -> io::Result<Option<(Verdict, String)>> {
     worker.command(&Command::Commit { after: after.to_vec(), count, waits: true })?;
     let mut left = count * after.len() as u64;
+    if left == 0 {
+        worker.finish();
+    }
     loop {
         match worker.event()? {
             Ok(Event::Committed { client, number }) => {

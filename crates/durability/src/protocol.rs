@@ -18,6 +18,8 @@ pub(crate) struct Task {
     pub memory: u64,
     /// Seed of the work.
     pub seed: u64,
+    /// The short work that comes first, by its place.
+    pub short: Option<usize>,
     /// Clients that do it.
     pub clients: u32,
     /// What is there already.

@@ -32,6 +32,9 @@ pub struct Settings {
     pub clients: u32,
     /// States of a device to look at, at most.
     pub states: u32,
+    /// Short works of which every state is looked at, at most: beside these states, and of embedded
+    /// engines.
+    pub short_works: u32,
     /// Kills.
     pub kills: u32,
     /// The file system under the database, where the power is cut.
@@ -82,9 +85,12 @@ impl TestError {
 }
 
 /// One experiment under way.
+#[derive(Clone, Copy)]
 pub(crate) struct Test<'a> {
     pub engine: &'static dyn Engine,
     pub durability: Durability,
+    /// The short work that is done, by its place.
+    pub short: Option<usize>,
     pub settings: &'a Settings,
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -98,6 +104,7 @@ impl Test<'_> {
             durability: self.durability,
             memory: self.settings.memory,
             seed: self.settings.seed,
+            short: self.short,
             clients: self.clients(),
             there,
         };
@@ -114,6 +121,7 @@ impl Test<'_> {
     /// many: how much is lost.
     pub(crate) fn clients(&self) -> u32 {
         match self.settings.clients {
+            _ if self.short.is_some() => 1,
             0 if self.is_server() && self.durability > Durability::None => CLIENTS,
             0 => 1,
             clients => clients.min(MOST_CLIENTS),
@@ -123,7 +131,7 @@ impl Test<'_> {
     /// What every client does.
     pub(crate) fn plan(&self) -> Plan {
         let abilities = Abilities::of(self.engine.info().family);
-        Plan { seed: self.settings.seed, abilities }
+        Plan { seed: self.settings.seed, abilities, short: self.short }
     }
 
     /// What is promised to each client before the table is made.
@@ -175,6 +183,7 @@ impl Test<'_> {
             second: 0,
             not_mounted: 0,
             torn_blocks: 0,
+            exhaustive: None,
             verdicts: Default::default(),
             loss: None,
             open_ns: None,
@@ -199,11 +208,11 @@ pub fn test(
     stop: &(dyn Fn() -> bool + Sync),
     progress: &(dyn Fn(u32) + Sync),
 ) -> Result<Tested, TestError> {
-    let test = Test { engine, durability, settings, stop };
+    let test = Test { engine, durability, short: None, settings, stop };
     let begun = Instant::now();
     let tested = match experiment {
         Experiment::Kill => kill::test(&test, progress),
-        Experiment::PowerCut => cut::test(&test, progress),
+        Experiment::PowerCut | Experiment::DeviceLies => cut::test(&test, experiment, progress),
     }?;
     Ok(Tested { took_ms: begun.elapsed().as_millis() as u64, ..tested })
 }

@@ -1,7 +1,9 @@
-//! The work: commits that follow from a seed, and what a database holds after each of them.
+//! The work: commits that follow from a plan, and what a database holds after each of them.
 //!
 //! Every row says which commit wrote it and carries a digest of itself, so that a half row, a row of
 //! nobody and a mixed transaction are seen.
+
+pub(crate) mod short;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -68,6 +70,8 @@ pub struct Plan {
     pub seed: u64,
     /// What the engine can do.
     pub abilities: Abilities,
+    /// The place of a [short work](short::WORKS), whose commits come first.
+    pub short: Option<usize>,
 }
 
 impl Plan {
@@ -77,7 +81,7 @@ impl Plan {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let Range { start: first_key, .. } = keys(client);
         let (rows, next_key) = (Rows::new(), first_key);
-        Work { random, abilities: self.abilities, rows, done: 0, first_key, next_key }
+        Work { plan: self, random, rows, done: 0, first_key, next_key }
     }
 }
 
@@ -128,8 +132,8 @@ pub type Rows = BTreeMap<Key, u64>;
 /// The commits of a [client](Plan::work), without end.
 #[derive(Clone, Debug)]
 pub struct Work {
+    plan: Plan,
     random: Xoshiro256PlusPlus,
-    abilities: Abilities,
     rows: Rows,
     done: u64,
     first_key: Key,
@@ -153,13 +157,28 @@ impl Work {
 
     /// What it asks of the engine.
     pub const fn abilities(&self) -> Abilities {
-        self.abilities
+        self.plan.abilities
     }
 
     /// The next commit.
     pub fn commit(&mut self) -> Commit {
         self.done += 1;
         let number = self.done;
+        let commit = match self.plan.short(number) {
+            Some(step) => self.stepped(number, step),
+            None => self.drawn(number),
+        };
+        for change in &commit.changes {
+            match change {
+                Change::Insert(key) | Change::Update(key) => self.rows.insert(*key, number),
+                Change::Delete(key) => self.rows.remove(key),
+            };
+        }
+        commit
+    }
+
+    /// The next commit, drawn.
+    fn drawn(&mut self, number: u64) -> Commit {
         let mut changes: BTreeMap<Key, Change> = BTreeMap::new();
         let size = match number {
             MADE => 0,
@@ -168,16 +187,10 @@ impl Work {
             _ if self.random.random_bool(0.5) => 1,
             _ => self.random.random_range(2..=MOST_CHANGES),
         };
-        let bulk = number == BULK || (size > 1 && !self.abilities.transactions);
+        let bulk = number == BULK || (size > 1 && !self.abilities().transactions);
         for _ in 0..size {
             let change = self.change(bulk);
             changes.entry(change.key()).or_insert(change);
-        }
-        for change in changes.values() {
-            match change {
-                Change::Insert(key) | Change::Update(key) => self.rows.insert(*key, number),
-                Change::Delete(key) => self.rows.remove(key),
-            };
         }
         let changes = changes.into_values().collect();
         Commit { number, changes, bulk, maintained: number.is_multiple_of(MAINTAINED) }
@@ -185,7 +198,7 @@ impl Work {
 
     /// A new row, or one of those there are, written again or removed.
     fn change(&mut self, new: bool) -> Change {
-        let Abilities { updates, deletes, .. } = self.abilities;
+        let Abilities { updates, deletes, .. } = self.abilities();
         let old = match new || self.rows.is_empty() {
             true => None,
             false => {
@@ -196,11 +209,13 @@ impl Work {
         match (old.map(|(key, _)| *key), self.random.random_range(0..10)) {
             (Some(key), 5..8) if updates => Change::Update(key),
             (Some(key), 8..) if deletes => Change::Delete(key),
-            _ => {
-                self.next_key += 1;
-                Change::Insert(self.next_key - 1)
-            }
+            _ => self.new_row(),
         }
+    }
+
+    const fn new_row(&mut self) -> Change {
+        self.next_key += 1;
+        Change::Insert(self.next_key - 1)
     }
 }
 

@@ -77,7 +77,8 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Resu
     talk.lock().say(&Event::Opened { ns })?;
     let found = ledger.found().map_err(Stop::at(Doing::Read))?;
     talk.lock().say(&Event::Found(found))?;
-    let plan = Plan { seed: task.seed, abilities: Abilities::of(engine.info().family) };
+    let abilities = Abilities::of(engine.info().family);
+    let plan = Plan { seed: task.seed, abilities, short: task.short };
     loop {
         let command = talk.lock().read()?;
         let Some(Command::Commit { after, count, waits }) = command else { break };

@@ -52,6 +52,7 @@ fn tried(id: &str, durability: Durability, experiment: Experiment, clients: u32)
         seed: 5,
         clients,
         states: 6,
+        short_works: 0,
         kills: 5,
         file_system: FileSystem::Ext4,
         obeys_flushes: true,

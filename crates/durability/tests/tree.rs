@@ -79,6 +79,7 @@ fn kills(kills: u32, after: &(dyn Fn(u32) + Sync)) {
         seed: 3,
         clients: 1,
         states: 0,
+        short_works: 0,
         kills,
         file_system: FileSystem::Ext4,
         obeys_flushes: true,

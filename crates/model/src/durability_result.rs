@@ -7,7 +7,7 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-pub use tested::{CommitIo, Example, Experiment, Loss, Tested};
+pub use tested::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested};
 pub use verdict::Verdict;
 
 use crate::Durability;
@@ -36,6 +36,9 @@ pub struct Head {
     /// The same of a server.
     #[serde(default)]
     pub server_states: u32,
+    /// Short works of which every state is looked at, for each embedded engine and tier, at most.
+    #[serde(default)]
+    pub short_works: u32,
     /// Kills for each engine and tier.
     pub kills: u32,
     /// Clients that commit at the same time; 0 for as many as are usual.
@@ -46,6 +49,9 @@ pub struct Head {
     pub accepted_licences: Vec<String>,
     /// The file system under a database whose power is cut.
     pub file_system: String,
+    /// Whether the power of a device that lies is cut, too.
+    #[serde(default)]
+    pub device_lies: bool,
     /// For how many seconds the commits of a recorded work go on, at least.
     #[serde(default)]
     pub over_s: u64,

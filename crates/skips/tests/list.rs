@@ -59,9 +59,9 @@ fn it_is_a_failure_where_none_may_be() {
 #[test]
 fn what_nobody_is_asked_to_have_is_named_and_no_skip() {
     let none = [("NO_SKIPS", "1")];
-    let (status, said) = script_of("zen,harperdb,sensor log,given server", &none);
+    let (status, said) = script_of("zen,harperdb,sensor log,file system,given server", &none);
     assert_eq!(status, Some(0), "{said}");
-    for what in ["zen", "harperdb", "sensor log", "given server"] {
+    for what in ["zen", "harperdb", "sensor log", "file system", "given server"] {
         let line = format!("not asked for: {what}: because of this\n");
         assert_eq!(said.matches(&line).count(), 1, "{said}");
     }

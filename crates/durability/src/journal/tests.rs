@@ -13,6 +13,8 @@ fn head() -> Head {
         durabilities: vec![Durability::Power],
         states: 3,
         server_states: 2,
+        short_works: 0,
+        device_lies: false,
         kills: 2,
         clients: 0,
         accepted_licences: Vec::new(),

@@ -3,7 +3,7 @@ use embermark_contract::DataModel;
 
 use crate::work::{Abilities, BULK, Change, Work};
 
-const PLAN: Plan = Plan { seed: 11, abilities: Abilities::of(DataModel::Sql) };
+const PLAN: Plan = Plan { seed: 11, abilities: Abilities::of(DataModel::Sql), short: None };
 const PROMISED: Promised = Promised { acknowledged: 50, begun: 51 };
 
 fn work() -> Work {

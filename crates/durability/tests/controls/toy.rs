@@ -1,15 +1,16 @@
 //! Toy engines: a map whose commits are appended to a file, done rightly and wrongly.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions as FileOptions};
+use std::fs::{self, File, OpenOptions as FileOptions};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use embermark_contract::kv::{KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use embermark_contract::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, Lifecycle, OpenOptions, Opened,
-    Result, Scope, Tier,
+    Availability, Checked, DataModel, Engine, EngineError, Info, Kind, Lifecycle, OpenOptions,
+    Opened, Result, Scope, Tier,
 };
 use embermark_model::Durability;
 
@@ -27,7 +28,12 @@ pub enum Acknowledges {
 pub struct Toy {
     pub id: &'static str,
     pub acknowledges: Acknowledges,
+    /// Whether it has a check, which finds fault with a database that was not closed.
+    pub finds_fault: bool,
 }
+
+/// The file that is there while a database is open whose check finds fault.
+const OPEN: &str = "open";
 
 impl Engine for Toy {
     fn info(&self) -> Info {
@@ -59,7 +65,13 @@ impl Engine for Toy {
             File::open(&options.dir).and_then(|dir| dir.sync_all()).map_err(failed)?;
         }
         let (acknowledges, id) = (self.acknowledges, self.id);
-        let store = ToyStore { id, log, map, acknowledges, changes: Vec::new(), late: Vec::new() };
+        let open = self.finds_fault.then(|| options.dir.join(OPEN));
+        let was_open = open.as_ref().is_some_and(|open| open.exists());
+        if let Some(open) = &open {
+            File::create(open).map_err(failed)?;
+        }
+        let (changes, late) = (Vec::new(), Vec::new());
+        let store = ToyStore { id, log, map, acknowledges, changes, late, open, was_open };
         Ok(Opened::embedded(store, "1", []))
     }
 }
@@ -109,6 +121,8 @@ struct ToyStore {
     changes: Vec<Change>,
     /// What was acknowledged and is not written.
     late: Vec<u8>,
+    open: Option<PathBuf>,
+    was_open: bool,
 }
 
 impl ToyStore {
@@ -133,10 +147,23 @@ impl Lifecycle for ToyStore {
         Ok(())
     }
 
+    fn check(&mut self) -> Result<Checked> {
+        if self.open.is_none() {
+            return Err(EngineError::unsupported(self.id, "a check"));
+        }
+        let mut checked = Checked::by("whether it was closed");
+        if self.was_open {
+            checked.found("it was not closed");
+        }
+        Ok(checked)
+    }
+
     fn close(mut self: Box<Self>) -> Result<()> {
         let late = std::mem::take(&mut self.late);
         let id = self.id;
-        self.write(&late).map_err(|error| EngineError::failed(id, "close", error))
+        let closed =
+            self.write(&late).and_then(|()| self.open.take().map_or(Ok(()), fs::remove_file));
+        closed.map_err(|error| EngineError::failed(id, "close", error))
     }
 }
 

@@ -16,6 +16,9 @@ pub enum Experiment {
     Kill,
     /// The power is cut: what the device had not been told to keep may be lost.
     PowerCut,
+    /// The same on a device that does not do every flush that it answers, or loses what lies beside a
+    /// write. No tier promises anything then: what is found is the device's fault.
+    DeviceLies,
 }
 
 impl Experiment {
@@ -24,6 +27,7 @@ impl Experiment {
         match self {
             Self::Kill => "kill",
             Self::PowerCut => "power cut",
+            Self::DeviceLies => "device lies",
         }
     }
 
@@ -31,7 +35,7 @@ impl Experiment {
     pub fn tries(self, count: u32) -> String {
         let unit = match self {
             Self::Kill => "kill",
-            Self::PowerCut => "state",
+            Self::PowerCut | Self::DeviceLies => "state",
         };
         format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
     }
@@ -41,6 +45,7 @@ impl Experiment {
         match self {
             Self::Kill => tier >= Durability::Process,
             Self::PowerCut => tier >= Durability::Power,
+            Self::DeviceLies => false,
         }
     }
 }
@@ -71,6 +76,9 @@ pub struct Tested {
     /// within a block of 4 KiB. A device of such sectors does not do that.
     #[serde(default)]
     pub torn_blocks: u32,
+    /// What of these was tried of short works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhaustive: Option<Exhaustive>,
     /// How many ended how.
     pub verdicts: BTreeMap<Verdict, u32>,
     /// Commits lost, where only commits from some point on were.
@@ -88,7 +96,8 @@ pub struct Tested {
     /// How long the experiment took, in ms.
     #[serde(default)]
     pub took_ms: u64,
-    /// An example of each verdict that does not hold: of several the one with the fewest commits.
+    /// An example of each verdict that does not hold: of several one without a torn block, and of these
+    /// the one with the fewest commits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
 }
@@ -114,6 +123,19 @@ impl Tested {
         let broken = self.verdicts.iter().filter(|(verdict, _)| verdict.is_violation());
         broken.map(|(_, count)| count).sum()
     }
+}
+
+/// Short works, each in every state that a cut could leave, within the bounds of `every_state` of the
+/// device's log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exhaustive {
+    /// Works.
+    pub works: u32,
+    /// States of all of them.
+    pub states: u32,
+    /// How many of these were opened: of states of a work in which the database's files were the same,
+    /// with the same promise, one.
+    pub opened: u32,
 }
 
 /// The window of loss.

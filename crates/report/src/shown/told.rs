@@ -1,7 +1,7 @@
 //! The same in words, and where a report has them.
 
 use embermark_model::Durability;
-use embermark_model::durability_result::{Experiment, Outcome, Tested, Verdict};
+use embermark_model::durability_result::{Exhaustive, Experiment, Outcome, Tested, Verdict};
 use embermark_model::result::ResultFile;
 use serde::Serialize;
 
@@ -41,6 +41,9 @@ pub fn found(tested: &Tested) -> String {
     words.extend(torn(tested.torn_blocks));
     if tested.not_mounted > 0 {
         words.push(format!("{} beside these not mounted", tested.not_mounted));
+    }
+    if let Some(Exhaustive { works, states, .. }) = tested.exhaustive {
+        words.push(format!("exhaustive: {states} states of {works} short works"));
     }
     words.join(", ")
 }

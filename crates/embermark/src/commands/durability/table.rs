@@ -61,6 +61,7 @@ const KEY: &str = "\
   torn block  a write that was cut off within a block of 4 KiB, which a device of such sectors does not do
   lost        acknowledged commits that were gone: median, and at worst; >=: all there were, of a longer work
               more may be. For how long the oldest of them had been acknowledged
+  exhaustive  of the states these are all that there are of so many works of a few operations
   opens in    median, beside that after a clean close
 ";
 
@@ -119,8 +120,8 @@ fn violations(tested: &Tested, text: &mut String) {
         let kept = kept.display();
         text.push_str(&match tested.experiment {
             Experiment::Kill => format!("    ls {kept}    # opened once since\n"),
-            Experiment::PowerCut => format!(
-                "    cp --sparse=always {kept} /tmp/cut.img && mkdir -p /tmp/cut\n    mount -o loop /tmp/cut.img /tmp/cut && ls -l /tmp/cut/database\n"
+            Experiment::PowerCut | Experiment::DeviceLies => format!(
+                "    cp --sparse=always {kept} /tmp/cut.img && mkdir -p /tmp/cut\n    mount -o loop /tmp/cut.img /tmp/cut && ls -l /tmp/cut/database    # as root; then: umount /tmp/cut\n"
             ),
         });
     }

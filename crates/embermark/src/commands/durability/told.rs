@@ -16,7 +16,11 @@ impl Told {
         let mut terminal = std::io::stderr();
         if terminal.is_terminal() {
             // What cannot be shown is not missed.
-            let _ = write!(terminal, "\r{}: {done} of {}\x1b[K", self.what, self.asked);
+            let (what, asked) = (&self.what, self.asked);
+            let _ = match done.checked_sub(asked) {
+                None | Some(0) => write!(terminal, "\r{what}: {done} of {asked}\x1b[K"),
+                Some(more) => write!(terminal, "\r{what}: {more} of short works\x1b[K"),
+            };
         }
     }
 

@@ -1,0 +1,94 @@
+//! The file systems that can be made on a device.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+
+use crate::device::{DeviceError, call};
+
+/// A file system that can be made on a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileSystem {
+    /// ext4, its journal in ordered mode as distributions have it.
+    #[default]
+    Ext4,
+    /// XFS.
+    Xfs,
+    /// Btrfs.
+    Btrfs,
+    /// F2FS, made for flash.
+    F2fs,
+}
+
+impl FileSystem {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Ext4, Self::Xfs, Self::Btrfs, Self::F2fs];
+
+    /// Its name, as `mount` has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ext4 => "ext4",
+            Self::Xfs => "xfs",
+            Self::Btrfs => "btrfs",
+            Self::F2fs => "f2fs",
+        }
+    }
+
+    /// What makes one, and the package that has it. Nothing is left for the kernel to do later.
+    const fn maker(self) -> (&'static str, &'static [&'static str], &'static str) {
+        match self {
+            Self::Ext4 => (
+                "mkfs.ext4",
+                &["-q", "-F", "-N", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+                "e2fsprogs",
+            ),
+            Self::Xfs => ("mkfs.xfs", &["-q", "-f"], "xfsprogs"),
+            Self::Btrfs => ("mkfs.btrfs", &["-q", "-f"], "btrfs-progs"),
+            Self::F2fs => ("mkfs.f2fs", &["-q", "-f"], "f2fs-tools"),
+        }
+    }
+
+    /// The options with which it is mounted from a file.
+    pub(crate) const fn options(self) -> &'static str {
+        match self {
+            // Several states of one file system are mounted at once (xfs(5)).
+            Self::Xfs => "loop,nouuid",
+            Self::Ext4 | Self::Btrfs | Self::F2fs => "loop",
+        }
+    }
+
+    /// Whether the kernel has it and its program is here.
+    ///
+    /// # Errors
+    /// What is missing, and where it is to be had.
+    pub fn is_here(self) -> Result<(), DeviceError> {
+        if !self.is_in_the_kernel() {
+            // A module that can be loaded is; where it cannot, that is seen below.
+            let _ = Command::new("modprobe").args(["-q", self.name()]).output();
+            if !self.is_in_the_kernel() {
+                return Err(DeviceError::NotInKernel { name: self.name() });
+            }
+        }
+        let (program, _, package) = self.maker();
+        call(Command::new(program).arg("-V"), package)
+    }
+
+    /// Whether it is built in or loaded, as `/proc/filesystems` has it (proc(5)).
+    fn is_in_the_kernel(self) -> bool {
+        let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        known.lines().any(|line| line.trim() == self.name())
+    }
+
+    /// Makes an empty one in a file of so many bytes.
+    ///
+    /// # Errors
+    /// When the file cannot be made, or the kernel does not have it, or the program is not here or
+    /// fails: each has a size below which it makes none.
+    pub fn make(self, file: &Path, bytes: u64) -> Result<(), DeviceError> {
+        self.is_here()?;
+        let made = File::create(file).and_then(|made| made.set_len(bytes));
+        made.map_err(|error| DeviceError::io("make", file, error))?;
+        let (program, args, package) = self.maker();
+        call(Command::new(program).args(args).arg(file), package)
+    }
+}

@@ -1,0 +1,58 @@
+//! What the files of a database hold, as a number.
+
+use std::fs::{self, DirEntry, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::unistd::{Whence, lseek64};
+
+/// A digest of everything below a folder, which two folders share that hold the same, and hardly others.
+///
+/// # Errors
+/// When something of it cannot be read.
+pub(super) fn digest(folder: &Path) -> io::Result<u64> {
+    let mut digest = DefaultHasher::new();
+    read_all(folder, &mut digest)?;
+    Ok(digest.finish())
+}
+
+/// Adds everything below a folder to a digest: names, and what files hold and where, but for holes.
+fn read_all(folder: &Path, digest: &mut DefaultHasher) -> io::Result<()> {
+    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
+    entries.sort_by_key(DirEntry::file_name);
+    digest.write_usize(entries.len());
+    for entry in entries {
+        entry.file_name().hash(digest);
+        if entry.file_type()?.is_dir() {
+            read_all(&entry.path(), digest)?;
+        } else {
+            read(&File::open(entry.path())?, digest)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds a file to a digest. A map may be many times as long as what it holds.
+fn read(file: &File, digest: &mut DefaultHasher) -> io::Result<()> {
+    digest.write_u64(file.metadata()?.len());
+    let seek = |from: u64, whence| match lseek64(file, from.cast_signed(), whence) {
+        Ok(at) => Ok(Some(at.cast_unsigned())),
+        Err(Errno::ENXIO) => Ok(None),
+        Err(errno) => Err(io::Error::from(errno)),
+    };
+    let mut at = 0;
+    while let Some(begin) = seek(at, Whence::SeekData)? {
+        let Some(end) = seek(begin, Whence::SeekHole)? else { break };
+        let mut bytes = vec![0; (end - begin) as usize];
+        file.read_exact_at(&mut bytes, begin)?;
+        (begin, bytes).hash(digest);
+        at = end;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
