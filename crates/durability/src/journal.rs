@@ -1,11 +1,12 @@
 //! What was asked, and every experiment as it ended: a line of JSON each. A run that is cut off loses
 //! at most the experiment that was under way. The result file is made of it.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-use embermark_model::Durability;
+use embermark_model::{Configurations, Durability};
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::{Experiment, Tested};
@@ -24,8 +25,11 @@ pub struct Head {
     pub embermark: String,
     /// Kernel and its version.
     pub kernel: String,
-    /// Ids of the engines, in the order of the table.
+    /// Ids of the engines and names of configurations, in the order of the table.
     pub engines: Vec<String>,
+    /// The configurations, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub configurations: Configurations,
     /// Tiers.
     pub durabilities: Vec<Durability>,
     /// States to look at for each engine and tier, at most, without second cuts.
@@ -44,7 +48,7 @@ pub struct Head {
 /// An experiment that was not made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotTried {
-    /// The engine's id.
+    /// The engine's id, or the name of a configuration.
     pub engine: String,
     /// The tier.
     pub durability: Durability,

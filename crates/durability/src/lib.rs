@@ -25,5 +25,5 @@ pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
 pub use oracle::Verdict;
 pub use outcome::{CommitIo, Example, Experiment, Loss, Tested};
 pub use process::{PATIENCE, WorkerProgram};
-pub use settings::{Settings, TestError, test};
+pub use settings::{Settings, Subject, TestError, test};
 pub use worker::worker_main;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use embermark_model::Durability;
+use embermark_model::{Configuration, Durability};
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::Verdict;
@@ -39,13 +39,17 @@ impl Experiment {
 /// One experiment with one engine in one tier.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tested {
-    /// The engine's id.
+    /// The engine's id, or the name of a configuration.
     pub engine: String,
+    /// The engine and the settings, of a configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<Configuration>,
     /// Its version.
     pub version: String,
     /// The tier asked for.
     pub durability: Durability,
-    /// What its setting is said to keep, where that is another.
+    /// What its setting is said to keep, where that is another. Of a configuration its author says that,
+    /// by the tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_durability: Option<Durability>,
     /// The experiment.

@@ -57,7 +57,9 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &mut Talk) -> Result
     let at = |doing| move |error| Stop::Engine(doing, error);
     let engine = engines.iter().find(|engine| engine.info().id == task.engine);
     let engine = engine.ok_or_else(|| io::Error::other(format!("no engine {}", task.engine)))?;
+    let settings = task.settings.clone();
     let options = OpenOptions::new(&task.dir, task.durability, task.memory);
+    let options = OpenOptions { settings, ..options };
     let begun = Instant::now();
     let opened = engine.open(&options).map_err(at(Doing::Open))?;
     let mut ledger = ledger::open(opened.store).map_err(at(Doing::Open))?;

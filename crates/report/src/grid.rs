@@ -34,6 +34,8 @@ pub(crate) const SURPRISE: &str = "?";
 pub(crate) const STRONGER: &str = "+";
 /// Keeps less than the tier asks.
 pub(crate) const WEAKER: &str = "(weaker)";
+/// A configuration: settings of its own, durability as its author says.
+pub(crate) const OWN_SETTINGS: &str = "§";
 /// Shown and never ranked.
 pub(crate) const REFERENCE: &str = "(ref)";
 /// A server that was given by its URL.

@@ -77,6 +77,8 @@ pub struct Engine<'a> {
     /// A server that somebody gave by its URL: its settings and its machine are its own, so it is
     /// shown and never ranked.
     pub by_url: bool,
+    /// A configuration: its settings are its author's, and so is what is said of its durability.
+    pub own_settings: bool,
     /// The tier that its setting provides, when that is not the group's.
     pub effective_durability: Option<Durability>,
 }

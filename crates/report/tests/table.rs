@@ -7,6 +7,7 @@ mod counted;
 use std::path::Path;
 
 use counted::counted;
+use embermark_model::Configuration;
 use embermark_model::result::{EngineFacts, Resources, ResultFile};
 use embermark_report::{Files, Format, Options, format, load, render, text};
 use textwrap::core::display_width;
@@ -250,6 +251,23 @@ fn a_server_given_by_its_url_is_named_so_and_has_no_ratio() {
 }
 
 #[test]
+fn a_configuration_is_a_column_that_says_whose_settings_it_has() {
+    let shown = changed(|file| {
+        let settings = [("fsync".to_owned(), "off".to_owned())].into();
+        let configuration = Configuration { engine: "postgres".into(), settings };
+        file.plan.configurations.insert("postgres".into(), configuration);
+        for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "postgres") {
+            cell.own_durability = Some("fsync=off where process has on".into());
+        }
+    });
+    assert!(shown.contains("postgres§"), "{shown}");
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let note = "§ postgres with fsync=off: durability as its author says, by the tier (fsync=off \
+                where process has on): postgres";
+    assert!(shown.contains(note), "{shown}");
+}
+
+#[test]
 fn rows_committed_one_by_one_beside_rows_in_one_transaction_are_marked() {
     let of = |data_model: &str| {
         let data_model = data_model.to_owned();
@@ -259,6 +277,7 @@ fn rows_committed_one_by_one_beside_rows_in_one_transaction_are_marked() {
                 kind: "server".into(),
                 data_model,
                 licence: "MIT".into(),
+                configuration: None,
             };
             file.manifest.engines.insert("postgres".into(), facts);
         })

@@ -10,6 +10,7 @@ fn looked(verdict: Verdict, last: Option<u64>) -> Looked {
 fn tested() -> Tested {
     Tested {
         engine: "one".to_owned(),
+        configuration: None,
         version: String::new(),
         durability: Durability::Power,
         effective_durability: None,

@@ -12,16 +12,16 @@ use std::time::Duration;
 use clap::Args;
 use embermark_durability::journal::{Head, Journal, NotTried, SCHEMA};
 use embermark_durability::{
-    Experiment, FileSystem, Settings, TestError, Tested, WorkerProgram, own_mounts, test,
+    Experiment, FileSystem, Settings, Subject, TestError, Tested, WorkerProgram, own_mounts, test,
 };
 use embermark_engines::{Availability, Engine, Kind, Tier, registry};
-use embermark_harness::{Interrupt, JOURNAL, RESULT, interrupt};
-use embermark_model::Durability;
+use embermark_harness::{Catalog, Interrupt, JOURNAL, RESULT, cells, interrupt};
+use embermark_model::{Configuration, Durability};
 
 use super::output;
 use super::run::{INTERRUPTED, default_out};
 use crate::error::Failure;
-use crate::plan::or_else;
+use crate::plan::{columns, configurations, or_else, parsed, try_out};
 
 /// Cache memory of every engine: little, so that it writes what it has changed.
 const MEMORY: u64 = 4 << 20;
@@ -38,6 +38,17 @@ pub struct DurabilityArgs {
     /// Engines to try: ids, or embedded [default: embedded]
     #[arg(value_name = "ENGINE", conflicts_with = "resume")]
     engines: Vec<String>,
+
+    /// An engine with other settings: NAME=ENGINE:setting=value,… . It promises the tier that it is tried
+    /// in, and is tried alone where no engine is named. ENGINE-defaults among the engines has an engine's
+    /// own defaults
+    #[arg(
+        long,
+        value_name = "NAME=ENGINE:SETTING=VALUE,…",
+        value_parser = parsed,
+        conflicts_with = "resume"
+    )]
+    configuration: Vec<(String, Configuration)>,
 
     /// Tiers [default: process,power]
     #[arg(
@@ -124,16 +135,19 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
 }
 
 fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
-    let words = or_else(args.engines.clone(), &["embedded"]);
-    let mut engines = Vec::new();
-    for word in &words {
-        let selected = registry::select(word).map_err(Failure::usage)?;
-        let alone = selected.len() == 1;
-        let of_interest = |e: &&&dyn Engine| alone || e.info().kind != Kind::Reference;
-        engines.extend(selected.iter().filter(of_interest).map(|e| e.info().id.to_owned()));
-    }
+    let default: &[&str] = if args.configuration.is_empty() { &["embedded"] } else { &[] };
+    let words = or_else(args.engines.clone(), default);
+    let configurations = configurations(args.configuration.clone(), &words)?;
+    let mut engines = columns(&words, &configurations)?;
+    engines.retain(|id| {
+        let is_reference = |e: &dyn Engine| e.info().kind == Kind::Reference;
+        words.contains(id) || !registry::find(id).is_ok_and(is_reference)
+    });
     let durabilities = or_else(args.durability.clone(), &["process", "power"]);
     let durabilities = durabilities.iter().map(|name| name.parse::<Durability>());
+    let durabilities = durabilities.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
+    cells::check_configurations(&configurations, &Catalog::default())?;
+    try_out(&configurations, &durabilities, &std::env::temp_dir())?;
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     Ok(Head {
         schema: SCHEMA.to_owned(),
@@ -141,7 +155,8 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         embermark: env!("CARGO_PKG_VERSION").to_owned(),
         kernel: format!("Linux {}", kernel.trim()),
         engines,
-        durabilities: durabilities.collect::<Result<_, _>>().map_err(Failure::usage)?,
+        configurations,
+        durabilities,
         states: args.states,
         kills: args.kills,
         file_system: file_system(&args.fs)?.name().to_owned(),
@@ -184,7 +199,10 @@ fn try_all(
         eprintln!("no power is cut: {why}");
     }
     for id in &head.engines {
-        let engine = registry::find(id).map_err(Failure::usage)?;
+        let configuration = head.configurations.get(id);
+        let engine = configuration.map_or(&**id, |configuration| &configuration.engine);
+        let engine = registry::find(engine).map_err(Failure::usage)?;
+        let subject = Subject { engine, configuration: configuration.map(|own| (&**id, own)) };
         for durability in &head.durabilities {
             for experiment in [Experiment::Kill, Experiment::PowerCut] {
                 let asked = match experiment {
@@ -200,14 +218,16 @@ fn try_all(
                 let told =
                     Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
                 let cut = experiment == Experiment::PowerCut;
-                let cannot = cannot(engine, *durability, &head.durabilities)
+                // The settings of a configuration may be another thing in each tier.
+                let tiers = if configuration.is_some() { &[][..] } else { &head.durabilities };
+                let cannot = cannot(engine, *durability, tiers)
                     .or_else(|| no_devices.clone().filter(|_| cut));
                 let ended = match cannot {
                     Some(why) => Err((why, false)),
                     None => {
                         let (stop, progress) = (|| interrupt.is_set(), |n| told.progress(n));
                         let made =
-                            test(experiment, engine, *durability, &settings, &stop, &progress);
+                            test(experiment, subject, *durability, &settings, &stop, &progress);
                         match made {
                             Err(TestError::Interrupted) => return Ok(()),
                             made => made.map_err(|error| (error.to_string(), true)),

@@ -2,13 +2,12 @@
 
 use std::rc::Rc;
 
-use embermark_model::Durability;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
-use super::{Client, FILE, LOCKED, NAME, bulk, check, connect, is_locked};
+use super::{Client, FILE, LOCKED, NAME, bulk, check, connect, has_log, is_locked};
 use crate::clients::PATIENCE;
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
@@ -123,8 +122,8 @@ impl Driver for Session {
     /// (<https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>), and is recovered by the first
     /// statement that reads.
     fn crash_on_close(&mut self) -> Result<()> {
-        if self.options.durability == Durability::None {
-            let what = "recovery in the tier `none`: its journal is in memory, so there is no log to \
+        if !has_log(&self.options) {
+            let what = "recovery without journal_mode=WAL, as in the tier `none`: there is no log to \
                         recover";
             return Err(EngineError::unsupported(NAME, what));
         }

@@ -78,6 +78,10 @@ export interface Cell {
   ranked: boolean;
   /** A server that was given by its URL. */
   by_url?: boolean;
+  /** Of a configuration: the engine and the settings. */
+  configuration?: string;
+  /** Of a configuration: in what it is not as the tier. */
+  own_durability?: string;
   unpublishable: boolean;
   versions: string[];
   settings: Record<string, string>;
@@ -295,6 +299,8 @@ export interface AdviceEngine {
     publishable: boolean;
     sql: boolean;
     by_url: boolean;
+    /** Of a configuration: the engine and the settings. */
+    configuration?: string;
     peak_bytes: number | null;
   };
   ratios: Record<string, number>;

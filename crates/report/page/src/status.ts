@@ -24,6 +24,7 @@ export function engineMarks(cell: Cell): string {
   const order = ["none", "process", "power"];
   if (cell.by_url) return BY_URL;
   if (cell.kind === "reference" || (!cell.ranked && !cell.effective_durability)) return " (ref)";
+  if (cell.configuration) return OWN_SETTINGS;
   if (!cell.effective_durability) return "";
   return order.indexOf(cell.effective_durability) > order.indexOf(cell.tier) ? "+" : " (weaker)";
 }
@@ -37,6 +38,9 @@ export function marks(entry: Entry): string {
 
 /** After a time that stands out. */
 const SURPRISE = "?";
+
+/** After the name of a configuration. */
+const OWN_SETTINGS = "§";
 
 /** After the name of a server that was given by its URL. */
 export const BY_URL = " (by URL)";
@@ -65,6 +69,7 @@ export const MARKS: [string, string][] = [
   ["<", "did not keep up: lost samples, missed reads, or was below the target rate: not ranked"],
   ["+", "effective durability above the tier asked for"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
+  ["§", "an engine with settings of its own: durability as its author says"],
   ["(by URL)", "a server with its own settings and machine, never ranked"],
   ["(ref)", "for orientation, never ranked"],
   ["‡", "its licence forbids publishing its figures"],

@@ -449,6 +449,24 @@ seen("a server given by its URL is named so and not ranked, and rows committed o
   assert.ok(legend.includes("(by URL) a server with its own settings") && legend.includes("¹ one commit a row"), legend);
 });
 
+const configured = () => {
+  const page = golden();
+  const own = { configuration: "sqlite with synchronous=OFF", own_durability: "synchronous=0 where process has 2" };
+  for (const cell of page.cells.filter((cell) => cell.engine === "sqlite")) Object.assign(cell, own);
+  return page;
+};
+
+seen("a configuration is a column that says whose settings it has", configured, {}, async ({ tab }) => {
+  const heads = tab.locator(".map thead th");
+  assert.ok((await heads.allTextContents()).join("|").includes("sqlite§"));
+  assert.ok(await tab.locator(".map thead th[title='sqlite with synchronous=OFF']").count() > 0);
+  assert.ok((await tab.locator("#legend").textContent() ?? "").includes("§ an engine with settings of its own"));
+  await tab.locator(box("sqlite", "load")).first().click();
+  const said = await tab.locator("dialog").textContent() ?? "";
+  assert.ok(said.includes("sqlite with synchronous=OFF: durability as its author says"), said);
+  assert.ok(said.includes("synchronous=0 where process has 2"), said);
+});
+
 seen("a source none of whose figures may be shown says why", () => ({
   ...golden(),
   published: [{ result: 0, title: "contacts · published beside measured", header: [], rows: [], notes: [{ about: "left out", says: "its licence forbids it" }] }],

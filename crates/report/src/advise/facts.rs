@@ -68,6 +68,7 @@ pub(super) fn of(
         licence,
         publishable: !cells().any(|cell| cell.unpublishable),
         by_url: *by_url,
+        configuration: file.plan.configurations.get(*engine).map(ToString::to_string),
         peak_bytes: peak(groups, engine, tier),
     }
 }

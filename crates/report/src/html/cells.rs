@@ -68,6 +68,12 @@ fn cell_data(
         effective_durability: cell.effective_durability.filter(|tier| *tier != group.durability),
         ranked: engine.ranked(group.durability),
         by_url: engine.by_url,
+        configuration: file
+            .plan
+            .configurations
+            .get(engine.id)
+            .map(|configuration| text::plain(&configuration.to_string())),
+        own_durability: cell.own_durability.as_deref().map(text::plain),
         unpublishable: cell.unpublishable,
         versions,
         settings: settings

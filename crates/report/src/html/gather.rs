@@ -33,6 +33,11 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         costs: Vec::new(),
         advice: advice(sources, &labels),
     };
+    for source in sources {
+        let facts = source.result.manifest.engines.iter();
+        let own = facts.filter(|(_, facts)| facts.configuration.is_some());
+        page.engines.extend(own.map(|(name, facts)| (name.clone(), facts.clone())));
+    }
     for (source, label) in sources.iter().zip(labels) {
         let comparison = summary::compare(source.result, options.order);
         let scaling = scaling::of(source.result, &comparison, options.explanations);

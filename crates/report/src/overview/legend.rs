@@ -55,6 +55,10 @@ pub(super) fn lines(
             engine(&|engine, _| engine.by_url),
             format!("{} its own settings, not compared", grid::BY_URL),
         ),
+        (
+            engine(&|engine, _| engine.own_settings),
+            format!("{} settings and durability as its author says", grid::OWN_SETTINGS),
+        ),
         (weaker, format!("{} durability below the tier, not compared", grid::WEAKER)),
     ];
     let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);
