@@ -55,6 +55,9 @@ pub struct TierSetting<T: 'static> {
     /// tier, the one that is set first. Empty where nothing can be asked: results then say
     /// '[as set](as_set)'.
     pub read_back: &'static [ReadBack],
+    /// The same with every value that keeps the tier, dearer ones too: what a configuration may have and
+    /// be of the tier. Empty where that is `read_back`.
+    pub at_least: &'static [ReadBack],
 }
 
 impl<T> TierTable<T> {
@@ -86,7 +89,7 @@ impl<T> TierSetting<T> {
         words: &'static str,
         manual: &'static str,
     ) -> Self {
-        Self { effective_durability, set, words, manual, read_back: &[] }
+        Self { effective_durability, set, words, manual, read_back: &[], at_least: &[] }
     }
 
     /// The same of one that gives these back.
@@ -98,20 +101,23 @@ impl<T> TierSetting<T> {
         Self { read_back, ..self }
     }
 
-    /// Where what the engine gave back is weaker than the row.
+    /// The same, whose tier is kept by these values as well.
+    #[must_use]
+    pub const fn or_at_least(self, at_least: &'static [ReadBack]) -> Self
+    where
+        T: Copy,
+    {
+        Self { at_least, ..self }
+    }
+
+    /// Where what the engine gave back is not the row's.
     pub fn misfit(&self, settings: &[(String, String)]) -> Option<Misfit> {
-        let weaker = self.read_back.iter().filter_map(|(name, values)| {
-            let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
-            let found = found.unwrap_or("unknown");
-            let fits = values.iter().any(|good| good.eq_ignore_ascii_case(found));
-            (!fits).then(|| Weaker { name, found: found.to_owned(), good: values.join(" or ") })
-        });
-        let weaker: Vec<Weaker> = weaker.collect();
-        (!weaker.is_empty()).then_some(Misfit(weaker))
+        misfit(self.read_back, settings)
     }
 
     /// Compares what the engine gave back with the row of the tier that it was opened with. Of a
-    /// configuration a difference is no error: it is said beside the settings ([`OWN_DURABILITY`]).
+    /// configuration a difference is no error: where it does not keep the tier by what is known here, that
+    /// is said beside the settings ([`OWN_DURABILITY`]).
     ///
     /// # Errors
     /// When a setting is weaker than the row's, or was not given back: the tier would not be kept.
@@ -121,8 +127,22 @@ impl<T> TierSetting<T> {
         options: &OpenOptions,
         settings: &mut Vec<(String, String)>,
     ) -> Result<()> {
-        self.misfit(settings).map_or(Ok(()), |misfit| misfit.judge(engine, options, settings))
+        let has_more = !options.settings.is_empty() && !self.at_least.is_empty();
+        let values = if has_more { self.at_least } else { self.read_back };
+        misfit(values, settings).map_or(Ok(()), |misfit| misfit.judge(engine, options, settings))
     }
+}
+
+/// Where settings have none of these values.
+fn misfit(values: &[ReadBack], settings: &[(String, String)]) -> Option<Misfit> {
+    let weaker = values.iter().filter_map(|(name, values)| {
+        let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
+        let found = found.unwrap_or("unknown");
+        let fits = values.iter().any(|good| good.eq_ignore_ascii_case(found));
+        (!fits).then(|| Weaker { name, found: found.to_owned(), good: values.join(" or ") })
+    });
+    let weaker: Vec<Weaker> = weaker.collect();
+    (!weaker.is_empty()).then_some(Misfit(weaker))
 }
 
 /// Settings that are weaker than a tier's, one at least.

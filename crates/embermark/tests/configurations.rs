@@ -39,9 +39,9 @@ fn two_configurations_stand_beside_their_engine_in_every_report() {
     }
     let place = Place::new();
     let ran = place.embermark(&run(&["-d", "power", "--out", "out"])).with(0);
-    let own = "synchronous=0 where power has 2";
+    let own = "synchronous=0 where power has 2 or 3";
     let ran = ran.saying(&[&format!("configuration fast: {own}"), "journal_mode=delete"]);
-    assert!(ran.stdout.contains("fast§") && ran.stdout.contains("sqlite-defaults§"));
+    assert!(ran.stdout.contains("fast§ (own)"), "{}", ran.stdout);
 
     let result = place.result("out");
     let columns: Vec<&str> = result.cells.iter().map(|cell| &*cell.id.engine).collect();
@@ -61,10 +61,12 @@ fn two_configurations_stand_beside_their_engine_in_every_report() {
     assert_eq!(facts.configuration.as_ref().unwrap().settings["synchronous"], "OFF");
     assert_eq!((&*facts.kind, &*facts.data_model), ("embedded", "SQL"));
 
-    let note = "sqlite with cache_size=-4000, synchronous=OFF: durability as its author says";
+    let note = "sqlite with cache_size=-4000, synchronous=OFF: durability as its author says, so not \
+                ranked: it has synchronous=0";
     let text = place.embermark(&["report", "out/result.json", "--format", "table"]).with(0).stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(note) && text.contains(own), "{text}");
+    assert!(text.contains("fast§ (own)"), "{text}");
     let csv = place.embermark(&["report", "out/result.json", "--format", "csv"]).with(0).stdout;
     let mut rows = csv::Reader::from_reader(csv.as_bytes());
     let header = rows.headers().unwrap().clone();
@@ -78,9 +80,12 @@ fn two_configurations_stand_beside_their_engine_in_every_report() {
             && &line[column("own_durability")] == own
     }));
     assert!(lines.iter().any(|line| line[configuration].is_empty()), "that of sqlite itself");
-    let advice =
-        place.embermark(&["advise", "out/result.json", "--durability", "power"]).with(0).stdout;
-    assert!(advice.contains("fast"), "{advice}");
+    let advice = place.embermark(&["advise", "out/result.json", "--tier", "power"]).with(0).stdout;
+    let advice = advice.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        advice.contains("fast: durability as its author says: it has synchronous=0"),
+        "{advice}"
+    );
 }
 
 #[test]
@@ -105,6 +110,10 @@ fn a_run_that_was_cut_off_is_gone_on_with_by_its_own_configurations() {
     assert!(result.cells.iter().all(|cell| cell.status == Status::Ok));
     let fast = result.cells.iter().find(|cell| cell.id.engine == "fast").unwrap();
     assert_eq!(fast.trials[0].settings["cache_size"], "-4000");
+    // A rollback journal that is synced keeps what the tier promises, too.
+    assert!(result.cells.iter().all(|cell| cell.own_durability.is_none()));
+    let text = place.embermark(&["report", "out/result.json", "--format", "table"]).with(0).stdout;
+    assert!(text.contains("sqlite-defaults§") && !text.contains("(own)"), "{text}");
 
     // Beside a result whose configuration has that name and other settings there is no comparison.
     let other = [&RUN[..], &["--configuration", "fast=sqlite:synchronous=FULL", "--out", "other"]];

@@ -79,8 +79,9 @@ fn each_refuses_a_value_that_it_does_not_take() {
 #[test]
 fn a_tier_that_its_settings_undo_is_said_to_be_its_authors() {
     let cases = [
-        ("sqlite", "synchronous", "OFF", "synchronous=0 where power has 2"),
+        ("sqlite", "synchronous", "OFF", "synchronous=0 where power has 2 or 3"),
         ("lmdb", "MDB_NOSYNC", "ON", "MDB_NOSYNC=on where power has off"),
+        ("lmdb", "MDB_MAPASYNC", "ON", "MDB_MAPASYNC=on where power has off"),
         ("berkeleydb", "DB_TXN_NOSYNC", "ON", "DB_TXN_NOSYNC=on where power has off"),
         ("rocksdb", "manual_wal_flush", "true", "manual_wal_flush=true where power has false"),
         ("wiredtiger", "checkpoint_sync", "false", "checkpoint_sync=false where power has true"),
@@ -95,6 +96,27 @@ fn a_tier_that_its_settings_undo_is_said_to_be_its_authors() {
     for (id, name, value, says) in cases.into_iter().filter(|(id, ..)| here(id)) {
         let settings = opened(id, Durability::Power, &[(name, value)]).unwrap();
         assert_eq!(found(&settings, OWN_DURABILITY), Some(says), "{id}");
+    }
+}
+
+#[test]
+fn a_dearer_setting_is_of_the_tier_and_every_weaker_one_is_named() {
+    let cases = [
+        ("sqlite", Durability::Process, &[("journal_mode", "DELETE"), ("synchronous", "FULL")][..]),
+        ("sqlite", Durability::Power, &[("journal_mode", "PERSIST"), ("synchronous", "EXTRA")]),
+        ("lmdb", Durability::Process, &[("MDB_NOSYNC", "OFF"), ("MDB_WRITEMAP", "OFF")]),
+        ("berkeleydb", Durability::Process, &[("DB_TXN_WRITE_NOSYNC", "OFF")]),
+    ];
+    for (id, tier, given) in cases.into_iter().filter(|(id, ..)| here(id)) {
+        assert_eq!(found(&opened(id, tier, given).unwrap(), OWN_DURABILITY), None, "{id} {tier}");
+    }
+    if here("sqlite") {
+        // After a commit in the mode DELETE the folder is not synced.
+        let given = [("journal_mode", "DELETE"), ("synchronous", "NORMAL")];
+        let settings = opened("sqlite", Durability::Power, &given).unwrap();
+        let own = "journal_mode=delete where power has wal or truncate or persist; synchronous=1 \
+                   where power has 2 or 3";
+        assert_eq!(found(&settings, OWN_DURABILITY), Some(own));
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) const STRONGER: &str = "+";
 pub(crate) const WEAKER: &str = "(weaker)";
 /// A configuration: settings of its own, durability as its author says.
 pub(crate) const OWN_SETTINGS: &str = "§";
+/// A configuration whose settings are not the tier's.
+pub(crate) const OWN_DURABILITY: &str = "(own)";
 /// Shown and never ranked.
 pub(crate) const REFERENCE: &str = "(ref)";
 /// A server that was given by its URL.

@@ -274,11 +274,12 @@ fn tiers(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
         } else if engine.by_url {
             (grid::BY_URL, "a server with its own settings and machine, never ranked".to_owned())
         } else if let Some(configuration) = file.plan.configurations.get(engine.id) {
-            let own = group.cell(file, group.variant, engine.id);
-            let own = own.and_then(|cell| cell.own_durability.as_ref());
-            let own = own.map(|own| format!(" ({own})")).unwrap_or_default();
-            let says = format!("{configuration}: durability as its author says, by the tier{own}");
-            (grid::OWN_SETTINGS, text::plain(&says))
+            let (mark, own) = match engine.own_durability {
+                Some(own) => (grid::OWN_DURABILITY, format!(", so not ranked: it has {own}")),
+                None => (grid::OWN_SETTINGS, String::new()),
+            };
+            let says = format!("{configuration}: durability as its author says{own}");
+            (mark, text::plain(&says))
         } else if let Some(tier) = engine.stronger(asked) {
             (grid::STRONGER, effective("", tier))
         } else {

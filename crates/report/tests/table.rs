@@ -252,19 +252,30 @@ fn a_server_given_by_its_url_is_named_so_and_has_no_ratio() {
 
 #[test]
 fn a_configuration_is_a_column_that_says_whose_settings_it_has() {
-    let shown = changed(|file| {
-        let settings = [("fsync".to_owned(), "off".to_owned())].into();
-        let configuration = Configuration { engine: "postgres".into(), settings };
-        file.plan.configurations.insert("postgres".into(), configuration);
-        for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "postgres") {
-            cell.own_durability = Some("fsync=off where process has on".into());
-        }
-    });
-    assert!(shown.contains("postgres§"), "{shown}");
-    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    let note = "§ postgres with fsync=off: durability as its author says, by the tier (fsync=off \
-                where process has on): postgres";
-    assert!(shown.contains(note), "{shown}");
+    let shown = |own: Option<&str>| {
+        changed(|file| {
+            let settings = [("fsync".to_owned(), "off".to_owned())].into();
+            let configuration = Configuration { engine: "postgres".into(), settings };
+            file.plan.configurations.insert("postgres".into(), configuration);
+            for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "postgres") {
+                cell.own_durability = own.map(str::to_owned);
+            }
+        })
+    };
+    let said = |shown: String| shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ranked = shown(None);
+    let load = |shown: &str| {
+        shown.lines().find(|line| line.starts_with("load  ")).unwrap().matches('x').count()
+    };
+    assert!(ranked.contains("postgres§") && !ranked.contains("(own)"), "{ranked}");
+    let other = shown(Some("fsync=off where process has on"));
+    assert!(other.contains("postgres§ (own)"), "{other}");
+    assert_eq!(load(&other) + 1, load(&ranked), "it has no ratio: {other}");
+    let note = "§ postgres with fsync=off: durability as its author says: postgres";
+    assert!(said(ranked).contains(note));
+    let note = "(own) postgres with fsync=off: durability as its author says, so not ranked: it has \
+                fsync=off where process has on: postgres";
+    assert!(said(other).contains(note));
 }
 
 #[test]

@@ -28,4 +28,15 @@ fn a_configuration_that_is_weaker_says_so_and_is_opened() {
     };
     assert_eq!(after("off").as_deref(), Some("sync=off where power has on or 2"));
     assert_eq!(after("on"), None, "it is the tier's");
+    let cheap =
+        TierSetting::of(Durability::Process, (), "sync=off", "").reads(&[("sync", &["off"])]);
+    let either = cheap.or_at_least(&[("sync", &["off", "on"])]);
+    let check = |row: &TierSetting<()>, options: &OpenOptions| {
+        let mut settings = vec![("sync".to_owned(), "on".to_owned())];
+        row.check("toy", options, &mut settings).map(|()| settings.len())
+    };
+    assert_eq!(check(&cheap, &options).unwrap(), 2, "another setting than the tier's");
+    assert_eq!(check(&either, &options).unwrap(), 1, "a dearer one keeps it too");
+    options.settings.clear();
+    assert!(check(&either, &options).is_err(), "without a configuration it was to be the cheapest");
 }

@@ -35,7 +35,8 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
         "DB_TXN_WRITE_NOSYNC: a commit writes the log to the operating system, without a sync",
         MANUAL,
     )
-    .reads(&[TXN, SYNCS, ("DB_TXN_WRITE_NOSYNC", &["on"])]),
+    .reads(&[TXN, SYNCS, ("DB_TXN_WRITE_NOSYNC", &["on"])])
+    .or_at_least(&[TXN, SYNCS]),
     power: TierSetting::of(
         Durability::Power,
         (true, false),

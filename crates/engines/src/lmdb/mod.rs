@@ -37,7 +37,8 @@ const UNSYNCED: TierSetting<u32> = TierSetting::of(
      which a killed process does not take along",
     MANUAL,
 )
-.reads(&[("MDB_NOSYNC", &["on"]), ("MDB_WRITEMAP", &["on"])]);
+.reads(&[("MDB_NOSYNC", &["on"]), ("MDB_WRITEMAP", &["on"])])
+.or_at_least(&[("MDB_NOSYNC", &["on", "off"])]);
 const SYNCED: TierSetting<u32> = TierSetting::of(
     Durability::Power,
     ffi::MDB_WRITEMAP,
@@ -45,7 +46,8 @@ const SYNCED: TierSetting<u32> = TierSetting::of(
      that makes them valid",
     MANUAL,
 )
-.reads(&[("MDB_NOSYNC", &["off"]), ("MDB_NOMETASYNC", &["off"]), ("MDB_WRITEMAP", &["on"])]);
+.reads(&[("MDB_NOSYNC", &["off"]), ("MDB_NOMETASYNC", &["off"]), ("MDB_WRITEMAP", &["on"])])
+.or_at_least(&[("MDB_NOSYNC", &["off"]), ("MDB_NOMETASYNC", &["off"]), ("MDB_MAPASYNC", &["off"])]);
 const MANUAL: &str = "http://www.lmdb.tech/doc/group__mdb.html";
 
 /// The engine.

@@ -301,6 +301,8 @@ export interface AdviceEngine {
     by_url: boolean;
     /** Of a configuration: the engine and the settings. */
     configuration?: string;
+    /** Of a configuration: in what its settings are not the tier's. */
+    own_durability?: string;
     peak_bytes: number | null;
   };
   ratios: Record<string, number>;

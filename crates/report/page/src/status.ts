@@ -23,6 +23,7 @@ export const isFailure = (status: Status | null): boolean =>
 export function engineMarks(cell: Cell): string {
   const order = ["none", "process", "power"];
   if (cell.by_url) return BY_URL;
+  if (cell.own_durability) return `${OWN_SETTINGS} (own)`;
   if (cell.kind === "reference" || (!cell.ranked && !cell.effective_durability)) return " (ref)";
   if (cell.configuration) return OWN_SETTINGS;
   if (!cell.effective_durability) return "";
@@ -70,6 +71,7 @@ export const MARKS: [string, string][] = [
   ["+", "effective durability above the tier asked for"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
   ["§", "an engine with settings of its own: durability as its author says"],
+  ["§ (own)", "a configuration that has not the tier's settings: durability as its author says, so not ranked"],
   ["(by URL)", "a server with its own settings and machine, never ranked"],
   ["(ref)", "for orientation, never ranked"],
   ["‡", "its licence forbids publishing its figures"],

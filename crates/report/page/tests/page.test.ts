@@ -451,20 +451,24 @@ seen("a server given by its URL is named so and not ranked, and rows committed o
 
 const configured = () => {
   const page = golden();
-  const own = { configuration: "sqlite with synchronous=OFF", own_durability: "synchronous=0 where process has 2" };
+  const own = { configuration: "sqlite with synchronous=OFF", own_durability: "synchronous=0 where process has 2", ranked: false };
   for (const cell of page.cells.filter((cell) => cell.engine === "sqlite")) Object.assign(cell, own);
+  for (const cell of page.cells.filter((cell) => cell.engine === "duckdb")) Object.assign(cell, { configuration: "duckdb with threads=1" });
   return page;
 };
 
 seen("a configuration is a column that says whose settings it has", configured, {}, async ({ tab }) => {
   const heads = tab.locator(".map thead th");
-  assert.ok((await heads.allTextContents()).join("|").includes("sqlite§"));
+  const head = (await heads.allTextContents()).join("|");
+  assert.ok(head.includes("sqlite§ (own)") && head.includes("duckdb§|"), head);
+  assert.match(await tab.locator(box("sqlite", "read")).first().getAttribute("aria-label") ?? "", /not ranked$/);
   assert.ok(await tab.locator(".map thead th[title='sqlite with synchronous=OFF']").count() > 0);
-  assert.ok((await tab.locator("#legend").textContent() ?? "").includes("§ an engine with settings of its own"));
+  const legend = await tab.locator("#legend").textContent() ?? "";
+  assert.ok(legend.includes("§ an engine with settings of its own") && legend.includes("§ (own) a configuration"), legend);
   await tab.locator(box("sqlite", "load")).first().click();
   const said = await tab.locator("dialog").textContent() ?? "";
   assert.ok(said.includes("sqlite with synchronous=OFF: durability as its author says"), said);
-  assert.ok(said.includes("synchronous=0 where process has 2"), said);
+  assert.ok(said.includes("it has synchronous=0 where process has 2"), said);
 });
 
 seen("a source none of whose figures may be shown says why", () => ({

@@ -59,6 +59,10 @@ pub(super) fn lines(
             engine(&|engine, _| engine.own_settings),
             format!("{} settings and durability as its author says", grid::OWN_SETTINGS),
         ),
+        (
+            engine(&|engine, _| engine.own_durability.is_some()),
+            format!("{} not the tier's settings, not ranked", grid::OWN_DURABILITY),
+        ),
         (weaker, format!("{} durability below the tier, not compared", grid::WEAKER)),
     ];
     let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);

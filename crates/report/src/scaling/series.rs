@@ -97,7 +97,7 @@ fn times<'a, 'c>(file: &'a ResultFile, group: &Group<'a>, row: &'c Row<'a>) -> V
         figure: &measured.figure,
         ranked: engine.ranked(group.durability) && !measured.tainted,
         tainted: measured.tainted,
-        candidate: !engine.reference && !engine.by_url,
+        candidate: !engine.reference && !engine.by_url && engine.own_durability.is_none(),
         effective: engine.effective_durability.unwrap_or(group.durability),
         family: family(file, engine.id).filter(|_| engine.ranked(group.durability)),
     });
