@@ -77,6 +77,7 @@ impl Engine for MariaDb {
         let pid = server.as_ref().map(Server::pid);
         session.server = server;
         let (version, mut settings) = settings::read_back(&session, options)?;
+        settings::check(options, &settings)?;
         SETTINGS.taken(NAME, options, &mut settings)?;
         let pool = settings.iter().find(|(name, _)| name == "innodb_buffer_pool_size");
         let cache = pool.and_then(|(_, bytes)| bytes.parse().ok());

@@ -48,6 +48,45 @@ const OURS: &str = "its files lie in its folder";
 
 type ReadBack = Vec<(String, String)>;
 
+/// Checks that the server took what a configuration has: of a value that it cannot read it warns, and
+/// takes another.
+///
+/// # Errors
+/// When it has another value.
+pub(super) fn check(options: &OpenOptions, found: &[(String, String)]) -> Result<()> {
+    for (name, value) in &options.settings {
+        let back = found.iter().find(|(known, _)| known == name).map(|(_, back)| back);
+        if let Some(back) = back.filter(|back| !is(value, back)) {
+            let why = format!("it did not take {name}={value}: it has {back}");
+            return Err(EngineError::failed(NAME, "set what its configuration has", why));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value that was given is the one that was read back: a number, of which some may be given
+/// with a suffix, a switch, a word, or some words of a list.
+fn is(given: &str, back: &str) -> bool {
+    match number(given) {
+        Some(given) => number(back) == Some(given),
+        None => back.to_lowercase().contains(&given.to_lowercase()),
+    }
+}
+
+/// <https://mariadb.com/kb/en/mariadbd-options/>, "Option Prefixes" and suffixes.
+fn number(value: &str) -> Option<f64> {
+    let value = value.to_ascii_lowercase();
+    match value.as_str() {
+        "on" | "true" => return Some(1.0),
+        "off" | "false" => return Some(0.0),
+        _ => {}
+    }
+    let power = value.chars().last().and_then(|suffix| "kmgt".find(suffix));
+    let digits = power.map_or(&*value, |_| &value[..value.len() - 1]);
+    let number: f64 = digits.parse().ok()?;
+    Some(power.map_or(number, |power| number * 1024_f64.powi(power as i32 + 1)))
+}
+
 /// The version, and the settings by their own names as this session sees them, one that this
 /// version lacks left out; then the client library, with its version.
 pub(super) fn read_back(session: &Session, options: &OpenOptions) -> Result<(String, ReadBack)> {
@@ -69,3 +108,6 @@ pub(super) fn read_back(session: &Session, options: &OpenOptions) -> Result<(Str
     found.push(("client library".to_owned(), format!("MariaDB Connector/C {library}")));
     Ok((version, found))
 }
+
+#[cfg(test)]
+mod tests;
