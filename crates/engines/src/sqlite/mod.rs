@@ -19,6 +19,7 @@ use embermark_model::Durability;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::clients::PATIENCE;
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Setting,
     Settings, Store, Tier,
@@ -80,7 +81,7 @@ impl Engine for Sqlite {
             return Err(EngineError::unsupported(NAME, format!("a second process: {LOCKED}")));
         }
         let options = OpenOptions { shared: true, ..options.clone() };
-        Session::store(connect(&options, Client::Further)?, &options)
+        Session::store(connect_patiently(&options)?, &options)
     }
 }
 
@@ -126,6 +127,14 @@ fn connect(options: &OpenOptions, client: Client) -> Result<Rc<Connection>> {
     let configured = configure(&connection, options, client);
     configured.map_err(|e| EngineError::failed(NAME, "set its pragmas", e))?;
     Ok(Rc::new(connection))
+}
+
+/// Opens a database that others have open: where it is locked for a while, a client waits for them.
+fn connect_patiently(options: &OpenOptions) -> Result<Rc<Connection>> {
+    let connection = connect(options, Client::Further)?;
+    let patient = connection.busy_timeout(PATIENCE);
+    patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
+    Ok(connection)
 }
 
 /// What decides speed and durability, as the database itself says afterwards.

@@ -7,8 +7,7 @@ use rusqlite::{Connection, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
-use super::{Client, FILE, LOCKED, NAME, bulk, check, connect, has_log, is_locked};
-use crate::clients::PATIENCE;
+use super::{FILE, LOCKED, NAME, bulk, check, connect_patiently, has_log, is_locked};
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{Checked, ClientOpener, EngineError, Join, OpenOptions, Result, Store};
@@ -150,12 +149,7 @@ impl Driver for Session {
             return Err(EngineError::unsupported(NAME, format!("a second connection: {LOCKED}")));
         }
         let options = self.options.clone();
-        Ok(ClientOpener::new(move || {
-            let connection = connect(&options, Client::Further)?;
-            let patient = connection.busy_timeout(PATIENCE);
-            patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
-            Self::store(connection, &options)
-        }))
+        Ok(ClientOpener::new(move || Self::store(connect_patiently(&options)?, &options)))
     }
 
     fn close(self) -> Result<()> {
