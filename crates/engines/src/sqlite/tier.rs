@@ -53,7 +53,8 @@ pub(super) static TIERS: TierTable<Pragmas> = TierTable {
         SYNCHRONOUS,
     )
     .reads(&[("journal_mode", &["wal"]), ("synchronous", &["2"])])
-    // With FULL in the mode DELETE a commit may still roll back: the folder is not synced after it.
+    // With FULL in the mode DELETE a power cut can roll the last commit back (docs/durability.md): the
+    // folder is not synced after it.
     .or_at_least(&[
         ("journal_mode", &["wal", "truncate", "persist"]),
         ("synchronous", &["2", "3"]),

@@ -159,11 +159,6 @@ pub(super) fn names(
         check("phase", phase, valid.collect())?;
     }
     for id in plan.urls.keys() {
-        if plan.configurations.contains_key(id) {
-            return Err(HarnessError::Plan(format!(
-                "a URL is given for the configuration '{id}', and such a server keeps its settings"
-            )));
-        }
         if catalog.engine(id)?.info().kind != Kind::Server {
             return Err(HarnessError::Plan(format!(
                 "a URL is given for '{id}', which is no server: leave it out"
