@@ -13,7 +13,6 @@ mod kill;
 mod ledger;
 mod look;
 mod oracle;
-mod outcome;
 mod process;
 mod protocol;
 mod recording;
@@ -22,8 +21,8 @@ mod work;
 mod worker;
 
 pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
-pub use oracle::Verdict;
-pub use outcome::{CommitIo, Example, Experiment, Loss, Tested};
+use embermark_model::durability_result as outcome;
+pub use outcome::{CommitIo, Example, Experiment, Loss, Tested, Verdict};
 pub use process::{PATIENCE, WorkerProgram};
 pub use settings::{Settings, Subject, TestError, test};
 pub use worker::worker_main;

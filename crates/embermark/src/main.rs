@@ -9,7 +9,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use embermark_engines::registry;
 
-use commands::{advise, compare, data, durability, engines, report, run, verify, workloads};
+use commands::{
+    advise, compare, data, durability, engines, record, report, run, verify, workloads,
+};
 
 /// Which database belongs on this device, for this work?
 ///
@@ -26,7 +28,7 @@ enum Command {
     /// Measure engines on workloads; with no arguments the embedded engines at small scales
     Run(Box<run::RunArgs>),
     /// List the engines: what they are, whether they are here, how durable each can be
-    Engines,
+    Engines(engines::EnginesArgs),
     /// List the workloads with their phases and variants
     Workloads,
     /// Describe, sample and convert the rows of the sensors workload
@@ -35,6 +37,9 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Kill engines and cut the power under them, in the middle of commits, and look what is left
     Durability(durability::DurabilityArgs),
+    /// Write the record of durability that is part of embermark, from results of `durability`
+    #[command(hide = true)]
+    DurabilityRecord(record::RecordArgs),
     /// Show a result on one screen, as tables, JSON, CSV, Markdown or Parquet
     Report(report::ReportArgs),
     /// Compare two results of one machine: what became faster or slower
@@ -55,11 +60,12 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(*args),
-        Command::Engines => engines::list(),
+        Command::Engines(args) => engines::list(&args),
         Command::Workloads => workloads::list(),
         Command::Data(args) => data::data(args),
         Command::Verify(args) => verify::verify(args),
         Command::Durability(args) => durability::durability(args),
+        Command::DurabilityRecord(args) => record::record(args),
         Command::Report(args) => report::report(args),
         Command::Compare(args) => compare::compare(args),
         Command::Advise(args) => advise::advise(args),

@@ -10,6 +10,7 @@ use std::process::Stdio;
 
 use common::family::{nothing_is_left_behind, signal};
 use common::{Place, is_here, wait_for};
+use embermark_report::html;
 use embermark_skips::skipped;
 use nix::sys::signal::Signal;
 
@@ -61,6 +62,45 @@ fn a_run_is_gone_on_with_and_repeats_nothing_that_ended() {
         whole.lines().take(2).collect::<Vec<_>>()
     );
     assert!(!place.path("out/work").exists());
+}
+
+#[test]
+fn what_a_run_has_shown_is_told_by_its_page_by_engines_and_by_reports() {
+    if !is_here("lmdb") {
+        return;
+    }
+    let place = Place::new();
+    let words = ["durability", "lmdb", "-d", "process", "--states", "0", "--kills", "2"];
+    let ended = place.embermark(&[&words[..], &["-o", "out"]].concat()).with(0);
+    assert_eq!(place.path("out/report.html").exists(), html::is_built());
+    match html::is_built() {
+        true => {
+            let page = fs::read_to_string(place.path("out/report.html")).unwrap();
+            assert!(page.contains("shown: no violation in 2 kills"));
+        }
+        false => {
+            skipped("page", "this build has none; make build");
+            ended.saying(&["no report.html", "make build"]);
+        }
+    }
+
+    let words = ["run", "sensors", "-e", "lmdb", "-d", "process", "-s", "200", "--runs", "2"];
+    place.embermark(&[&words[..], &["--trials", "1", "-o", "run"]].concat()).with(0);
+    for own in ["out", "out/result.json"] {
+        let engines = place.embermark(&["engines", "--durability", own]).with(0).stdout;
+        assert!(engines.contains("shown: no violation in 2 kills ("), "{engines}");
+        let report = ["report", "run/result.json", "--durability", own];
+        let screen = place.embermark(&report).with(0).stdout;
+        assert!(screen.contains("durability process: shown for lmdb"), "{screen}");
+    }
+    for words in [&["engines"][..], &["report", "run/result.json"]] {
+        let wrong = |own| [words, &["--durability", own]].concat();
+        place.embermark(&wrong("nowhere")).with(2).saying(&["no result at nowhere"]);
+        let run = place.embermark(&wrong("run")).with(2);
+        run.saying(&["is no result of `embermark durability`"]);
+    }
+    let report = place.embermark(&["report", "out/result.json"]).with(2);
+    report.saying(&["one of `embermark durability`"]);
 }
 
 #[test]

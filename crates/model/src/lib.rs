@@ -5,6 +5,7 @@ pub mod cell;
 pub mod choice;
 pub mod configuration;
 pub mod durability;
+pub mod durability_result;
 pub mod explained;
 pub mod fingerprint;
 pub mod memory_limit;

@@ -104,6 +104,9 @@ pub struct EngineAdvice {
     /// The tier that its setting provides, when that is not the one asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effective_durability: Option<Durability>,
+    /// Where it was tried and broke what the tier promises: what was found, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
     /// What it is.
     pub facts: Facts,
     /// By criterion: its figure over that of the best, 1 or more; absent where it was not measured.
@@ -190,6 +193,7 @@ fn table<'a>(
                     engine: name,
                     tier,
                     effective_durability: engine.effective_durability,
+                    broken: None,
                     facts: facts::of(file, groups, engine, tier),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),

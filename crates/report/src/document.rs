@@ -6,7 +6,7 @@ use crate::export::markdown;
 use crate::grid::{self, Annotated, Grid};
 use crate::notes::{self, Section};
 use crate::text::{joined, markdown as escaped};
-use crate::{Options, cost, published, scaling, summary, table};
+use crate::{Options, cost, published, scaling, shown, summary, table};
 
 /// What stands between two blank lines, or more than that of it.
 pub(crate) enum Block {
@@ -71,7 +71,9 @@ pub(crate) fn markdown(blocks: &[Block]) -> String {
 
 /// The whole report of a result.
 pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
-    let comparison = summary::compare(file, options.order);
+    let mut comparison = summary::compare(file, options.order);
+    let durability = shown::of(file, options.durability);
+    shown::mark(&mut comparison, &durability);
     let scaling = scaling::of(file, &comparison, options.explanations);
     let mut blocks: Vec<Block> = notes::face(file).map(Block::Head).into_iter().collect();
     for group in &comparison.groups {
@@ -83,7 +85,7 @@ pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
     let published = published::beside(file, &comparison, options.published);
     let of_scale = scaling::grids(&scaling).into_iter();
     blocks.extend(of_scale.chain(costs).chain(published).map(|one| Block::Table(one, Vec::new())));
-    let sections = notes::sections(file, &comparison, &scaling, options.path);
+    let sections = notes::sections(file, &comparison, &scaling, &durability, options.path);
     blocks.extend(sections.into_iter().map(Block::Section));
     blocks
 }

@@ -40,6 +40,15 @@ pub enum ReportError {
         .0.display(), .1
     )]
     TooNew(PathBuf, u64),
+    /// No result of `embermark durability` at this path.
+    #[error("no result at {}: give the folder of an `embermark durability`, or its result.json", .0.display())]
+    NoDurability(PathBuf),
+    /// Something else than a result of `embermark durability`: what and where.
+    #[error(
+        "{} is no result of `embermark durability` ({}): give its folder, or its result.json; a run \
+         that was cut off has one when `embermark durability --resume` has ended it", .0.display(), .1
+    )]
+    NotDurability(PathBuf, String),
     /// A result, with a field that is missing or not what it should be: where and what.
     #[error(
         "{} is an embermark result with a field that cannot be read ({}): it was changed by hand \

@@ -81,7 +81,7 @@ pub fn render(
     match format {
         Format::Table => Ok(document::terminal(&document::report(file, options), options)),
         Format::Json => json::render(file, options),
-        Format::Csv => csv::render(file),
+        Format::Csv => csv::render(file, options.durability),
         Format::Markdown => {
             let options = Options { intervals: true, ..*options };
             Ok(document::markdown(&document::report(file, &options)))

@@ -38,6 +38,8 @@ pub(crate) const WEAKER: &str = "(weaker)";
 pub(crate) const OWN_SETTINGS: &str = "§";
 /// A configuration whose settings are not the tier's.
 pub(crate) const OWN_DURABILITY: &str = "(own)";
+/// Broke what the tier promises, as `embermark durability` tried it.
+pub(crate) const BROKEN: &str = "†";
 /// Shown and never ranked.
 pub(crate) const REFERENCE: &str = "(ref)";
 /// A server that was given by its URL.

@@ -6,15 +6,20 @@
 
 mod cells;
 mod data;
+mod durability;
 mod gather;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use embermark_model::durability_result::Outcome;
 use embermark_model::result::{EngineFacts, ResultFile};
 
-use crate::ReportError;
 use crate::scaling::Explanations;
+use crate::shown::Record;
+use crate::{ReportError, notes};
+
+use durability::DurabilityData;
 
 pub use data::{Page, PhaseFacts, WorkloadFacts};
 
@@ -44,6 +49,8 @@ pub struct PageOptions<'a> {
     pub engines: BTreeMap<String, EngineFacts>,
     /// What is known of workloads.
     pub workloads: Vec<WorkloadFacts>,
+    /// Runs of `embermark durability` that tell what tiers rest on.
+    pub durability: &'a Record,
 }
 
 /// Whether this build has the page.
@@ -74,6 +81,27 @@ pub fn data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Result<Page
         }
     }
     Ok(gather::gather(sources, options))
+}
+
+/// The page for a run of `embermark durability`. `unpublishable` are the engines whose licences forbid
+/// publishing figures: those that were tried are named on the face of it.
+///
+/// # Errors
+/// When this build has no page.
+pub fn durability_page(run: &Outcome, unpublishable: &[&str]) -> Result<String, ReportError> {
+    let data = durability_data(run, unpublishable);
+    if is_built() { fill(TEMPLATE, &data) } else { Err(ReportError::NoPage) }
+}
+
+/// What that page is given.
+pub fn durability_data(run: &Outcome, unpublishable: &[&str]) -> Page<'static> {
+    let tested = |id: &&&str| run.tested.iter().any(|tested| tested.engine == **id);
+    let secret: Vec<&str> = unpublishable.iter().filter(tested).copied().collect();
+    Page {
+        face: notes::secret(&secret),
+        durability: Some(DurabilityData::of_run(run)),
+        ..gather::gather(&[], PageOptions::default())
+    }
 }
 
 /// The template with the data in it.

@@ -18,6 +18,7 @@ mod notes;
 mod overview;
 pub mod published;
 pub mod scaling;
+pub mod shown;
 pub mod statistics;
 pub mod summary;
 mod table;
@@ -27,7 +28,7 @@ use std::path::Path;
 
 pub use error::ReportError;
 pub use export::{Format, parquet, render};
-pub use load::load;
+pub use load::{load, load_durability};
 pub use overview::{Files, overview};
 
 /// How a report is shown.
@@ -53,6 +54,8 @@ pub struct Options<'a> {
     pub explanations: scaling::Explanations<'a>,
     /// Where the result was read from or written to, to be named in the notes.
     pub path: Option<&'a Path>,
+    /// Runs of `embermark durability` that tell what tiers rest on.
+    pub durability: &'a shown::Record,
 }
 
 /// Which figures of the workloads' sources are shown.
@@ -79,6 +82,7 @@ impl Default for Options<'_> {
             published: Beside::None,
             explanations: &[],
             path: None,
+            durability: Default::default(),
         }
     }
 }

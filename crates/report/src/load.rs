@@ -1,14 +1,15 @@
 //! Reading a result file.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use embermark_model::durability_result::{self, Outcome};
 use embermark_model::result::{ResultFile, SCHEMA};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::ReportError;
+use crate::{ReportError, text};
 
 /// What is looked at before the file is taken for a result.
 #[derive(Deserialize)]
@@ -24,15 +25,15 @@ struct Face {
 /// # Errors
 /// When the file is missing, unreadable, cut off, not JSON, not a result, or of a newer schema.
 pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
-    let bytes = std::fs::read(path).map_err(|source| match source.kind() {
-        ErrorKind::NotFound => ReportError::Missing(path.to_owned()),
-        _ => ReportError::Unreadable(path.to_owned(), source),
-    })?;
+    let bytes = read(path, ReportError::Missing)?;
     if is_journal(&bytes) {
         return Err(ReportError::Journal(path.to_owned()));
     }
     let face: Face = serde_json::from_slice(&bytes).map_err(|error| no_face(path, &error))?;
     let not_a_result = |lacks| ReportError::NotAResult(path.to_owned(), lacks);
+    if face.schema.as_ref().and_then(Value::as_str) == Some(durability_result::SCHEMA) {
+        return Err(not_a_result("it is one of `embermark durability`, which --durability takes"));
+    }
     let schema = face.schema.as_ref().and_then(Value::as_u64).filter(|version| *version > 0);
     let schema = schema.ok_or_else(|| not_a_result("it has no schema number"))?;
     if schema > u64::from(SCHEMA) {
@@ -48,6 +49,30 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
         |error: serde_json::Error| ReportError::Malformed(path.to_owned(), error.to_string());
     let file: ResultFile = serde_json::from_slice(&bytes).map_err(malformed)?;
     Ok(ResultFile { schema: SCHEMA, ..file })
+}
+
+/// Reads the result of an `embermark durability`: the file, or that of the folder at `path`.
+///
+/// # Errors
+/// When it is missing, unreadable, or no such result.
+pub fn load_durability(path: &Path) -> Result<Outcome, ReportError> {
+    let path = if path.is_dir() { path.join("result.json") } else { path.to_owned() };
+    let bytes = read(&path, ReportError::NoDurability)?;
+    let not = |why: String| ReportError::NotDurability(path.clone(), why);
+    let face: Value = serde_json::from_slice(&bytes).map_err(|error| not(error.to_string()))?;
+    match face.get("schema").and_then(Value::as_str) {
+        Some(durability_result::SCHEMA) => {}
+        Some(other) => return Err(not(format!("its schema is {}", text::clipped(other, 60)))),
+        None => return Err(not("it has no such schema".to_owned())),
+    }
+    serde_json::from_value(face).map_err(|error| not(error.to_string()))
+}
+
+fn read(path: &Path, missing: fn(PathBuf) -> ReportError) -> Result<Vec<u8>, ReportError> {
+    std::fs::read(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => missing(path.to_owned()),
+        _ => ReportError::Unreadable(path.to_owned(), source),
+    })
 }
 
 fn no_face(path: &Path, error: &serde_json::Error) -> ReportError {

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::drift::{self, Drift};
 use crate::scaling::{self, Scaling};
+use crate::shown::{self, Told};
 use crate::summary::{self, Comparison, Engine, Group, Measured, Resource, Row, Unit};
 use crate::{format, grid, text};
 
@@ -48,9 +49,14 @@ pub(crate) fn face(file: &ResultFile) -> Option<String> {
 
 /// The same of the engines named.
 pub(crate) fn face_of(engines: &[&str]) -> Option<String> {
+    Some(secret(engines)? + " (--publishable leaves them out)")
+}
+
+/// That figures of the engines named may not be published.
+pub(crate) fn secret(engines: &[&str]) -> Option<String> {
     let named = names(engines.iter().map(|engine| text::plain(engine)));
     let says = "NOT TO BE PUBLISHED: the licence forbids publishing figures of";
-    (!engines.is_empty()).then(|| format!("{says} {named} (--publishable leaves them out)"))
+    (!engines.is_empty()).then(|| format!("{says} {named}"))
 }
 
 /// Every note of a report, in sections.
@@ -58,12 +64,14 @@ pub(crate) fn sections(
     file: &ResultFile,
     comparison: &Comparison<'_>,
     scaling: &Scaling<'_>,
+    durability: &[Told],
     path: Option<&Path>,
 ) -> Vec<Section> {
     filled([
         ("Not ok", failures::notes(file)),
         ("Surprises", scaling::notes(scaling)),
         ("Warnings", warnings(file)),
+        ("Durability", shown::notes(durability)),
         ("How to read it", reading(file, comparison, scaling)),
         ("Measured with", measured_with(file, path)),
     ])
@@ -147,6 +155,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
         notes.push(note(grid::SURPRISE, says));
     }
     notes.extend(tiers(file, comparison));
+    notes.extend(broken(comparison));
     let usage = comparison.groups.iter().flat_map(|group| &group.usage);
     if usage.clone().any(|usage| usage.is_measured()) {
         let says = format!(
@@ -295,6 +304,14 @@ fn tiers(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
         note(mark, format!("{says}: {}", engines.join(", ")))
     };
     said.into_iter().map(line).collect()
+}
+
+/// Which engines broke what a tier promises.
+fn broken(comparison: &Comparison<'_>) -> Option<Note> {
+    let engines = comparison.groups.iter().flat_map(|group| &group.engines);
+    let who = names(engines.filter(|engine| engine.broken).map(Engine::name));
+    let says = "broke what the tier promises, as 'Durability' above has it: its times are of less";
+    (!who.is_empty()).then(|| note(grid::BROKEN, format!("{says}: {who}")))
 }
 
 /// Names without repetition.

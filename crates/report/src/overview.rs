@@ -18,7 +18,8 @@ use embermark_model::result::ResultFile;
 use crate::grid::{self, Grid, Text, Tone};
 use crate::notes::{self, Note};
 use crate::scaling::{self, Scaling};
-use crate::summary::{Group, Protocol};
+use crate::shown::{self, Told};
+use crate::summary::{Comparison, Group, Protocol};
 use crate::{Options, advise, format, summary, table, text};
 use textwrap::core::display_width;
 
@@ -38,7 +39,9 @@ pub struct Files<'a> {
 
 /// The screen of `file`, `options.width` columns wide. It ends with a line break.
 pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> String {
-    let comparison = summary::compare(file, options.order);
+    let mut comparison = summary::compare(file, options.order);
+    let durability = shown::of(file, options.durability);
+    shown::mark(&mut comparison, &durability);
     let scaling = scaling::of(file, &comparison, options.explanations);
     let lines = means::lines(file, &comparison.groups);
     let tiers = text::unique(comparison.groups.iter().map(|group| group.durability));
@@ -52,6 +55,7 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
         out.extend(strengths::block(&comparison, &lines, options));
     }
     out.extend(legend::lines(file, &lines, options));
+    out.extend(rests_on(&comparison, &durability, options.width));
     out.extend(order_turns(&scaling, options.width));
     let shortfalls = shortfalls::notes(file, &comparison, &lines, &scaling);
     if !shortfalls.is_empty() {
@@ -71,6 +75,15 @@ fn order_turns(scaling: &Scaling<'_>, width: usize) -> Option<String> {
         more => format!("; {more} more in the tables"),
     };
     Some(table::wrapped(&format!("order turns: {first}{more}"), width, "", "  ").join("\n"))
+}
+
+/// What each tier rests on, engine by engine.
+fn rests_on(comparison: &Comparison<'_>, all: &[Told], width: usize) -> Option<String> {
+    let tiers = text::unique(comparison.groups.iter().map(|group| group.durability));
+    let lines = tiers.into_iter().filter_map(|tier| shown::in_short(tier, all));
+    let lines: Vec<String> =
+        lines.flat_map(|line| table::wrapped(&line, width, "", "  ")).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// What the figures of a tier are.

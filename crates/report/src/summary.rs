@@ -84,6 +84,8 @@ pub struct Engine<'a> {
     pub own_durability: Option<&'a str>,
     /// The tier that its setting provides, when that is not the group's.
     pub effective_durability: Option<Durability>,
+    /// It was tried, and broke what the group's tier promises.
+    pub broken: bool,
 }
 
 /// One phase in one variant, over all engines of the group.

@@ -50,6 +50,7 @@ fn options() -> PageOptions<'static> {
             about: "room sensors: ingest, point access, analytics".into(),
             phases: vec![PhaseFacts { name: "load".into(), about: "insert every row".into() }],
         }],
+        durability: Default::default(),
     }
 }
 

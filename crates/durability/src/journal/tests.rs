@@ -1,4 +1,7 @@
+use embermark_model::Durability;
+
 use super::*;
+use crate::outcome::Experiment;
 
 fn head() -> Head {
     Head {

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, MemoryLimit, Scale};
 use embermark_report::advise::{self, LicenceClass, Needs, Weight};
+use embermark_report::shown::{self, Record};
 use embermark_report::{Format, compare, load};
 
 use super::output;
@@ -104,7 +105,9 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
     let rows = args.rows.map(rows).transpose()?;
     let limits = memory_limits(&args.memory_limit, None)?;
     measured(&limits, &results)?;
-    let tables = advise::tables(&results.iter().collect::<Vec<_>>(), rows, &limits);
+    let files: Vec<&ResultFile> = results.iter().collect();
+    let mut tables = advise::tables(&files, rows, &limits);
+    shown::mark_advice(&mut tables, &files, &Record::with(Vec::new()));
     if args.criteria {
         let line = |c: &advise::Criterion| format!("{:<10}  {}\n", c.id, c.about);
         let criteria = tables.tables.first().into_iter().flat_map(|table| &table.criteria);

@@ -17,9 +17,10 @@ use embermark_durability::{
 use embermark_engines::{Availability, Engine, Kind, Tier, registry};
 use embermark_harness::{Catalog, Interrupt, JOURNAL, RESULT, cells, interrupt};
 use embermark_model::{Configuration, Durability};
+use embermark_report::shown::found;
 
-use super::output;
-use super::run::{INTERRUPTED, default_out};
+use super::run::{INTERRUPTED, PAGE, default_out};
+use super::{output, page};
 use crate::error::Failure;
 use crate::plan::{columns, configurations, or_else, parsed, try_out};
 
@@ -125,7 +126,15 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
         let path = out.join(name);
         fs::write(&path, content).map_err(Failure::unwritable(&path))?;
     }
-    output::print(&format!("{text}\n  result  {}\n", out.join(RESULT).display()))?;
+    // The trying is done and kept: a page that cannot be made of it is a note and no failure.
+    let page = match page::write_durability(outcome, &out.join(PAGE)) {
+        Ok(()) => format!("  page    {}\n", out.join(PAGE).display()),
+        Err(failure) => {
+            eprintln!("embermark: no {PAGE}: {failure}");
+            String::new()
+        }
+    };
+    output::print(&format!("{text}\n  result  {}\n{page}", out.join(RESULT).display()))?;
     if interrupt.is_set() {
         let out = out.display();
         eprintln!("embermark: interrupted; go on with 'embermark durability --resume {out}'");
@@ -295,7 +304,7 @@ impl Told {
         let clear = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
         match ended {
             Ok(tested) => {
-                let (verdicts, seconds) = (table::verdicts(tested), tested.took_ms as f64 / 1e3);
+                let (verdicts, seconds) = (found(tested), tested.took_ms as f64 / 1e3);
                 eprintln!("{clear}{}: {verdicts} ({seconds:.1} s)", self.what);
             }
             Err((why, _)) => eprintln!("{clear}{}: not tried: {why}", self.what),

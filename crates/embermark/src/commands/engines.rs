@@ -1,18 +1,40 @@
 //! `embermark engines`.
 
 use std::cmp::Ordering;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use comfy_table::{Table, TableStyle};
 use embermark_engines::registry::ENGINES;
 use embermark_engines::{Availability, Engine, Tier};
 use embermark_model::Durability;
+use embermark_report::load_durability;
+use embermark_report::shown::{Record, Standing};
 
 use super::output;
 use crate::error::Failure;
 
+/// The arguments of `embermark engines`.
+#[derive(Args)]
+pub struct EnginesArgs {
+    /// Results of `embermark durability` on this machine, each its folder or its file: what they show
+    /// wins over what embermark knows itself. Once for each
+    #[arg(long, value_name = "FILE")]
+    durability: Vec<PathBuf>,
+}
+
+/// What the words in the columns of the tiers mean.
+const KEY: &str = "\
+none: a commit may be lost when the process dies · process: survives that · power: survives a power cut
+shown: tried by 'embermark durability' with this version, and no violation found · broken: one was
+manual: by the engine's manual alone · in brackets: the effective durability, where it is another
+";
+
 /// Lists every engine of this build.
-pub fn list() -> Result<ExitCode, Failure> {
+pub fn list(args: &EnginesArgs) -> Result<ExitCode, Failure> {
+    let own = args.durability.iter().map(|path| load_durability(path));
+    let record = Record::with(own.collect::<Result<_, _>>().map_err(Failure::usage)?);
     let mut table = Table::new();
     table.load_style(TableStyle::new());
     table.set_header(["engine", "kind", "data model", "version", "none", "process", "power"]);
@@ -20,38 +42,52 @@ pub fn list() -> Result<ExitCode, Failure> {
     for engine in ENGINES {
         let info = engine.info();
         let version = match engine.availability() {
-            Availability::Ready { version } => version,
+            Availability::Ready { version } => Some(version),
             Availability::Missing { why, remedy } => {
                 notes.push(format!("{}: {why}; {remedy}", info.id));
-                "missing".to_owned()
+                None
             }
         };
         for (name, path) in engine.programs() {
             notes.push(format!("{}, program {name}: {}", info.id, path.display()));
         }
+        let shown = version.clone().unwrap_or_else(|| "missing".to_owned());
         let mut row =
-            vec![info.id.to_owned(), info.kind.to_string(), info.family.to_string(), version];
-        row.extend(Durability::ALL.map(|durability| tier(*engine, durability, &mut notes)));
+            vec![info.id.to_owned(), info.kind.to_string(), info.family.to_string(), shown];
+        row.extend(Durability::ALL.map(|durability| {
+            let standing =
+                |effective| record.standing(info.id, version.as_deref()?, durability, effective);
+            tier(*engine, durability, standing, &mut notes)
+        }));
         table.add_row(row);
     }
     let mut text = table.trim_fmt();
-    text.push_str("\n\nnone: a commit may be lost when the process dies · process: survives that · power: survives a power cut\nin brackets: the effective durability, where it is another\n");
+    text.push_str("\n\n");
+    text.push_str(KEY);
     for note in notes {
         text.push_str(&format!("{note}\n"));
     }
     output::print(&text)
 }
 
-/// Whether the tier is offered, and the effective durability where that is another; the setting
-/// goes to the notes.
-fn tier(engine: &dyn Engine, durability: Durability, notes: &mut Vec<String>) -> String {
+/// What the tier rests on, if it is offered, and the effective durability where that is another. The
+/// setting, and what was tried, go to the notes.
+fn tier(
+    engine: &dyn Engine,
+    durability: Durability,
+    standing: impl Fn(Durability) -> Option<Standing>,
+    notes: &mut Vec<String>,
+) -> String {
     let id = engine.info().id;
     match engine.tier(durability) {
         Tier::Offered { effective_durability: effective, setting, .. } => {
-            notes.push(format!("{id}, {durability}: {setting}"));
+            let standing = standing(effective);
+            let words = standing.as_ref().map(|standing| format!("; {}", standing.words()));
+            notes.push(format!("{id}, {durability}: {setting}{}", words.unwrap_or_default()));
+            let word = standing.as_ref().map_or("yes", Standing::word);
             match effective.cmp(&durability) {
-                Ordering::Equal => "yes".to_owned(),
-                Ordering::Greater => format!("yes ({effective})"),
+                Ordering::Equal => word.to_owned(),
+                Ordering::Greater => format!("{word} ({effective})"),
                 Ordering::Less => format!("no ({effective})"),
             }
         }

@@ -7,6 +7,7 @@ pub mod durability;
 pub mod engines;
 mod output;
 mod page;
+pub mod record;
 pub mod report;
 pub mod run;
 pub mod verify;

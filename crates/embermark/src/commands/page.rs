@@ -4,31 +4,44 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_engines::registry::ENGINES;
+use embermark_model::durability_result::Outcome;
 use embermark_model::result::{EngineFacts, ResultFile};
 use embermark_report::ReportError;
 use embermark_report::html::{self, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_workloads::{WORKLOADS, Workload};
 
+use super::report::Known;
 use crate::error::Failure;
 
 /// Writes the page of one or several results to `file`.
 ///
 /// # Errors
 /// When this build has no page, two results are of the same run, or the file cannot be written.
-pub fn write(results: &[(&Path, &ResultFile)], file: &Path) -> Result<(), Failure> {
+pub fn write(results: &[(&Path, &ResultFile)], file: &Path, known: &Known) -> Result<(), Failure> {
     let sources: Vec<Source<'_>> =
         results.iter().map(|(path, result)| Source { path, result }).collect();
-    let known = super::report::Known::new();
     let options = PageOptions {
         order: &known.order,
         explanations: &known.explanations,
         engines: engines(),
         workloads: WORKLOADS.iter().map(|workload| facts(*workload)).collect(),
+        durability: &known.durability,
     };
     let page = html::page(&sources, options).map_err(|error| match error {
         ReportError::SameRun { .. } => Failure::usage(error),
         _ => Failure::runtime(error),
     })?;
+    std::fs::write(file, page).map_err(Failure::unwritable(file))
+}
+
+/// Writes the page of a run of `embermark durability` to `file`.
+///
+/// # Errors
+/// When this build has no page, or the file cannot be written.
+pub fn write_durability(run: &Outcome, file: &Path) -> Result<(), Failure> {
+    let engines = ENGINES.iter().filter(|engine| engine.forbids_publishing());
+    let unpublishable: Vec<&str> = engines.map(|engine| engine.info().id).collect();
+    let page = html::durability_page(run, &unpublishable).map_err(Failure::runtime)?;
     std::fs::write(file, page).map_err(Failure::unwritable(file))
 }
 

@@ -8,11 +8,16 @@ use std::process::ExitCode;
 use clap::Args;
 use embermark_engines::registry::ENGINES;
 use embermark_model::Explained;
+use embermark_model::durability_result::Outcome;
 use embermark_model::result::ResultFile;
 use embermark_report::cost::score::Weights;
-use embermark_report::{Beside, Files, Format, Options, load, overview, parquet, render};
+use embermark_report::shown::Record;
+use embermark_report::{
+    Beside, Files, Format, Options, load, load_durability, overview, parquet, render,
+};
 use embermark_workloads::WORKLOADS;
 
+use super::record::may_be_published;
 use super::{output, page, run};
 use crate::error::Failure;
 
@@ -27,6 +32,11 @@ pub struct ReportArgs {
     /// --format; Parquet needs one
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    /// Results of `embermark durability` on this machine, each its folder or its file: what they show
+    /// wins over what embermark knows itself. Once for each
+    #[arg(long, value_name = "FILE")]
+    durability: Vec<PathBuf>,
 
     #[command(flatten)]
     show: ShowArgs,
@@ -86,10 +96,11 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     let results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
     let results: Vec<ResultFile> =
         results.into_iter().map(|result| args.show.allowed(result)).collect();
+    let known = Known::with(args.show.own(&args.durability)?);
     if let Some(page) = page {
         let named: Vec<(&Path, &ResultFile)> =
             args.results.iter().map(PathBuf::as_path).zip(&results).collect();
-        page::write(&named, page)?;
+        page::write(&named, page, &known)?;
         return Ok(ExitCode::SUCCESS);
     }
     // One result is required, and several have been refused.
@@ -100,14 +111,14 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
         let beside = |name: &str| path.parent().map(|dir| dir.join(name)).filter(|p| p.exists());
         let (page, tables) = (beside(run::PAGE), beside(run::TABLES));
         let files = Files { page: page.as_deref(), tables: tables.as_deref() };
-        return args.show.print(result, format, path, &files);
+        return args.show.print(&known, result, format, path, &files);
     };
     let format = format.unwrap_or(Format::Table);
     let mut file = File::create(&out).map_err(Failure::unwritable(&out))?;
     if format == Format::Parquet {
-        parquet(result, file).map_err(Failure::unwritable(&out))?;
+        parquet(result, &known.durability, file).map_err(Failure::unwritable(&out))?;
     } else {
-        let text = args.show.text(result, format, path, output::width())?;
+        let text = args.show.text(&known, result, format, path, output::width())?;
         file.write_all(text.as_bytes()).map_err(Failure::unwritable(&out))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -119,14 +130,20 @@ pub struct Known {
     pub order: Vec<&'static str>,
     /// What adapters say of costs of their engines that stand out, by id.
     pub explanations: Vec<(&'static str, &'static [Explained])>,
+    /// What was shown of their durability.
+    pub durability: Record,
 }
 
 impl Known {
-    /// All of it.
-    pub fn new() -> Self {
+    /// All of it, with what runs of `embermark durability` of the reader's own have shown.
+    pub fn with(own: Vec<Outcome>) -> Self {
         let phases = WORKLOADS.iter().flat_map(|workload| workload.info().phases);
         let explained = ENGINES.iter().map(|engine| (engine.info().id, engine.explained()));
-        Self { order: phases.map(|phase| phase.name).collect(), explanations: explained.collect() }
+        Self {
+            order: phases.map(|phase| phase.name).collect(),
+            explanations: explained.collect(),
+            durability: Record::with(own),
+        }
     }
 }
 
@@ -143,17 +160,28 @@ impl ShowArgs {
         Ok(format.or((self.tables || detail).then_some(Format::Table)))
     }
 
+    /// What these runs of `embermark durability` hold, as it may be shown.
+    fn own(&self, paths: &[PathBuf]) -> Result<Vec<Outcome>, Failure> {
+        let own = paths.iter().map(|path| load_durability(path)).collect::<Result<_, _>>();
+        let own: Vec<Outcome> = own.map_err(Failure::usage)?;
+        Ok(if self.publishable {
+            own.into_iter().map(|run| run.only(may_be_published)).collect()
+        } else {
+            own
+        })
+    }
+
     /// Prints the result on standard output.
     pub fn print(
         &self,
+        known: &Known,
         result: &ResultFile,
         format: Option<Format>,
         path: &Path,
         files: &Files<'_>,
     ) -> Result<ExitCode, Failure> {
-        let known = Known::new();
         let options =
-            Options { colour: output::colour(), ..self.options(&known, path, output::width()) };
+            Options { colour: output::colour(), ..self.options(known, path, output::width()) };
         output::print(&match format {
             Some(format) => render(result, format, &options).map_err(Failure::usage)?,
             None => overview(result, &options, files),
@@ -168,13 +196,13 @@ impl ShowArgs {
     /// The result in a form that is no screen, without colours.
     pub fn text(
         &self,
+        known: &Known,
         result: &ResultFile,
         format: Format,
         path: &Path,
         width: usize,
     ) -> Result<String, Failure> {
-        let known = Known::new();
-        render(result, format, &self.options(&known, path, width)).map_err(Failure::usage)
+        render(result, format, &self.options(known, path, width)).map_err(Failure::usage)
     }
 
     fn options<'a>(&self, known: &'a Known, path: &'a Path, width: usize) -> Options<'a> {
@@ -189,6 +217,7 @@ impl ShowArgs {
             explain: self.explain,
             published: if self.published { Beside::All } else { Beside::Measured },
             path: Some(path),
+            durability: &known.durability,
         }
     }
 }

@@ -11,7 +11,7 @@ use embermark_model::result::ResultFile;
 use embermark_report::{Files, Format};
 
 use super::page;
-use super::report::ShowArgs;
+use super::report::{Known, ShowArgs};
 use crate::error::Failure;
 use crate::plan::{PlanArgs, try_out};
 
@@ -122,20 +122,22 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
             None
         }
     };
-    let page = made(PAGE, page::write(&[(&path, &result)], &out.join(PAGE)));
-    let tables = made(TABLES, write_tables(&args.show, &result, &path, &out.join(TABLES)));
+    let known = Known::with(Vec::new());
+    let page = made(PAGE, page::write(&[(&path, &result)], &out.join(PAGE), &known));
+    let tables = made(TABLES, write_tables(&args.show, &known, &result, &path, &out.join(TABLES)));
     let files = Files { page: page.as_deref(), tables: tables.as_deref() };
-    args.show.print(&result, format, &path, &files)?;
+    args.show.print(&known, &result, format, &path, &files)?;
     Ok(status)
 }
 
 fn write_tables(
     show: &ShowArgs,
+    known: &Known,
     result: &ResultFile,
     path: &Path,
     file: &Path,
 ) -> Result<(), Failure> {
-    let text = show.text(result, Format::Table, path, TABLES_WIDTH)?;
+    let text = show.text(known, result, Format::Table, path, TABLES_WIDTH)?;
     fs::write(file, text).map_err(Failure::unwritable(file))
 }
 

@@ -8,9 +8,6 @@
 #error "Berkeley DB 5 or later is needed"
 #endif
 
-/* A new table's, on every file system; the library would take that one's block size. */
-#define PAGE 4096
-
 /* Outside of the library's own codes (-30800 to -30999) and of errno (positive). */
 #define ABSENT (-1)
 #define TOO_SMALL (-2)
@@ -140,15 +137,16 @@ int ember_begin(DB_ENV *env, DB_TXN **out, int bulk)
 int ember_commit(DB_TXN *txn) { return txn->commit(txn, 0); }
 int ember_abort(DB_TXN *txn) { return txn->abort(txn); }
 
-/* With duplicates a key may have many values: those of a secondary index, the primary's keys. */
-int ember_open(DB **out, DB_ENV *env, const char *file, int duplicates)
+/* With duplicates a key may have many values: those of a secondary index, the primary's keys. A table
+ * that is there keeps its page size. */
+int ember_open(DB **out, DB_ENV *env, const char *file, u_int32_t page, int duplicates)
 {
 	DB *db;
 	int rc = db_create(&db, env, 0);
 	if (rc != 0)
 		return rc;
 	if ((rc = db->set_flags(db, duplicates ? DB_DUPSORT : 0)) == 0 &&
-	    (rc = db->set_pagesize(db, PAGE)) == 0)
+	    (rc = db->set_pagesize(db, page)) == 0)
 		rc = db->open(db, NULL, file, NULL, DB_BTREE, DB_CREATE | auto_commit(env), 0);
 	if (rc != 0)
 		(void)db->close(db, DB_NOSYNC);

@@ -4,6 +4,7 @@ mod check;
 mod cursor;
 mod ffi;
 mod multiple;
+mod page;
 mod raw;
 mod tree;
 
@@ -29,7 +30,8 @@ pub(super) fn availability() -> Availability {
 /// Opens or makes a database.
 pub(super) fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     configure(options)?;
-    let env = Rc::new(Env::open(&options.dir, options.memory, set)?);
+    let page = page::size(&options.dir, options.durability);
+    let env = Rc::new(Env::open(&options.dir, options.memory, page, set)?);
     let (settings, buffers) = (env.settings()?, (Vec::new(), Multiple::new()));
     let store = Trees { tables: Vec::new(), env, buffers, crashes: false };
     Ok(Opened::embedded(store, ffi::version(), settings))

@@ -16,6 +16,7 @@ mod tier;
 use std::rc::Rc;
 
 use embermark_model::Durability;
+use embermark_model::explained::{Explained, StandsOut};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -33,6 +34,23 @@ const NAME: &str = "sqlite";
 
 /// The database's file in its directory.
 const FILE: &str = "embermark.sqlite";
+
+/// What its section in `docs/engines.md` says.
+const EXPLAINED: &[Explained] = &[Explained {
+    how: StandsOut::Lag,
+    phases: &[
+        "avg_sensor",
+        "hot_sensors",
+        "anomalies",
+        "daily_summary",
+        "outages",
+        "topk_sensors",
+        "compare_two",
+        "full_profile",
+    ],
+    why: "a row store beside a column store: a query interprets one whole row after the other",
+    section: "docs/engines.md#sqlite",
+}];
 
 /// The engine.
 pub(crate) struct Sqlite;
@@ -58,6 +76,10 @@ impl Engine for Sqlite {
 
     fn settings(&self) -> Settings {
         SETTINGS
+    }
+
+    fn explained(&self) -> &'static [Explained] {
+        EXPLAINED
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {

@@ -42,7 +42,7 @@ pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     // Of what is said twice the last counts.
     options.settings.iter().for_each(|(name, value)| config.extend([",", name, "=", value]));
     let leaf = leaf_page(options.memory);
-    let connection = Connection::open(&options.dir, &config, leaf)?;
+    let connection = Connection::open(&options.dir, &config, leaf, options.durability)?;
     let trees = Trees::new(&connection, options.durability != Durability::None)?;
     let created = settings::created_with(&options.dir)?;
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));

@@ -103,11 +103,11 @@ export function rowsTick(rows: number): string {
   return rows >= 1e3 ? `${rows / 1e3}k` : String(rows);
 }
 
-/** A scale by powers of ten, with ticks at 1, and at 2 and 5 too where the values span little. */
-export function log(label: string, tickFormat: (value: number) => string, values: number[]): Plot.ScaleOptions {
+/** A scale by powers of ten, with ticks at 1, and at 2 and 5 too where the values span no more than `dense` times the least. */
+export function log(label: string, tickFormat: (value: number) => string, values: number[], dense = 300): Plot.ScaleOptions {
   const least = Math.min(...values);
   const most = Math.max(...values);
-  const steps = most / least > 300 ? [1] : [1, 2, 5];
+  const steps = most / least > dense ? [1] : [1, 2, 5];
   const ticks: number[] = [];
   for (let power = 10 ** Math.floor(Math.log10(least)); power <= most; power *= 10) {
     ticks.push(...steps.map((step) => step * power).filter((tick) => tick >= least && tick <= most));

@@ -4,6 +4,7 @@ import { advise, differing, type MustHaves, place } from "./advice";
 import type { Advisable, AdviceTable, LicenceClass, Page, Tier } from "./data";
 import { h, unique } from "./dom";
 import { bytes, significant } from "./format";
+import { BROKEN } from "./status";
 
 const MOST = 10;
 const TIERS: Record<Tier, string> = {
@@ -159,8 +160,9 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
       const peak = facts.peak_bytes === null ? "" : `, ${bytes(facts.peak_bytes)} of memory at most`;
       const within = interval ? ` (${significant(interval[0])} to ${significant(interval[1])})` : "";
       const open = uncertain.map(({ facts }) => facts.name).join(", ");
-      return h("li", {}, h("b", {}, facts.name), h("span", { class: "score" }, ` ${significant(score)}x${within}`),
+      return h("li", {}, h("b", {}, facts.name + (engine.broken ? BROKEN : "")), h("span", { class: "score" }, ` ${significant(score)}x${within}`),
         h("p", {}, reasons.join("; ")),
+        engine.broken && h("p", { class: "broken" }, engine.broken),
         open && h("p", { class: "hint" }, `not certainly before ${open}`),
         h("p", { class: "hint" }, `${facts.configuration ? `${facts.configuration}, durability as its author says; ` : ""}${facts.kind}, ${facts.data_model}, ${facts.licence}${peak}${facts.publishable ? "" : "; NOT TO BE PUBLISHED"}`));
     })));

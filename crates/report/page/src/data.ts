@@ -27,6 +27,45 @@ export interface Page {
   published: Table[];
   costs: Table[];
   advice: Advisable[];
+  /** What was tried of durability; absent where no tier of what is shown promises anything. */
+  durability?: Durability;
+}
+
+export type Experiment = "kill" | "power-cut";
+
+/** `crates/report/src/html/durability.rs`. */
+export interface Durability {
+  /** How a try can end, in the order in which it is told. */
+  verdicts: { id: string; name: string; is_violation: boolean }[];
+  /** What each tier of each engine rests on; `shown` where it was tried. */
+  standings: { engine: string; version: string; tier: Tier; says: string; shown?: { kills: { violations: number }; states: { violations: number } } }[];
+  tested: Tested[];
+  notes: Note[];
+}
+
+/** One experiment with one engine in one tier. */
+export interface Tested {
+  engine: string;
+  version: string;
+  tier: Tier;
+  effective_durability?: Tier;
+  experiment: Experiment;
+  /** Of which run, where there are several. */
+  run?: number;
+  file_system?: string;
+  /** Whether the tier promises to survive it. */
+  promised: boolean;
+  tried: number;
+  violations: number;
+  /** By id. */
+  verdicts: Record<string, number>;
+  found: string;
+  /** Acknowledged commits that were gone; `everything`: at worst there was no other. */
+  loss?: { median_commits: number; worst_commits: number; median_ms: number; worst_ms: number; everything?: boolean };
+  open_ns?: number;
+  clean_open_ns?: number;
+  commit?: { commits: number; bytes: number; flushes: number };
+  examples?: { verdict: string; of: string; acknowledged: number; last?: number; message?: string; kept?: string }[];
 }
 
 export interface Result {
@@ -76,6 +115,10 @@ export interface Cell {
   reason: string | null;
   effective_durability: Tier | null;
   ranked: boolean;
+  /** What its tier rests on, in words; absent where the tier promises nothing. */
+  durability?: string;
+  /** It was tried, and broke what its tier promises. */
+  broken?: boolean;
   /** A server that was given by its URL. */
   by_url?: boolean;
   /** Of a configuration: the engine and the settings. */
@@ -290,6 +333,8 @@ export interface AdviceEngine {
   tier: Tier;
   /** The tier that its setting provides, when that is not the one asked for. */
   effective_durability?: Tier;
+  /** Where it was tried and broke what the tier promises: what was found. */
+  broken?: string;
   facts: {
     name: string;
     kind: Kind;

@@ -147,6 +147,7 @@ function engine(cell: Cell): Node[] {
   if (cell.configuration) rows.push(["configuration", `${cell.configuration}: durability as its author says`]);
   if (cell.own_durability) rows.push(["not ranked", `it has ${cell.own_durability}`]);
   if (cell.effective_durability) rows.push(["effective durability", `${cell.effective_durability}, where ${cell.tier} was asked`]);
+  if (cell.durability) rows.push([`durability ${cell.tier}`, cell.durability]);
   if (cell.by_url) rows.push(["given by its URL", "its settings and its machine are its own: not ranked"]);
   rows.push(["cell ended", word(cell.status) + (cell.reason ? `: ${cell.reason}` : "")]);
   rows.push(...Object.entries(cell.settings));

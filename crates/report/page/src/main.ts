@@ -3,9 +3,10 @@
 import { charts } from "./charts";
 import { choose } from "./choose";
 import { costs } from "./costs";
-import { read } from "./data";
+import { type Page, read } from "./data";
 import { open } from "./details";
 import { byId, h } from "./dom";
+import { durability } from "./durability";
 import { filters } from "./filters";
 import { legend, map } from "./map";
 import { method } from "./method";
@@ -19,15 +20,38 @@ function show(id: string): void {
 
 function main(): void {
   const page = read(document);
+  byId("tool").textContent = `Made by embermark ${page.tool}. This file holds everything it shows and asks nothing of any network.`;
+  const face = byId("face");
+  face.hidden = page.face === null;
+  face.textContent = page.face;
+  if (page.durability) {
+    durability(byId("durability-body"), page.durability);
+    show("durability");
+  }
+  if (page.results.length === 0) alone(page);
+  else measured(page);
+}
+
+/** A page of what was tried of durability and nothing else. */
+function alone(page: Page): void {
+  for (const section of document.querySelectorAll<HTMLElement>("main > section")) section.hidden = section.id !== "durability";
+  for (const link of document.querySelectorAll<HTMLElement>("nav a")) link.hidden = true;
+  const skip = document.querySelector(".skip");
+  skip?.setAttribute("href", "#durability");
+  if (skip) skip.textContent = "To the findings";
+  document.title = "embermark durability";
+  document.querySelector("h1")?.replaceChildren("embermark durability");
+  const [first] = page.durability?.notes ?? [];
+  byId("about").textContent = first ? `${first.about} · ${first.says}` : "";
+}
+
+/** A page of results. */
+function measured(page: Page): void {
   const state = initial(page);
   const first = page.results[0];
   byId("about").textContent = page.results.length === 1
     ? [first?.started, first?.machine].filter(Boolean).join(" · ")
     : page.results.map((result) => `${result.label}: ${result.machine || result.started}`).join(" | ");
-  byId("tool").textContent = `Made by embermark ${page.tool}. This file holds everything it shows and asks nothing of any network.`;
-  const face = byId("face");
-  face.hidden = page.face === null;
-  face.textContent = page.face;
 
   const unlike = byId("unlike");
   unlike.hidden = page.unlike.length === 0;

@@ -5,7 +5,7 @@ import { h } from "./dom";
 import { type Box, build, extentOf, type MapRow, type MapTable, STEPS, step, timeOf } from "./fitness";
 import { count, duration, ratio } from "./format";
 import type { State } from "./state";
-import { engineMarks, isFailure, MARKS, marks, NOT_SIGNIFICANT, word } from "./status";
+import { BROKEN, engineMarks, isFailure, MARKS, marks, NOT_SIGNIFICANT, tierMark, word } from "./status";
 
 /** Draws the map; `open` is called with the box that was chosen. */
 export function map(tables: HTMLElement, shown: HTMLElement, state: State, open: (box: Box) => void): void {
@@ -27,7 +27,8 @@ export function map(tables: HTMLElement, shown: HTMLElement, state: State, open:
 export function legend(page: Page): HTMLElement {
   const occurring = new Set(page.entries.map(marks).join(""));
   for (const cell of page.cells) {
-    occurring.add(engineMarks(cell).trim());
+    occurring.add(tierMark(cell).trim());
+    if (cell.broken) occurring.add(BROKEN);
     if (cell.unpublishable) occurring.add("‡");
   }
   if (page.entries.some((entry) => entry.figure?.interval_ns)) occurring.add(NOT_SIGNIFICANT.trim());

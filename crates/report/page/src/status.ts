@@ -21,6 +21,11 @@ export const isFailure = (status: Status | null): boolean =>
 
 /** After an engine's name. */
 export function engineMarks(cell: Cell): string {
+  return (cell.broken ? BROKEN : "") + tierMark(cell);
+}
+
+/** What its setting keeps, or who it is. */
+export function tierMark(cell: Cell): string {
   const order = ["none", "process", "power"];
   if (cell.by_url) return BY_URL;
   if (cell.own_durability) return `${OWN_SETTINGS} (own)`;
@@ -42,6 +47,9 @@ const SURPRISE = "?";
 
 /** After the name of a configuration. */
 const OWN_SETTINGS = "§";
+
+/** After the name of an engine that broke what the tier promises. */
+export const BROKEN = "†";
 
 /** After the name of a server that was given by its URL. */
 export const BY_URL = " (by URL)";
@@ -69,6 +77,7 @@ export const MARKS: [string, string][] = [
   ["?", "a surprise: more than ten times the time for a row over a decade of rows, or more than twenty times that of the next engine of its family"],
   ["<", "did not keep up: lost samples, missed reads, or was below the target rate: not ranked"],
   ["+", "effective durability above the tier asked for"],
+  ["†", "broke what the tier promises, as embermark durability tried it: see Durability"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
   ["§", "an engine with settings of its own: durability as its author says"],
   ["§ (own)", "a configuration that has not the tier's settings: durability as its author says, so not ranked"],

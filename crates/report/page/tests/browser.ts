@@ -17,6 +17,9 @@ export const skip = browser ? false : "no chromium here: `scripts/deps.sh browse
 /** What the program writes for its golden result: `crates/report/tests/html.rs` keeps it current. */
 export const golden = (): Page => JSON.parse(readFileSync("tests/fixtures/page.json", "utf8")) as Page;
 
+/** What the program writes for a run of `embermark durability`: `crates/report/tests/durability.rs` keeps it current. */
+export const tried = (): Page => JSON.parse(readFileSync("tests/fixtures/durability.json", "utf8")) as Page;
+
 /** A table as the advice gives it. */
 export const advice = (): AdviceTable => JSON.parse(readFileSync("tests/fixtures/advice.json", "utf8")) as AdviceTable;
 

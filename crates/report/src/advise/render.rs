@@ -10,7 +10,7 @@ use super::{
 };
 use crate::document::{self, Block};
 use crate::notes::{self, note};
-use crate::{Options, format, text};
+use crate::{Options, format, grid, text};
 
 /// A ratio from which on it is said that an engine is worse at something, and up to which it is
 /// said to be as good as the best.
@@ -250,25 +250,27 @@ fn ranked_line(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -
     let interval =
         place.interval.map(|ends| format!(" ({})", format::between(ends, format::ratio)));
     let interval = interval.unwrap_or_else(|| " (no interval: fewer than 3 trials)".into());
-    let head =
-        format!("{at}. {} {}{interval}", text::plain(&place.engine), format::ratio(place.score));
+    let entry = table
+        .engines
+        .iter()
+        .find(|entry| entry.engine == place.engine && entry.tier == advice.needs.tier);
+    let broken = entry.and_then(|entry| entry.broken.clone());
+    let mark = if broken.is_some() { grid::BROKEN } else { "" };
+    let name = text::plain(&place.engine) + mark;
+    let head = format!("{at}. {name} {}{interval}", format::ratio(place.score));
     let shown = |ratios: &[(String, f64)]| {
         let each = ratios.iter().map(|(name, ratio)| format!("{name} {}", format::ratio(*ratio)));
         text::joined(each, ", ")
     };
     let (good, bad): (Vec<_>, Vec<_>) =
         place.ratios.iter().cloned().partition(|(_, ratio)| *ratio < NEAR);
-    let mut says = Vec::new();
+    let mut says: Vec<String> = broken.into_iter().collect();
     if !good.is_empty() {
         says.push(format!("at or near the best in {}", shown(&good)));
     }
     if !bad.is_empty() {
         says.push(format!("pays in {}", shown(&bad)));
     }
-    let entry = table
-        .engines
-        .iter()
-        .find(|entry| entry.engine == place.engine && entry.tier == advice.needs.tier);
     if let Some(entry) = entry {
         let unweighted = |id: &str| !place.ratios.iter().any(|(name, _)| name == id);
         let others = entry.ratios.iter().filter(|(id, _)| unweighted(id));

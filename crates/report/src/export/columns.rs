@@ -8,6 +8,7 @@ use embermark_model::result::{
 
 use super::lines::Line;
 use super::statistics::Statistic;
+use crate::shown::{self, Record, Told};
 use crate::text::{self, plain};
 
 /// A column, and how it gets its value from a line.
@@ -66,13 +67,14 @@ const LATENCY: [(&str, Figure<Latency>); 8] = [
 ];
 
 /// Every column for a result.
-pub(super) fn of(file: &ResultFile) -> Vec<Column> {
+pub(super) fn of(file: &ResultFile, durability: &Record) -> Vec<Column> {
     let mut columns = identity();
     columns.extend(statistics());
     columns.extend(shared());
     columns.extend(measured());
     columns.extend(observed(file));
     columns.extend(super::explained::columns());
+    columns.push(durability_shown(shown::of(file, durability)));
     columns
 }
 
@@ -142,6 +144,15 @@ fn statistics() -> Vec<Column> {
         }),
         word("shortfall", |line| line.statistic?.shortfall.clone()),
     ]
+}
+
+/// What the tier of the line's engine rests on, in words.
+fn durability_shown(all: Vec<Told>) -> Column {
+    word("durability_shown", move |line| {
+        let id = &line.cell.id;
+        let is = |told: &&Told| told.engine == id.engine && told.tier == id.durability;
+        Some(all.iter().find(is)?.says.clone())
+    })
 }
 
 /// Clients and schedules of a run. Latencies are of its phase, over the counted runs.

@@ -5,14 +5,15 @@ use embermark_model::result::ResultFile;
 
 use super::columns::{self, Get};
 use super::{lines, statistics};
+use crate::shown::Record;
 use crate::{ReportError, summary};
 
 /// # Errors
 /// When the CSV writer fails, which it does not on memory.
-pub(super) fn render(file: &ResultFile) -> Result<String, ReportError> {
+pub(super) fn render(file: &ResultFile, durability: &Record) -> Result<String, ReportError> {
     let comparison = summary::compare(file, &[]);
     let statistics = statistics::of(&comparison);
-    let columns = columns::of(file);
+    let columns = columns::of(file, durability);
     let header = columns.iter().map(|column| column.name.clone()).collect();
     let lines = lines::of(file, &statistics);
     let record = |line: &lines::Line<'_>| {

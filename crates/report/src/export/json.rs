@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::statistics::{self, Statistic};
 use crate::scaling::{self, Scaling};
+use crate::shown::{self, Told};
 use crate::{Options, ReportError, summary};
 
 /// The result, and what is computed from it: readers of results ignore the latter.
@@ -14,6 +15,7 @@ struct Both<'a> {
     file: &'a ResultFile,
     statistics: Vec<Statistic<'a>>,
     scaling: Scaling<'a>,
+    durability_shown: Vec<Told>,
 }
 
 /// # Errors
@@ -21,6 +23,8 @@ struct Both<'a> {
 pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> Result<String, ReportError> {
     let comparison = summary::compare(file, &[]);
     let scaling = scaling::of(file, &comparison, options.explanations);
-    let both = Both { file, statistics: statistics::of(&comparison), scaling };
+    let statistics = statistics::of(&comparison);
+    let durability_shown = shown::of(file, options.durability);
+    let both = Both { file, statistics, scaling, durability_shown };
     Ok(serde_json::to_string_pretty(&both)? + "\n")
 }

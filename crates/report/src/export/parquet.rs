@@ -14,14 +14,20 @@ use parquet::schema::types::{Type, TypePtr};
 use super::columns::{self, Column, Get};
 use super::lines::{self, Line};
 use super::statistics;
+use crate::shown::Record;
 use crate::{ReportError, summary};
 
 /// Writes every run of a result as Parquet, compressed by Snappy: the columns of the CSV, as texts,
 /// booleans, whole numbers of 64 bits (INT64) and DOUBLE, NULL where something was not measured.
+/// `durability` tells what tiers rest on.
 ///
 /// # Errors
 /// When `file` cannot be written.
-pub fn parquet<W: Write + Send>(result: &ResultFile, file: W) -> Result<(), ReportError> {
+pub fn parquet<W: Write + Send>(
+    result: &ResultFile,
+    durability: &Record,
+    file: W,
+) -> Result<(), ReportError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("embermark ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -30,7 +36,7 @@ pub fn parquet<W: Write + Send>(result: &ResultFile, file: W) -> Result<(), Repo
     let statistics = statistics::of(&comparison);
     let mut rows = lines::of(result, &statistics);
     rows.retain(|line| line.run.is_some());
-    let columns = columns::of(result);
+    let columns = columns::of(result, durability);
     let fields = columns.iter().map(field).collect::<Result<Vec<TypePtr>, ParquetError>>()?;
     let schema = Type::group_type_builder("runs").with_fields(fields).build()?;
     let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;

@@ -3,7 +3,7 @@
 use embermark_model::Status;
 use embermark_model::result::{Floor, ResultFile};
 
-use super::{OWN_DURABILITY, OWN_SETTINGS, REFERENCE, STRONGER, WEAKER};
+use super::{BROKEN, OWN_DURABILITY, OWN_SETTINGS, REFERENCE, STRONGER, WEAKER};
 use crate::summary::{Engine, Entry, Group};
 use crate::{format, text};
 
@@ -79,7 +79,8 @@ pub(crate) fn absence(group: &Group<'_>, engine: usize) -> Option<Status> {
 
 /// An engine's name with what is to be known of it in the group.
 pub(crate) fn engine_heading(group: &Group<'_>, engine: &Engine<'_>) -> String {
-    let name = engine.name();
+    let broken = if engine.broken { BROKEN } else { "" };
+    let name = engine.name() + broken;
     if engine.reference {
         format!("{name} {REFERENCE}")
     } else if engine.own_durability.is_some() {

@@ -7,6 +7,7 @@ use embermark_model::result::{
 
 use super::data::{CellData, EntryData, Page, TrialData, WatchedData};
 use crate::scaling::{Scaling, Surprise};
+use crate::shown::Told;
 use crate::statistics::median;
 use crate::summary::{self, Engine, Entry, Figure, Group, Row, Usage, explained, loading};
 use crate::text;
@@ -20,6 +21,7 @@ pub(super) fn add<'a>(
     file: &ResultFile,
     group: &Group<'a>,
     scaling: &Scaling<'_>,
+    durability: &[Told],
 ) {
     let first = page.cells.len();
     let mut known: Vec<&Cell> = Vec::new();
@@ -30,7 +32,9 @@ pub(super) fn add<'a>(
             let place = known.iter().position(|other| std::ptr::eq(*other, cell));
             let place = place.unwrap_or_else(|| {
                 known.push(cell);
-                page.cells.push(cell_data(page, file, group, cell, engine));
+                let is = |told: &&Told| told.engine == engine.id && told.tier == group.durability;
+                let told = durability.iter().find(is);
+                page.cells.push(cell_data(page, file, group, cell, engine, told));
                 known.len() - 1
             });
             let surprise = scaling.surprise(group, row, engine.id).map(Surprise::says);
@@ -46,6 +50,7 @@ fn cell_data(
     group: &Group<'_>,
     cell: &Cell,
     engine: &Engine<'_>,
+    told: Option<&Told>,
 ) -> CellData {
     let versions = cell.trials.iter().filter_map(|trial| trial.version.as_deref());
     let versions = text::unique(versions.map(|version| text::clipped(version, 200)));
@@ -67,6 +72,8 @@ fn cell_data(
         reason: reason(cell.reason.as_deref()),
         effective_durability: cell.effective_durability.filter(|tier| *tier != group.durability),
         ranked: engine.ranked(group.durability),
+        durability: told.map(|told| told.says.clone()),
+        broken: engine.broken,
         by_url: engine.by_url,
         configuration: file
             .plan

@@ -10,6 +10,7 @@ use embermark_model::result::{EngineFacts, Latency, Observed};
 use embermark_model::{Durability, Status};
 use serde::Serialize;
 
+use super::durability::DurabilityData;
 use crate::advise::AdviceTables;
 use crate::grid::Annotated;
 use crate::notes::{Note, Section};
@@ -52,6 +53,9 @@ pub struct Page<'a> {
     pub published: Vec<TableData>,
     /// What it costs to keep up with a machine.
     pub costs: Vec<TableData>,
+    /// What was tried of durability; absent where no tier of what is shown promises anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub durability: Option<DurabilityData>,
     /// What advice is drawn from: one table for all results that were measured alike, else one each.
     pub advice: Vec<AdviceData>,
 }
@@ -161,6 +165,12 @@ pub struct CellData {
     /// Whether it may have a ratio: no reference, not given by its URL, and effective durability not
     /// below the tier.
     pub ranked: bool,
+    /// What its tier rests on, in words; absent where the tier promises nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub durability: Option<String>,
+    /// It was tried, and broke what its tier promises.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub broken: bool,
     /// A server that was given by its URL.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub by_url: bool,

@@ -5,9 +5,11 @@ use std::path::Path;
 use embermark_model::result::ResultFile;
 
 use super::data::{AdviceData, GroupData, Page, ResultData, TableData, VERSION};
+use super::durability::DurabilityData;
 use super::{PageOptions, Source, cells};
-use crate::notes::{self, Note, note};
+use crate::notes::{self, Note, Section, note};
 use crate::scaling::{self, Scaling};
+use crate::shown::{self, Record, Told};
 use crate::summary::{self, Comparison, Resource};
 use crate::{Beside, advise, compare, cost, format, grid, published, text};
 
@@ -31,15 +33,19 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         scaling: Vec::new(),
         published: Vec::new(),
         costs: Vec::new(),
-        advice: advice(sources, &labels),
+        durability: None,
+        advice: advice(sources, &labels, options.durability),
     };
     for source in sources {
         let facts = source.result.manifest.engines.iter();
         let own = facts.filter(|(_, facts)| facts.configuration.is_some());
         page.engines.extend(own.map(|(name, facts)| (name.clone(), facts.clone())));
     }
+    let mut standings = Vec::new();
     for (source, label) in sources.iter().zip(labels) {
-        let comparison = summary::compare(source.result, options.order);
+        let mut comparison = summary::compare(source.result, options.order);
+        let durability = shown::of(source.result, options.durability);
+        shown::mark(&mut comparison, &durability);
         let scaling = scaling::of(source.result, &comparison, options.explanations);
         let table = |table| TableData { result: page.results.len(), table };
         let published = published::beside(source.result, &comparison, Beside::Measured);
@@ -47,11 +53,13 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         let costs = cost::grids(source.result, &cost::score::Weights::default(), Beside::Measured);
         page.costs.extend(costs.into_iter().map(table));
         for group in &comparison.groups {
-            cells::add(&mut page, source.result, group, &scaling);
+            cells::add(&mut page, source.result, group, &scaling, &durability);
         }
-        page.results.push(result(source, label, &comparison, &scaling));
+        page.results.push(result(source, label, &comparison, &scaling, &durability));
         page.scaling.push(scaling);
+        standings.extend(durability);
     }
+    page.durability = DurabilityData::of_results(standings, options.durability);
     page
 }
 
@@ -66,15 +74,17 @@ fn unlike(sources: &[Source<'_>], labels: &[String]) -> Vec<String> {
 }
 
 /// One table of all results that can be pooled, else one of each; none where nothing was measured.
-fn advice(sources: &[Source<'_>], labels: &[String]) -> Vec<AdviceData> {
+fn advice(sources: &[Source<'_>], labels: &[String], record: &Record) -> Vec<AdviceData> {
     let files: Vec<&ResultFile> = sources.iter().map(|source| source.result).collect();
     let alike = files.iter().skip(1).all(|file| compare::unpoolable(files[0], file).is_empty());
     let of_each = labels.iter().zip(&files);
     let of_each = of_each.map(|(label, file)| (Some(label.clone()), vec![*file]));
     let tables = if alike { vec![(None, files.clone())] } else { of_each.collect() };
-    let tables = tables
-        .into_iter()
-        .map(|(of, files)| AdviceData { of, tables: advise::tables(&files, None, &[]) });
+    let tables = tables.into_iter().map(|(of, files)| {
+        let mut tables = advise::tables(&files, None, &[]);
+        shown::mark_advice(&mut tables, &files, record);
+        AdviceData { of, tables }
+    });
     let measured = |data: &AdviceData| {
         let engines = data.tables.tables.iter().flat_map(|table| &table.engines);
         engines.into_iter().any(|one| !one.ratios.is_empty())
@@ -107,16 +117,18 @@ fn result(
     label: String,
     comparison: &Comparison<'_>,
     scaling: &Scaling<'_>,
+    durability: &[Told],
 ) -> ResultData {
     let manifest = &source.result.manifest;
-    let sections = notes::sections(source.result, comparison, scaling, Some(source.path));
+    let path = Some(source.path);
+    let sections = notes::sections(source.result, comparison, scaling, durability, path);
     ResultData {
         run_id: text::plain(&manifest.run_id),
         label,
         started: text::plain(&manifest.started),
         machine: notes::machine(&manifest.machine),
         warnings: manifest.warnings.iter().map(|warning| text::plain(warning)).collect(),
-        sections: sections.into_iter().filter(|section| section.title != "Warnings").collect(),
+        sections: sections.into_iter().filter(told_here).collect(),
         manifest: asked(source.result),
         unpublishable: source.result.unpublishable().into_iter().map(text::plain).collect(),
         groups: (comparison.groups.iter())
@@ -129,6 +141,11 @@ fn result(
             })
             .collect(),
     }
+}
+
+/// Warnings have a place of their own in a result, and durability a section of the page.
+fn told_here(section: &Section) -> bool {
+    !matches!(&*section.title, "Warnings" | "Durability")
 }
 
 /// The plan, the data sets and what of the machine the notes leave out.

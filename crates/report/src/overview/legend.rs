@@ -63,6 +63,10 @@ pub(super) fn lines(
             engine(&|engine, _| engine.own_durability.is_some()),
             format!("{} not the tier's settings, not ranked", grid::OWN_DURABILITY),
         ),
+        (
+            engine(&|engine, _| engine.broken),
+            format!("{} broke what the tier promises (see the tables)", grid::BROKEN),
+        ),
         (weaker, format!("{} durability below the tier, not compared", grid::WEAKER)),
     ];
     let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);

@@ -5,7 +5,7 @@ use textwrap::core::display_width;
 use super::means::{Line, Step};
 use super::naming;
 use crate::summary::{Comparison, Group};
-use crate::{Options, format, table, text};
+use crate::{Options, format, grid, table, text};
 
 /// The most phases named on either side.
 const MOST: usize = 3;
@@ -19,8 +19,9 @@ const BEST: &str = "best at";
 const WORST: &str = "worst at";
 
 /// One engine that competes, over all phases of a tier.
-struct Strengths<'a> {
-    engine: &'a str,
+struct Strengths {
+    /// With the mark of one that broke what the tier promises.
+    name: String,
     /// Phases in which it is the fastest.
     leads: usize,
     /// Phases there are.
@@ -50,22 +51,22 @@ pub(super) fn block(
         line.group.engines.iter().filter(move |engine| engine.ranked(tier))
     });
     let engines = text::unique(competing.map(|engine| engine.id));
-    let all: Vec<Strengths<'_>> =
+    let all: Vec<Strengths> =
         engines.iter().filter_map(|engine| strengths(comparison, lines, engine)).collect();
     (all.len() > 1).then(|| laid_out(&all, options))
 }
 
-fn strengths<'a>(
-    comparison: &Comparison<'_>,
-    lines: &[&Line<'a>],
-    engine: &'a str,
-) -> Option<Strengths<'a>> {
+fn strengths(comparison: &Comparison<'_>, lines: &[&Line<'_>], engine: &str) -> Option<Strengths> {
+    let mut name = text::plain(engine);
     let mut phases: Vec<Phase<'_>> = Vec::new();
     let mut of = 0;
     for Line { group, steps, .. } in lines {
         let place = group.engines.iter().position(|other| other.id == engine);
         let Some(place) = place else { continue };
         of += steps.len();
+        if group.engines[place].broken && !name.ends_with(grid::BROKEN) {
+            name += grid::BROKEN;
+        }
         for step in steps {
             if let Some(ratio) = step.ratios[place] {
                 phases.push(Phase { group, step, ratio, lead: lead(group, step, place) });
@@ -76,7 +77,7 @@ fn strengths<'a>(
     let leads = phases.iter().filter(|phase| phase.ratio <= 1.0).count();
     let (best, worst) = phases.split_at(phases.len().div_ceil(2));
     (!phases.is_empty()).then(|| Strengths {
-        engine,
+        name,
         leads,
         of,
         best: named(comparison, best.iter()),
@@ -119,7 +120,7 @@ fn lead(group: &Group<'_>, step: &Step<'_>, place: usize) -> f64 {
 
 /// A line an engine, with as many phases on either side as fit. Where not even one does, the counts
 /// make room; else what is too long goes on in a further line.
-fn laid_out(all: &[Strengths<'_>], options: &Options<'_>) -> String {
+fn laid_out(all: &[Strengths], options: &Options<'_>) -> String {
     let with = rows(all, options.width, true);
     let lines = |rows: &[String]| rows.iter().map(|row| row.lines().count()).sum::<usize>();
     let mut rows = match lines(&with) > with.len() {
@@ -131,13 +132,13 @@ fn laid_out(all: &[Strengths<'_>], options: &Options<'_>) -> String {
 }
 
 /// The heading and a row for each engine, in `width` columns.
-fn rows(all: &[Strengths<'_>], width: usize, counts: bool) -> Vec<String> {
-    let column = |head: &str, text: &dyn Fn(&Strengths<'_>) -> String| -> Vec<String> {
+fn rows(all: &[Strengths], width: usize, counts: bool) -> Vec<String> {
+    let column = |head: &str, text: &dyn Fn(&Strengths) -> String| -> Vec<String> {
         [head.to_owned()].into_iter().chain(all.iter().map(text)).collect()
     };
     let widest = |texts: &Vec<String>| texts.iter().map(|text| display_width(text)).max();
-    let mut columns = vec![column("", &|one| text::plain(one.engine))];
-    let count = |one: &Strengths<'_>| format::part(one.leads as u64, one.of as u64);
+    let mut columns = vec![column("", &|one| one.name.clone())];
+    let count = |one: &Strengths| format::part(one.leads as u64, one.of as u64);
     columns.extend(counts.then(|| column(FASTEST, &count)));
     let mut widths: Vec<usize> = columns.iter().filter_map(widest).collect();
     let used: usize = widths.iter().map(|width| width + GAP).sum();

@@ -76,6 +76,7 @@ fn engine<'a>(file: &ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'a> 
         own_durability: own.clone().find_map(|cell| cell.own_durability.as_deref()),
         effective_durability: own
             .find_map(|cell| cell.effective_durability.filter(|tier| *tier != cell.id.durability)),
+        broken: false,
     }
 }
 

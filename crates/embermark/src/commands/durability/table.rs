@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use comfy_table::{Table, TableStyle};
 use embermark_durability::journal::Outcome;
-use embermark_durability::{Experiment, Loss, Tested, Verdict};
+use embermark_durability::{Experiment, Loss, Tested};
+use embermark_report::shown::found;
 
 const HEADER: [&str; 10] = [
     "engine",
@@ -92,7 +93,7 @@ fn row(tested: &Tested) -> Vec<String> {
         tier,
         tested.experiment.name().to_owned(),
         tested.tried.to_string(),
-        verdicts(tested),
+        found(tested),
         commits,
         time,
         format!("{} ({})", opens(tested.open_ns), opens(tested.clean_open_ns)),
@@ -105,36 +106,6 @@ fn ms(ms: f64) -> String {
         Some(Ordering::Less) => format!("{ms:.1} ms"),
         _ => format!("{:.1} s", ms / 1e3),
     }
-}
-
-/// What was found, in words.
-pub(super) fn verdicts(tested: &Tested) -> String {
-    let unit = match tested.experiment {
-        Experiment::Kill => "kills",
-        Experiment::PowerCut => "states",
-    };
-    let mut words: Vec<String> = tested
-        .verdicts
-        .iter()
-        .filter(|(verdict, _)| **verdict != Verdict::Holds)
-        .map(|(verdict, count)| {
-            let finding = format!("{count} {}", verdict.name());
-            let broken = tested.is_promised() && verdict.is_violation();
-            if broken { finding } else { format!("({finding})") }
-        })
-        .collect();
-    if tested.violations() == 0 && tested.is_promised() {
-        words.insert(0, format!("no violation in {} {unit}", tested.tried));
-    } else if words.is_empty() {
-        words.push(format!("nothing lost in {} {unit}", tested.tried));
-    }
-    if tested.torn_blocks > 0 {
-        words.push(format!("{} of them by a torn block", tested.torn_blocks));
-    }
-    if tested.not_mounted > 0 {
-        words.push(format!("{} beside these not mounted", tested.not_mounted));
-    }
-    words.join(", ")
 }
 
 /// The violations of one experiment, each with the commands that show it.

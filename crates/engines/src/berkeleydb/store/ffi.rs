@@ -70,6 +70,8 @@ pub(super) type Owned = owned::Owned<c_void, c_int>;
 pub(super) struct Env {
     pub raw: Owned,
     pub transactions: bool,
+    /// Bytes of a page of a table that is made.
+    pub page: u32,
     /// Where it is.
     pub dir: PathBuf,
 }
@@ -81,6 +83,7 @@ impl Env {
     pub fn open(
         dir: &Path,
         memory: u64,
+        page: u32,
         (transactions, write_nosync): (bool, bool),
     ) -> Result<Self> {
         let doing = format!("open the environment in {}", dir.display());
@@ -95,7 +98,7 @@ impl Env {
         check(code, &doing)?;
         // SAFETY: an open handle that is ours; what needs it holds it.
         let raw = unsafe { Owned::new(env, raw::ember_env_close) };
-        Ok(Self { raw, transactions, dir: dir.to_owned() })
+        Ok(Self { raw, transactions, page, dir: dir.to_owned() })
     }
 
     /// Its settings as it tells them.
@@ -107,7 +110,7 @@ impl Env {
         let on = |flag: u32| if flag != 0 { "on" } else { "off" }.to_owned();
         let mut settings = vec![
             ("cache", format!("{} bytes in {}", facts.cache_bytes, facts.caches)),
-            ("page size", as_set("4096 bytes")),
+            ("page size", as_set(format!("{} bytes", self.page))),
             ("DB_PRIVATE", on(facts.private)),
             ("DB_INIT_LOCK", on(facts.locking)),
             ("DB_INIT_LOG", on(facts.logging)),

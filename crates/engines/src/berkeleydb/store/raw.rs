@@ -87,7 +87,7 @@ unsafe extern "C" {
     pub fn ember_commit(txn: Raw) -> c_int;
     pub fn ember_abort(txn: Raw) -> c_int;
 
-    pub fn ember_open(out: *mut Raw, env: Raw, file: Text, duplicates: c_int) -> c_int;
+    pub fn ember_open(out: *mut Raw, env: Raw, file: Text, page: u32, duplicates: c_int) -> c_int;
     pub fn ember_associate(primary: Raw, secondary: Raw, field: *const Field) -> c_int;
     pub fn ember_close(db: Raw, sync: c_int) -> c_int;
     pub fn ember_drop(db: Raw) -> c_int;

@@ -57,10 +57,9 @@ impl Tree {
     /// Opens its files and ties its indexes to it.
     pub fn connect(&mut self) -> Result<()> {
         let open = |file: &CStr, duplicates| -> Result<Owned> {
-            let mut db = ptr::null_mut();
+            let (mut db, env, page) = (ptr::null_mut(), self.env.raw.raw, self.env.page);
             // SAFETY: the environment is open; the name lives through the call.
-            let code =
-                unsafe { raw::ember_open(&mut db, self.env.raw.raw, file.as_ptr(), duplicates) };
+            let code = unsafe { raw::ember_open(&mut db, env, file.as_ptr(), page, duplicates) };
             check(code, "open a table")?;
             // SAFETY: ours; the environment is held.
             Ok(unsafe { Owned::new(db, raw::ember_drop) })

@@ -9,6 +9,8 @@ use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use embermark_model::Durability;
+
 use super::ID;
 use crate::EngineError;
 use crate::owned;
@@ -147,6 +149,8 @@ pub(super) struct Connection {
     pub(super) raw: Owned,
     /// What its tables are made with: bytes, as they are, and a size of page.
     table: CString,
+    /// Whether a table is to be on the disk when it has been made.
+    pub(super) syncs: bool,
 }
 
 // SAFETY: threads share a connection, whose methods may be called by any of them; a session belongs
@@ -158,7 +162,12 @@ unsafe impl Sync for Connection {}
 impl Connection {
     /// Opens or makes the database in a folder, with its log replayed where there is one. Its tables
     /// get leaf pages of so many bytes.
-    pub(super) fn open(folder: &Path, config: &str, leaf: u64) -> crate::Result<Arc<Self>> {
+    pub(super) fn open(
+        folder: &Path,
+        config: &str,
+        leaf: u64,
+        durability: Durability,
+    ) -> crate::Result<Arc<Self>> {
         let doing = format!("open the database in {}", folder.display());
         let failed = |why: &dyn Display| EngineError::failed(ID, &doing, why);
         let home = CString::new(folder.as_os_str().as_bytes()).map_err(|error| failed(&error))?;
@@ -171,8 +180,11 @@ impl Connection {
         let mut raw = ptr::null_mut();
         // SAFETY: both texts live through the call; on success the handle is open and ours.
         match unsafe { ember_wt_open(home.as_ptr(), config.as_ptr(), &mut raw) } {
-            // SAFETY: sessions hold it.
-            0 => Ok(Arc::new(Self { raw: unsafe { Owned::new(raw, ember_wt_close) }, table })),
+            0 => {
+                // SAFETY: sessions hold it.
+                let raw = unsafe { Owned::new(raw, ember_wt_close) };
+                Ok(Arc::new(Self { raw, table, syncs: durability == Durability::Power }))
+            }
             code => Err(failed(&words(code))),
         }
     }
@@ -196,14 +208,20 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Makes a table if it is not there; whether it was made.
+    /// Makes a table if it is not there; whether it was made. The library leaves a new table to the
+    /// next checkpoint. One that is taken before a cursor has opened the table does not look into it.
     pub(super) fn create(&self, uri: &CStr) -> Result<bool> {
-        let table = &self.connection.table;
+        let Connection { table, syncs, .. } = &*self.connection;
         // SAFETY: open; both texts live through the call.
         match unsafe { ember_wt_create(self.raw.raw, uri.as_ptr(), table.as_ptr()) } {
-            libc::EEXIST => Ok(false),
-            code => check(code, "make a table").map(|()| true),
+            libc::EEXIST => return Ok(false),
+            code => check(code, "make a table")?,
         }
+        if *syncs {
+            // SAFETY: open.
+            check(unsafe { ember_wt_checkpoint(self.raw.raw) }, "checkpoint")?;
+        }
+        Ok(true)
     }
 
     /// Removes a table, which is without cursors.

@@ -10,6 +10,9 @@ use crate::EngineError;
 use crate::kv::{Direction, Pairs, Range, Visit};
 use crate::owned::bytes;
 
+/// Pairs of a transaction of a load without a bulk cursor.
+const TRANSACTION: u32 = 10_000;
+
 /// A place in a table.
 pub(super) struct Cursor {
     raw: Owned,
@@ -219,11 +222,15 @@ impl Tree {
         Ok(())
     }
 
-    /// Loads it by a bulk cursor, which wants a fresh table; how many pairs.
+    /// Loads it by a bulk cursor, which wants a fresh table; how many pairs. One that is not fresh is
+    /// made anew, unless a power cut must not find it gone or half made.
     pub(super) fn load(&mut self, pairs: &mut dyn Pairs) -> crate::Result<u64> {
         if !mem::take(&mut self.is_fresh) {
             if self.cursors()?.other.has_pairs().map_err(Refusal::into_error)? {
                 return Err(EngineError::failed(ID, "load a table in bulk", "it is not empty"));
+            }
+            if self.session.connection.syncs {
+                return self.insert(pairs);
             }
             self.clear()?;
             self.is_fresh = false;
@@ -238,5 +245,25 @@ impl Tree {
             check(cursor.raw.end(), "end a load").map(|()| rows)
         })
         .map_err(Refusal::into_error)
+    }
+
+    /// Puts pairs in transactions; how many.
+    fn insert(&mut self, pairs: &mut dyn Pairs) -> crate::Result<u64> {
+        let (session, mut rows, mut is_more) = (Rc::clone(&self.session), 0, true);
+        let cursors = self.cursors()?;
+        while is_more {
+            session.within(|| {
+                for _ in 0..TRANSACTION {
+                    let Some((key, value)) = pairs.next() else {
+                        is_more = false;
+                        break;
+                    };
+                    cursors.put.insert(key, value).map_err(Refusal::into_error)?;
+                    rows += 1;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(rows)
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use embermark_model::{Configuration, Durability};
 use serde::{Deserialize, Serialize};
 
-use crate::oracle::Verdict;
+use super::Verdict;
+use crate::{Configuration, Durability};
 
 /// How a database is interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -25,6 +25,15 @@ impl Experiment {
             Self::Kill => "kill",
             Self::PowerCut => "power cut",
         }
+    }
+
+    /// What so many of its tries are: `100 kills`, `375 states`.
+    pub fn tries(self, count: u32) -> String {
+        let unit = match self {
+            Self::Kill => "kill",
+            Self::PowerCut => "state",
+        };
+        format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
     }
 
     /// Whether a tier promises to survive it.
@@ -91,7 +100,19 @@ pub struct Tested {
 impl Tested {
     /// Whether the tier, as the setting keeps it, promises to survive the experiment.
     pub fn is_promised(&self) -> bool {
-        self.experiment.is_survived_by(self.effective_durability.unwrap_or(self.durability))
+        self.experiment.is_survived_by(self.effective())
+    }
+
+    /// What was tried: an engine by its id, or a configuration by its engine and settings, whatever its
+    /// name.
+    pub fn subject(&self) -> String {
+        let own = self.configuration.as_ref().map(ToString::to_string);
+        own.unwrap_or_else(|| self.engine.clone())
+    }
+
+    /// The tier that its setting keeps.
+    pub fn effective(&self) -> Durability {
+        self.effective_durability.unwrap_or(self.durability)
     }
 
     /// How many tries broke what the tier promises: none where it does not promise to survive this.

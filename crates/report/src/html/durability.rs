@@ -1,0 +1,199 @@
+//! What was tried of durability, as the page is given it: of the engines of a run's results, or all
+//! of a run of `embermark durability`.
+
+use std::collections::BTreeMap;
+
+use embermark_model::Durability;
+use embermark_model::durability_result::{
+    CommitIo, Example, Experiment, Loss, Outcome, Tested, Verdict,
+};
+use serde::Serialize;
+
+use crate::notes::{Note, note};
+use crate::shown::{self, Origin, Record, Told};
+use crate::text;
+
+/// The longest message of an example; the result file has it whole.
+const LONGEST_MESSAGE: usize = 500;
+
+/// What was tried, and what tiers rest on.
+#[derive(Clone, Debug, Serialize)]
+pub struct DurabilityData {
+    /// How a try can end, in the order in which it is told.
+    verdicts: Vec<VerdictData>,
+    /// What each tier of each engine rests on.
+    standings: Vec<Told>,
+    /// Each experiment with each engine in each tier.
+    tested: Vec<TestedData>,
+    /// On what, when, and what was not tried.
+    notes: Vec<Note>,
+}
+
+/// A way in which a try can end.
+#[derive(Clone, Debug, Serialize)]
+struct VerdictData {
+    id: Verdict,
+    name: &'static str,
+    /// Whether a tier that survives the experiment rules it out.
+    is_violation: bool,
+}
+
+/// One experiment with one engine in one tier. Absent means not measured, never zero.
+#[derive(Clone, Debug, Serialize)]
+struct TestedData {
+    engine: String,
+    version: String,
+    tier: Durability,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective_durability: Option<Durability>,
+    experiment: Experiment,
+    /// Of which run, where there are several: the first of the notes is of run 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<usize>,
+    /// Under the database whose power was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_system: Option<String>,
+    /// Whether the tier promises to survive it.
+    promised: bool,
+    tried: u32,
+    violations: u32,
+    verdicts: BTreeMap<Verdict, u32>,
+    /// What was found, in words.
+    found: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loss: Option<Loss>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clean_open_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<CommitIo>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    examples: Vec<ExampleData>,
+}
+
+/// A try that did not hold.
+#[derive(Clone, Debug, Serialize)]
+struct ExampleData {
+    verdict: Verdict,
+    of: String,
+    acknowledged: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<String>,
+}
+
+impl DurabilityData {
+    /// Of the engines of results; nothing where no tier of theirs promises anything.
+    pub(super) fn of_results(standings: Vec<Told>, record: &Record) -> Option<Self> {
+        let mut runs: Vec<(&Outcome, Origin)> = Vec::new();
+        let mut tested = Vec::new();
+        let standings = text::unique(standings);
+        let engines = standings.iter().map(|told| (&*told.engine, &*told.version));
+        for (engine, version) in text::unique(engines) {
+            let (all, origin) = record.tested(engine, version);
+            for (run, one) in all {
+                let place = runs.iter().position(|(known, _)| std::ptr::eq(*known, run));
+                let place = place.unwrap_or_else(|| {
+                    runs.push((run, origin));
+                    runs.len() - 1
+                });
+                tested.push(TestedData { run: Some(place + 1), ..TestedData::of(run, one) });
+            }
+        }
+        let several = runs.len() > 1;
+        if !several {
+            tested.iter_mut().for_each(|one| one.run = None);
+        }
+        let note = |(place, (run, origin)): (usize, (&Outcome, Origin))| {
+            let Note { about, says } = about(run, origin);
+            Note {
+                about: if several { format!("run {}, {about}", place + 1) } else { about },
+                says,
+            }
+        };
+        let notes = runs.into_iter().enumerate().map(note).collect();
+        (!standings.is_empty()).then(|| Self::with(standings, tested, notes))
+    }
+
+    /// All of a run.
+    pub(super) fn of_run(run: &Outcome) -> Self {
+        let tested = run.tested.iter().map(|one| TestedData::of(run, one));
+        let mut notes = vec![about(run, Origin::Own)];
+        let not_tried = text::by_key(run.not_tried.iter().map(|not| {
+            let (engine, experiment) = (text::plain(&not.engine), not.experiment.name());
+            let what = if not.failed { "failed" } else { "not tried" };
+            ((what, &not.why), format!("{engine} {}, {experiment}", not.durability))
+        }));
+        notes.extend(not_tried.into_iter().map(|((what, why), all)| {
+            note(what, format!("{}: {}", all.join("; "), text::plain(why)))
+        }));
+        Self::with(shown::of_run(run), tested.collect(), notes)
+    }
+
+    fn with(standings: Vec<Told>, mut tested: Vec<TestedData>, notes: Vec<Note>) -> Self {
+        // The strongest tier first; inside a tier as the engines come.
+        tested.sort_by_key(|one| std::cmp::Reverse(one.tier));
+        let verdicts = Verdict::ALL.map(|id| VerdictData {
+            id,
+            name: id.name(),
+            is_violation: id.is_violation(),
+        });
+        Self { verdicts: verdicts.into(), standings, tested, notes }
+    }
+}
+
+/// When a run was made, and on what.
+fn about(run: &Outcome, origin: Origin) -> Note {
+    let head = &run.head;
+    let stretched = (head.over_s > 0).then(|| format!("commits over {} s", head.over_s));
+    let parts = [text::plain(&head.kernel), text::plain(&head.file_system)].into_iter();
+    let parts = parts.chain(stretched).chain([format!("seed {}", head.seed)]);
+    let from = match origin {
+        Origin::Own => "",
+        Origin::Shipped => "; embermark's own record, of another machine than the figures above",
+    };
+    note(text::plain(&head.begun), format!("{}{from}", text::joined(parts, ", ")))
+}
+
+impl TestedData {
+    fn of(run: &Outcome, tested: &Tested) -> Self {
+        let cut = tested.experiment == Experiment::PowerCut;
+        Self {
+            engine: text::plain(&tested.engine),
+            version: text::clipped(&tested.version, 200),
+            tier: tested.durability,
+            effective_durability: tested.effective_durability,
+            experiment: tested.experiment,
+            run: None,
+            file_system: cut.then(|| text::plain(&run.head.file_system)),
+            promised: tested.is_promised(),
+            tried: tested.tried,
+            violations: tested.violations(),
+            verdicts: tested.verdicts.clone(),
+            found: shown::found(tested),
+            loss: tested.loss,
+            open_ns: tested.open_ns,
+            clean_open_ns: tested.clean_open_ns,
+            commit: tested.commit,
+            examples: tested.examples.iter().map(ExampleData::of).collect(),
+        }
+    }
+}
+
+impl ExampleData {
+    fn of(example: &Example) -> Self {
+        let kept = example.kept.as_ref().map(|kept| text::plain(&kept.display().to_string()));
+        Self {
+            verdict: example.verdict,
+            of: text::plain(&example.of),
+            acknowledged: example.acknowledged,
+            last: example.last,
+            message: example.message.as_ref().map(|said| text::clipped(said, LONGEST_MESSAGE)),
+            kept,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The runs of `embermark durability` that reports know of: a reader's own, and those of the record
+//! that is part of embermark.
+
+use embermark_model::Durability;
+use embermark_model::durability_result::{Outcome, Tested};
+
+use super::{Standing, Why};
+use crate::{ReportError, text};
+
+/// The record that is part of embermark: result files, without examples and without what was not
+/// tried. `embermark durability-record` writes it.
+const SHIPPED: &str = include_str!("../../durability/record.json");
+
+/// Runs of `embermark durability`.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// The reader's.
+    pub(super) own: Vec<Outcome>,
+    /// Part of embermark.
+    pub(super) shipped: Vec<Outcome>,
+}
+
+/// Whose a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The reader's.
+    Own,
+    /// Part of embermark.
+    Shipped,
+}
+
+/// Of nothing.
+static EMPTY: Record = Record { own: Vec::new(), shipped: Vec::new() };
+
+impl Default for &Record {
+    /// Of nothing.
+    fn default() -> Self {
+        &EMPTY
+    }
+}
+
+impl Record {
+    /// A reader's own runs, and behind them the record that is part of embermark. What the own ones
+    /// say of a tier of a version counts alone.
+    ///
+    /// # Panics
+    /// When the file of the repository is no such record, which a test rules out.
+    pub fn with(own: Vec<Outcome>) -> Self {
+        let shipped = serde_json::from_str(SHIPPED);
+        Self { own, shipped: shipped.expect("the file of the repository is well-formed") }
+    }
+
+    /// One run alone.
+    pub fn of(run: Outcome) -> Self {
+        Self { own: vec![run], shipped: Vec::new() }
+    }
+
+    /// The text of a record to be shipped, of these runs. An engine of which `may_be_published` does
+    /// not say so has no place in it.
+    ///
+    /// # Errors
+    /// When a value has no JSON form, which none here lacks.
+    pub fn text(
+        runs: Vec<Outcome>,
+        may_be_published: impl Fn(&str) -> bool,
+    ) -> Result<String, ReportError> {
+        let line = |run: Outcome| {
+            let tested: Vec<String> = run.tested.iter().map(|one| one.engine.clone()).collect();
+            let mut run = run.only(|id| may_be_published(id) && tested.iter().any(|one| one == id));
+            run.not_tried.clear();
+            run.tested.iter_mut().for_each(|one| one.examples.clear());
+            serde_json::to_string(&run)
+        };
+        // A line each, so that two records can be compared by eye.
+        let lines = runs.into_iter().map(line).collect::<Result<Vec<_>, _>>()?;
+        Ok(format!("[\n{}\n]\n", lines.join(",\n")))
+    }
+
+    /// Ids of the engines that were tried.
+    pub fn engines(&self) -> Vec<&str> {
+        let runs = self.own.iter().chain(&self.shipped);
+        text::unique(runs.flat_map(|run| &run.tested).map(|one| one.engine.as_str()))
+    }
+
+    /// What a tier of an engine ([`Tested::subject`]) rests on, whose setting keeps `effective`. Nothing where the tier
+    /// promises nothing, or the setting keeps less than it.
+    pub fn standing(
+        &self,
+        engine: &str,
+        version: &str,
+        tier: Durability,
+        effective: Durability,
+    ) -> Option<Standing> {
+        if tier == Durability::None || effective < tier {
+            return None;
+        }
+        let mut others = Vec::new();
+        let mut in_part = None;
+        for runs in [&self.own, &self.shipped] {
+            let tried = of_tier(&of_version(runs, engine, version), tier, effective);
+            match Standing::of(tier, version, &tried) {
+                shown @ Standing::Shown(_) => return Some(shown),
+                Standing::ByManual(Why::NeverTried) => {}
+                by_manual => in_part = in_part.or(Some(by_manual)),
+            }
+            let tested = runs.iter().flat_map(|run| &run.tested);
+            others.extend(
+                tested.filter(|one| one.subject() == engine && !is_same(&one.version, version)),
+            );
+        }
+        let why = match others.is_empty() {
+            true => Why::NeverTried,
+            false => Why::OtherVersions(text::unique(others.iter().map(|one| one.version.clone()))),
+        };
+        in_part.or(Some(Standing::ByManual(why)))
+    }
+
+    /// What was tried of an engine's version, with its run: in the own runs where they tried it.
+    pub(crate) fn tested(&self, engine: &str, version: &str) -> (Vec<(&Outcome, &Tested)>, Origin) {
+        let own = of_version(&self.own, engine, version);
+        match own.is_empty() {
+            true => (of_version(&self.shipped, engine, version), Origin::Shipped),
+            false => (own, Origin::Own),
+        }
+    }
+}
+
+/// What was tried of an engine's version, with its run.
+fn of_version<'a>(
+    runs: &'a [Outcome],
+    engine: &str,
+    version: &str,
+) -> Vec<(&'a Outcome, &'a Tested)> {
+    let all = runs.iter().flat_map(|run| run.tested.iter().map(move |one| (run, one)));
+    all.filter(|(_, one)| one.subject() == engine && is_same(&one.version, version)).collect()
+}
+
+/// Whether two texts name one version. A server that runs says who packaged it, too, which its program
+/// does not: `15.18 (Debian 15.18-0+deb12u1)`, `10.11.19-MariaDB-0+deb12u1`.
+fn is_same(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    long.strip_prefix(short).is_some_and(|rest| {
+        let mut rest = rest.chars();
+        match rest.next() {
+            None => true,
+            Some(' ') => !short.is_empty(),
+            Some('-') => !short.is_empty() && rest.next().is_some_and(char::is_uppercase),
+            Some(_) => false,
+        }
+    })
+}
+
+/// What was tried in a tier: as it was asked for, else with a setting that keeps the same.
+fn of_tier<'a>(
+    all: &[(&'a Outcome, &'a Tested)],
+    tier: Durability,
+    effective: Durability,
+) -> Vec<(&'a Outcome, &'a Tested)> {
+    let of = |is: &dyn Fn(&Tested) -> bool| {
+        all.iter().copied().filter(|(_, tested)| is(tested)).collect::<Vec<_>>()
+    };
+    let asked = of(&|tested| tested.durability == tier && tested.effective() == effective);
+    match asked.is_empty() {
+        true => of(&|tested| tested.effective() == effective),
+        false => asked,
+    }
+}
