@@ -192,4 +192,19 @@ fn the_durability_of_a_configuration_is_put_to_the_test_in_the_tier_of_its_autho
     let held = lost.get("holds").and_then(serde_json::Value::as_u64).unwrap_or(0);
     assert!(held < tested[1]["tried"].as_u64().unwrap(), "{lost:?}");
     assert_eq!(ended.with(1).status, 1, "a promise was broken");
+
+    // A report of what these settings cost says so, and of no other settings by their name.
+    place.embermark(&run(&["-d", "power", "--out", "measured"])).with(0);
+    let renamed = ["--configuration", "f=sqlite:synchronous=OFF,cache_size=-4000"];
+    let other =
+        ["--configuration", "fast=sqlite:cache_size=-4000", "-d", "power", "--out", "other"];
+    place.embermark(&[&RUN[..], &renamed, &other].concat()).with(0);
+    let report = |of: &str| {
+        let words = ["report", of, "--durability", "out/result.json", "--format", "table"];
+        place.embermark(&words).with(0).stdout
+    };
+    let shown = report("measured/result.json");
+    assert!(shown.contains("fast†§ (own)") && !shown.contains("sqlite†"), "{shown}");
+    let shown = report("other/result.json");
+    assert!(shown.contains("f†§ (own)") && shown.contains("fast§"), "{shown}");
 }
