@@ -174,7 +174,8 @@ pub enum Availability {
 /// Where and how a database is to be opened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenOptions {
-    /// An empty directory for the engine's files alone, an absolute path.
+    /// A directory for the engine's files alone, an absolute path: empty, or with the database that
+    /// the same engine has left there, however it ended, or a copy of one that is closed.
     pub dir: PathBuf,
     /// The tier to make.
     pub durability: Durability,

@@ -14,12 +14,12 @@ use crate::gathered::{Gathered, Lost};
 use crate::look::{self, Looked};
 use crate::oracle::{Promised, Verdict};
 use crate::outcome::{CommitIo, Experiment, Tested};
-use crate::process::Worker;
+use crate::protocol::{Event, There};
 use crate::recording::{Acknowledged, Recording};
 use crate::settings::{Test, TestError};
 use crate::work::MADE;
 
-/// Commits of the work after the table was made.
+/// Commits of each client's work after the table was made.
 const COMMITS: u64 = 150;
 /// Bytes of the device.
 const DEVICE: u64 = 1 << 30;
@@ -44,13 +44,15 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     let made = recording.acknowledged.first().map_or(0, |first| first.at);
     let last = recording.acknowledged.last().map_or(0, |last| last.at);
     let counted = recording.log.counted(made..last);
-    let commits = recording.acknowledged.len() as u64 - 1;
+    let commits = recording.acknowledged.len() as u64 - u64::from(test.clients());
     let commit = Some(CommitIo { commits, bytes: counted.bytes, flushes: counted.flushes });
 
     let states = recording.log.states(0, settings.states as usize, settings.seed);
     let (tries, next) = (Tries::new(test, &recording), AtomicUsize::new(0));
     tries.close_and_open(&folder.join("look"))?;
-    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // Most of the time that a server takes to start and to stop it waits.
+    let threads = if test.is_server() { 2 * processors } else { processors };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|number| {
@@ -96,19 +98,24 @@ fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, Tes
     Ok(path)
 }
 
-/// Does the work on a device with that content. The log begins with an empty folder on it.
+/// Does the work on a device with that content. The log begins with an empty folder on it, or with
+/// the files that a new server has: to make them is the work of a program of its own, and its
+/// interruption that of nobody's database.
 fn record(test: &Test<'_>, folder: &Path, content: Image) -> Result<Recording, TestError> {
     let device = Device::mount(folder, content)?;
     fs::create_dir(device.at.join(DATABASE))
         .and_then(|()| File::open(device.at.join(DATABASE))?.sync_all())
         .and_then(|()| File::open(&device.at)?.sync_all())
         .map_err(TestError::io("make the folder of a database"))?;
+    if test.is_server() {
+        install(test, &device)?;
+    }
     let log = device.unmount()?;
     let content = log.prefix(log.records.len());
 
     let device = Device::mount(folder, content)?;
-    let promised = Promised::after(MADE - 1);
-    let (looked, acknowledged) = work_on(test, &device, promised, COMMITS)?;
+    let promised = test.nothing();
+    let (looked, acknowledged) = work_on(test, &device, &promised, COMMITS)?;
     if looked.verdict != Verdict::Holds {
         let message = looked.message.unwrap_or_else(|| looked.verdict.name().to_owned());
         return Err(test.not_done(message));
@@ -118,28 +125,41 @@ fn record(test: &Test<'_>, folder: &Path, content: Image) -> Result<Recording, T
     Ok(Recording { log, acknowledged, before: promised })
 }
 
-/// Opens the database of a device, judges what is there, and where work can go on does `commits`
-/// more; each is acknowledged in the device's log.
+/// Has a server made on a device, and stopped.
+fn install(test: &Test<'_>, device: &Device) -> Result<(), TestError> {
+    let mut worker = test.start(device.at.join(DATABASE), There::Nothing)?;
+    match worker.event().map_err(TestError::io("talk to a worker"))? {
+        Ok(Event::Failed { message, .. }) => Err(test.not_done(message)),
+        Ok(_) => Ok(()),
+        Err(silent) => Err(test.not_done(silent.verdict().1)),
+    }
+}
+
+/// Opens the database of a device, judges what is there, and where work can go on has each client
+/// do `commits` more; each is acknowledged in the device's log.
 fn work_on(
     test: &Test<'_>,
     device: &Device,
-    promised: Promised,
+    promised: &[Promised],
     commits: u64,
 ) -> Result<(Looked, Vec<Acknowledged>), TestError> {
     let talk = TestError::io("talk to a worker");
-    let task = test.task(device.at.join(DATABASE));
-    let mut worker = Worker::start(&test.settings.worker, &task).map_err(&talk)?;
+    let is_promised = promised.iter().any(|promised| promised.acknowledged >= MADE);
+    let there = if is_promised { There::Table } else { There::NoTable };
+    let mut worker = test.start(device.at.join(DATABASE), there)?;
     let made = std::cell::Cell::new(None);
-    let opened = || made.set(Some(Acknowledged::now(MADE, device)));
-    let looked = look::look(&mut worker, test.settings.seed, promised, opened);
+    let opened = || made.set(Some(Acknowledged::now(0, MADE, device)));
+    let looked = look::look(&mut worker, test.plan(), promised, opened);
     let mut looked = looked.map_err(&talk)?;
-    // Of a table that had not been promised.
-    let made = made.get().filter(|_| promised.acknowledged < MADE);
-    let mut acknowledged: Vec<_> = made.into_iter().collect();
-    if let Some(last) = looked.last {
-        let pause = test.settings.over / COMMITS as u32;
-        let failed = look::go_on(&mut worker, last.max(MADE), commits, |number| {
-            acknowledged.push(Acknowledged::now(number, device));
+    // Of a table that had not been promised; to every client at once.
+    let made = made.get().filter(|_| !is_promised);
+    let of_client = |client| made.map(|made| Acknowledged { client, ..made });
+    let mut acknowledged: Vec<_> = (0..promised.len()).filter_map(of_client).collect();
+    if let Some(last) = &looked.last {
+        let pause = test.settings.over / (COMMITS as u32 * test.clients());
+        let last: Vec<_> = last.iter().map(|last| *last.max(&MADE)).collect();
+        let failed = look::go_on(&mut worker, &last, commits, |client, number| {
+            acknowledged.push(Acknowledged::now(client, number, device));
             if commits == COMMITS {
                 thread::sleep(pause);
             }
@@ -169,11 +189,11 @@ impl<'a> Tries<'a> {
 
     /// How long it takes to open the database when it was closed. It holds everything then.
     fn close_and_open(&self, folder: &Path) -> Result<(), TestError> {
-        let Recording { log, acknowledged, .. } = self.recording;
+        let log = &self.recording.log;
         let content = log.prefix(log.records.len());
-        let promised = Promised::after(acknowledged.last().map_or(0, |last| last.commit));
+        let promised = self.recording.promised(usize::MAX);
         for _ in 0..CLEAN {
-            let looked = self.look(folder, content.clone(), promised)?.map(|(looked, _)| looked);
+            let looked = self.look(folder, content.clone(), &promised)?.map(|(looked, _)| looked);
             match looked {
                 Some(Looked { verdict: Verdict::Holds, open_ns, .. }) => {
                     self.gathered().opened_clean(open_ns);
@@ -193,24 +213,24 @@ impl<'a> Tries<'a> {
     fn make(&self, folder: &Path, state: &State, place: usize) -> Result<(), TestError> {
         let at = state.cut.at;
         let promised = self.recording.promised(at);
-        let Some((looked, again)) = self.look(folder, state.image.clone(), promised)? else {
+        let Some((looked, again)) = self.look(folder, state.image.clone(), &promised)? else {
             self.gathered().not_mounted += 1;
             return Ok(());
         };
-        let last = looked.last;
-        let lost = last.map(|last| self.recording.lost(at, last));
+        let last = looked.last.clone();
+        let lost = last.as_ref().map(|last| self.recording.lost(at, last));
         let of = || state.cut.to_string();
-        self.add(of, promised, looked, lost, state);
+        self.add(of, &promised, looked, lost, state);
         let (Some(_), 0) = (last, place % TWICE) else { return Ok(()) };
         let seed = self.test.settings.seed.wrapping_add(place as u64);
         for second in again.log.states(0, 1, seed) {
             let promised = again.promised(second.cut.at);
-            let Some((looked, _)) = self.look(folder, second.image.clone(), promised)? else {
+            let Some((looked, _)) = self.look(folder, second.image.clone(), &promised)? else {
                 self.gathered().not_mounted += 1;
                 continue;
             };
             let of = || format!("{}; mounted, opened, then {}", state.cut, second.cut);
-            self.add(of, promised, looked, None, &second);
+            self.add(of, &promised, looked, None, &second);
             self.gathered().second += 1;
         }
         Ok(())
@@ -219,7 +239,7 @@ impl<'a> Tries<'a> {
     fn add(
         &self,
         of: impl FnOnce() -> String,
-        promised: Promised,
+        promised: &[Promised],
         looked: Looked,
         lost: Option<Lost>,
         state: &State,
@@ -227,7 +247,7 @@ impl<'a> Tries<'a> {
         let mut gathered = self.gathered();
         let broken = looked.verdict.is_violation() && state.cut.tears_a_block();
         gathered.torn_blocks += u32::from(broken);
-        gathered.add(of, promised.acknowledged, looked, lost, || state.image.clone());
+        gathered.add(of, promised, looked, lost, || state.image.clone());
     }
 
     /// Looks at what a device holds, and does a few commits more, recorded. `None` where the file
@@ -236,7 +256,7 @@ impl<'a> Tries<'a> {
         &self,
         folder: &Path,
         content: Image,
-        promised: Promised,
+        promised: &[Promised],
     ) -> Result<Option<(Looked, Recording)>, TestError> {
         let device = match Device::mount(folder, content) {
             Ok(device) => device,
@@ -246,8 +266,11 @@ impl<'a> Tries<'a> {
         let (looked, acknowledged) = work_on(self.test, &device, promised, AFTERWARDS)?;
         let log = device.unmount()?;
         // The one under way at the first cut was seen, and never acknowledged.
-        let last = looked.last.unwrap_or_default();
-        let before = Promised { acknowledged: last.min(promised.acknowledged), begun: last + 1 };
+        let before = (0..).zip(promised).map(|(client, promised): (usize, _)| {
+            let last = looked.last.as_ref().map_or(0, |last| last[client]);
+            Promised { acknowledged: last.min(promised.acknowledged), begun: last + 1 }
+        });
+        let before = before.collect();
         Ok(Some((looked, Recording { log, acknowledged, before })))
     }
 }

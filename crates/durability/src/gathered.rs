@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::look::Looked;
-use crate::oracle::Verdict;
+use crate::oracle::{Promised, Verdict};
 use crate::outcome::{Example, Loss, Tested};
 
 /// What was lost in a try.
@@ -41,12 +41,12 @@ impl<K> Default for Gathered<K> {
 }
 
 impl<K> Gathered<K> {
-    /// One try: which, what had been acknowledged, what was seen, and what was lost where that can be
+    /// One try: which, what had been promised, what was seen, and what was lost where that can be
     /// said. `keep` makes what is kept of an example, should it be one.
     pub(crate) fn add(
         &mut self,
         of: impl FnOnce() -> String,
-        acknowledged: u64,
+        promised: &[Promised],
         looked: Looked,
         lost: Option<Lost>,
         keep: impl FnOnce() -> K,
@@ -56,11 +56,18 @@ impl<K> Gathered<K> {
         *self.verdicts.entry(verdict).or_default() += 1;
         self.lost.extend(lost);
         self.opened.extend(looked.open_ns);
+        let client = looked.client;
+        let acknowledged = promised.get(client).map_or(0, |promised| promised.acknowledged);
         let known = self.examples.get(&verdict);
         let smaller = known.is_none_or(|(known, _)| acknowledged < known.acknowledged);
         if verdict != Verdict::Holds && smaller {
-            let (last, message) = (looked.last, looked.message);
-            let example = Example { verdict, of: of(), acknowledged, last, message, kept: None };
+            let of = match promised.len() {
+                ..=1 => of(),
+                _ => format!("{}; client {}", of(), client + 1),
+            };
+            let last = looked.last.and_then(|last| last.get(client).copied());
+            let message = looked.message;
+            let example = Example { verdict, of, acknowledged, last, message, kept: None };
             self.examples.insert(verdict, (example, keep()));
         }
     }

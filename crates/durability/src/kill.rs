@@ -6,7 +6,6 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, killpg};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -16,7 +15,7 @@ use crate::look::{self, Looked};
 use crate::oracle::{Promised, Verdict};
 use crate::outcome::{Experiment, Tested};
 use crate::process::Worker;
-use crate::protocol::{Command, Event};
+use crate::protocol::{Command, Event, There};
 use crate::settings::{Test, TestError};
 use crate::work::MADE;
 
@@ -24,11 +23,13 @@ use crate::work::MADE;
 const LONGEST: Duration = Duration::from_millis(60);
 /// Every so many-th round is killed while the database is opened, too.
 const TWICE: u32 = 4;
-/// A kill while the database is made or opened comes at most so long after the worker was started.
+/// A kill while the database is made or opened comes at most so long after the worker was started,
+/// or as long as that took the last time.
 const OPENING: Duration = Duration::from_millis(40);
 /// More commits than any round gets to do.
 const ENDLESS: u64 = 1 << 40;
-/// A database of so many commits is made anew: to judge it takes time that grows with them.
+/// A database of so many commits of a client is made anew: to judge it takes time that grows with
+/// them.
 const LONG: u64 = 1_500;
 /// A database is made anew after so many kills, too: its making is a part of the work.
 const KILLS: u32 = 25;
@@ -37,7 +38,8 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     let folder = test.settings.folder.join("killed");
     let random = Xoshiro256PlusPlus::seed_from_u64(test.settings.seed);
     let gathered = Gathered::default();
-    let mut kills = Kills { test, folder, random, gathered, progress };
+    let opens = [OPENING; 2];
+    let mut kills = Kills { test, folder, random, opens, gathered, progress };
     while kills.gathered.tried < test.settings.kills {
         kills.life()?;
         if kills.folder.exists() {
@@ -54,6 +56,8 @@ struct Kills<'a> {
     /// Of the database.
     folder: PathBuf,
     random: Xoshiro256PlusPlus,
+    /// How long it took to make a database, and to open one, but [`OPENING`] at least.
+    opens: [Duration; 2],
     gathered: Gathered<Option<PathBuf>>,
     progress: &'a (dyn Fn(u32) + Sync),
 }
@@ -63,20 +67,17 @@ impl Kills<'_> {
     fn life(&mut self) -> Result<(), TestError> {
         let made = fs::create_dir_all(&self.folder);
         made.map_err(TestError::io("make the folder of a database"))?;
-        let talk = TestError::io("talk to a worker");
         let mut worker = match self.random.random_bool(0.5) {
             true => {
-                self.kill_while_it_opens()?;
-                match self.look(Promised::after(MADE - 1), &[], None)? {
+                self.kill_while_it_opens(There::NoTable)?;
+                match self.look(There::NoTable, &self.test.nothing(), &[], None)? {
                     Some((worker, _)) => worker,
                     None => return Ok(()),
                 }
             }
             false => {
-                let mut worker = self.start()?;
-                let promised = Promised::after(MADE - 1);
-                let looked = look::look(&mut worker, self.test.settings.seed, promised, || ());
-                match looked.map_err(&talk)? {
+                let (worker, looked) = self.open(There::NoTable, &self.test.nothing())?;
+                match looked {
                     Looked { verdict: Verdict::Holds, .. } => worker,
                     Looked { verdict, message, .. } => {
                         let message = message.unwrap_or_else(|| verdict.name().to_owned());
@@ -85,79 +86,99 @@ impl Kills<'_> {
                 }
             }
         };
-        let mut last = MADE;
+        let mut last = vec![MADE; self.test.clients() as usize];
         for kills in 1.. {
             self.test.go_on()?;
-            let enough = kills > KILLS || last >= LONG;
+            let enough = kills > KILLS || last.iter().any(|last| *last >= LONG);
             if enough || self.gathered.tried >= self.test.settings.kills {
-                return self.close_and_open(worker, last);
+                return self.close_and_open(worker, &last);
             }
             let after = Duration::from_nanos(self.within(LONGEST));
-            let round = work_and_die(&mut worker, last, after).map_err(&talk)?;
-            let promised = Promised::after(round.acknowledged.last().map_or(last, |(n, _)| *n));
+            let round = work_and_die(&mut worker, &last, after);
+            let round = round.map_err(TestError::io("talk to a worker"))?;
+            let mut promised: Vec<_> = last.iter().map(|last| Promised::after(*last)).collect();
+            for (client, number, _) in &round.acknowledged {
+                promised[*client] = Promised::after(*number);
+            }
             if let Some((verdict, message)) = round.failed {
-                if last == MADE && round.acknowledged.is_empty() {
+                if last.iter().all(|last| *last == MADE) && round.acknowledged.is_empty() {
                     return Err(self.test.not_done(message));
                 }
-                let (last, message) = (None, Some(message));
-                let looked = Looked { verdict, last, open_ns: None, message };
-                self.add(looked, promised, None)?;
+                let message = Some(message);
+                let looked = Looked { verdict, client: 0, last: None, open_ns: None, message };
+                self.add(looked, &promised, None)?;
                 return Ok(());
             }
+            // All of it has ended before the next begins.
+            worker.wait().map_err(TestError::io("end a worker"))?;
             if self.gathered.tried % TWICE == TWICE - 1 {
-                self.kill_while_it_opens()?;
+                self.kill_while_it_opens(There::Table)?;
             }
-            let found = self.look(promised, &round.acknowledged, Some(round.killed))?;
+            let killed = Some(round.killed);
+            let found = self.look(There::Table, &promised, &round.acknowledged, killed)?;
             let Some((next, there)) = found else { return Ok(()) };
             (worker, last) = (next, there);
         }
         Ok(())
     }
 
-    fn start(&self) -> Result<Worker, TestError> {
-        let task = self.test.task(self.folder.clone());
-        Worker::start(&self.test.settings.worker, &task).map_err(TestError::io("start a worker"))
+    fn start(&self, there: There) -> Result<Worker, TestError> {
+        self.test.start(self.folder.clone(), there)
     }
 
     fn within(&mut self, longest: Duration) -> u64 {
         self.random.random_range(0..longest.as_nanos() as u64)
     }
 
-    fn kill_while_it_opens(&mut self) -> Result<(), TestError> {
-        let mut opening = self.start()?;
-        thread::sleep(Duration::from_nanos(self.within(OPENING)));
-        opening.kill().map_err(TestError::io("kill a worker"))
+    fn kill_while_it_opens(&mut self, there: There) -> Result<(), TestError> {
+        let mut opening = self.start(there)?;
+        let longest = self.opens[usize::from(there == There::Table)];
+        thread::sleep(Duration::from_nanos(self.within(longest)));
+        opening.kill().and_then(|()| opening.wait()).map_err(TestError::io("kill a worker"))
     }
 
-    /// Opens what a kill left, and judges it. The worker and the last commit there, where the work can
-    /// go on.
+    /// Has a worker open the database, and judges what is there.
+    fn open(&mut self, there: There, promised: &[Promised]) -> Result<(Worker, Looked), TestError> {
+        let mut worker = self.start(there)?;
+        let looked = look::look(&mut worker, self.test.plan(), promised, || ());
+        let looked = looked.map_err(TestError::io("talk to a worker"))?;
+        if let Some(ns) = looked.open_ns {
+            self.opens[usize::from(there == There::Table)] = Duration::from_nanos(ns).max(OPENING);
+        }
+        Ok((worker, looked))
+    }
+
+    /// Opens what a kill left, and judges it. The worker and the last commits there, where the work
+    /// can go on.
     fn look(
         &mut self,
-        promised: Promised,
-        acknowledged: &[(u64, Instant)],
+        there: There,
+        promised: &[Promised],
+        acknowledged: &[(usize, u64, Instant)],
         killed: Option<Instant>,
-    ) -> Result<Option<(Worker, u64)>, TestError> {
-        let mut worker = self.start()?;
-        let looked = look::look(&mut worker, self.test.settings.seed, promised, || ());
-        let looked = looked.map_err(TestError::io("talk to a worker"))?;
-        let lost = looked.last.map(|last| {
-            let commits = promised.acknowledged.saturating_sub(last);
-            let first = acknowledged.iter().find(|(number, _)| *number > last);
+    ) -> Result<Option<(Worker, Vec<u64>)>, TestError> {
+        let (worker, looked) = self.open(there, promised)?;
+        let lost = looked.last.as_ref().map(|last| {
+            let gone = last.iter().zip(promised);
+            let commits = gone.map(|(last, p)| p.acknowledged.saturating_sub(*last)).sum();
+            let first = acknowledged.iter().find(|(client, number, _)| *number > last[*client]);
             let age = first.zip(killed).filter(|_| commits > 0);
-            let age = age.map_or(Duration::ZERO, |((_, then), killed)| killed - *then);
-            Lost { commits, ms: age.as_secs_f64() * 1e3, everything: commits > 0 && last <= MADE }
+            let age = age.map_or(Duration::ZERO, |((_, _, then), killed)| killed - *then);
+            let everything = commits > 0 && last.iter().all(|last| *last <= MADE);
+            Lost { commits, ms: age.as_secs_f64() * 1e3, everything }
         });
-        let there = looked.last;
+        let last = looked.last.clone();
         let broken = self.add(looked, promised, lost)?;
         // A table that was made by looking is there now.
-        Ok(there.filter(|_| !broken).map(|there| (worker, there.max(MADE))))
+        let made = |last: Vec<u64>| last.into_iter().map(|last| last.max(MADE)).collect();
+        Ok(last.filter(|_| !broken).map(|last| (worker, made(last))))
     }
 
     /// Adds a try. Whether the database is none to go on with.
     fn add(
         &mut self,
         looked: Looked,
-        promised: Promised,
+        promised: &[Promised],
         lost: Option<Lost>,
     ) -> Result<bool, TestError> {
         let verdict = looked.verdict;
@@ -166,7 +187,7 @@ impl Kills<'_> {
         let number = self.gathered.tried + 1;
         self.gathered.add(
             || format!("kill {number}"),
-            promised.acknowledged,
+            promised,
             looked,
             lost,
             || {
@@ -183,13 +204,12 @@ impl Kills<'_> {
     }
 
     /// How long it takes to open the database when it was closed. It holds what it did.
-    fn close_and_open(&mut self, mut worker: Worker, last: u64) -> Result<(), TestError> {
-        let talk = TestError::io("talk to a worker");
-        let failed = look::go_on(&mut worker, last, 1, |_| ()).map_err(&talk)?;
-        let mut worker = self.start()?;
-        let promised = Promised::after(last + 1);
-        let looked = look::look(&mut worker, self.test.settings.seed, promised, || ());
-        let looked = looked.map_err(&talk)?;
+    fn close_and_open(&mut self, mut worker: Worker, last: &[u64]) -> Result<(), TestError> {
+        let failed = look::go_on(&mut worker, last, 1, |_, _| ());
+        let failed = failed.map_err(TestError::io("talk to a worker"))?;
+        worker.wait().map_err(TestError::io("end a worker"))?;
+        let promised: Vec<_> = last.iter().map(|last| Promised::after(last + 1)).collect();
+        let (_worker, looked) = self.open(There::Table, &promised)?;
         self.gathered.opened_clean(looked.open_ns);
         let not = match failed {
             Some((verdict, message)) => Some((verdict, Some(message))),
@@ -216,38 +236,41 @@ fn keep(folder: &Path, name: &Path) -> std::io::Result<()> {
 
 /// How a round ended.
 struct Round {
-    /// The commits acknowledged, and when each was.
-    acknowledged: Vec<(u64, Instant)>,
-    /// When it had ended.
+    /// The commits acknowledged, each with its client, and when it was.
+    acknowledged: Vec<(usize, u64, Instant)>,
+    /// When it was killed, or had ended.
     killed: Instant,
     /// What went wrong before it was killed.
     failed: Option<(Verdict, String)>,
 }
 
-/// Has a worker go on with the work after the commit `last`, and kills it so long `after` its first
-/// acknowledgement.
-fn work_and_die(worker: &mut Worker, last: u64, after: Duration) -> std::io::Result<Round> {
-    worker.command(Command::Commit { after: last, count: ENDLESS, waits: false })?;
-    let (mut acknowledged, group) = (Vec::new(), worker.group());
+/// Has the clients of a worker go on with their works after the commits `last`, and kills it so
+/// long `after` the first acknowledgement.
+fn work_and_die(worker: &mut Worker, last: &[u64], after: Duration) -> std::io::Result<Round> {
+    worker.command(&Command::Commit { after: last.to_vec(), count: ENDLESS, waits: false })?;
+    let (mut acknowledged, kill) = (Vec::new(), worker.killer());
     thread::scope(|scope| {
         let (first, begun) = channel::<()>();
         let killer = scope.spawn(move || {
-            // The sender goes when the worker has ended by itself: its group may be another's by then.
+            // The sender goes when the worker has ended by itself: its number may be another's by
+            // then.
             let waited = begun.recv().is_ok().then(|| begun.recv_timeout(after));
             let kills = matches!(waited, Some(Err(RecvTimeoutError::Timeout)));
+            let killed = Instant::now();
             if kills {
-                let _ = killpg(group, Signal::SIGKILL);
+                // One that cannot be told hangs, and that is seen.
+                let _ = kill();
             }
-            (kills, Instant::now())
+            (kills, killed)
         });
         let failed = loop {
             match worker.event()? {
-                Ok(Event::Committed(number)) => {
+                Ok(Event::Committed { client, number }) => {
                     if acknowledged.is_empty() {
                         // Begins the time; the sender that stays keeps the killer waiting for it.
                         let _ = first.send(());
                     }
-                    acknowledged.push((number, Instant::now()));
+                    acknowledged.push((client, number, Instant::now()));
                 }
                 Ok(Event::Failed { message, .. }) => break Some((Verdict::NotWritable, message)),
                 Ok(_) => {}
@@ -256,7 +279,8 @@ fn work_and_die(worker: &mut Worker, last: u64, after: Duration) -> std::io::Res
         };
         drop(first);
         let (kills, killed) = killer.join().unwrap_or((false, Instant::now()));
-        let failed = failed.filter(|(verdict, _)| !kills || *verdict != Verdict::Crashed);
+        // A worker that is killed may see its server die first, and say so.
+        let failed = failed.filter(|(verdict, _)| !kills || *verdict == Verdict::Hangs);
         Ok(Round { acknowledged, killed, failed })
     })
 }

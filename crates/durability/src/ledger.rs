@@ -1,9 +1,11 @@
-//! The work's table in a database, of every family that has transactions.
+//! The work's table in a database, of every family.
 
+mod document;
 mod kv;
+mod series;
 mod sql;
 
-use embermark_contract::{EngineError, Lifecycle, Result, Store};
+use embermark_contract::{Lifecycle, Result, Store};
 
 use crate::oracle::Found;
 use crate::work::Commit;
@@ -24,13 +26,13 @@ pub(crate) trait Ledger {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// The table in an open database, made where it is not there.
-pub(crate) fn open(store: Store) -> Result<Box<dyn Ledger>> {
-    match store {
-        Store::Kv(store) => Ok(Box::new(kv::KvLedger::new(store)?)),
-        Store::Sql(store) => Ok(Box::new(sql::SqlLedger::new(store)?)),
-        Store::Document(_) | Store::Series(_) => {
-            Err(EngineError::unsupported("this family", "the work of this experiment"))
-        }
-    }
+/// The table in an open database. It is made where it is not there; where that cannot be told,
+/// `is_there` tells it.
+pub(crate) fn open(store: Store, is_there: bool) -> Result<Box<dyn Ledger>> {
+    Ok(match store {
+        Store::Kv(store) => Box::new(kv::KvLedger::new(store)?),
+        Store::Sql(store) => Box::new(sql::SqlLedger::new(store)?),
+        Store::Document(store) => Box::new(document::DocumentLedger::new(store, is_there)?),
+        Store::Series(store) => Box::new(series::SeriesLedger::new(store)),
+    })
 }

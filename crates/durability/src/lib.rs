@@ -1,14 +1,17 @@
 //! What survives: processes killed and power cut in the middle of a work, and what the engine then
 //! has of it.
 //!
-//! A [worker](worker_main) opens a database and does the commits of a [`work`] that follows from a
-//! seed; each says that it was acknowledged. It is killed ([`kill`]), or its disk is what
-//! [a power cut could leave](embermark_blockdev) ([`cut`]). Another worker opens what is left and
-//! reads all of it, and the [`oracle`] says whether that may be left of the work.
+//! A [worker](worker_main) opens a database and does, with one client or several, the commits of a
+//! [`work`] that follows from a seed; each says that it was acknowledged. It is killed ([`kill`]),
+//! or its disk is what [a power cut could leave](embermark_blockdev) ([`cut`]). Another worker
+//! opens what is left and reads all of it, and the [`oracle`] says whether that may be left of the
+//! work.
 
+mod clients;
 mod cut;
 mod gathered;
 pub mod journal;
+mod keeper;
 mod kill;
 mod ledger;
 mod look;
@@ -23,6 +26,6 @@ mod worker;
 pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
 use embermark_model::durability_result as outcome;
 pub use outcome::{CommitIo, Example, Experiment, Loss, Tested, Verdict};
-pub use process::{PATIENCE, WorkerProgram};
+pub use process::{PATIENCE, PATIENCE_WITH_SERVERS, WorkerProgram};
 pub use settings::{Settings, Subject, TestError, test};
 pub use worker::worker_main;

@@ -5,13 +5,16 @@ use std::io;
 use crate::oracle::{self, Judged, Promised, Verdict};
 use crate::process::Worker;
 use crate::protocol::{Command, Doing, Event};
+use crate::work::Plan;
 
 /// What was seen.
 #[derive(Clone, Debug)]
 pub(crate) struct Looked {
     pub verdict: Verdict,
-    /// The last commit that is there, where what is there is a prefix of the work.
-    pub last: Option<u64>,
+    /// The client of whose work it is.
+    pub client: usize,
+    /// The last commit of each client that is there, where what is there is a prefix of its work.
+    pub last: Option<Vec<u64>>,
     /// How long the engine took to open the database, in ns.
     pub open_ns: Option<u64>,
     /// What the engine said, where it failed.
@@ -22,8 +25,8 @@ pub(crate) struct Looked {
 /// database is open, with the table.
 pub(crate) fn look(
     worker: &mut Worker,
-    seed: u64,
-    promised: Promised,
+    plan: Plan,
+    promised: &[Promised],
     opened: impl Fn(),
 ) -> io::Result<Looked> {
     let mut open_ns = None;
@@ -34,36 +37,37 @@ pub(crate) fn look(
                 open_ns = Some(ns);
             }
             Ok(Event::Found(found)) => {
-                let Judged { verdict, last } = oracle::judge(seed, &found, promised);
-                return Ok(Looked { verdict, last, open_ns, message: None });
+                let Judged { verdict, client, last } = oracle::judge(plan, &found, promised);
+                return Ok(Looked { verdict, client, last, open_ns, message: None });
             }
             Ok(Event::Failed { doing: Doing::Read, message }) => {
                 break (Verdict::CorruptRow, message);
             }
             Ok(Event::Failed { message, .. }) => break (Verdict::NotOpened, message),
-            Ok(Event::Committed(_) | Event::Closed) => {}
+            Ok(Event::Committed { .. } | Event::Closed) => {}
             Err(silent) => break silent.verdict(),
         }
     };
-    let half_made = promised.acknowledged == 0 && verdict == Verdict::NotOpened;
+    let half_made = promised.iter().all(|p| p.acknowledged == 0) && verdict == Verdict::NotOpened;
     let verdict = if half_made { Verdict::HalfMade } else { verdict };
-    Ok(Looked { verdict, last: None, open_ns, message: Some(message) })
+    Ok(Looked { verdict, client: 0, last: None, open_ns, message: Some(message) })
 }
 
-/// Has the worker do `count` more commits after the last that is there, and close the database;
-/// `acknowledged` is called for each. What went wrong, where something did.
+/// Has each client of the worker do `count` more commits after the last that is there, and close
+/// the database; `acknowledged` is called for each, with its client. What went wrong, where
+/// something did.
 pub(crate) fn go_on(
     worker: &mut Worker,
-    after: u64,
+    after: &[u64],
     count: u64,
-    mut acknowledged: impl FnMut(u64),
+    mut acknowledged: impl FnMut(usize, u64),
 ) -> io::Result<Option<(Verdict, String)>> {
-    worker.command(Command::Commit { after, count, waits: true })?;
-    let mut left = count;
+    worker.command(&Command::Commit { after: after.to_vec(), count, waits: true })?;
+    let mut left = count * after.len() as u64;
     loop {
         match worker.event()? {
-            Ok(Event::Committed(number)) => {
-                acknowledged(number);
+            Ok(Event::Committed { client, number }) => {
+                acknowledged(client, number);
                 worker.go_on()?;
                 left -= 1;
                 if left == 0 {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use embermark_model::durability_result::Verdict;
 use serde::{Deserialize, Serialize};
 
-use crate::work::{Change, Key, MADE, Rows, Work};
+use crate::work::{Change, Key, MADE, Plan, Rows, keys};
 
 /// What a database was found to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,12 +17,12 @@ pub struct Found {
     pub rows: BTreeMap<Key, Option<u64>>,
 }
 
-/// What was promised, and how far the work had come.
+/// What was promised to a client, and how far its work had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promised {
     /// The last commit that had been acknowledged; 0 where not even the table had been.
     pub acknowledged: u64,
-    /// The last commit that had been begun: one more at most, with one client.
+    /// The last commit that had been begun: one more at most.
     pub begun: u64,
 }
 
@@ -34,48 +34,79 @@ impl Promised {
 }
 
 /// A verdict, and what it rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// The verdict.
+    /// The verdict: of several clients the worst.
     pub verdict: Verdict,
-    /// The last commit that is there, where what is there is a prefix of the work.
-    pub last: Option<u64>,
+    /// The client of which it is.
+    pub client: usize,
+    /// The last commit of each client that is there, where what is there is a prefix of each one's
+    /// work.
+    pub last: Option<Vec<u64>>,
 }
 
-/// Compares what was found with what the commits of a seed leave.
-pub fn judge(seed: u64, found: &Found, promised: Promised) -> Judged {
-    let judged = |verdict, last| Judged { verdict, last };
+/// Compares what was found with what the commits of a plan leave, for each client of its own.
+pub fn judge(plan: Plan, found: &Found, promised: &[Promised]) -> Judged {
+    let clients: Vec<_> = (0..)
+        .zip(promised)
+        .map(|(client, promised)| {
+            let rows = found.rows.range(keys(client));
+            let rows = rows.map(|(key, commit)| (*key, *commit)).collect();
+            judge_one(plan, client, &Found { table: found.table, rows }, *promised)
+        })
+        .collect();
+    let mut judged = Judged { verdict: Verdict::Holds, client: 0, last: None };
+    for (client, (verdict, _)) in clients.iter().enumerate() {
+        if *verdict > judged.verdict {
+            (judged.verdict, judged.client) = (*verdict, client);
+        }
+    }
+    let ours = |key: &Key| (0..).zip(promised).any(|(client, _)| keys(client).contains(key));
+    if !found.rows.keys().all(ours) {
+        judged.verdict = Verdict::CorruptRow;
+        return judged;
+    }
+    judged.last = clients.into_iter().map(|(_, last)| last).collect();
+    judged
+}
+
+/// The verdict on one client's rows, and the last commit that is there.
+fn judge_one(plan: Plan, client: u32, found: &Found, promised: Promised) -> (Verdict, Option<u64>) {
     let foreign = |(_, commit): (&Key, &Option<u64>)| commit.is_none_or(|c| c > promised.begun);
     if found.rows.iter().any(foreign) {
-        return judged(Verdict::CorruptRow, None);
+        return (Verdict::CorruptRow, None);
     }
     let (last, half) = match found.table {
-        true => compare(seed, found, promised.begun),
-        false => (Some(MADE - 1), false),
+        true => compare(plan, client, found, promised.begun),
+        false => (Some(MADE - 1), None),
     };
+    // Where a commit of several rows is no transaction, a part of it is none of it.
+    let last = last.max(half.filter(|_| !plan.abilities.transactions));
     match last {
-        Some(last) if last >= promised.acknowledged => judged(Verdict::Holds, Some(last)),
-        Some(last) => judged(Verdict::LostCommits, Some(last)),
-        None if half => judged(Verdict::HalfCommit, None),
-        None => judged(Verdict::Hole, None),
+        Some(last) if last >= promised.acknowledged => (Verdict::Holds, Some(last)),
+        Some(last) => (Verdict::LostCommits, Some(last)),
+        None if half.is_some() => (Verdict::HalfCommit, None),
+        None => (Verdict::Hole, None),
     }
 }
 
-/// The latest commit after which the rows are those found; and whether they are those before some
-/// commit but for a part of what that one did. Which rows differ is followed along the commits, which
+/// The latest commit after which the rows are those found; and the latest after which they are that
+/// but for a part of what the next one did. Which rows differ is followed along the commits, which
 /// touch few rows each.
-fn compare(seed: u64, found: &Found, begun: u64) -> (Option<u64>, bool) {
+fn compare(plan: Plan, client: u32, found: &Found, begun: u64) -> (Option<u64>, Option<u64>) {
     let row = |key: &Key| found.rows.get(key).copied().flatten();
     let is = |rows: &Rows, key: &Key| rows.get(key).copied() == row(key);
-    let mut work = Work::new(seed);
+    let mut work = plan.work(client);
     let mut different: BTreeSet<Key> = found.rows.keys().copied().collect();
-    let (mut last, mut half) = (None, false);
+    let (mut last, mut half) = (None, None);
     for number in MADE..=begun {
         let changes = work.commit().changes;
         let by_this = |key: &Key| {
             changes.binary_search_by_key(key, |change| change.key()).is_ok() && is(work.rows(), key)
         };
-        half |= !different.is_empty() && different.iter().all(by_this);
+        if !different.is_empty() && different.iter().all(by_this) {
+            half = Some(number - 1);
+        }
         for key in changes.into_iter().map(Change::key) {
             match is(work.rows(), &key) {
                 true => different.remove(&key),

@@ -2,21 +2,25 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::AsFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command as Program, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, ExitStatus};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::keeper;
 use crate::oracle::Verdict;
 use crate::protocol::{Command, Event, Task};
 
 /// How long an engine may take for an answer: to open, to read everything, to commit.
 pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long a server may: longer than its adapter waits for it to start, which then says what the
+/// server has said.
+pub const PATIENCE_WITH_SERVERS: Duration = Duration::from_secs(150);
 
 /// The program that is started as a worker, and its arguments.
 #[derive(Clone, Debug)]
@@ -32,46 +36,45 @@ pub struct WorkerProgram {
 pub(crate) enum Silent {
     /// It has ended, so.
     Ended(ExitStatus),
-    /// It has not, and has said nothing within [`PATIENCE`].
-    Hangs,
+    /// It has not, and has said nothing within a time.
+    Hangs(Duration),
 }
 
 impl Silent {
     /// The verdict on an engine whose process falls silent, and what it rests on.
     pub(crate) fn verdict(self) -> (Verdict, String) {
         let message = match self {
-            Self::Hangs => return (Verdict::Hangs, format!("no answer in {PATIENCE:?}")),
-            Self::Ended(status) => match status.signal().map(Signal::try_from) {
-                Some(Ok(signal)) => format!("its process was ended by {signal}"),
-                _ => format!("its process ended by itself: {status}"),
+            Self::Hangs(time) => return (Verdict::Hangs, format!("no answer in {time:?}")),
+            Self::Ended(status) => match keeper::signal(status) {
+                Some(signal) => format!("its process was ended by {signal}"),
+                None => format!("its process ended by itself: {status}"),
             },
         };
         (Verdict::Crashed, message)
     }
 }
 
-/// A worker in a process group of its own, in which its engine's processes are too. Dropping it kills
-/// them.
+/// A worker behind its [keeper]. Dropping it kills it, with all that it has started.
 pub(crate) struct Worker {
-    child: Child,
+    keeper: Child,
+    patience: Duration,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     line: String,
 }
 
 impl Worker {
-    pub(crate) fn start(program: &WorkerProgram, task: &Task) -> io::Result<Self> {
-        let mut child = Program::new(&program.program)
-            .args(&program.args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()?;
+    /// Starts one, which has so long for each answer.
+    pub(crate) fn start(
+        program: &WorkerProgram,
+        task: &Task,
+        patience: Duration,
+    ) -> io::Result<Self> {
+        let mut keeper = keeper::command(&program.program, &program.args).spawn()?;
         let missing = || io::Error::other("the worker has no pipe");
-        let (input, output) = (child.stdin.take(), child.stdout.take().ok_or_else(missing)?);
+        let (input, output) = (keeper.stdin.take(), keeper.stdout.take().ok_or_else(missing)?);
         let (output, line) = (BufReader::new(output), String::new());
-        let mut this = Self { child, input, output, line };
+        let mut this = Self { keeper, patience, input, output, line };
         this.tell(task)?;
         Ok(this)
     }
@@ -86,11 +89,11 @@ impl Worker {
         }
     }
 
-    pub(crate) fn command(&mut self, command: Command) -> io::Result<()> {
-        self.tell(&command)
+    pub(crate) fn command(&mut self, command: &Command) -> io::Result<()> {
+        self.tell(command)
     }
 
-    /// Lets it go on that waits.
+    /// Lets the client go on that waits.
     pub(crate) fn go_on(&mut self) -> io::Result<()> {
         self.tell(&())
     }
@@ -100,17 +103,18 @@ impl Worker {
         self.input = None;
     }
 
-    /// What it says next, or why nothing. A line that was cut off is not said.
+    /// What it says next, or why nothing. A line that was cut off is not said. When it has ended,
+    /// nothing of it runs any more.
     pub(crate) fn event(&mut self) -> io::Result<Result<Event, Silent>> {
         if self.output.buffer().is_empty() && !self.speaks()? {
             self.kill()?;
-            return Ok(Err(Silent::Hangs));
+            return Ok(Err(Silent::Hangs(self.patience)));
         }
         self.line.clear();
         self.output.read_line(&mut self.line)?;
         if !self.line.ends_with('\n') {
             self.finish();
-            return Ok(Err(Silent::Ended(self.child.wait()?)));
+            return Ok(Err(Silent::Ended(self.keeper.wait()?)));
         }
         serde_json::from_str(&self.line).map(Ok).map_err(Into::into)
     }
@@ -118,7 +122,7 @@ impl Worker {
     /// Waits until it says something or ends; whether it does in time.
     fn speaks(&self) -> io::Result<bool> {
         let mut polled = [PollFd::new(self.output.get_ref().as_fd(), PollFlags::POLLIN)];
-        let timeout = PollTimeout::try_from(PATIENCE).unwrap_or(PollTimeout::MAX);
+        let timeout = PollTimeout::try_from(self.patience).unwrap_or(PollTimeout::MAX);
         loop {
             match poll(&mut polled, timeout) {
                 Err(Errno::EINTR) => {}
@@ -127,23 +131,24 @@ impl Worker {
         }
     }
 
-    /// Kills it, with all of its group.
-    pub(crate) fn kill(&mut self) -> io::Result<()> {
-        match killpg(self.group(), Signal::SIGKILL) {
+    /// Has it killed, with all that it has started.
+    pub(crate) fn kill(&self) -> io::Result<()> {
+        self.killer()()
+    }
+
+    /// The same from another thread, as long as its end was not waited for.
+    pub(crate) fn killer(&self) -> impl FnOnce() -> io::Result<()> + Send + use<> {
+        let keeper = Pid::from_raw(self.keeper.id().cast_signed());
+        move || match kill(keeper, Signal::SIGTERM) {
             Ok(()) | Err(Errno::ESRCH) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
     }
 
-    /// The group to kill from another thread.
-    pub(crate) fn group(&self) -> Pid {
-        Pid::from_raw(self.child.id().cast_signed())
-    }
-
-    /// Waits for its end.
+    /// Waits for the end of all of it.
     pub(crate) fn wait(&mut self) -> io::Result<()> {
         self.finish();
-        self.child.wait().map(drop)
+        self.keeper.wait().map(drop)
     }
 }
 

@@ -20,21 +20,35 @@ pub(crate) struct Task {
     pub memory: u64,
     /// Seed of the work.
     pub seed: u64,
-    /// The process that started it, with which it ends.
-    pub parent: u32,
+    /// Clients that do it.
+    pub clients: u32,
+    /// What is there already.
+    pub there: There,
+}
+
+/// What is there when a worker begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum There {
+    /// Nothing, and no table is made either: the database is opened and closed.
+    Nothing,
+    /// No table that was acknowledged: it is made.
+    NoTable,
+    /// A table.
+    Table,
 }
 
 /// Any further line to the worker. The end of input is the end of its work: it has the
 /// engine check the database, and closes it.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Command {
     /// Goes on with the work.
     Commit {
-        /// The last commit that is there.
-        after: u64,
-        /// How many to do.
+        /// The last commit of each client that is there.
+        after: Vec<u64>,
+        /// How many each is to do.
         count: u64,
-        /// Whether it waits for a line after each acknowledgement.
+        /// Whether one that has acknowledged a commit waits for a line, and those with it that come
+        /// to acknowledge one.
         waits: bool,
     },
 }
@@ -50,7 +64,12 @@ pub(crate) enum Event {
     /// What was there. Follows at once.
     Found(crate::oracle::Found),
     /// A commit has returned.
-    Committed(u64),
+    Committed {
+        /// Whose.
+        client: usize,
+        /// Which.
+        number: u64,
+    },
     /// Something failed; nothing follows.
     Failed {
         /// At what.

@@ -5,14 +5,18 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use embermark_blockdev::{DeviceError, FileSystem};
-use embermark_contract::{Availability, Engine, Tier};
+use embermark_contract::{Availability, Engine, Kind, Tier};
 use embermark_model::{Configuration, Durability};
 
-use crate::oracle::Verdict;
+use crate::oracle::{Promised, Verdict};
 use crate::outcome::{Experiment, Tested};
-use crate::process::WorkerProgram;
-use crate::protocol::Task;
+use crate::process::{PATIENCE, PATIENCE_WITH_SERVERS, Worker, WorkerProgram};
+use crate::protocol::{Task, There};
+use crate::work::{Abilities, MADE, MOST_CLIENTS, Plan};
 use crate::{cut, kill};
+
+/// Clients of a server in a tier that promises something.
+const CLIENTS: u32 = 4;
 
 /// What an experiment is asked.
 #[derive(Clone, Debug)]
@@ -23,6 +27,9 @@ pub struct Settings {
     pub worker: WorkerProgram,
     /// Seed of the work and of what is cut when.
     pub seed: u64,
+    /// Clients that commit at the same time: 0 for one of an embedded engine, and four of a server
+    /// in a tier that promises something.
+    pub clients: u32,
     /// States of a device to look at, at most.
     pub states: u32,
     /// Kills.
@@ -116,9 +123,9 @@ pub(crate) struct Test<'a> {
 }
 
 impl Test<'_> {
-    /// The task of a worker on a database in `dir`.
-    pub(crate) fn task(&self, dir: PathBuf) -> Task {
-        Task {
+    /// Starts a worker on a database in `dir`.
+    pub(crate) fn start(&self, dir: PathBuf, there: There) -> Result<Worker, TestError> {
+        let task = Task {
             engine: self.subject.engine.info().id.to_owned(),
             dir,
             durability: self.durability,
@@ -127,8 +134,37 @@ impl Test<'_> {
                 .unwrap_or_default(),
             memory: self.settings.memory,
             seed: self.settings.seed,
-            parent: std::process::id(),
+            clients: self.clients(),
+            there,
+        };
+        let patience = if self.is_server() { PATIENCE_WITH_SERVERS } else { PATIENCE };
+        let started = Worker::start(&self.settings.worker, &task, patience);
+        started.map_err(TestError::io("start a worker"))
+    }
+
+    pub(crate) fn is_server(&self) -> bool {
+        self.subject.engine.info().kind == Kind::Server
+    }
+
+    /// How many clients commit at the same time. Where nothing is promised one tells as much as
+    /// many: how much is lost.
+    pub(crate) fn clients(&self) -> u32 {
+        match self.settings.clients {
+            0 if self.is_server() && self.durability > Durability::None => CLIENTS,
+            0 => 1,
+            clients => clients.min(MOST_CLIENTS),
         }
+    }
+
+    /// What every client does.
+    pub(crate) fn plan(&self) -> Plan {
+        let abilities = Abilities::of(self.subject.engine.info().family);
+        Plan { seed: self.settings.seed, abilities }
+    }
+
+    /// What is promised to each client before the table is made.
+    pub(crate) fn nothing(&self) -> Vec<Promised> {
+        vec![Promised::after(MADE - 1); self.clients() as usize]
     }
 
     pub(crate) fn not_done(&self, message: impl Into<String>) -> TestError {

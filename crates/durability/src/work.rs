@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
+use std::ops::Range;
 
+use embermark_contract::DataModel;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -21,10 +23,71 @@ const MOST_CHANGES: u32 = 100;
 /// Commits between two maintenances: checkpoints and compactions in the middle of the work.
 const MAINTAINED: u64 = 40;
 /// Bytes of a row beside its key, at least and at most.
-const BYTES: std::ops::Range<usize> = 20..400;
+const BYTES: Range<usize> = 20..400;
+
+/// Keys that a client has for itself.
+const KEYS: Key = 1 << 24;
+/// Between the seeds of two clients.
+const APART: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A row's key.
 pub type Key = u32;
+
+/// What a family of stores promises of changes to rows. Nothing else is asked of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// Several changes are made together or not at all. Without it a commit is one change, or rows
+    /// loaded together, of which an interruption may leave some.
+    pub transactions: bool,
+    /// A row that is there is written anew.
+    pub updates: bool,
+    /// A row is removed.
+    pub deletes: bool,
+    /// Rows are loaded in bulk into a table that has others, and other clients.
+    pub shared_loads: bool,
+}
+
+impl Abilities {
+    /// Those of a family, as the traits of `embermark_contract` have it. Points can be deleted,
+    /// too, by statements of which no manual says when they are kept.
+    pub const fn of(family: DataModel) -> Self {
+        let (transactions, deletes) = match family {
+            DataModel::Sql | DataModel::KeyValue => (true, true),
+            DataModel::Document => (false, true),
+            DataModel::Series => (false, false),
+        };
+        let shared_loads = !matches!(family, DataModel::KeyValue);
+        Self { transactions, updates: true, deletes, shared_loads }
+    }
+}
+
+/// What the work of every client follows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Another makes other commits.
+    pub seed: u64,
+    /// What the engine can do.
+    pub abilities: Abilities,
+}
+
+impl Plan {
+    /// The work of a client, from the begin: of rows that no other client touches.
+    pub fn work(self, client: u32) -> Work {
+        let seed = self.seed.wrapping_add(APART.wrapping_mul(client.into()));
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let Range { start: first_key, .. } = keys(client);
+        let (rows, next_key) = (Rows::new(), first_key);
+        Work { random, abilities: self.abilities, rows, done: 0, first_key, next_key }
+    }
+}
+
+/// The keys of a client's rows.
+pub const fn keys(client: u32) -> Range<Key> {
+    client * KEYS..(client + 1) * KEYS
+}
+
+/// The most clients that there are keys for.
+pub const MOST_CLIENTS: u32 = Key::MAX / KEYS;
 
 /// What a commit does to one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +116,7 @@ pub struct Commit {
     pub number: u64,
     /// What it does, each row once, in the order of keys.
     pub changes: Vec<Change>,
-    /// Loaded by the engine's bulk path.
+    /// Loaded by the engine's bulk path: new rows alone.
     pub bulk: bool,
     /// Maintenance follows.
     pub maintained: bool,
@@ -62,22 +125,18 @@ pub struct Commit {
 /// The rows there are: by key, which commit wrote each.
 pub type Rows = BTreeMap<Key, u64>;
 
-/// The commits of a seed, without end.
+/// The commits of a [client](Plan::work), without end.
 #[derive(Clone, Debug)]
 pub struct Work {
     random: Xoshiro256PlusPlus,
+    abilities: Abilities,
     rows: Rows,
     done: u64,
+    first_key: Key,
     next_key: Key,
 }
 
 impl Work {
-    /// From the begin.
-    pub fn new(seed: u64) -> Self {
-        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self { random, rows: Rows::new(), done: 0, next_key: 0 }
-    }
-
     /// Goes on after so many commits.
     #[must_use]
     pub fn after(mut self, commits: u64) -> Self {
@@ -92,6 +151,11 @@ impl Work {
         &self.rows
     }
 
+    /// What it asks of the engine.
+    pub const fn abilities(&self) -> Abilities {
+        self.abilities
+    }
+
     /// The next commit.
     pub fn commit(&mut self) -> Commit {
         self.done += 1;
@@ -104,8 +168,9 @@ impl Work {
             _ if self.random.random_bool(0.5) => 1,
             _ => self.random.random_range(2..=MOST_CHANGES),
         };
+        let bulk = number == BULK || (size > 1 && !self.abilities.transactions);
         for _ in 0..size {
-            let change = self.change(number == BULK);
+            let change = self.change(bulk);
             changes.entry(change.key()).or_insert(change);
         }
         for change in changes.values() {
@@ -115,23 +180,22 @@ impl Work {
             };
         }
         let changes = changes.into_values().collect();
-        Commit {
-            number,
-            changes,
-            bulk: number == BULK,
-            maintained: number.is_multiple_of(MAINTAINED),
-        }
+        Commit { number, changes, bulk, maintained: number.is_multiple_of(MAINTAINED) }
     }
 
     /// A new row, or one of those there are, written again or removed.
     fn change(&mut self, new: bool) -> Change {
+        let Abilities { updates, deletes, .. } = self.abilities;
         let old = match new || self.rows.is_empty() {
             true => None,
-            false => self.rows.range(self.random.random_range(0..self.next_key)..).next(),
+            false => {
+                let from = self.random.random_range(self.first_key..self.next_key);
+                self.rows.range(from..).next()
+            }
         };
         match (old.map(|(key, _)| *key), self.random.random_range(0..10)) {
-            (Some(key), 5..8) => Change::Update(key),
-            (Some(key), 8..) => Change::Delete(key),
+            (Some(key), 5..8) if updates => Change::Update(key),
+            (Some(key), 8..) if deletes => Change::Delete(key),
             _ => {
                 self.next_key += 1;
                 Change::Insert(self.next_key - 1)

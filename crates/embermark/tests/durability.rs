@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use common::family::{nothing_is_left_behind, signal};
+use common::family::{family, nothing_is_left_behind, signal};
 use common::{Place, is_here, wait_for};
 use embermark_report::html;
 use embermark_skips::skipped;
@@ -29,6 +29,8 @@ fn what_makes_no_sense_is_refused() {
     refused(&["sqlit"], &["unknown engine 'sqlit'"]);
     refused(&["-d", "full"], &["unknown durability 'full'"]);
     refused(&["--fs", "zfs"], &["unknown file system 'zfs'", "ext4, xfs, btrfs, f2fs"]);
+    refused(&["--clients", "0"], &["--clients"]);
+    refused(&["--accept-license", "lmdb"], &["lmdb", "need not be accepted"]);
     refused(&["--resume", "nowhere"], &["nowhere"]);
     refused(&["--resume", "nowhere", "--kills", "3"], &["--kills"]);
 }
@@ -135,6 +137,38 @@ fn killed_in_the_middle_it_leaves_no_mount_no_loop_device_and_no_process() {
         let at = place.path("out");
         wait_for("the loop devices to go", || loops(&at).is_empty().then_some(()));
     }
+}
+
+#[test]
+fn killed_in_the_middle_it_leaves_no_server() {
+    if !is_here("postgres") {
+        return;
+    }
+    let place = Place::new();
+    let words = ["durability", "postgres", "-d", "process", "--states", "0", "-o", "out"];
+    let mut command = place.command(&words);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let serves = || {
+        // Keeper, worker, postmaster, and its first processes.
+        let socket = place.path("out/work/killed/server/run/.s.PGSQL.5432");
+        (socket.exists() && family(&place).len() > 5).then_some(())
+    };
+    wait_for("a server to run", serves);
+    assert!(signal(run.id(), Signal::SIGKILL));
+    run.wait().unwrap();
+    nothing_is_left_behind(&place);
+}
+
+#[test]
+fn an_engine_that_forbids_publishing_is_tried_when_that_is_accepted() {
+    if !is_here("harperdb") {
+        return;
+    }
+    let place = Place::new();
+    let words = ["durability", "harperdb", "-d", "power", "--states", "0", "--kills", "1"];
+    place.embermark(&[&words[..], &["-o", "out"]].concat()).with(0);
+    let why = &result(&place.path("out"))["not_tried"][0]["why"];
+    assert!(why.as_str().unwrap().contains("--accept-license harperdb"), "{why}");
 }
 
 /// What loop devices have as their file below `folder`, or lies on a device that is gone.

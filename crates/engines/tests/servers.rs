@@ -16,7 +16,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::Barrier;
 use std::thread;
 
@@ -27,7 +27,8 @@ use embermark_engines::{
 };
 use embermark_model::Durability;
 use embermark_skips::skipped;
-use nix::unistd::geteuid;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, geteuid};
 
 use facts::{Facts, Given, Refusal};
 use server::owner::{Owner, again, passes, told};
@@ -58,12 +59,90 @@ fn a_private_server_starts_answers_and_is_gone_after_close() {
         create(&mut store).unwrap();
         write(&mut store, 1, 1).unwrap();
         assert_eq!(count(&mut store).unwrap(), 1, "{id}");
+        // Its place is taken.
+        let error = engine.refused(&options(dir.path(), Durability::Process)).to_string();
+        assert!(error.contains("could not lock") && error.contains("server"), "{error}");
         close(store).unwrap();
         assert_eq!(of_server.running(), [] as [u32; 0], "{id}");
         left(&server_dir);
-        // Its place is taken.
+    }
+}
+
+#[test]
+fn a_server_that_is_started_again_has_what_was_stored_and_so_has_one_on_a_copy() {
+    for Facts { engine, .. } in facts::here() {
+        let (dir, Opened { mut store, .. }) = engine.start(Durability::Power).unwrap();
+        create(&mut store).unwrap();
+        (1..=3).for_each(|n| write(&mut store, n, 1).unwrap());
+        close(store).unwrap();
+        let mut store = engine.open(&options(dir.path(), Durability::Power)).store;
+        assert_eq!(count(&mut store).unwrap(), 3, "{}", engine.0);
+        write(&mut store, 4, 1).unwrap();
+        close(store).unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        let of_dir = dir.path().join(".");
+        let copied = Command::new("cp").arg("-a").args([&of_dir, copy.path()]).status().unwrap();
+        assert!(copied.success());
+        drop(dir);
+        let mut store = engine.open(&options(copy.path(), Durability::Power)).store;
+        assert_eq!(count(&mut store).unwrap(), 4, "{}", engine.0);
+        close(store).unwrap();
+    }
+}
+
+#[test]
+fn a_server_is_started_again_after_its_processes_were_killed() {
+    for Facts { engine, .. } in facts::here() {
+        let (dir, Opened { mut store, server, .. }) = engine.start(Durability::Process).unwrap();
+        create(&mut store).unwrap();
+        (1..=3).for_each(|n| write(&mut store, n, 1).unwrap());
+        let processes = Processes::of(server.unwrap(), dir.path());
+        for pid in processes.running() {
+            // One may have died of another's death.
+            let _ = kill(Pid::from_raw(pid.cast_signed()), Signal::SIGKILL);
+        }
+        processes.end();
+        drop(store);
+        // By now another process may have the number that such a file tells.
+        let mut told = ["data/postmaster.pid", "data/root/hdb.pid"].map(|file| {
+            let file = dir.path().join("server").join(file);
+            let Ok(text) = fs::read_to_string(&file) else { return false };
+            let (_, rest) = text.split_once('\n').unwrap_or_default();
+            fs::write(&file, format!("{}\n{rest}", std::process::id())).is_ok()
+        });
+        told.sort_unstable();
+        assert_eq!(told, [false, ["postgres", "harperdb"].contains(&engine.0)], "{}", engine.0);
+        let mut store = engine.open(&options(dir.path(), Durability::Process)).store;
+        assert_eq!(count(&mut store).unwrap(), 3, "{}", engine.0);
+        write(&mut store, 4, 1).unwrap();
+        close(store).unwrap();
+        let mut store = engine.open(&options(dir.path(), Durability::Process)).store;
+        assert_eq!(count(&mut store).unwrap(), 4, "{}", engine.0);
+        close(store).unwrap();
+    }
+}
+
+/// Its data are damaged: the error is of this start, not of an earlier one.
+#[test]
+fn a_server_that_does_not_start_again_is_reported_with_the_end_of_its_log() {
+    for Facts { engine, .. } in facts::here() {
+        let (dir, Opened { store, .. }) = engine.start(Durability::Process).unwrap();
+        close(store).unwrap();
+        let server = dir.path().join("server");
+        let vital = ["data/PG_VERSION", "data/ibdata1", "data/WiredTiger.wt", "meta/meta.db"];
+        let Some(file) = vital.iter().map(|file| server.join(file)).find(|file| file.exists())
+        else {
+            assert_eq!(engine.0, "harperdb");
+            continue;
+        };
+        fs::write(file, "torn").unwrap();
+        let mark = "a line of an earlier start\n";
+        let log = dir.path().join("server.log");
+        fs::OpenOptions::new().append(true).open(log).unwrap().write_all(mark.as_bytes()).unwrap();
         let error = engine.refused(&options(dir.path(), Durability::Process)).to_string();
-        assert!(error.contains("could not create") && error.contains("server"), "{error}");
+        assert!(error.starts_with(&format!("{} could not start its program", engine.0)), "{error}");
+        let (_, lines) = error.split_once("last lines of").unwrap();
+        assert!(!lines.contains(mark.trim()) && lines.lines().count() > 1, "{error}");
     }
 }
 

@@ -36,8 +36,17 @@ pub struct Head {
     pub durabilities: Vec<Durability>,
     /// States to look at for each engine and tier, at most, without second cuts.
     pub states: u32,
+    /// The same of a server.
+    #[serde(default)]
+    pub server_states: u32,
     /// Kills for each engine and tier.
     pub kills: u32,
+    /// Clients that commit at the same time; 0 for as many as are usual.
+    #[serde(default)]
+    pub clients: u32,
+    /// Ids of the engines whose licence forbids publishing, and was accepted.
+    #[serde(default)]
+    pub accepted_licences: Vec<String>,
     /// The file system under a database whose power is cut.
     pub file_system: String,
     /// For how many seconds the commits of a recorded work go on, at least.

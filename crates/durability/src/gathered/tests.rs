@@ -3,8 +3,8 @@ use embermark_model::Durability;
 use super::*;
 use crate::outcome::Experiment;
 
-fn looked(verdict: Verdict, last: Option<u64>) -> Looked {
-    Looked { verdict, last, open_ns: Some(5), message: None }
+fn looked(verdict: Verdict) -> Looked {
+    Looked { verdict, client: 0, last: None, open_ns: Some(5), message: None }
 }
 
 fn tested() -> Tested {
@@ -51,7 +51,8 @@ fn of_each_verdict_the_example_with_the_fewest_commits_is_kept() {
         (0, Verdict::HalfMade),
     ] {
         let of = || format!("cut {acknowledged}");
-        gathered.add(of, acknowledged, looked(verdict, None), None, || acknowledged);
+        let promised = [Promised::after(acknowledged)];
+        gathered.add(of, &promised, looked(verdict), None, || acknowledged);
     }
     let mut kept = Vec::new();
     let tested = gathered.ended(tested(), |example, keep| {

@@ -1,25 +1,40 @@
 use super::*;
-use crate::work::{BULK, Change};
+use embermark_contract::DataModel;
 
-const SEED: u64 = 11;
+use crate::work::{Abilities, BULK, Change, Work};
+
+const PLAN: Plan = Plan { seed: 11, abilities: Abilities::of(DataModel::Sql) };
 const PROMISED: Promised = Promised { acknowledged: 50, begun: 51 };
+
+fn work() -> Work {
+    PLAN.work(0)
+}
+
+/// Of one client.
+fn judge(found: &Found, promised: Promised) -> Judged {
+    super::judge(PLAN, found, &[promised])
+}
+
+fn judged(verdict: Verdict, last: u64) -> Judged {
+    Judged { verdict, client: 0, last: Some(vec![last]) }
+}
 
 /// What a database holds after so many commits.
 fn after(commits: u64) -> Found {
-    let work = Work::new(SEED).after(commits);
+    let work = work().after(commits);
     let rows = work.rows().iter().map(|(key, commit)| (*key, Some(*commit))).collect();
     Found { table: true, rows }
 }
 
 fn verdict(found: &Found) -> Verdict {
-    judge(SEED, found, PROMISED).verdict
+    judge(found, PROMISED).verdict
 }
 
 /// The number and the changes of a commit of several rows, at or below the one given.
 fn large(below: u64) -> (u64, Vec<Change>) {
     (1..=below)
         .rev()
-        .map(|n| (n, Work::new(SEED).after(n - 1).commit().changes))
+        .map(|n| (n, work().after(n - 1).commit().changes))
         .find(|(_, changes)| changes.len() > 10)
         .unwrap()
 }
@@ -27,16 +42,15 @@ fn large(below: u64) -> (u64, Vec<Change>) {
 #[test]
 fn every_acknowledged_commit_and_perhaps_the_one_under_way_is_right() {
     for last in [50, 51] {
-        let judged = judge(SEED, &after(last), PROMISED);
-        assert_eq!(judged, Judged { verdict: Verdict::Holds, last: Some(last) });
+        assert_eq!(judge(&after(last), PROMISED), judged(Verdict::Holds, last));
     }
 }
 
 #[test]
 fn an_earlier_state_has_lost_commits_and_says_how_many() {
     for last in [1, 2, 30, 49] {
-        let judged = judge(SEED, &after(last), PROMISED);
-        assert_eq!(judged, Judged { verdict: Verdict::LostCommits, last: Some(last) }, "{last}");
+        let lost = judged(Verdict::LostCommits, last);
+        assert_eq!(judge(&after(last), PROMISED), lost, "{last}");
     }
 }
 
@@ -51,7 +65,7 @@ fn some_changes_of_the_last_commit_are_half_a_commit() {
             Change::Delete(key) => found.rows.remove(key),
         };
     }
-    let judged = judge(SEED, &found, Promised { acknowledged, begun });
+    let judged = judge(&found, Promised { acknowledged, begun });
     assert_eq!(judged.verdict, Verdict::HalfCommit);
 }
 
@@ -59,7 +73,7 @@ fn some_changes_of_the_last_commit_are_half_a_commit() {
 fn a_commit_that_is_missing_before_a_later_one_is_a_hole() {
     let mut found = after(50);
     // A row that an early commit put and none touches later.
-    let mut later = Work::new(SEED).after(48);
+    let mut later = work().after(48);
     let later: Vec<_> = (49..=51).flat_map(|_| later.commit().changes).map(Change::key).collect();
     let early = |(key, commit): &(&Key, &Option<u64>)| {
         commit.is_some_and(|c| c < 20) && !later.contains(key)
@@ -83,7 +97,7 @@ fn a_row_of_nobody_or_of_a_commit_not_begun_is_corrupt() {
 fn an_old_version_of_a_row_is_no_right_state() {
     let mut found = after(50);
     let updated = found.rows.iter().find(|(key, commit)| {
-        let first = Work::new(SEED).after(BULK);
+        let first = work().after(BULK);
         first.rows().contains_key(key) && **commit != Some(BULK) && **commit != Some(50)
     });
     let key = *updated.unwrap().0;
@@ -94,14 +108,13 @@ fn an_old_version_of_a_row_is_no_right_state() {
 #[test]
 fn a_table_that_is_gone_is_its_commit_lost_and_none_where_it_was_not_acknowledged() {
     let none = Found::default();
-    let judged = |acknowledged| judge(SEED, &none, Promised::after(acknowledged));
-    assert_eq!(judged(0), Judged { verdict: Verdict::Holds, last: Some(0) });
+    let of_none = |acknowledged| judge(&none, Promised::after(acknowledged));
+    assert_eq!(of_none(0), judged(Verdict::Holds, 0));
     for acknowledged in [1, 50] {
-        let lost = Judged { verdict: Verdict::LostCommits, last: Some(0) };
-        assert_eq!(judged(acknowledged), lost, "{acknowledged}");
+        assert_eq!(of_none(acknowledged), judged(Verdict::LostCommits, 0), "{acknowledged}");
     }
     let empty = Found { table: true, ..Found::default() };
-    let judged = |acknowledged| judge(SEED, &empty, Promised::after(acknowledged)).verdict;
+    let judged = |acknowledged| judge(&empty, Promised::after(acknowledged)).verdict;
     assert_eq!([0, 1, 2].map(judged), [Verdict::Holds, Verdict::Holds, Verdict::LostCommits]);
 }
 
@@ -110,20 +123,77 @@ fn half_of_a_commit_that_only_removes_rows_and_half_of_an_earlier_one_are_seen()
     // The whole of the bulk load but one row, with nothing after it.
     let mut found = after(BULK);
     found.rows.pop_first();
-    let judged = |acknowledged| judge(SEED, &found, Promised::after(acknowledged)).verdict;
+    let judged = |acknowledged| judge(&found, Promised::after(acknowledged)).verdict;
     assert_eq!([1, 2, 30].map(judged), [Verdict::HalfCommit; 3]);
     // Only removals of a commit are there.
     let deletes = |n: &u64| {
-        let changes = Work::new(SEED).after(n - 1).commit().changes;
+        let changes = work().after(n - 1).commit().changes;
         changes.len() > 10 && changes.iter().any(|change| matches!(change, Change::Delete(_)))
     };
     let number = (3..50).find(deletes).unwrap();
     let mut found = after(number - 1);
-    for change in Work::new(SEED).after(number - 1).commit().changes {
+    for change in work().after(number - 1).commit().changes {
         if let Change::Delete(key) = change {
             found.rows.remove(&key);
         }
     }
-    let judged = judge(SEED, &found, Promised::after(number - 1));
+    let judged = judge(&found, Promised::after(number - 1));
     assert_eq!(judged.verdict, Verdict::HalfCommit);
+}
+
+/// What two clients left after so many commits.
+fn of_two(commits: [u64; 2]) -> Found {
+    let rows = (0..).zip(commits).flat_map(|(client, commits)| {
+        let work = PLAN.work(client).after(commits);
+        let rows: Vec<_> = work.rows().iter().map(|(key, c)| (*key, Some(*c))).collect();
+        rows
+    });
+    Found { table: true, rows: rows.collect() }
+}
+
+#[test]
+fn each_client_is_judged_by_its_own_commits_and_the_worst_is_told() {
+    let promised = [Promised::after(50), Promised::after(20)];
+    let judge = |found: &Found| super::judge(PLAN, found, &promised);
+    for last in [[50, 20], [51, 20], [50, 21]] {
+        let right = Judged { verdict: Verdict::Holds, client: 0, last: Some(last.to_vec()) };
+        assert_eq!(judge(&of_two(last)), right);
+    }
+    let lost = Judged { verdict: Verdict::LostCommits, client: 1, last: Some(vec![50, 18]) };
+    assert_eq!(judge(&of_two([50, 18])), lost);
+    // A commit of the second client that it had not begun.
+    assert_eq!(judge(&of_two([50, 30])).verdict, Verdict::CorruptRow);
+    let mut found = of_two([49, 20]);
+    let second = *found.rows.range(keys(1)).next().unwrap().0;
+    found.rows.insert(second, None);
+    let judged = judge(&found);
+    assert_eq!((judged.verdict, judged.client, judged.last), (Verdict::CorruptRow, 1, None));
+    // A row that is of neither.
+    let mut found = of_two([50, 20]);
+    found.rows.insert(keys(2).start, Some(3));
+    assert_eq!(judge(&found).verdict, Verdict::CorruptRow);
+}
+
+/// Rows loaded together that are no transaction: of those under way any may be there, and of those
+/// acknowledged all.
+#[test]
+fn without_transactions_a_part_of_a_commit_is_none_of_it() {
+    let plan = Plan { abilities: Abilities::of(DataModel::Document), ..PLAN };
+    let (number, commit) = (3..)
+        .map(|number| (number, plan.work(0).after(number - 1).commit()))
+        .find(|(_, commit)| commit.changes.len() > 10)
+        .unwrap();
+    let before = plan.work(0).after(number - 1);
+    let rows = before.rows().iter().map(|(key, c)| (*key, Some(*c)));
+    let mut found = Found { table: true, rows: rows.collect() };
+    for change in commit.changes.iter().step_by(3) {
+        found.rows.insert(change.key(), Some(number));
+    }
+    let judge =
+        |found: &Found, acknowledged| super::judge(plan, found, &[Promised::after(acknowledged)]);
+    assert_eq!(judge(&found, number - 1), judged(Verdict::Holds, number - 1));
+    assert_eq!(judge(&found, number), judged(Verdict::LostCommits, number - 1));
+    // A row of an earlier commit is missing: no part of the one under way excuses it.
+    found.rows.pop_first();
+    assert_eq!(judge(&found, number - 1).verdict, Verdict::Hole);
 }

@@ -69,6 +69,7 @@ fn tried(
             args: vec![WORKER.to_owned()],
         },
         seed: 7,
+        clients: 0,
         states: 40,
         kills: 16,
         file_system: FileSystem::Ext4,

@@ -1,9 +1,9 @@
 //! `embermark durability`.
 
 mod table;
+mod told;
 
 use std::fs;
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
@@ -12,20 +12,22 @@ use std::time::Duration;
 use clap::Args;
 use embermark_durability::journal::{Head, Journal, NotTried, SCHEMA};
 use embermark_durability::{
-    Experiment, FileSystem, Settings, Subject, TestError, Tested, WorkerProgram, own_mounts, test,
+    Experiment, FileSystem, Settings, Subject, TestError, WorkerProgram, own_mounts, test,
 };
 use embermark_engines::{Availability, Engine, Kind, Tier, registry};
 use embermark_harness::{Catalog, Interrupt, JOURNAL, RESULT, cells, interrupt};
 use embermark_model::{Configuration, Durability};
-use embermark_report::shown::found;
 
 use super::run::{INTERRUPTED, PAGE, default_out};
 use super::{output, page};
 use crate::error::Failure;
 use crate::plan::{columns, configurations, or_else, parsed, try_out};
+use told::Told;
 
 /// Cache memory of every engine: little, so that it writes what it has changed.
 const MEMORY: u64 = 4 << 20;
+/// States to look at, where nothing is said: of an embedded engine, and of a server.
+const STATES: [u32; 2] = [300, 60];
 /// The folder of databases and devices, in that of the run; gone with it.
 const WORK: &str = "work";
 /// The folder of what broke a promise.
@@ -36,7 +38,7 @@ const TABLE: &str = "table.txt";
 /// The arguments of `embermark durability`.
 #[derive(Args)]
 pub struct DurabilityArgs {
-    /// Engines to try: ids, or embedded [default: embedded]
+    /// Engines to try: ids, embedded or servers [default: embedded]
     #[arg(value_name = "ENGINE", conflicts_with = "resume")]
     engines: Vec<String>,
 
@@ -61,14 +63,35 @@ pub struct DurabilityArgs {
     )]
     durability: Vec<String>,
 
-    /// States of a disk after a power cut to look at, for each engine and tier; every fourth is cut a
-    /// second time. 0: none
-    #[arg(long, value_name = "N", default_value_t = 300, conflicts_with = "resume")]
-    states: u32,
+    /// States of a disk after a power cut to look at, for each engine and tier; every fourth is cut
+    /// a second time. 0: none [default: 300; of a server, which starts and stops for each, 60: about
+    /// two minutes, and a minute for each two that it does not answer]
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    states: Option<u32>,
 
     /// Kills, for each engine and tier
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "resume")]
     kills: u32,
+
+    /// Clients that commit at the same time, each judged by its own commits [default: 1; of a
+    /// server in a tier above none 4]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=64),
+        conflicts_with = "resume"
+    )]
+    clients: Option<u32>,
+
+    /// Engines whose licence forbids publishing what a test found, and which you accept: they are
+    /// tried, and what is found is for you alone
+    #[arg(
+        long = "accept-license",
+        value_delimiter = ',',
+        value_name = "ENGINE,…",
+        conflicts_with = "resume"
+    )]
+    accept_license: Vec<String>,
 
     /// File system under a database whose power is cut: ext4, xfs, btrfs, f2fs
     #[arg(long, value_name = "NAME", default_value = "ext4", conflicts_with = "resume")]
@@ -121,7 +144,11 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
 
     let outcome = &journal.outcome;
     let json = serde_json::to_vec_pretty(outcome).map_err(Failure::runtime)?;
-    let text = table::text(outcome);
+    let mut text = table::text(outcome);
+    for id in &outcome.head.accepted_licences {
+        let what = "its licence forbids publishing what was found of it";
+        text.push_str(&format!("  {id}: {what} without its vendor's consent\n"));
+    }
     for (name, content) in [(RESULT, &json[..]), (TABLE, text.as_bytes())] {
         let path = out.join(name);
         fs::write(&path, content).map_err(Failure::unwritable(&path))?;
@@ -152,6 +179,14 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         let is_reference = |e: &dyn Engine| e.info().kind == Kind::Reference;
         words.contains(id) || !registry::find(id).is_ok_and(is_reference)
     });
+    for id in &args.accept_license {
+        if !registry::find(id).map_err(Failure::usage)?.forbids_publishing() {
+            return Err(Failure::usage(format!(
+                "the licence of '{id}' need not be accepted: leave it out of --accept-license"
+            )));
+        }
+    }
+    let [states, server_states] = STATES.map(|states| args.states.unwrap_or(states));
     let durabilities = or_else(args.durability.clone(), &["process", "power"]);
     let durabilities = durabilities.iter().map(|name| name.parse::<Durability>());
     let durabilities = durabilities.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
@@ -166,8 +201,11 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         engines,
         configurations,
         durabilities,
-        states: args.states,
+        states,
+        server_states,
         kills: args.kills,
+        clients: args.clients.unwrap_or(0),
+        accepted_licences: args.accept_license.clone(),
         file_system: file_system(&args.fs)?.name().to_owned(),
         over_s: args.over,
         seed: args.seed,
@@ -190,10 +228,11 @@ fn try_all(
 ) -> Result<(), Failure> {
     let head = journal.outcome.head.clone();
     let program = std::env::current_exe().map_err(Failure::runtime)?;
-    let settings = Settings {
+    let mut settings = Settings {
         folder: work.to_owned(),
         worker: WorkerProgram { program, args: vec!["durability-worker".to_owned()] },
         seed: head.seed,
+        clients: head.clients,
         states: head.states,
         kills: head.kills,
         file_system: file_system(&head.file_system)?,
@@ -203,7 +242,8 @@ fn try_all(
         memory: MEMORY,
     };
     let no_devices = thread::spawn(own_mounts).join().ok().and_then(Result::err);
-    let no_devices = no_devices.map(|error| error.to_string()).filter(|_| head.states > 0);
+    let no_devices =
+        no_devices.map(|error| error.to_string()).filter(|_| head.states + head.server_states > 0);
     if let Some(why) = &no_devices {
         eprintln!("no power is cut: {why}");
     }
@@ -212,11 +252,15 @@ fn try_all(
         let engine = configuration.map_or(&**id, |configuration| &configuration.engine);
         let engine = registry::find(engine).map_err(Failure::usage)?;
         let subject = Subject { engine, configuration: configuration.map(|own| (&**id, own)) };
+        settings.states = match engine.info().kind {
+            Kind::Server => head.server_states,
+            Kind::Embedded | Kind::Reference => head.states,
+        };
         for durability in &head.durabilities {
             for experiment in [Experiment::Kill, Experiment::PowerCut] {
                 let asked = match experiment {
                     Experiment::Kill => head.kills,
-                    Experiment::PowerCut => head.states,
+                    Experiment::PowerCut => settings.states,
                 };
                 if asked == 0 || journal.outcome.has(id, *durability, experiment) {
                     continue;
@@ -227,9 +271,7 @@ fn try_all(
                 let told =
                     Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
                 let cut = experiment == Experiment::PowerCut;
-                // The settings of a configuration may be another thing in each tier.
-                let tiers = if configuration.is_some() { &[][..] } else { &head.durabilities };
-                let cannot = cannot(engine, *durability, tiers)
+                let cannot = cannot(subject, *durability, &head)
                     .or_else(|| no_devices.clone().filter(|_| cut));
                 let ended = match cannot {
                     Some(why) => Err((why, false)),
@@ -258,18 +300,23 @@ fn try_all(
     Ok(())
 }
 
-/// Why an engine is not tried in a tier of those `asked`.
-fn cannot(engine: &dyn Engine, durability: Durability, asked: &[Durability]) -> Option<String> {
-    if engine.info().kind == Kind::Server {
-        return Some(
-            "a server: engines in the process of their user alone are tried yet".to_owned(),
-        );
-    }
+/// Why an engine is not tried in a tier of those asked for.
+fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<String> {
+    let Subject { engine, configuration } = subject;
+    let (id, accepted) = (engine.info().id, &head.accepted_licences);
     match (engine.availability(), engine.tier(durability)) {
         (Availability::Missing { why, remedy }, _) => Some(format!("{why}; {remedy}")),
+        _ if engine.forbids_publishing() && accepted.iter().all(|other| other != id) => {
+            Some(format!(
+                "its licence forbids publishing what is found without its vendor's consent; if you \
+                 have accepted it, say so with --accept-license {id}"
+            ))
+        }
         (_, Tier::Unsupported { why }) => Some(why.to_owned()),
+        // The settings of a configuration may be another thing in each tier.
+        _ if configuration.is_some() => None,
         (_, tier) => {
-            let mut stronger = asked.iter().filter(|other| **other > durability);
+            let mut stronger = head.durabilities.iter().filter(|other| **other > durability);
             let same = stronger.find(|other| engine.tier(**other) == tier);
             same.map(|other| format!("the same setting as {other}"))
         }
@@ -282,32 +329,5 @@ fn remove(folder: &Path) -> Result<(), Failure> {
             Err(Failure::runtime(format!("cannot remove {}: {error}", folder.display())))
         }
         _ => Ok(()),
-    }
-}
-
-/// What a person sees of one experiment while it goes on, on standard error.
-struct Told {
-    what: String,
-    asked: u32,
-}
-
-impl Told {
-    fn progress(&self, done: u32) {
-        let mut terminal = std::io::stderr();
-        if terminal.is_terminal() {
-            // What cannot be shown is not missed.
-            let _ = write!(terminal, "\r{}: {done} of {}\x1b[K", self.what, self.asked);
-        }
-    }
-
-    fn ended(&self, ended: &Result<Tested, (String, bool)>) {
-        let clear = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
-        match ended {
-            Ok(tested) => {
-                let (verdicts, seconds) = (found(tested), tested.took_ms as f64 / 1e3);
-                eprintln!("{clear}{}: {verdicts} ({seconds:.1} s)", self.what);
-            }
-            Err((why, _)) => eprintln!("{clear}{}: not tried: {why}", self.what),
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! A private HarperDB server.
 
 use std::ffi::OsString;
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
@@ -33,20 +34,25 @@ const PASSWORD: &str = "password";
 const SOCKET: &str = "root/operations-server";
 const PORT: &str = "OPERATIONSAPI_NETWORK_PORT";
 
-/// Files with paths of the directory they are in.
+/// Files with paths of the directory they are in; the second tells where that was.
 const WITH_PATHS: [&str; 2] =
-    ["root/harperdb-config.yaml", "home/.harperdb/hdb_boot_properties.file"];
+    ["home/.harperdb/hdb_boot_properties.file", "root/harperdb-config.yaml"];
 
-/// Starts a server on a copy of the template, which is made first if need be, and connects.
+/// Starts a server on what is there, or on a copy of the template, which is made first if need be,
+/// and connects.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let installation = installation::find().map_err(|missing| missing.error(NAME))?;
-    let home = Home::create(NAME, &options.dir, Account::ourselves())?;
-    let data = home.subdirectory(NAME, "data")?;
-    let name = format!("harperdb-{}-1", installation.version);
-    // Programs that copy it do not know the number under which the server reaches it.
-    let real = fs::canonicalize(&data).map_err(|e| EngineError::file(NAME, "find", &data, e))?;
-    template::fill(NAME, &name, &real, |dir| install(&installation, &home, dir))?;
-    replace(&data, PLACE, &data.to_string_lossy())?;
+    let home = Home::open(NAME, &options.dir, Account::ourselves())?;
+    let data = home.made(NAME, "data", options.durability, |data| {
+        let name = format!("harperdb-{}-1", installation.version);
+        // Programs that copy it do not know the number under which the server reaches it.
+        let real = fs::canonicalize(data).map_err(|e| EngineError::file(NAME, "find", data, e))?;
+        template::fill(NAME, &name, &real, |dir| install(&installation, &home, dir))
+    })?;
+    place(&data)?;
+    // Of a server that was killed. It names a process, and the next server refuses to start where
+    // another has that number by now. Its socket it makes anew.
+    home.remove(NAME, "data/root/hdb.pid")?;
     let password = data.join(PASSWORD);
     let password = fs::read_to_string(&password)
         .map_err(|error| EngineError::file(NAME, "read", password, error))?;
@@ -93,7 +99,7 @@ fn launch(
 /// copied with their paths replaced by [`PLACE`].
 fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     let password = server::random(NAME)?;
-    let data = home.subdirectory(NAME, "first")?;
+    let data = home.emptied(NAME, "first")?;
     let home_of_it = data.join("home");
     fs::create_dir(&home_of_it)
         .map_err(|error| EngineError::file(NAME, "create", home_of_it, error))?;
@@ -168,11 +174,34 @@ fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
     all
 }
 
+/// Makes the files that have paths in them say where `data` is now: as a template has it, or by the
+/// number of the start before.
+fn place(data: &Path) -> Result<()> {
+    let now = data.to_string_lossy();
+    let path = data.join(WITH_PATHS[1]);
+    let text = fs::read_to_string(&path).map_err(|e| EngineError::file(NAME, "read", &path, e))?;
+    // The line `rootPath: PLACE/root`.
+    let root = text.lines().find_map(|line| line.strip_prefix("rootPath: "));
+    let before = root.and_then(|root| root.trim().strip_suffix("/root")).ok_or_else(|| {
+        EngineError::failed(NAME, format!("read {}", path.display()), "it has no line rootPath")
+    })?;
+    if before == now { Ok(()) } else { replace(data, before, &now) }
+}
+
 /// Replaces a text by another in the files that have paths in them.
 fn replace(dir: &Path, old: &str, new: &str) -> Result<()> {
     for name in WITH_PATHS {
         let file = dir.join(name);
-        let replace = || fs::write(&file, fs::read_to_string(&file)?.replace(old, new));
+        let replace = || {
+            let text = fs::read_to_string(&file)?.replace(old, new);
+            // Whole at any moment: it may be a database's.
+            let next = file.with_extension("next");
+            File::create(&next).and_then(|mut next| {
+                next.write_all(text.as_bytes())?;
+                next.sync_all()
+            })?;
+            fs::rename(&next, &file)
+        };
         replace().map_err(|error| EngineError::file(NAME, "rewrite", &file, error))?;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 
 use embermark_model::Durability;
@@ -13,21 +14,25 @@ use super::{NAME, rest};
 use crate::http::HttpClient;
 use crate::server::address::Listening;
 use crate::server::{self, Account, Home, Server, ServerSpec};
-use crate::{OpenOptions, Result};
+use crate::{EngineError, OpenOptions, Result};
 
 /// The administrator, where there is a password.
 const USER: &str = "embermark";
+
+/// The file of his password, in a folder of its own.
+const PASSWORD: &str = "user/password";
 
 /// The database.
 const DATABASE: &str = "embermark";
 
 const MIB: u64 = 1024 * 1024;
 
-/// Starts a server as `options` say and creates the database.
+/// Starts a server as `options` say and creates the database, where it is not there.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
-    let home = Home::create(NAME, &options.dir, Account::ourselves())?;
-    let password = server::password(NAME)?;
+    // Of a server that was killed there is its socket, which influxd makes anew.
+    let home = Home::open(NAME, &options.dir, Account::ourselves())?;
+    let password = password(&home, options.durability)?;
     let url = |port| format!("http://127.0.0.1:{port}");
     let Listening { here, elsewhere, port } =
         Listening::at(NAME, options.link, &home, "socket", url)?;
@@ -44,13 +49,31 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     };
     let (server, mut session) =
         Server::start(spec, &home, |_| session_of(None).map_err(|error| error.to_string()))?;
+    let mut created = Ok(());
     if let Some(password) = password {
-        // Nobody may do anything before the first administrator is there, but make him.
-        session.create_user(USER, &password)?;
+        // Nobody may do anything before the first administrator is there, but make him. One that an
+        // earlier start has made stays.
+        created = session.create_user(USER, &password);
         session = session_of(Some(&format!("{USER}:{password}")))?;
     }
-    session.create_database()?;
-    Ok((server, session))
+    match (session.create_database(), created) {
+        (Err(_), Err(error)) | (Err(error), Ok(())) => Err(error),
+        (Ok(()), _) => Ok((server, session)),
+    }
+}
+
+/// The administrator's password, where there is one. It is kept beside the database, which knows
+/// him.
+fn password(home: &Home, durability: Durability) -> Result<Option<String>> {
+    if let Some(known) = home.read(NAME, PASSWORD)? {
+        return Ok(Some(known));
+    }
+    let Some(password) = server::password(NAME)? else { return Ok(None) };
+    home.made(NAME, "user", durability, |folder| {
+        let file = folder.join("password");
+        fs::write(&file, &password).map_err(|e| EngineError::file(NAME, "write", &file, e))
+    })?;
+    Ok(Some(password))
 }
 
 /// A variable `INFLUXDB_…` overrides a line of the configuration

@@ -1,11 +1,9 @@
 //! A private MariaDB server.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::path::Path;
 
-use embermark_model::Durability;
-use nix::unistd::{geteuid, syncfs};
+use nix::unistd::geteuid;
 
 use super::NAME;
 use super::installation::{self, Installation};
@@ -27,20 +25,20 @@ const LEAST_MEMORY: u64 = 6 * MIB;
 /// only has to be copied.
 const TEMPLATE_LOG: &str = "--innodb-log-file-size=4M";
 
-/// Creates a data directory as `options` say, starts a server on it and connects.
+/// Starts a server as `options` say, on the data directory that is there or a new one, and
+/// connects.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
-    let home = Home::create(NAME, &options.dir, Account::ourselves())?;
-    let data = home.subdirectory(NAME, "data")?;
-    let run = home.subdirectory(NAME, "run")?;
+    let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     home.subdirectory(NAME, "tmp")?;
-    template::fill(NAME, &template_name(&found), &data, |data| initialise(&found, &home, data))?;
-    if options.durability == Durability::Power {
-        // What was copied without a sync can be lost in a power cut, whatever is synced later.
-        let synced = File::open(&data).and_then(|data| Ok(syncfs(data)?));
-        synced.map_err(|e| EngineError::file(NAME, "sync", options.dir.join("server/data"), e))?;
-    }
+    let data = home.made(NAME, "data", options.durability, |data| {
+        template::fill(NAME, &template_name(&found), data, |data| initialise(&found, &home, data))
+    })?;
+    // The socket and the file of the process's number, of a server that was killed perhaps: it
+    // stands for /run/mysqld, which is empty after a boot. What else such a server left is the next
+    // one's to deal with: it removes its temporary tables, and the kernel has let go of its locks.
+    let run = home.emptied(NAME, "run")?;
     let socket = run.join("socket");
     let mut args = first_arguments(&found);
     args.push(temporary(&home));

@@ -69,11 +69,12 @@ impl Session {
         Store::Sql(Connected::new(self))
     }
 
-    /// Creates a database and makes it the current one; on a server that is `given` it is dropped
-    /// with the session.
+    /// Creates a database and makes it the current one. On a server that is `given` it must not be
+    /// there, and is dropped with the session.
     pub fn create(mut self, database: &str, given: bool) -> Result<Self> {
+        let unless_there = if given { "" } else { "IF NOT EXISTS " };
         self.send(&format!(
-            "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {COLLATION}"
+            "CREATE DATABASE {unless_there}{database} CHARACTER SET utf8mb4 COLLATE {COLLATION}"
         ))?;
         self.given = given;
         self.enter(database)

@@ -1,5 +1,8 @@
 //! MongoDB's own check.
 
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
 use super::answer::{Document, Value};
 use super::bson::Writer;
 use super::session::Session;
@@ -9,30 +12,55 @@ use crate::{Checked, EngineError, Result};
 /// Room for a command.
 const SMALL: usize = 128;
 
+/// What the server says of a file that something else had open, its own checkpoint perhaps: it was
+/// not looked at, and can be in a moment.
+const IN_USE: &str = "transient issue";
+
+/// How long a file may be in use.
+const WITHIN: Duration = Duration::from_secs(10);
+
+/// Between two attempts.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+
 /// Validates every collection and its indexes, each file by the storage engine too
 /// (<https://www.mongodb.com/docs/v6.0/reference/command/validate/>).
 pub(super) fn validate(session: &mut Session) -> Result<Checked> {
     let mut checked = Checked::by("validate, full: true");
     for name in collections(session)? {
-        let doing = || format!("validate `{name}`");
-        let mut command = Writer::new(SMALL);
-        command.text("validate", &name);
-        command.bool("full", true);
-        let answer = command.finish().and_then(|command| session.run(command));
-        let answer = answer.map_err(|e| failed(doing(), &e))?;
-        match answer.get("valid") {
-            Some(Value::Boolean(true)) => {}
-            Some(Value::Boolean(false)) => checked.found(format!("{name}: not valid")),
-            _ => return Err(EngineError::failed(NAME, doing(), format!("it answered {answer}"))),
-        }
-        // A warning may say that a file was in use and not looked at.
-        for list in ["errors", "warnings"] {
-            let said = answer.get(list).and_then(Value::as_list).into_iter().flatten();
-            let said = said.map_while(std::result::Result::ok);
-            said.for_each(|(_, said)| checked.found(format!("{name}: {list}: {said}")));
-        }
+        let until = Instant::now() + WITHIN;
+        let found = loop {
+            let found = validate_one(session, &name)?;
+            if Instant::now() > until || !found.iter().any(|found| found.contains(IN_USE)) {
+                break found;
+            }
+            sleep(AGAIN_AFTER);
+            // Where only an administrator may ask for a checkpoint its own is waited for.
+            let _ = session.admin("fsync", |_| {});
+        };
+        found.into_iter().for_each(|found| checked.found(found));
     }
     Ok(checked)
+}
+
+/// What is wrong with a collection.
+fn validate_one(session: &mut Session, name: &str) -> Result<Vec<String>> {
+    let doing = || format!("validate `{name}`");
+    let mut command = Writer::new(SMALL);
+    command.text("validate", name);
+    command.bool("full", true);
+    let answer = command.finish().and_then(|command| session.run(command));
+    let answer = answer.map_err(|e| failed(doing(), &e))?;
+    let mut found = match answer.get("valid") {
+        Some(Value::Boolean(true)) => Vec::new(),
+        Some(Value::Boolean(false)) => vec![format!("{name}: not valid")],
+        _ => return Err(EngineError::failed(NAME, doing(), format!("it answered {answer}"))),
+    };
+    for list in ["errors", "warnings"] {
+        let said = answer.get(list).and_then(Value::as_list).into_iter().flatten();
+        let said = said.map_while(std::result::Result::ok);
+        found.extend(said.map(|(_, said)| format!("{name}: {list}: {said}")));
+    }
+    Ok(found)
 }
 
 /// The collections of the database.

@@ -26,7 +26,9 @@ const SMALLEST_CACHE: u64 = 1 << 20;
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
-    let home = Home::create(NAME, &options.dir, Account::ourselves())?;
+    let home = Home::open(NAME, &options.dir, Account::ourselves())?;
+    // Of a server that was killed nothing is removed: mongod makes its socket anew, and learns from
+    // what is in its lock file that there is something to recover.
     let data = home.subdirectory(NAME, "data")?;
     let mut args: Vec<OsString> = vec!["--dbpath".into(), data.into()];
     // The other option leaves out the socket that mongod would make in /tmp.

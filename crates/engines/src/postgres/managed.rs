@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use embermark_model::Durability;
 use nix::sys::signal::Signal;
 
 use super::NAME;
@@ -18,30 +17,30 @@ use crate::{Link, OpenOptions, Result};
 /// The superuser of the private server, whoever runs it.
 const USER: &str = "postgres";
 
-/// Creates a database cluster at `open`, starts a server on it and connects.
+/// The file of that user's password, where it has one.
+const PASSWORD: &str = "password";
+
+/// Starts a server as `open` says, on the database cluster that is there or a new one, and
+/// connects.
 pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let Installation { initdb, postgres, account, .. } =
         installation::find().map_err(|missing| missing.error(NAME))?;
-    let home = Home::create(NAME, &open.dir, account)?;
-    let data = home.subdirectory(NAME, "data")?;
-    let sockets = home.subdirectory(NAME, "run")?;
-    let mut args = words("-U postgres -A trust -E UTF8 --locale=C -D");
-    args.push(data.clone().into());
-    // Behind a socket in a directory closed to others no password is needed.
+    let home = Home::open(NAME, &open.dir, account)?;
+    let data =
+        home.made(NAME, "data", open.durability, |data| initialise(&initdb, &home, data, open))?;
+    // Of a server that was killed. It names a process, and the next server refuses to start where
+    // another has that number by now, so that Debian's pg_ctlcluster removes it, too, once nothing
+    // runs there. The sockets' directory stands for /run, which is empty after a boot.
+    home.remove(NAME, "data/postmaster.pid")?;
+    let sockets = home.emptied(NAME, "run")?;
     let password = match open.link {
         Link::Socket => None,
-        Link::Loopback => server::password(NAME)?,
+        Link::Loopback => home.read(NAME, PASSWORD)?,
     };
-    if let Some(password) = &password {
-        let file = home.write(NAME, "password", password)?;
-        args.extend(["--auth-host=scram-sha-256".into(), "--pwfile".into(), file.into()]);
+    if open.link == Link::Loopback && password.is_none() {
+        server::alone(NAME)?;
     }
-    if open.durability != Durability::Power {
-        // Files created without a sync can be lost in a power cut, whatever is synced afterwards.
-        args.push("--no-sync".into());
-    }
-    run_to_end(spec(&initdb, args), &home)?;
     let mut args = vec!["-D".into(), data.into(), "-k".into(), sockets.into()];
     let (listen, host, port) = match open.link {
         // Nothing listens but the Unix socket in the server's own directory.
@@ -64,6 +63,24 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let connect = |_: &Home| Connection::open(library, &place);
     let (server, connection) = Server::start(spec(&postgres, args), &home, connect)?;
     Ok((server, Session::new(connection, None, &place, open.durability)))
+}
+
+/// Creates a database cluster in `data`.
+fn initialise(initdb: &Path, home: &Home, data: &Path, open: &OpenOptions) -> Result<()> {
+    // What it makes is synced as a whole, where that is asked for.
+    let mut args = words("--no-sync -U postgres -A trust -E UTF8 --locale=C -D");
+    args.push(data.into());
+    // Behind a socket in a directory closed to others no password is needed.
+    home.remove(NAME, PASSWORD)?;
+    let password = match open.link {
+        Link::Socket => None,
+        Link::Loopback => server::password(NAME)?,
+    };
+    if let Some(password) = password {
+        let file = home.write(NAME, PASSWORD, &password)?;
+        args.extend(["--auth-host=scram-sha-256".into(), "--pwfile".into(), file.into()]);
+    }
+    run_to_end(spec(initdb, args), home)
 }
 
 fn words(line: &str) -> Vec<OsString> {

@@ -7,9 +7,9 @@ use std::path::Path;
 const LINES: usize = 10;
 const BYTES: u64 = 8 * 1024;
 
-/// The last lines of a log, each indented on a line of its own.
-pub(super) fn last_lines(path: &Path) -> String {
-    let text = match tail(path) {
+/// The last lines of a log from the byte `from` on, each indented on a line of its own.
+pub(super) fn last_lines(path: &Path, from: u64) -> String {
+    let text = match tail(path, from) {
         Ok(text) => text,
         Err(error) => return format!(" (unreadable: {error})"),
     };
@@ -21,10 +21,10 @@ pub(super) fn last_lines(path: &Path) -> String {
     last.iter().flat_map(|line| ["\n  ", line]).collect()
 }
 
-fn tail(path: &Path) -> io::Result<String> {
+fn tail(path: &Path, from: u64) -> io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
+    file.seek(SeekFrom::Start(from.max(length.saturating_sub(BYTES))))?;
     let mut bytes = Vec::new();
     file.take(BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

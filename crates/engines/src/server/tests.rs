@@ -8,7 +8,10 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use embermark_model::Durability;
+
 use super::{Account, Home, Server, ServerSpec, run_to_end};
+use crate::EngineError;
 
 fn shell(script: &str) -> ServerSpec<'static> {
     ServerSpec {
@@ -25,7 +28,7 @@ fn shell(script: &str) -> ServerSpec<'static> {
 }
 
 fn home(options: &Path) -> Home {
-    Home::create("shell", options, Account::unprivileged("nobody").unwrap()).unwrap()
+    Home::open("shell", options, Account::unprivileged("nobody").unwrap()).unwrap()
 }
 
 /// Ready when the server has made the file `ready` in its home.
@@ -69,7 +72,7 @@ fn a_server_starts_below_a_long_path_closed_to_its_user_and_stops_by_its_signal(
 #[test]
 fn a_server_alone_sees_a_network_with_its_loopback_up_and_nothing_else() {
     let options = tempfile::tempdir().unwrap();
-    let home = Home::create("shell", options.path(), Account::ourselves()).unwrap();
+    let home = Home::open("shell", options.path(), Account::ourselves()).unwrap();
     // 127.0.0.0/8 is in the routing table of a namespace only when its loopback device is up.
     let script =
         in_home(&home, "cat /proc/net/dev /proc/net/fib_trie >net; : >ready; exec sleep 60");
@@ -182,10 +185,46 @@ fn a_program_that_is_not_there_or_fails_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_site_that_is_occupied_is_refused() {
+fn a_site_that_is_occupied_is_refused_and_one_that_was_left_is_not() {
     let options = tempfile::tempdir().unwrap();
-    let _first = home(options.path());
+    let first = home(options.path());
     let account = Account::unprivileged("nobody").unwrap();
-    let error = Home::create("shell", options.path(), account).err().unwrap().to_string();
-    assert!(error.contains("could not create") && error.contains("server"), "{error}");
+    let open = || Home::open("shell", options.path(), account);
+    let error = open().err().unwrap().to_string();
+    assert!(error.contains("could not lock") && error.contains("server"), "{error}");
+    drop(first);
+    open().unwrap();
+}
+
+/// A process that its server has started, and that outlives the owner.
+#[test]
+fn a_site_is_occupied_as_long_as_any_process_of_its_server_runs() {
+    let options = tempfile::tempdir().unwrap();
+    let first = home(options.path());
+    let script = in_home(&first, "setsid sleep 60 & echo $! >pid; mv pid ready; wait");
+    let (server, ()) = Server::start(shell(&script), &first, ready).unwrap();
+    let pid = fs::read_to_string(options.path().join("server/ready")).unwrap();
+    drop((server, first));
+    let open = || Home::open("shell", options.path(), Account::ourselves());
+    assert!(open().err().unwrap().to_string().contains("a server runs in it"));
+    kill(Pid::from_raw(pid.trim().parse().unwrap()), Signal::SIGKILL).unwrap();
+    open().unwrap();
+}
+
+#[test]
+fn a_directory_is_made_once_and_whole() {
+    let options = tempfile::tempdir().unwrap();
+    let home = home(options.path());
+    let made = |text: Option<&str>| {
+        home.made("shell", "data", Durability::Power, |dir| {
+            fs::write(dir.join(text.map_or("half", |_| "file")), text.unwrap_or_default()).unwrap();
+            let killed = || EngineError::failed("shell", "make it", "it was killed");
+            text.map(drop).ok_or_else(killed)
+        })
+    };
+    assert!(made(None).is_err());
+    let data = made(Some("first")).unwrap();
+    assert!(!data.join("half").exists());
+    assert_eq!(made(Some("second")).unwrap(), data);
+    assert_eq!(fs::read_to_string(data.join("file")).unwrap(), "first");
 }

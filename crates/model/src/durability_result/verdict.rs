@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What was found out about a database. All but [`Verdict::Holds`] and [`Verdict::HalfMade`] break
+/// What was found out about a database, worse ones later. All but [`Verdict::Holds`] and [`Verdict::HalfMade`] break
 /// the promise of a tier that covers the experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,0 +1,118 @@
+//! The clients of a worker, each at a work of its own.
+//!
+//! They go on together until each has come to a commit after which the database is maintained;
+//! there all but the first are closed, as maintenance asks for, and opened again after it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::{io, thread};
+
+use crate::ledger::{self, Ledger};
+use crate::protocol::{Doing, Event};
+use crate::work::{BULK, Work};
+use crate::worker::{SharedTalk, Stop};
+
+/// One client.
+struct Client {
+    number: usize,
+    work: Work,
+    /// Commits that it is to do yet.
+    left: u64,
+}
+
+/// All of them.
+pub(crate) struct Clients<'a> {
+    clients: Vec<Client>,
+    talk: &'a SharedTalk,
+    /// Whether rows are loaded by the engine's bulk path.
+    bulk: bool,
+    /// Whether each waits for an answer to an acknowledgement.
+    waits: bool,
+    /// Held by the one that loads rows in bulk: into an empty table an engine may do so in a way
+    /// that leaves room for nobody else.
+    loads: Mutex<()>,
+    /// Whether one has failed.
+    failed: AtomicBool,
+}
+
+impl<'a> Clients<'a> {
+    /// Of these works, each to do `count` commits.
+    pub(crate) fn new(works: Vec<Work>, count: u64, talk: &'a SharedTalk, waits: bool) -> Self {
+        let bulk = works.len() == 1 || works.iter().all(|work| work.abilities().shared_loads);
+        let of = |(number, work)| Client { number, work, left: count };
+        let clients = works.into_iter().enumerate().map(of).collect();
+        Self { clients, talk, bulk, waits, loads: Mutex::default(), failed: AtomicBool::default() }
+    }
+
+    /// Has all of them do their commits, the first with the store that maintains the database.
+    pub(crate) fn work(mut self, ledger: &mut dyn Ledger) -> Result<(), Stop> {
+        let mut clients = std::mem::take(&mut self.clients);
+        while clients.iter().any(|client| client.left > 0) {
+            if self.round(ledger, &mut clients)? {
+                ledger.lifecycle().maintain().map_err(Stop::at(Doing::Commit))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has each do its commits until maintenance is due, or none is left; whether it is.
+    fn round(&self, ledger: &mut dyn Ledger, clients: &mut [Client]) -> Result<bool, Stop> {
+        let Some((first, others)) = clients.split_first_mut() else { return Ok(false) };
+        let openers = others.iter().filter(|client| client.left > 0);
+        let openers = openers.map(|_| ledger.lifecycle().open_client());
+        let openers = openers.collect::<Result<Vec<_>, _>>().map_err(Stop::at(Doing::Open))?;
+        let others = others.iter_mut().filter(|client| client.left > 0);
+        thread::scope(|scope| {
+            let spawn = |(client, opener): (_, embermark_contract::ClientOpener)| {
+                scope.spawn(move || {
+                    self.unless_failed(|| {
+                        let store = opener.open().map_err(Stop::at(Doing::Open))?;
+                        let ledger = ledger::open(store, true).map_err(Stop::at(Doing::Open));
+                        let mut ledger = ledger?;
+                        let due = self.commits(client, &mut *ledger)?;
+                        ledger.close().map_err(Stop::at(Doing::Close)).map(|()| due)
+                    })
+                })
+            };
+            let threads: Vec<_> = others.zip(openers).map(spawn).collect();
+            let mut due = self.unless_failed(|| self.commits(first, ledger));
+            for thread in threads {
+                let panicked = |_| Err(io::Error::other("a client's thread panicked").into());
+                match (&mut due, thread.join().unwrap_or_else(panicked)) {
+                    (Ok(due), Ok(other)) => *due |= other,
+                    (Ok(_), Err(stop)) => due = Err(stop),
+                    (Err(_), _) => {}
+                }
+            }
+            due
+        })
+    }
+
+    /// Does something that has the others stop where it fails.
+    fn unless_failed<T>(&self, something: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
+        something().inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
+    }
+
+    /// Does a client's commits until maintenance is due; whether it is.
+    fn commits(&self, client: &mut Client, ledger: &mut dyn Ledger) -> Result<bool, Stop> {
+        while client.left > 0 && !self.failed.load(Ordering::Relaxed) {
+            client.left -= 1;
+            let mut commit = client.work.commit();
+            commit.bulk &= self.bulk;
+            let alone = || self.loads.lock().unwrap_or_else(PoisonError::into_inner);
+            let alone = (commit.number == BULK).then(alone);
+            ledger.commit(&commit).map_err(Stop::at(Doing::Commit))?;
+            drop(alone);
+            let mut talk = self.talk.lock();
+            talk.say(&Event::Committed { client: client.number, number: commit.number })?;
+            if self.waits {
+                talk.line()?;
+            }
+            drop(talk);
+            if commit.maintained {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

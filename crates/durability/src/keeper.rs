@@ -1,0 +1,131 @@
+//! The process between the experiment and a worker, which sees to it that nothing is left of what
+//! the worker has started.
+//!
+//! A server's processes have groups and sessions of their own, and one may be forked at the moment
+//! of a kill. This process is their subreaper (prctl(2)): what has lost its parent becomes its
+//! child. So all of the tree is gone when it has no child, and it ends no sooner. It has a kill for
+//! the tree when it gets SIGTERM, which the kernel sends when the experiment dies, however that
+//! happens.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::{env, fs};
+
+use nix::errno::Errno;
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::wait::waitpid;
+use nix::unistd::{Pid, getpid, getppid};
+
+/// The variable that makes a program a keeper: the process that has started it.
+const EXPERIMENT: &str = "EMBERMARK_DURABILITY_EXPERIMENT";
+/// The variable that makes it a worker: its keeper.
+const KEEPER: &str = "EMBERMARK_DURABILITY_KEEPER";
+/// Added to the number of a signal, to be a status.
+const BY_SIGNAL: i32 = 128;
+
+/// The command of a keeper, for this process to start.
+pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>, args: &[String]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).env(EXPERIMENT, getpid().to_string()).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+}
+
+/// The signal by which a worker was ended, of the status of its keeper.
+pub(crate) fn signal(status: ExitStatus) -> Option<Signal> {
+    let told = status.code().and_then(|code| code.checked_sub(BY_SIGNAL));
+    told.or_else(|| status.signal()).and_then(|signal| Signal::try_from(signal).ok())
+}
+
+/// Whose child this process is: a keeper's, which makes it a worker, or else it is a keeper.
+pub(crate) fn is_kept() -> bool {
+    env::var_os(KEEPER).is_some()
+}
+
+/// Has this process end with the one that has started it, by `signal`. False where that has ended.
+pub(crate) fn tie(signal: Signal) -> io::Result<bool> {
+    prctl::set_pdeathsig(signal)?;
+    let parent = OsString::from(getppid().to_string());
+    Ok(env::var_os(if is_kept() { KEEPER } else { EXPERIMENT }) == Some(parent))
+}
+
+/// Starts this program again as a worker, and ends with its status when nothing of it is left.
+pub(crate) fn keep() -> io::Result<ExitCode> {
+    let mut signals = SigSet::empty();
+    [Signal::SIGTERM, Signal::SIGCHLD].into_iter().for_each(|signal| signals.add(signal));
+    signals.thread_block()?;
+    prctl::set_child_subreaper(true)?;
+    if !tie(Signal::SIGTERM)? {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut worker = Command::new(env::current_exe()?);
+    let mut worker =
+        worker.args(env::args_os().skip(1)).env(KEEPER, getpid().to_string()).spawn()?;
+    let pid = Pid::from_raw(worker.id().cast_signed());
+    let status = loop {
+        if signals.wait()? == Signal::SIGTERM {
+            kill_tree(pid)?;
+            break worker.wait()?;
+        }
+        if let Some(status) = worker.try_wait()? {
+            break status;
+        }
+    };
+    end_children()?;
+    let code = status.code().or_else(|| status.signal().map(|signal| BY_SIGNAL + signal));
+    Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)))
+}
+
+/// Kills a worker and all that it has started: a parent before its children, so that it does not
+/// see them die, and the worker last, since a server is told to end when its owner dies. They are
+/// not stopped before it: that would let a write end that a kill cuts short.
+fn kill_tree(worker: Pid) -> io::Result<()> {
+    let parents = parents()?;
+    let mut tree = vec![worker];
+    let mut next = 0;
+    while let Some(parent) = tree.get(next).copied() {
+        tree.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    // What is forked meanwhile is a child of ours in a moment.
+    tree.rotate_left(1);
+    tree.into_iter().try_for_each(|pid| signal_to(pid, Signal::SIGKILL))
+}
+
+/// Kills every child, those that become children by it too, and waits for their ends.
+fn end_children() -> io::Result<()> {
+    let keeper = getpid();
+    loop {
+        for (pid, _) in parents()?.into_iter().filter(|(_, parent)| *parent == keeper) {
+            signal_to(pid, Signal::SIGKILL)?;
+        }
+        match waitpid(None, None) {
+            Err(Errno::ECHILD) => return Ok(()),
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// To one that has ended meanwhile nothing is sent.
+fn signal_to(pid: Pid, signal: Signal) -> io::Result<()> {
+    match kill(pid, signal) {
+        Ok(()) | Err(Errno::ESRCH) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Every process and its parent: proc(5).
+fn parents() -> io::Result<Vec<(Pid, Pid)>> {
+    let of = |pid: i32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // After its name, which is in brackets and may have anything in it: state, parent.
+        let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
+        Some((Pid::from_raw(pid), Pid::from_raw(parent)))
+    };
+    let entries = fs::read_dir("/proc")?.flatten();
+    Ok(entries.filter_map(|entry| of(entry.file_name().to_str()?.parse().ok()?)).collect())
+}

@@ -1,0 +1,88 @@
+//! Points of one series: the key as their time, the commit and the text as their fields. A point
+//! that is written again takes the place of the one that is there.
+
+use std::collections::BTreeMap;
+use std::slice;
+
+use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
+use embermark_contract::{EngineError, Lifecycle, Result};
+
+use super::Ledger;
+use crate::oracle::Found;
+use crate::work::{Change, Commit, Key, text};
+
+const LEDGER: &str = "ledger";
+
+pub(super) struct SeriesLedger {
+    store: Box<dyn SeriesStore>,
+}
+
+impl SeriesLedger {
+    /// A measurement is made by its first point.
+    pub(super) fn new(store: Box<dyn SeriesStore>) -> Self {
+        Self { store }
+    }
+}
+
+type Row = (Key, String);
+
+fn fields((_, content): &Row, commit: u64) -> [(&'static str, FieldValue<'_>); 2] {
+    let number = FieldValue::Int(commit.cast_signed());
+    [("commit_number", number), ("content", FieldValue::Text(content))]
+}
+
+/// The points of a request.
+struct Loaded<'a> {
+    rows: slice::Iter<'a, Row>,
+    commit: u64,
+    fields: [(&'static str, FieldValue<'a>); 2],
+}
+
+impl Points for Loaded<'_> {
+    fn next(&mut self) -> Option<Point<'_>> {
+        let row = self.rows.next()?;
+        self.fields = fields(row, self.commit);
+        Some(Point { tags: &[], fields: &self.fields, time_ns: row.0.into() })
+    }
+}
+
+impl Ledger for SeriesLedger {
+    fn commit(&mut self, commit: &Commit) -> Result<()> {
+        let number = commit.number;
+        let written = |change: &Change| match change {
+            Change::Insert(key) | Change::Update(key) => Ok((*key, text(*key, number))),
+            Change::Delete(_) => Err(EngineError::unsupported("this family", "a lasting deletion")),
+        };
+        let rows = commit.changes.iter().map(written).collect::<Result<Vec<Row>>>()?;
+        if let ([row], false) = (&rows[..], commit.bulk) {
+            let fields = fields(row, number);
+            let point = Point { tags: &[], fields: &fields, time_ns: row.0.into() };
+            return self.store.write(LEDGER, &point);
+        }
+        let none = ("content", FieldValue::Int(0));
+        let mut points = Loaded { rows: rows.iter(), commit: number, fields: [none, none] };
+        self.store.bulk(LEDGER, &mut points).map(drop)
+    }
+
+    fn found(&mut self) -> Result<Found> {
+        let (mut rows, columns) = (BTreeMap::new(), ["time", "commit_number", "content"]);
+        self.store.flush()?;
+        let all = format!("SELECT commit_number, content FROM {LEDGER}");
+        self.store.query(&all, &columns, &mut |row| {
+            let (key, commit) = (row.int(0)?, row.int(1)?.map(i64::cast_unsigned));
+            let key = key.and_then(|key| Key::try_from(key).ok()).unwrap_or(Key::MAX);
+            let content = row.text(2)?;
+            rows.insert(key, commit.filter(|commit| content == Some(&*text(key, *commit))));
+            Ok(())
+        })?;
+        Ok(Found { table: true, rows })
+    }
+
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}
