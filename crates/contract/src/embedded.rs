@@ -3,8 +3,8 @@
 use embermark_model::{Durability, Explained};
 
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
-    Tier, TierTable,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result,
+    Settings, Store, Tier, TierTable,
 };
 
 /// An embedded key-value engine, whose tiers are a table of what is set.
@@ -22,6 +22,8 @@ pub struct Embedded<T: 'static> {
     /// Opens a database with what a tier sets. What the engine gives back is compared with the tier
     /// afterwards.
     pub open: fn(&OpenOptions, &T) -> Result<Opened>,
+    /// What a configuration may set.
+    pub settings: Settings,
     /// Costs that stand out by the engine's nature ([`Engine::explained`]).
     pub explained: &'static [Explained],
     /// Opens a second client of a database that another process has open, where there can be one.
@@ -42,14 +44,19 @@ impl<T: Sync> Engine for Embedded<T> {
         self.tiers.tier(durability)
     }
 
+    fn settings(&self) -> Settings {
+        self.settings
+    }
+
     fn explained(&self) -> &'static [Explained] {
         self.explained
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let tier = self.tiers.of(options.durability);
-        let opened = (self.open)(options, &tier.set)?;
-        tier.check(self.id, options.durability, &opened.settings).map(|()| opened)
+        let mut opened = (self.open)(options, &tier.set)?;
+        self.settings.taken(self.id, options, &mut opened.settings)?;
+        tier.check(self.id, options, &mut opened.settings).map(|()| opened)
     }
 
     fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {

@@ -9,7 +9,7 @@ use embermark_model::{Durability, Explained};
 use serde::{Deserialize, Serialize};
 
 use crate::kv::KvStore;
-use crate::{EngineError, Result, Store, Tier};
+use crate::{EngineError, Result, Settings, Store, Tier};
 
 /// A database engine. Implemented once per engine; shared and stateless.
 pub trait Engine: Sync {
@@ -27,6 +27,11 @@ pub trait Engine: Sync {
 
     /// How it makes a durability tier: the cheapest setting that keeps at least that promise.
     fn tier(&self, durability: Durability) -> Tier;
+
+    /// What a configuration may set of it ([`OpenOptions::settings`]).
+    fn settings(&self) -> Settings {
+        Settings::NONE
+    }
 
     /// Whether its licence forbids publishing benchmark results without the vendor's consent. Such
     /// an engine runs only for who says that they have accepted that.
@@ -99,6 +104,7 @@ impl Info {
             kind: self.kind.to_string(),
             data_model: self.family.to_string(),
             licence: self.licence.to_owned(),
+            configuration: None,
         }
     }
 }
@@ -191,6 +197,9 @@ pub struct OpenOptions {
     pub clients: u32,
     /// Whether a second process will use it meanwhile ([`Engine::join`]).
     pub shared: bool,
+    /// The settings of a configuration by name, which [`Engine::settings`] has checked: they win over
+    /// the adapter's own, those of the tier included. Empty: the adapter's own.
+    pub settings: Vec<(String, String)>,
 }
 
 impl OpenOptions {
@@ -199,8 +208,9 @@ impl OpenOptions {
     pub fn new(dir: impl Into<PathBuf>, durability: Durability, memory: u64) -> Self {
         let guest = format!("embermark_{:016x}", RandomState::new().hash_one(()));
         let (dir, link) = (dir.into(), Link::Socket);
-        let (limit, url) = (None, None);
-        Self { dir, durability, memory, limit, url, guest, link, clients: 1, shared: false }
+        let (limit, url, settings) = (None, None, Vec::new());
+        let (clients, shared) = (1, false);
+        Self { dir, durability, memory, limit, url, guest, link, clients, shared, settings }
     }
 
     /// Whether the client that opens it has it alone. An embedded engine may then lock it for good,

@@ -13,6 +13,7 @@ pub mod kv;
 mod reopen;
 pub mod row;
 pub mod series;
+pub mod settings;
 pub mod sql;
 mod tier;
 
@@ -22,7 +23,10 @@ pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened};
 pub use error::{EngineError, Result};
 pub use reopen::Reopener;
-pub use tier::{EFFECTIVE_DURABILITY, ReadBack, Tier, TierSetting, TierTable, as_set};
+pub use settings::{Setting, Settings, Takes};
+pub use tier::{
+    EFFECTIVE_DURABILITY, Misfit, OWN_DURABILITY, ReadBack, Tier, TierSetting, TierTable, as_set,
+};
 
 use document::DocumentStore;
 use kv::KvStore;

@@ -1,9 +1,11 @@
 //! How an engine makes the durability tiers: one table, which its adapter applies, has read back and
 //! compares.
 
+use std::fmt;
+
 use embermark_model::Durability;
 
-use crate::{EngineError, Result};
+use crate::{EngineError, OpenOptions, Result};
 
 /// How an engine makes a durability tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,9 @@ pub struct TierSetting<T: 'static> {
     /// tier, the one that is set first. Empty where nothing can be asked: results then say
     /// '[as set](as_set)'.
     pub read_back: &'static [ReadBack],
+    /// The same with every value that keeps the tier, dearer ones too: what a configuration may have and
+    /// be of the tier. Empty where that is `read_back`.
+    pub at_least: &'static [ReadBack],
 }
 
 impl<T> TierTable<T> {
@@ -84,7 +89,7 @@ impl<T> TierSetting<T> {
         words: &'static str,
         manual: &'static str,
     ) -> Self {
-        Self { effective_durability, set, words, manual, read_back: &[] }
+        Self { effective_durability, set, words, manual, read_back: &[], at_least: &[] }
     }
 
     /// The same of one that gives these back.
@@ -96,34 +101,97 @@ impl<T> TierSetting<T> {
         Self { read_back, ..self }
     }
 
-    /// Where what the engine gave back is weaker than the row: which setting, and what to do.
-    pub fn misfit(&self, settings: &[(String, String)]) -> Option<String> {
-        self.read_back.iter().find_map(|(name, values)| {
-            let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
-            let found = found.unwrap_or("unknown");
-            let fits = values.iter().any(|good| good.eq_ignore_ascii_case(found));
-            let good = values.join(" or ");
-            (!fits).then(|| {
-                format!(
-                    "it has {name}={found}; set it to {good} there, or choose a weaker tier with \
-                     --durability"
-                )
-            })
-        })
+    /// The same, whose tier is kept by these values as well.
+    #[must_use]
+    pub const fn or_at_least(self, at_least: &'static [ReadBack]) -> Self
+    where
+        T: Copy,
+    {
+        Self { at_least, ..self }
     }
 
-    /// Compares what the engine gave back with the row, for a `tier` that was asked for.
+    /// Where what the engine gave back is not the row's.
+    pub fn misfit(&self, settings: &[(String, String)]) -> Option<Misfit> {
+        misfit(self.read_back, settings)
+    }
+
+    /// Compares what the engine gave back with the row of the tier that it was opened with. Of a
+    /// configuration a difference is no error: where it does not keep the tier by what is known here, that
+    /// is said beside the settings ([`OWN_DURABILITY`]).
     ///
     /// # Errors
     /// When a setting is weaker than the row's, or was not given back: the tier would not be kept.
     pub fn check(
         &self,
         engine: &'static str,
-        tier: Durability,
-        settings: &[(String, String)],
+        options: &OpenOptions,
+        settings: &mut Vec<(String, String)>,
     ) -> Result<()> {
-        self.misfit(settings).map_or(Ok(()), |why| {
-            Err(EngineError::failed(engine, format!("keep the tier '{tier}'"), why))
+        let has_more = !options.settings.is_empty() && !self.at_least.is_empty();
+        let values = if has_more { self.at_least } else { self.read_back };
+        misfit(values, settings).map_or(Ok(()), |misfit| misfit.judge(engine, options, settings))
+    }
+}
+
+/// Where settings have none of these values.
+fn misfit(values: &[ReadBack], settings: &[(String, String)]) -> Option<Misfit> {
+    let weaker = values.iter().filter_map(|(name, values)| {
+        let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
+        let found = found.unwrap_or("unknown");
+        let fits = values.iter().any(|good| good.eq_ignore_ascii_case(found));
+        (!fits).then(|| Weaker { name, found: found.to_owned(), good: values.join(" or ") })
+    });
+    let weaker: Vec<Weaker> = weaker.collect();
+    (!weaker.is_empty()).then_some(Misfit(weaker))
+}
+
+/// Settings that are weaker than a tier's, one at least.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit(Vec<Weaker>);
+
+/// A setting that is weaker than a tier's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Weaker {
+    name: &'static str,
+    found: String,
+    /// What the tier has.
+    good: String,
+}
+
+impl Misfit {
+    /// Of a configuration it is its own durability, and said beside the settings.
+    ///
+    /// # Errors
+    /// Of any other database: it does not keep its tier.
+    pub fn judge(
+        &self,
+        engine: &'static str,
+        options: &OpenOptions,
+        settings: &mut Vec<(String, String)>,
+    ) -> Result<()> {
+        let tier = options.durability;
+        if options.settings.is_empty() {
+            return Err(EngineError::failed(engine, format!("keep the tier '{tier}'"), self));
+        }
+        let own = self
+            .0
+            .iter()
+            .map(|Weaker { name, found, good }| format!("{name}={found} where {tier} has {good}"));
+        let own = own.collect::<Vec<_>>().join("; ");
+        settings.push((OWN_DURABILITY.to_owned(), own));
+        Ok(())
+    }
+}
+
+impl fmt::Display for Misfit {
+    /// Which setting comes first, and what to do.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().take(1).try_for_each(|Weaker { name, found, good }| {
+            write!(
+                f,
+                "it has {name}={found}; set it to {good} there, or choose a weaker tier with \
+                 --durability"
+            )
         })
     }
 }
@@ -131,9 +199,16 @@ impl<T> TierSetting<T> {
 /// The setting of a server given by URL that says what an acknowledged commit survives there.
 pub const EFFECTIVE_DURABILITY: &str = "effective_durability";
 
+/// The setting of a configuration that says where it is not the tier's: its durability is as its
+/// author says.
+pub const OWN_DURABILITY: &str = "own_durability";
+
+/// What ends a value as it was set.
+pub(crate) const AS_SET: &str = "(as set)";
+
 /// A value as it was set, of an engine that does not give it back.
 pub fn as_set(value: impl std::fmt::Display) -> String {
-    format!("{value} (as set)")
+    format!("{value} {AS_SET}")
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
 use embermark_model::durability_result as outcome;
 pub use outcome::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested, Verdict};
 pub use process::{PATIENCE, PATIENCE_WITH_SERVERS, WorkerProgram};
-pub use settings::{Settings, TestError, test};
+pub use settings::{Settings, Subject, TestError, test};
 pub use worker::worker_main;
 
 /// How many short works have up to two operations after the making of the table. With three there are

@@ -14,6 +14,8 @@ pub(crate) struct Task {
     pub dir: PathBuf,
     /// The tier to make.
     pub durability: Durability,
+    /// The settings of a configuration.
+    pub settings: Vec<(String, String)>,
     /// Cache memory in bytes.
     pub memory: u64,
     /// Seed of the work.

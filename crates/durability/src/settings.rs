@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use embermark_blockdev::{DeviceError, FileSystem};
 use embermark_contract::{Availability, Engine, Kind, Tier};
-use embermark_model::Durability;
+use embermark_model::{Configuration, Durability};
 
 use crate::oracle::{Promised, Verdict};
 use crate::outcome::{Experiment, Tested};
@@ -84,10 +84,43 @@ impl TestError {
     }
 }
 
+/// What is put to the test.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The engine.
+    pub engine: &'static dyn Engine,
+    /// With other settings, under this name.
+    pub configuration: Option<(&'a str, &'a Configuration)>,
+}
+
+impl From<&'static dyn Engine> for Subject<'_> {
+    fn from(engine: &'static dyn Engine) -> Self {
+        Self { engine, configuration: None }
+    }
+}
+
+impl Subject<'_> {
+    /// The engine's id, or the name of the configuration.
+    fn name(&self) -> String {
+        let name = self.configuration.map(|(name, _)| name);
+        name.unwrap_or(self.engine.info().id).to_owned()
+    }
+
+    /// What it keeps in a tier: as the engine's adapter says, or the author of a configuration.
+    fn effective(&self, durability: Durability) -> Durability {
+        match self.engine.tier(durability) {
+            Tier::Offered { effective_durability, .. } if self.configuration.is_none() => {
+                effective_durability
+            }
+            _ => durability,
+        }
+    }
+}
+
 /// One experiment under way.
 #[derive(Clone, Copy)]
 pub(crate) struct Test<'a> {
-    pub engine: &'static dyn Engine,
+    pub subject: Subject<'a>,
     pub durability: Durability,
     /// The short work that is done, by its place.
     pub short: Option<usize>,
@@ -99,9 +132,12 @@ impl Test<'_> {
     /// Starts a worker on a database in `dir`.
     pub(crate) fn start(&self, dir: PathBuf, there: There) -> Result<Worker, TestError> {
         let task = Task {
-            engine: self.engine.info().id.to_owned(),
+            engine: self.subject.engine.info().id.to_owned(),
             dir,
             durability: self.durability,
+            settings: (self.subject.configuration)
+                .map(|(_, configuration)| configuration.pairs())
+                .unwrap_or_default(),
             memory: self.settings.memory,
             seed: self.settings.seed,
             short: self.short,
@@ -114,7 +150,7 @@ impl Test<'_> {
     }
 
     pub(crate) fn is_server(&self) -> bool {
-        self.engine.info().kind == Kind::Server
+        self.subject.engine.info().kind == Kind::Server
     }
 
     /// How many clients commit at the same time. Where nothing is promised one tells as much as
@@ -130,7 +166,7 @@ impl Test<'_> {
 
     /// What every client does.
     pub(crate) fn plan(&self) -> Plan {
-        let abilities = Abilities::of(self.engine.info().family);
+        let abilities = Abilities::of(self.subject.engine.info().family);
         Plan { seed: self.settings.seed, abilities, short: self.short }
     }
 
@@ -140,7 +176,7 @@ impl Test<'_> {
     }
 
     pub(crate) fn not_done(&self, message: impl Into<String>) -> TestError {
-        TestError::Engine { engine: self.engine.info().id.to_owned(), message: message.into() }
+        TestError::Engine { engine: self.subject.name(), message: message.into() }
     }
 
     pub(crate) fn go_on(&self) -> Result<(), TestError> {
@@ -149,10 +185,7 @@ impl Test<'_> {
 
     /// What the setting of the tier is said to keep.
     fn effective(&self) -> Durability {
-        match self.engine.tier(self.durability) {
-            Tier::Offered { effective_durability, .. } => effective_durability,
-            Tier::Unsupported { .. } => self.durability,
-        }
+        self.subject.effective(self.durability)
     }
 
     /// Whether the tier promises to survive the experiment.
@@ -162,19 +195,20 @@ impl Test<'_> {
 
     /// Where something is kept that breaks a promise.
     pub(crate) fn kept_as(&self, experiment: Experiment, verdict: Verdict) -> PathBuf {
-        let (engine, experiment) = (self.engine.info().id, experiment.name());
+        let (engine, experiment) = (self.subject.name(), experiment.name());
         let name = format!("{engine} {} {experiment} {}", self.durability, verdict.name());
         self.settings.violations.join(name.replace(' ', "-"))
     }
 
     /// What is known of the outcome before the experiment.
     pub(crate) fn outcome(&self, experiment: Experiment) -> Tested {
-        let version = match self.engine.availability() {
+        let version = match self.subject.engine.availability() {
             Availability::Ready { version } => version,
             Availability::Missing { .. } => String::new(),
         };
         Tested {
-            engine: self.engine.info().id.to_owned(),
+            engine: self.subject.name(),
+            configuration: self.subject.configuration.map(|(_, own)| own.clone()),
             version,
             durability: self.durability,
             effective_durability: Some(self.effective()).filter(|kept| *kept != self.durability),
@@ -195,20 +229,20 @@ impl Test<'_> {
     }
 }
 
-/// Makes one experiment with one engine in one tier. `progress` is told how many tries have been
+/// Makes one experiment with one engine or configuration in one tier. `progress` is told how many tries have been
 /// made; `stop` ends it.
 ///
 /// # Errors
 /// When it cannot be made. What the engine fails at is in the outcome.
-pub fn test(
+pub fn test<'a>(
     experiment: Experiment,
-    engine: &'static dyn Engine,
+    subject: impl Into<Subject<'a>>,
     durability: Durability,
     settings: &Settings,
     stop: &(dyn Fn() -> bool + Sync),
     progress: &(dyn Fn(u32) + Sync),
 ) -> Result<Tested, TestError> {
-    let test = Test { engine, durability, short: None, settings, stop };
+    let test = Test { subject: subject.into(), durability, short: None, settings, stop };
     let begun = Instant::now();
     let tested = match experiment {
         Experiment::Kill => kill::test(&test, progress),

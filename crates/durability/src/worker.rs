@@ -64,8 +64,9 @@ fn converse(engines: &[&'static dyn Engine]) -> io::Result<()> {
 fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Result<(), Stop> {
     let engine = engines.iter().find(|engine| engine.info().id == task.engine);
     let engine = engine.ok_or_else(|| io::Error::other(format!("no engine {}", task.engine)))?;
+    let settings = task.settings.clone();
     let options = OpenOptions::new(&task.dir, task.durability, task.memory);
-    let options = OpenOptions { clients: task.clients, ..options };
+    let options = OpenOptions { clients: task.clients, settings, ..options };
     let begun = Instant::now();
     let opened = engine.open(&options).map_err(Stop::at(Doing::Open))?;
     if task.there == There::Nothing {

@@ -87,7 +87,8 @@ fn kills(kills: u32, after: &(dyn Fn(u32) + Sync)) {
         violations: folder.path().join("violations"),
         memory: 4 << 20,
     };
-    test(Experiment::Kill, &FORKS, Durability::Process, &settings, &|| false, after).unwrap();
+    test(Experiment::Kill, &FORKS as &dyn Engine, Durability::Process, &settings, &|| false, after)
+        .unwrap();
 }
 
 /// The processes that sleep with a mark.

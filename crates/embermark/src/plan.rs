@@ -9,15 +9,17 @@ use embermark_engines::registry;
 use embermark_harness::{Catalog, cells};
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::url::password_variable;
-use embermark_model::{Durability, Scale, ServerUrl};
+use embermark_model::{Configuration, Durability, Scale, ServerUrl};
 use embermark_workloads::{WORKLOADS, Workload, find};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::error::Failure;
 
+mod configurations;
 mod memory;
 
+pub use configurations::{columns, configurations, parsed, try_out};
 use memory::memory;
 pub use memory::{bytes, memory_limits};
 
@@ -32,6 +34,13 @@ pub struct PlanArgs {
     /// Engines to compare: ids, or embedded, servers, all [default: embedded]
     #[arg(short, long, value_delimiter = ',', value_name = "ENGINE,…")]
     pub engines: Vec<String>,
+
+    /// An engine with other settings, as a column of its own beside those of --engines, where its name
+    /// may stand too: NAME=ENGINE:setting=value,… . In a plan file a table configuration.NAME with
+    /// engine and settings. ENGINE-defaults among the engines has an engine's own defaults
+    #[arg(long, value_name = "NAME=ENGINE:SETTING=VALUE,…", value_parser = parsed)]
+    #[serde(deserialize_with = "configurations::of_file", serialize_with = "as_tables")]
+    pub configuration: Vec<(String, Configuration)>,
 
     /// Rows: numbers such as 1000, 10k, 1M, or full for every row of the data
     /// [default: the workload's own, see `embermark workloads`; full with --data]
@@ -163,10 +172,12 @@ impl PlanArgs {
 
     /// These arguments where given, else those of `other`.
     pub fn or(self, other: Self) -> Result<Self, Failure> {
+        configurations::distinct(&self.configuration)?;
         let named = |args| serde_json::from_value(serde_json::to_value(args)?);
         let merged = || {
             let (given, mut all): (Map<_, _>, Map<_, _>) = (named(&self)?, named(&other)?);
-            let is_given = |value: &Value| ![json!(null), json!([]), json!(false)].contains(value);
+            let none = [json!(null), json!([]), json!({}), json!(false)];
+            let is_given = |value: &Value| !none.contains(value);
             all.extend(given.into_iter().filter(|(_, value)| is_given(value)));
             serde_json::from_value(all.into())
         };
@@ -222,9 +233,12 @@ impl PlanArgs {
             }
             Some(Rate::Max) | None => None,
         };
+        let words = or_else(self.engines, &["embedded"]);
+        let configurations = configurations(self.configuration, &words)?;
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
-            engines: engines(&or_else(self.engines, &["embedded"]))?,
+            engines: columns(&words, &configurations)?,
+            configurations,
             scales,
             budget_ms: budget.transpose()?,
             durabilities: unique(
@@ -328,10 +342,8 @@ fn workloads(names: &[String]) -> Result<Vec<&'static dyn Workload>, Failure> {
     Ok(chosen)
 }
 
-fn engines(words: &[String]) -> Result<Vec<String>, Failure> {
-    let chosen = words.iter().map(|word| registry::select(word));
-    let chosen = chosen.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
-    unique(chosen.into_iter().flatten().map(|engine| Ok(engine.info().id.to_owned())))
+fn as_tables<S: Serializer>(all: &[(String, Configuration)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(all.iter().map(|(name, configuration)| (name, configuration)))
 }
 
 fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {

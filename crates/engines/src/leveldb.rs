@@ -15,9 +15,10 @@ use embermark_model::Durability;
 
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
 use crate::lsm::{Reads, To, Value};
+use crate::settings::SWITCH;
 use crate::{
     Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
-    Scope, TierSetting, TierTable, as_set,
+    Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
 };
 use db::{Db, Options};
 
@@ -53,16 +54,49 @@ pub(crate) static ENGINE: Embedded<bool> = Embedded {
     tiers: TIERS,
     availability: api::availability,
     open,
+    settings: SETTINGS,
     explained: &[],
     join: None,
+};
+
+/// What its C interface has setters for
+/// (<https://github.com/google/leveldb/blob/main/include/leveldb/c.h>); those of ours that are not as
+/// shipped: 4 MiB of write buffer, 8 MiB of cache, no filter.
+const SETTINGS: Settings = Settings {
+    known: &[
+        Setting::new("write_buffer_size", Takes::Number).by_default("4194304"),
+        Setting::new("block_cache", Takes::Number).by_default("8388608"),
+        Setting::new("filter_policy_bits", Takes::Number).by_default("0"),
+        Setting::new("block_size", Takes::Number),
+        Setting::new("block_restart_interval", Takes::Number),
+        Setting::new("max_file_size", Takes::Number),
+        Setting::new("max_open_files", Takes::Number),
+        Setting::new("compression", Takes::Word(&["none", "snappy"])),
+        Setting::new("paranoid_checks", SWITCH),
+    ],
+    others: None,
+    reserved: &[("sync", "it goes with each write, as --durability says")],
 };
 
 /// Of the memory a quarter is for the two write buffers that there may be, the rest for blocks.
 fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
     let memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
-    let write_buffer = memory / 8;
-    let cache = memory - 2 * write_buffer;
-    let with = Options { write_buffer, cache, filter_bits: FILTER_BITS, sync, paranoid: false };
+    let write_buffer = options.number(ID, "write_buffer_size")?.unwrap_or(memory / 8);
+    let cache = options.number(ID, "block_cache")?.unwrap_or(memory - 2 * (memory / 8));
+    let filter_bits = options.number(ID, "filter_policy_bits")?.unwrap_or(FILTER_BITS);
+    let compression = options.setting("compression");
+    let with = Options {
+        write_buffer,
+        cache,
+        filter_bits,
+        block_size: options.number(ID, "block_size")?,
+        block_restart_interval: options.number(ID, "block_restart_interval")?,
+        max_file_size: options.number(ID, "max_file_size")?,
+        max_open_files: options.number(ID, "max_open_files")?,
+        compresses: compression.map(|word| word.eq_ignore_ascii_case("snappy") || word == "1"),
+        sync,
+        paranoid: options.switch("paranoid_checks").unwrap_or(false),
+    };
     let db = db::open(&options.dir, with)?;
     let version = db.own.api.version();
     let client = Client::of(db.into())?;
@@ -70,7 +104,7 @@ fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
         ("sync", as_set(sync)),
         ("write_buffer_size", as_set(format_args!("{write_buffer} bytes"))),
         ("block_cache", as_set(format_args!("{cache} bytes"))),
-        ("filter_policy", as_set(format_args!("bloom, {FILTER_BITS} bits a key"))),
+        ("filter_policy", as_set(format_args!("bloom, {filter_bits} bits a key"))),
     ];
     Ok(Opened::embedded(client, version, settings))
 }

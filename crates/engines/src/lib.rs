@@ -74,6 +74,7 @@ pub use server::program::on_search_path;
 
 pub use embermark_contract::{
     Availability, Checked, ClientOpener, DataModel, EFFECTIVE_DURABILITY, Embedded, Engine,
-    EngineError, Info, Join, Kind, Lifecycle, Link, OpenOptions, Opened, Reopener, Result, Scope,
-    Store, Tier, TierSetting, TierTable, as_set, document, kv, row, series, sql,
+    EngineError, Info, Join, Kind, Lifecycle, Link, Misfit, OWN_DURABILITY, OpenOptions, Opened,
+    Reopener, Result, Scope, Setting, Settings, Store, Takes, Tier, TierSetting, TierTable, as_set,
+    document, kv, row, series, settings, sql,
 };

@@ -16,7 +16,7 @@ use crate::kv::{
 use crate::per_table::PerTable;
 use crate::{
     Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
-    Opened, Result, Scope, TierSetting, TierTable, as_set,
+    Opened, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
 };
 
 const ID: &str = "redb";
@@ -52,13 +52,23 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     tiers: TIERS,
     availability: || Availability::Ready { version: VERSION.to_owned() },
     open,
+    settings: SETTINGS,
     explained: &[],
     join: None,
 };
 
+/// All that its builder takes; durability goes with each transaction
+/// (<https://docs.rs/redb/4/redb/struct.Builder.html>). As shipped the cache is 1 GiB.
+const SETTINGS: Settings = Settings {
+    known: &[Setting::new("cache_size", Takes::Number).by_default("1073741824")],
+    others: None,
+    reserved: &[("durability", "it goes with each transaction, as --durability says")],
+};
+
 /// Opens or makes a database.
 fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
-    let cache = usize::try_from(options.memory).unwrap_or(usize::MAX);
+    let ours = || usize::try_from(options.memory).unwrap_or(usize::MAX);
+    let cache = options.number(ID, "cache_size")?.unwrap_or_else(ours);
     let db = Database::builder().set_cache_size(cache).create(options.dir.join("embermark.redb"));
     let db = Arc::new(db.map_err(failed("open the database"))?);
     // It tells its page size in statistics alone, for which it walks every tree.

@@ -50,6 +50,9 @@ pub fn find(id: &str) -> Result<&'static dyn Engine, UnknownName> {
         .ok_or_else(|| choice::unknown("engine", id, ENGINES.iter().map(|e| e.info().id)))
 }
 
+/// Words of `--engines` that stand for several.
+pub const GROUPS: [&str; 3] = ["all", "embedded", "servers"];
+
 /// The engines a word of `--engines` stands for: an id, `embedded` (with the reference `memory`),
 /// `servers`, or `all`.
 ///
@@ -65,7 +68,7 @@ pub fn select(word: &str) -> Result<Vec<&'static dyn Engine>, UnknownName> {
         "embedded" => chosen(&[Kind::Embedded, Kind::Reference]),
         "servers" => chosen(&[Kind::Server]),
         id => vec![find(id).map_err(|mut unknown| {
-            unknown.valid.extend(["all", "embedded", "servers"].map(String::from));
+            unknown.valid.extend(GROUPS.map(String::from));
             unknown
         })?],
     })

@@ -2,6 +2,7 @@
 
 use embermark_engines::{Engine, registry};
 use embermark_model::choice::{self, UnknownName};
+use embermark_model::plan::Plan;
 use embermark_workloads::{WORKLOADS, Workload};
 
 /// The engines and workloads a run can choose from: those of this build, unless a test brings its
@@ -28,6 +29,14 @@ impl Catalog {
     pub fn engine(&self, id: &str) -> Result<&'static dyn Engine, UnknownName> {
         let found = self.engines.iter().find(|engine| engine.info().id == id).copied();
         found.ok_or_else(|| choice::unknown("engine", id, self.engines.iter().map(|e| e.info().id)))
+    }
+
+    /// The engine of a column of a plan: of that id, or that of the configuration of that name.
+    ///
+    /// # Errors
+    /// When there is none; the error names the nearest and all valid ids.
+    pub fn engine_of(&self, plan: &Plan, column: &str) -> Result<&'static dyn Engine, UnknownName> {
+        self.engine(plan.engine_of(column))
     }
 
     /// The workload of that id.

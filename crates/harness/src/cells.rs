@@ -16,6 +16,7 @@ mod check;
 mod conditions;
 mod sharing;
 
+pub use check::check_configurations;
 use conditions::{cannot_be_had, unsupported};
 pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits};
 
@@ -57,11 +58,12 @@ pub fn check(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError> {
     named(plan, catalog).map(drop)
 }
 
-/// The engines and workloads of a plan that was checked, each once.
-fn named(plan: &Plan, catalog: &Catalog) -> Result<Named, HarnessError> {
+/// The columns with their engines, and the workloads, of a plan that was checked, each once.
+fn named<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<Named<'a>, HarnessError> {
     check::numbers(plan)?;
+    check_configurations(&plan.configurations, catalog)?;
     let engines = (distinct(&plan.engines).into_iter())
-        .map(|id| Ok(catalog.engine(id)?))
+        .map(|id| Ok((&**id, catalog.engine_of(plan, id)?)))
         .collect::<Result<Vec<_>, HarnessError>>()?;
     let workloads = (distinct(&plan.workloads).into_iter())
         .map(|id| Ok(catalog.workload(id)?.info()))
@@ -70,7 +72,7 @@ fn named(plan: &Plan, catalog: &Catalog) -> Result<Named, HarnessError> {
     Ok((engines, workloads))
 }
 
-type Named = (Vec<&'static dyn Engine>, Vec<WorkloadInfo>);
+type Named<'a> = (Vec<(&'a str, &'static dyn Engine)>, Vec<WorkloadInfo>);
 
 /// Every cell of a plan, in plan order: workload, scale, limit of memory, tier, variant, engine. A
 /// name given twice counts once. Asks each engine whether it is available, and starts none.
@@ -79,8 +81,8 @@ type Named = (Vec<&'static dyn Engine>, Vec<WorkloadInfo>);
 /// When the plan names something unknown, asks for nothing, or contradicts itself.
 pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, HarnessError> {
     let (engines, workloads) = named(plan, catalog)?;
-    let engines: Vec<_> =
-        engines.into_iter().map(|engine| (engine, missing(engine, plan))).collect();
+    let with = |(column, engine)| (column, engine, missing(column, engine, plan));
+    let engines: Vec<_> = engines.into_iter().map(with).collect();
 
     let mut cells = Vec::new();
     for workload in workloads.iter().filter(|workload| !plan.cold || workload.cold) {
@@ -88,13 +90,13 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
         for Extent { scale, memory_limit } in extents(plan, workload) {
             for durability in distinct(&plan.durabilities) {
                 for (variant, phases) in &variants {
-                    for (engine, missing) in &engines {
+                    for (column, engine, missing) in &engines {
                         let id = CellId {
                             workload: workload.id.to_owned(),
                             scale,
                             durability: *durability,
                             variant: (*variant).to_owned(),
-                            engine: engine.info().id.to_owned(),
+                            engine: (*column).to_owned(),
                             memory_limit,
                         };
                         cells.push(cell(id, phases.clone(), *engine, missing.clone(), plan));
@@ -109,12 +111,13 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
 /// Keeps of the tiers that an engine makes by one and the same setting the first.
 pub(crate) fn once_per_setting(
     cells: &mut Vec<PlannedCell>,
+    plan: &Plan,
     catalog: &Catalog,
 ) -> Result<(), HarnessError> {
     let mut kept: Vec<(String, Tier, Durability)> = Vec::new();
     let mut again = Vec::with_capacity(cells.len());
     for PlannedCell { id, .. } in &*cells {
-        let tier = catalog.engine(&id.engine)?.tier(id.durability);
+        let tier = catalog.engine_of(plan, &id.engine)?.tier(id.durability);
         let known = kept.iter().find(|(engine, other, _)| *engine == id.engine && *other == tier);
         again.push(known.is_some_and(|(.., durability)| *durability != id.durability));
         if known.is_none() {
@@ -134,9 +137,11 @@ fn cell(
     plan: &Plan,
 ) -> PlannedCell {
     let reference = engine.info().kind == Kind::Reference;
+    // What a configuration keeps its author says, by the tier.
+    let is_own = plan.configurations.contains_key(&id.engine);
     let (effective_durability, skip) = match engine.tier(id.durability) {
         Tier::Offered { effective_durability: effective, .. } => {
-            ((effective != id.durability).then_some(effective), missing)
+            ((effective != id.durability && !is_own).then_some(effective), missing)
         }
         Tier::Unsupported { why } => (None, Some(missing.unwrap_or_else(|| unsupported(why)))),
     };
@@ -146,11 +151,11 @@ fn cell(
 }
 
 /// Why an engine cannot run here, if so. One that is reached by a URL need not be installed.
-fn missing(engine: &dyn Engine, plan: &Plan) -> Option<Skip> {
+fn missing(column: &str, engine: &dyn Engine, plan: &Plan) -> Option<Skip> {
     let id = engine.info().id;
     let unavailable = |reason| Some(Skip { status: Status::Unavailable, reason });
     if let (false, Availability::Missing { why, remedy }) =
-        (plan.urls.contains_key(id), engine.availability())
+        (plan.urls.contains_key(column), engine.availability())
     {
         return unavailable(format!("{why}; {remedy}"));
     }

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use embermark_engines::OpenOptions;
-use embermark_model::CellId;
 use embermark_workloads::Companions;
 use serde::{Deserialize, Serialize};
 
 use crate::Catalog;
 use crate::child::{die_with, exit, private_stdout};
+use crate::protocol::Job;
 
 /// The argument that makes this program a companion.
 const COMMAND: &str = "companion";
@@ -48,8 +48,9 @@ pub(crate) struct Starter {
 
 impl Starter {
     /// For the worker of a cell, which opens its engine with these options.
-    pub fn of(cell: &CellId, options: OpenOptions) -> io::Result<Self> {
-        let database = Database { engine: cell.engine.clone(), options, at: String::new() };
+    pub fn of(Job { cell, plan, .. }: &Job, options: OpenOptions) -> io::Result<Self> {
+        let engine = plan.engine_of(&cell.engine).to_owned();
+        let database = Database { engine, options, at: String::new() };
         let program = std::env::current_exe()?;
         Ok(Self { program, workload: cell.workload.clone(), database })
     }

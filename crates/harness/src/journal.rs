@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use embermark_engines::EFFECTIVE_DURABILITY;
+use embermark_engines::{EFFECTIVE_DURABILITY, OWN_DURABILITY};
 use embermark_model::plan::{Dataset, Plan};
 use embermark_model::result::{Cell, Drift, Floor, Manifest, ResultFile, SCHEMA, Trial};
 use embermark_model::{CellId, Scale, Status};
@@ -261,11 +261,13 @@ fn cell(planned: &PlannedCell, trials: Vec<Trial>, not_begun: Option<&NotBegun>)
         Some(kept) => Some(kept).filter(|kept| *kept != id.durability),
         None => planned.effective_durability,
     };
+    let own = |trial: &Trial| trial.settings.get(OWN_DURABILITY).cloned();
     Cell {
         id,
         status,
         reason,
         effective_durability,
+        own_durability: trials.iter().find_map(own),
         reference,
         unpublishable,
         trials,

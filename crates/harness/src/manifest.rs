@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
+use embermark_model::plan::Plan;
 use embermark_model::result::{EngineFacts, Machine, Manifest, Tool};
 use jiff::{Timestamp, Unit};
 
@@ -53,14 +54,17 @@ pub(crate) fn begin(run_id: &str, data: &Path) -> Manifest {
     }
 }
 
-/// What the engines of the cells are.
+/// What the engines of the cells are, by column.
 pub(crate) fn engines(
     cells: &[PlannedCell],
+    plan: &Plan,
     catalog: &Catalog,
 ) -> Result<BTreeMap<String, EngineFacts>, HarnessError> {
     let facts = |cell: &PlannedCell| {
         let id = &cell.id.engine;
-        Ok((id.clone(), catalog.engine(id)?.info().facts()))
+        let facts = catalog.engine_of(plan, id)?.info().facts();
+        let configuration = plan.configurations.get(id).cloned();
+        Ok((id.clone(), EngineFacts { configuration, ..facts }))
     };
     cells.iter().map(facts).collect()
 }

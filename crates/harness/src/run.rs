@@ -42,12 +42,12 @@ pub fn run(
 ) -> Result<ResultFile, HarnessError> {
     let mut cells = cells::planned(plan, &options.catalog)?;
     if options.once_per_setting {
-        cells::once_per_setting(&mut cells, &options.catalog)?;
+        cells::once_per_setting(&mut cells, plan, &options.catalog)?;
     }
     let run_id = manifest::run_id();
     let dirs = OutDir::prepare(&options.out, options.data.as_deref(), &run_id, options.keep)?;
     let mut manifest = manifest::begin(&run_id, &dirs.data);
-    manifest.engines = manifest::engines(&cells, &options.catalog)?;
+    manifest.engines = manifest::engines(&cells, plan, &options.catalog)?;
     let system = System::here();
     let limits = options.device.map(|device| {
         device.limits(&system, &dirs.data).map_err(|why| device::refused(device.name, why))
@@ -225,7 +225,9 @@ impl Run<'_> {
 
     /// Checks that the engine of a trial is of the version of the trials before.
     fn check_version(&self, cell: &CellId, trial: &Trial) -> Result<(), HarnessError> {
-        let known = self.journal.trials.iter().filter(|ended| ended.cell.engine == cell.engine);
+        let of = |column: &str| self.plan.engine_of(column).to_owned();
+        let known = self.journal.trials.iter();
+        let known = known.filter(|ended| of(&ended.cell.engine) == of(&cell.engine));
         let before = known.filter_map(|ended| ended.trial.version.as_deref()).next();
         match (before, trial.version.as_deref()) {
             (Some(before), Some(now)) if before != now => {

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use embermark_engines::{EngineError, OpenOptions, Opened, Reopener};
 use embermark_meter::{Measured, Meter};
-use embermark_model::Status;
 use embermark_model::result::{self, Latency, PhaseResult, Run};
+use embermark_model::{Configuration, Status};
 use embermark_workloads::{Bench, CheckError, OpenedPhase, Spec};
 
 use crate::Catalog;
@@ -100,10 +100,11 @@ fn failed(error: impl ToString) -> Stop {
 }
 
 fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
-    let engine = catalog.engine(&job.cell.engine).map_err(failed)?;
+    let engine = catalog.engine_of(&job.plan, &job.cell.engine).map_err(failed)?;
     let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
     let traffic = Traffic::of(job, engine.info().kind, workload.info().lasts);
 
+    let configuration = job.plan.configurations.get(&job.cell.engine);
     let options = OpenOptions {
         dir: job.site.clone(),
         durability: job.cell.durability,
@@ -114,6 +115,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         link: traffic.link(),
         clients: job.plan.clients,
         shared: workload.info().lasts,
+        settings: configuration.map(Configuration::pairs).unwrap_or_default(),
     };
 
     // Rows, oracle and operations come first: what follows is the engine's alone.
@@ -128,7 +130,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         target_rate: job.plan.target_rate,
         p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
         cold: job.plan.cold,
-        companions: Some(Rc::new(Starter::of(&job.cell, options.clone())?)),
+        companions: Some(Rc::new(Starter::of(job, options.clone())?)),
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
     enter(&job.groups)?;

@@ -17,7 +17,8 @@ pub struct CellId {
     pub durability: Durability,
     /// The workload's variant, for `sensors` the load strategy.
     pub variant: String,
-    /// The engine's id, `sqlite`.
+    /// The column: the engine's id, `sqlite`, or the name of a configuration of one
+    /// ([`Plan::configurations`](crate::plan::Plan::configurations)).
     pub engine: String,
     /// The most memory for the engine and the page cache of its files; absent: all of the machine's.
     #[serde(default, rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]

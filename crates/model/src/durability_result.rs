@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use tested::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested};
 pub use verdict::Verdict;
 
-use crate::Durability;
+use crate::{Configurations, Durability};
 
 /// Version of the result file and of its journal, whose first line names it. Another one is written
 /// when an old reader could misread a new file.
@@ -27,8 +27,11 @@ pub struct Head {
     pub embermark: String,
     /// Kernel and its version.
     pub kernel: String,
-    /// Ids of the engines, in the order of the table.
+    /// Ids of the engines and names of configurations, in the order of the table.
     pub engines: Vec<String>,
+    /// The configurations, by name.
+    #[serde(default, skip_serializing_if = "Configurations::is_empty")]
+    pub configurations: Configurations,
     /// Tiers.
     pub durabilities: Vec<Durability>,
     /// States to look at for each engine and tier, at most, without second cuts.
@@ -62,7 +65,7 @@ pub struct Head {
 /// An experiment that was not made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotTried {
-    /// The engine's id.
+    /// The engine's id, or the name of a configuration.
     pub engine: String,
     /// The tier.
     pub durability: Durability,

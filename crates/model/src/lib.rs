@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod cell;
 pub mod choice;
+pub mod configuration;
 pub mod durability;
 pub mod durability_result;
 pub mod explained;
@@ -15,6 +16,7 @@ pub mod scale;
 pub mod url;
 
 pub use cell::{CellId, Extent, Status};
+pub use configuration::{Configuration, Configurations};
 pub use durability::Durability;
 pub use explained::{Explained, StandsOut};
 pub use memory_limit::MemoryLimit;

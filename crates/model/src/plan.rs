@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::configuration::Configurations;
 use crate::{Durability, MemoryLimit, Scale, ServerUrl};
 
 /// What one run of embermark was asked to measure, and how. Recorded in the result as it was.
@@ -14,8 +15,11 @@ use crate::{Durability, MemoryLimit, Scale, ServerUrl};
 pub struct Plan {
     /// Workload ids.
     pub workloads: Vec<String>,
-    /// Engine ids.
+    /// Columns: ids of engines, and names of configurations.
     pub engines: Vec<String>,
+    /// Engines with other settings, each a column by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub configurations: Configurations,
     /// Rows per cell; none: each workload's own.
     pub scales: Vec<Scale>,
     /// Tiers.
@@ -114,6 +118,11 @@ impl Plan {
     /// operations.
     pub const fn is_shared(&self) -> bool {
         self.clients > 1 || self.target_rate.is_some()
+    }
+
+    /// The id of the engine of a column: its configuration's, or the column's name itself.
+    pub fn engine_of<'a>(&'a self, column: &'a str) -> &'a str {
+        self.configurations.get(column).map_or(column, |configuration| &configuration.engine)
     }
 }
 

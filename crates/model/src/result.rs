@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Dataset, Plan};
-use crate::{CellId, Durability, Status};
+use crate::{CellId, Configuration, Durability, Status};
 
 mod explained;
 mod loaded;
@@ -113,6 +113,9 @@ pub struct EngineFacts {
     pub data_model: String,
     /// Licence of what is linked or started.
     pub licence: String,
+    /// The settings of its own that it has as a configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<Configuration>,
 }
 
 /// The trial that a run began with, made once more at its end: what differs, the machine did.
@@ -202,6 +205,10 @@ pub struct Cell {
     /// one, or for a reference engine a weaker one.
     #[serde(default, alias = "keeps", skip_serializing_if = "Option::is_none")]
     pub effective_durability: Option<Durability>,
+    /// Of a configuration: what the engine gave back that is not the tier's, `synchronous=0 where power
+    /// has 2`. Its durability is as its author says then, and embermark's word nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_durability: Option<String>,
     /// True for an engine that is shown for orientation and never ranked (`memory`, `null`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,

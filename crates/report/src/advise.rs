@@ -136,6 +136,12 @@ pub struct Facts {
     pub sql: bool,
     /// Whether it is a server that was given by its URL.
     pub by_url: bool,
+    /// Of a configuration: the engine and the settings. Its durability is as its author says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<String>,
+    /// Of a configuration: in what its settings are not the tier's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_durability: Option<String>,
     /// The most memory it was seen to use in this tier at these scales, in bytes; `null` where it
     /// was not measured.
     pub peak_bytes: Option<f64>,

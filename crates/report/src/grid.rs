@@ -34,6 +34,10 @@ pub(crate) const SURPRISE: &str = "?";
 pub(crate) const STRONGER: &str = "+";
 /// Keeps less than the tier asks.
 pub(crate) const WEAKER: &str = "(weaker)";
+/// A configuration: settings of its own, durability as its author says.
+pub(crate) const OWN_SETTINGS: &str = "§";
+/// A configuration whose settings are not the tier's.
+pub(crate) const OWN_DURABILITY: &str = "(own)";
 /// Broke what the tier promises, as `embermark durability` tried it.
 pub(crate) const BROKEN: &str = "†";
 /// Shown and never ranked.

@@ -154,7 +154,7 @@ fn reading(file: &ResultFile, comparison: &Comparison<'_>, scaling: &Scaling<'_>
                     reason, where one is known";
         notes.push(note(grid::SURPRISE, says));
     }
-    notes.extend(tiers(comparison));
+    notes.extend(tiers(file, comparison));
     notes.extend(broken(comparison));
     let usage = comparison.groups.iter().flat_map(|group| &group.usage);
     if usage.clone().any(|usage| usage.is_measured()) {
@@ -270,8 +270,9 @@ fn where_of((group, row, engine, _): &Seen<'_>) -> String {
     format!("{engine} {phase} ({variant}), {workload} {} {}", group.extent(), group.durability)
 }
 
-/// Which engines have another effective durability than was asked for, and which are references.
-fn tiers(comparison: &Comparison<'_>) -> Vec<Note> {
+/// Which engines have another effective durability than was asked for, or settings of their own, and
+/// which are references.
+fn tiers(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     let say = |(group, engine): (&Group<'_>, &Engine<'_>)| {
         let asked = group.durability;
         let effective = |only: &str, effective| {
@@ -281,6 +282,13 @@ fn tiers(comparison: &Comparison<'_>) -> Vec<Note> {
             (grid::REFERENCE, "shown for orientation, never ranked".to_owned())
         } else if engine.by_url {
             (grid::BY_URL, "a server with its own settings and machine, never ranked".to_owned())
+        } else if let Some(configuration) = file.plan.configurations.get(engine.id) {
+            let (mark, own) = match engine.own_durability {
+                Some(own) => (grid::OWN_DURABILITY, format!(", so not ranked: it has {own}")),
+                None => (grid::OWN_SETTINGS, String::new()),
+            };
+            let says = format!("{configuration}: durability as its author says{own}");
+            (mark, text::plain(&says))
         } else if let Some(tier) = engine.stronger(asked) {
             (grid::STRONGER, effective("", tier))
         } else {

@@ -132,8 +132,14 @@ pub fn of<'a>(
         surprises: Vec::new(),
         told: Vec::new(),
     };
+    // What is an engine's nature is that of its configurations.
+    let own = file.plan.configurations.iter().filter_map(|(name, configuration)| {
+        let (_, told) = explanations.iter().find(|(id, _)| *id == configuration.engine)?;
+        Some((&**name, *told))
+    });
+    let explanations: Vec<_> = explanations.iter().copied().chain(own).collect();
     for series in series::of(file, comparison) {
-        scaling.surprises.extend(surprise::of(&series, explanations));
+        scaling.surprises.extend(surprise::of(&series, &explanations));
         if series.points.len() > 1 {
             let fastest = order::fastest(&series);
             scaling.phases.push(PhaseScaling {

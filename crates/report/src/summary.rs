@@ -77,6 +77,11 @@ pub struct Engine<'a> {
     /// A server that somebody gave by its URL: its settings and its machine are its own, so it is
     /// shown and never ranked.
     pub by_url: bool,
+    /// A configuration: its settings are its author's, and so is what is said of its durability.
+    pub own_settings: bool,
+    /// Of a configuration: what the engine gave back that is not the tier's. Whether it keeps the tier
+    /// is its author's word alone, so it is shown and not ranked.
+    pub own_durability: Option<&'a str>,
     /// The tier that its setting provides, when that is not the group's.
     pub effective_durability: Option<Durability>,
     /// It was tried, and broke what the group's tier promises.
@@ -214,11 +219,12 @@ impl Row<'_> {
 }
 
 impl Engine<'_> {
-    /// Whether it competes in a tier: a reference never does, nor a server given by its URL, nor an
-    /// engine of lower effective durability.
+    /// Whether it competes in a tier: a reference never does, nor a server given by its URL, nor a
+    /// configuration whose settings are not the tier's, nor an engine of lower effective durability.
     pub fn ranked(&self, tier: Durability) -> bool {
         !self.reference
             && !self.by_url
+            && self.own_durability.is_none()
             && self.effective_durability.is_none_or(|effective| effective >= tier)
     }
 

@@ -30,6 +30,7 @@ fn options() -> PageOptions<'static> {
             kind: kind.into(),
             data_model: data_model.into(),
             licence: "MIT".into(),
+            configuration: None,
         };
         (id.to_owned(), facts)
     };

@@ -7,6 +7,7 @@ mod counted;
 use std::path::Path;
 
 use counted::counted;
+use embermark_model::Configuration;
 use embermark_model::result::{EngineFacts, Resources, ResultFile};
 use embermark_report::{Files, Format, Options, format, load, render, text};
 use textwrap::core::display_width;
@@ -250,6 +251,34 @@ fn a_server_given_by_its_url_is_named_so_and_has_no_ratio() {
 }
 
 #[test]
+fn a_configuration_is_a_column_that_says_whose_settings_it_has() {
+    let shown = |own: Option<&str>| {
+        changed(|file| {
+            let settings = [("fsync".to_owned(), "off".to_owned())].into();
+            let configuration = Configuration { engine: "postgres".into(), settings };
+            file.plan.configurations.insert("postgres".into(), configuration);
+            for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "postgres") {
+                cell.own_durability = own.map(str::to_owned);
+            }
+        })
+    };
+    let said = |shown: String| shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ranked = shown(None);
+    let load = |shown: &str| {
+        shown.lines().find(|line| line.starts_with("load  ")).unwrap().matches('x').count()
+    };
+    assert!(ranked.contains("postgres§") && !ranked.contains("(own)"), "{ranked}");
+    let other = shown(Some("fsync=off where process has on"));
+    assert!(other.contains("postgres§ (own)"), "{other}");
+    assert_eq!(load(&other) + 1, load(&ranked), "it has no ratio: {other}");
+    let note = "§ postgres with fsync=off: durability as its author says: postgres";
+    assert!(said(ranked).contains(note));
+    let note = "(own) postgres with fsync=off: durability as its author says, so not ranked: it has \
+                fsync=off where process has on: postgres";
+    assert!(said(other).contains(note));
+}
+
+#[test]
 fn rows_committed_one_by_one_beside_rows_in_one_transaction_are_marked() {
     let of = |data_model: &str| {
         let data_model = data_model.to_owned();
@@ -259,6 +288,7 @@ fn rows_committed_one_by_one_beside_rows_in_one_transaction_are_marked() {
                 kind: "server".into(),
                 data_model,
                 licence: "MIT".into(),
+                configuration: None,
             };
             file.manifest.engines.insert("postgres".into(), facts);
         })

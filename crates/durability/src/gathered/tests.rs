@@ -10,6 +10,7 @@ fn looked(verdict: Verdict) -> Looked {
 fn tested() -> Tested {
     Tested {
         engine: "one".to_owned(),
+        configuration: None,
         version: String::new(),
         durability: Durability::Power,
         effective_durability: None,

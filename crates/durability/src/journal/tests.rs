@@ -10,6 +10,7 @@ fn head() -> Head {
         embermark: "0.1.0".to_owned(),
         kernel: "Linux 6".to_owned(),
         engines: vec!["lmdb".to_owned()],
+        configurations: Default::default(),
         durabilities: vec![Durability::Power],
         states: 3,
         server_states: 2,

@@ -12,16 +12,17 @@ use std::time::Duration;
 use clap::Args;
 use embermark_durability::journal::{Head, Journal, NotTried, SCHEMA};
 use embermark_durability::{
-    Experiment, FileSystem, SHORT_WORKS, Settings, TestError, WorkerProgram, own_mounts, test,
+    Experiment, FileSystem, SHORT_WORKS, Settings, Subject, TestError, WorkerProgram, own_mounts,
+    test,
 };
 use embermark_engines::{Availability, Engine, Kind, Tier, registry};
-use embermark_harness::{Interrupt, JOURNAL, RESULT, interrupt};
-use embermark_model::Durability;
+use embermark_harness::{Catalog, Interrupt, JOURNAL, RESULT, cells, interrupt};
+use embermark_model::{Configuration, Durability};
 
 use super::run::{INTERRUPTED, PAGE, default_out};
 use super::{output, page};
 use crate::error::Failure;
-use crate::plan::or_else;
+use crate::plan::{columns, configurations, or_else, parsed, try_out};
 use told::Told;
 
 /// Cache memory of every engine: little, so that it writes what it has changed.
@@ -41,6 +42,17 @@ pub struct DurabilityArgs {
     /// Engines to try: ids, embedded or servers [default: embedded]
     #[arg(value_name = "ENGINE", conflicts_with = "resume")]
     engines: Vec<String>,
+
+    /// An engine with other settings: NAME=ENGINE:setting=value,… . It promises the tier that it is tried
+    /// in, and is tried alone where no engine is named. ENGINE-defaults among the engines has an engine's
+    /// own defaults
+    #[arg(
+        long,
+        value_name = "NAME=ENGINE:SETTING=VALUE,…",
+        value_parser = parsed,
+        conflicts_with = "resume"
+    )]
+    configuration: Vec<(String, Configuration)>,
 
     /// Tiers [default: process,power]
     #[arg(
@@ -170,14 +182,14 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
 }
 
 fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
-    let words = or_else(args.engines.clone(), &["embedded"]);
-    let mut engines = Vec::new();
-    for word in &words {
-        let selected = registry::select(word).map_err(Failure::usage)?;
-        let alone = selected.len() == 1;
-        let of_interest = |e: &&&dyn Engine| alone || e.info().kind != Kind::Reference;
-        engines.extend(selected.iter().filter(of_interest).map(|e| e.info().id.to_owned()));
-    }
+    let default: &[&str] = if args.configuration.is_empty() { &["embedded"] } else { &[] };
+    let words = or_else(args.engines.clone(), default);
+    let configurations = configurations(args.configuration.clone(), &words)?;
+    let mut engines = columns(&words, &configurations)?;
+    engines.retain(|id| {
+        let is_reference = |e: &dyn Engine| e.info().kind == Kind::Reference;
+        words.contains(id) || !registry::find(id).is_ok_and(is_reference)
+    });
     for id in &args.accept_license {
         if !registry::find(id).map_err(Failure::usage)?.forbids_publishing() {
             return Err(Failure::usage(format!(
@@ -188,6 +200,9 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
     let [states, server_states] = STATES.map(|states| args.states.unwrap_or(states));
     let durabilities = or_else(args.durability.clone(), &["process", "power"]);
     let durabilities = durabilities.iter().map(|name| name.parse::<Durability>());
+    let durabilities = durabilities.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
+    cells::check_configurations(&configurations, &Catalog::default())?;
+    try_out(&configurations, &durabilities, &std::env::temp_dir())?;
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     Ok(Head {
         schema: SCHEMA.to_owned(),
@@ -195,7 +210,8 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         embermark: env!("CARGO_PKG_VERSION").to_owned(),
         kernel: format!("Linux {}", kernel.trim()),
         engines,
-        durabilities: durabilities.collect::<Result<_, _>>().map_err(Failure::usage)?,
+        configurations,
+        durabilities,
         states,
         server_states,
         short_works: args.short_works,
@@ -250,7 +266,10 @@ fn try_all(
         None => {}
     }
     for id in &head.engines {
-        let engine = registry::find(id).map_err(Failure::usage)?;
+        let configuration = head.configurations.get(id);
+        let engine = configuration.map_or(&**id, |configuration| &configuration.engine);
+        let engine = registry::find(engine).map_err(Failure::usage)?;
+        let subject = Subject { engine, configuration: configuration.map(|own| (&**id, own)) };
         settings.states = match engine.info().kind {
             Kind::Server => head.server_states,
             Kind::Embedded | Kind::Reference => head.states,
@@ -271,14 +290,14 @@ fn try_all(
                 let told =
                     Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
                 let cut = experiment != Experiment::Kill;
-                let cannot = cannot(engine, *durability, &head)
+                let cannot = cannot(subject, *durability, &head)
                     .or_else(|| no_devices.clone().filter(|_| cut));
                 let ended = match cannot {
                     Some(why) => Err((why, false)),
                     None => {
                         let (stop, progress) = (|| interrupt.is_set(), |n| told.progress(n));
                         let made =
-                            test(experiment, engine, *durability, &settings, &stop, &progress);
+                            test(experiment, subject, *durability, &settings, &stop, &progress);
                         match made {
                             Err(TestError::Interrupted) => return Ok(()),
                             made => made.map_err(|error| (error.to_string(), true)),
@@ -301,7 +320,8 @@ fn try_all(
 }
 
 /// Why an engine is not tried in a tier of those asked for.
-fn cannot(engine: &dyn Engine, durability: Durability, head: &Head) -> Option<String> {
+fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<String> {
+    let Subject { engine, configuration } = subject;
     let (id, accepted) = (engine.info().id, &head.accepted_licences);
     match (engine.availability(), engine.tier(durability)) {
         (Availability::Missing { why, remedy }, _) => Some(format!("{why}; {remedy}")),
@@ -312,6 +332,8 @@ fn cannot(engine: &dyn Engine, durability: Durability, head: &Head) -> Option<St
             ))
         }
         (_, Tier::Unsupported { why }) => Some(why.to_owned()),
+        // The settings of a configuration may be another thing in each tier.
+        _ if configuration.is_some() => None,
         (_, tier) => {
             let mut stronger = head.durabilities.iter().filter(|other| **other > durability);
             let same = stronger.find(|other| engine.tier(**other) == tier);

@@ -13,7 +13,7 @@ use embermark_report::{Files, Format};
 use super::page;
 use super::report::{Known, ShowArgs};
 use crate::error::Failure;
-use crate::plan::PlanArgs;
+use crate::plan::{PlanArgs, try_out};
 
 /// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
@@ -82,6 +82,10 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         ..RunOptions::new(&out)?
     };
 
+    if let (Some(plan), None) = (&plan, &args.resume) {
+        let dir = options.data.clone().unwrap_or_else(std::env::temp_dir);
+        try_out(&plan.configurations, &plan.durabilities, &dir)?;
+    }
     let mut progress = progress::on_stderr();
     let outcome = match &plan {
         Some(plan) if args.resume.is_none() => {

@@ -9,7 +9,8 @@ use embermark_contract::ReadBack;
 use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
 
-use crate::{Embedded, TierSetting, TierTable};
+use crate::settings::SWITCH;
+use crate::{Embedded, Setting, Settings, Takes, TierSetting, TierTable};
 
 #[cfg_attr(not(berkeleydb_linked), path = "../unlinked.rs")]
 mod store;
@@ -34,7 +35,8 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
         "DB_TXN_WRITE_NOSYNC: a commit writes the log to the operating system, without a sync",
         MANUAL,
     )
-    .reads(&[TXN, SYNCS, ("DB_TXN_WRITE_NOSYNC", &["on"])]),
+    .reads(&[TXN, SYNCS, ("DB_TXN_WRITE_NOSYNC", &["on"])])
+    .or_at_least(&[TXN, SYNCS]),
     power: TierSetting::of(
         Durability::Power,
         (true, false),
@@ -55,6 +57,29 @@ const EXPLAINED: &[Explained] = &[Explained {
     section: "docs/engines.md#berkeley-db",
 }];
 
+/// Lines of its file DB_CONFIG, which overrules what a program sets
+/// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/env_db_config.html>), and its flags
+/// by their names.
+const SETTINGS: Settings = Settings {
+    known: &[
+        Setting::new("DB_TXN_NOSYNC", SWITCH),
+        Setting::new("DB_TXN_WRITE_NOSYNC", SWITCH),
+        Setting::new("DB_LOG_AUTO_REMOVE", SWITCH).by_default("OFF"),
+        Setting::new("set_cachesize", Takes::Any).by_default("0 262144 1"),
+        Setting::new("set_lg_bsize", Takes::Number).by_default("32768"),
+        Setting::new("set_lg_max", Takes::Number),
+        Setting::new("set_mp_mmapsize", Takes::Number),
+        Setting::new("set_mp_max_openfd", Takes::Number),
+        Setting::new("set_mp_max_write", Takes::Any),
+    ],
+    others: None,
+    reserved: &[
+        ("set_data_dir", "its files lie in its folder"),
+        ("set_lg_dir", "its files lie in its folder"),
+        ("set_tmp_dir", "its files lie in its folder"),
+    ],
+};
+
 /// The engine.
 pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     id: ID,
@@ -63,6 +88,7 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     tiers: TIERS,
     availability: store::availability,
     open: store::open,
+    settings: SETTINGS,
     explained: EXPLAINED,
     join: None,
 };

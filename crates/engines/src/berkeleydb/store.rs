@@ -8,6 +8,7 @@ mod page;
 mod raw;
 mod tree;
 
+use std::fs;
 use std::rc::Rc;
 
 use super::ID;
@@ -28,11 +29,33 @@ pub(super) fn availability() -> Availability {
 
 /// Opens or makes a database.
 pub(super) fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
+    configure(options)?;
     let page = page::size(&options.dir, options.durability);
     let env = Rc::new(Env::open(&options.dir, options.memory, page, set)?);
     let (settings, buffers) = (env.settings()?, (Vec::new(), Multiple::new()));
     let store = Trees { tables: Vec::new(), env, buffers, crashes: false };
     Ok(Opened::embedded(store, ffi::version(), settings))
+}
+
+/// Writes the settings of a configuration to the environment's DB_CONFIG, where there are any.
+fn configure(options: &OpenOptions) -> Result<()> {
+    if options.settings.is_empty() {
+        return Ok(());
+    }
+    let line = |(name, value): &(String, String)| match (&**name, options.switch(name)) {
+        ("DB_LOG_AUTO_REMOVE", Some(on)) => format!("log_set_config {name} {}\n", on_off(on)),
+        ("DB_TXN_NOSYNC" | "DB_TXN_WRITE_NOSYNC", Some(on)) => {
+            format!("set_flags {name} {}\n", on_off(on))
+        }
+        _ => format!("{name} {value}\n"),
+    };
+    let file = options.dir.join("DB_CONFIG");
+    let written = fs::write(&file, options.settings.iter().map(line).collect::<String>());
+    written.map_err(|error| EngineError::file(ID, "write", file, error))
+}
+
+fn on_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
 }
 
 /// An open environment and its tables.

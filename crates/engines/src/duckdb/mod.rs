@@ -19,7 +19,9 @@ use std::rc::Rc;
 use embermark_model::{Durability, Explained, StandsOut};
 
 use crate::sql_driver::Stopped;
-use crate::{Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Tier};
+use crate::{
+    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Settings, Tier,
+};
 use connection::Connection;
 use library::{DuckLib, LIBRARY};
 use statement::Prepared;
@@ -83,13 +85,18 @@ impl Engine for DuckDb {
         EXPLAINED
     }
 
+    fn settings(&self) -> Settings {
+        SETTINGS
+    }
+
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let library = LIBRARY.get()?;
         let row = tiers(Some(library)).of(options.durability);
         let place = Place { library, log: row.set, options: options.clone() };
         let connection = Rc::new(place.open()?);
-        let settings = read_back(&connection)?;
-        row.check(NAME, options.durability, &settings)?;
+        let mut settings = read_back(&connection, options)?;
+        SETTINGS.taken(NAME, options, &mut settings)?;
+        row.check(NAME, options, &mut settings)?;
         let store = Session::store(connection, place)?;
         Ok(Opened { store, version: library.version.clone(), settings, server: None })
     }
@@ -106,6 +113,11 @@ struct Place {
 impl Place {
     /// Opens the database, new or there already.
     fn open(&self) -> Result<Connection> {
+        let connection = self.connect()?;
+        self.configure(&connection).map(|()| connection)
+    }
+
+    fn connect(&self) -> Result<Connection> {
         let (api, options) = (&self.library.api, &self.options);
         let file = options.dir.join(FILE);
         let mut settings = vec![
@@ -134,7 +146,27 @@ impl Place {
         }
         Connection::open(api, Some(&file), &settings)
     }
+
+    /// Sets on a connection what a configuration has.
+    fn configure(&self, connection: &Connection) -> Result<()> {
+        self.options.settings.iter().try_for_each(|(name, value)| {
+            connection.batch(&format!("SET {name} = {}", literal(value))).map(drop)
+        })
+    }
 }
+
+/// What SET takes once a database is open
+/// (<https://duckdb.org/docs/stable/configuration/overview>). DuckDB says which it does not know, and
+/// the nearest.
+const SETTINGS: Settings = Settings {
+    known: &[],
+    others: Some("what SET takes"),
+    reserved: &[
+        ("temp_directory", "its files lie in its folder"),
+        ("default_block_size", "it is chosen before the database is made"),
+        ("access_mode", "it is written"),
+    ],
+};
 
 /// Bytes of a block, the least that there is
 /// (<https://duckdb.org/docs/stable/sql/statements/attach>). A change of a key keeps each block of the
@@ -158,18 +190,35 @@ fn memory_limit(options: &OpenOptions) -> u64 {
 
 /// A path as a literal of SQL.
 fn quoted(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', "''"))
+    literal(&path.to_string_lossy())
+}
+
+/// A text as a literal of SQL.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// What decides speed and durability, as the database itself says. (Of RECOVERY_MODE it says
 /// nothing; that it is in force shows in the log that is not written.)
-const SETTINGS: &str = "SELECT name, value FROM duckdb_settings() WHERE name IN ('threads', \
-    'memory_limit', 'wal_autocheckpoint', 'temp_directory', 'preserve_insertion_order', \
-    'default_block_size', 'fsync_mode') ORDER BY name";
+const REPORTED: [&str; 7] = [
+    "threads",
+    "memory_limit",
+    "wal_autocheckpoint",
+    "temp_directory",
+    "preserve_insertion_order",
+    "default_block_size",
+    "fsync_mode",
+];
 
-fn read_back(connection: &Rc<Connection>) -> Result<Vec<(String, String)>> {
+fn read_back(connection: &Rc<Connection>, options: &OpenOptions) -> Result<Vec<(String, String)>> {
+    let own = options.settings.iter().map(|(name, _)| &**name);
+    let names: Vec<String> = REPORTED.into_iter().chain(own).map(literal).collect();
+    let question = format!(
+        "SELECT name, value FROM duckdb_settings() WHERE name IN ({}) ORDER BY name",
+        names.join(", ")
+    );
     let mut settings = Vec::new();
-    let read = Prepared::new(connection, SETTINGS, 0)?.query(&[], &mut |row| {
+    let read = Prepared::new(connection, &question, 0)?.query(&[], &mut |row| {
         let [name, value] =
             [row.text(0)?, row.text(1)?].map(|text| text.unwrap_or_default().into());
         settings.push((name, value));

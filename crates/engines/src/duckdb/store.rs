@@ -162,6 +162,7 @@ impl Driver for Session {
                 // Attached by hand, so that no connection begins in it.
                 connection.batch("USE embermark")?;
             }
+            place.configure(&connection)?;
             Self::store(Rc::new(connection), place)
         }))
     }

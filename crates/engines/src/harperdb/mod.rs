@@ -19,7 +19,7 @@ mod store;
 mod tier;
 
 use crate::server::engine::ServerEngine;
-use crate::{DataModel, Engine, Info, Kind, Store};
+use crate::{DataModel, Engine, Info, Kind, Settings, Store};
 use session::Session;
 use store::HarperStore;
 
@@ -37,6 +37,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     },
     forbids_publishing: true,
     has_maintenance: false,
+    settings: Settings::NONE,
     tiers: &tier::TIERS,
     find: || {
         let found = installation::find()?;

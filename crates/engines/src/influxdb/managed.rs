@@ -43,6 +43,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let args = ["run".into(), "-config".into(), file.into()].to_vec();
     let mut spec = ServerSpec::new(NAME, &found.influxd, args);
     spec.env.extend(without_overrides(env::vars_os().map(|(name, _)| name)));
+    spec.env.extend(options.settings.iter().map(|(name, value)| (variable(name), value.into())));
     let session_of = |user: Option<&str>| {
         Session::connect(HttpClient::new(NAME, DATABASE, user, &here, &elsewhere))
     };
@@ -81,6 +82,11 @@ fn password(home: &Home, durability: Durability) -> Result<Option<String>> {
 fn without_overrides(names: impl Iterator<Item = OsString>) -> Vec<(OsString, OsString)> {
     let ours = names.filter(|name| name.to_string_lossy().starts_with("INFLUXDB_"));
     ours.map(|name| (name, OsString::new())).collect()
+}
+
+/// The variable that overrides a line of the configuration, `data.wal-fsync-delay`.
+fn variable(name: &str) -> OsString {
+    format!("INFLUXDB_{}", name.replace(['.', '-'], "_").to_ascii_uppercase()).into()
 }
 
 /// The configuration
@@ -164,6 +170,7 @@ mod tests {
     fn variables_that_would_override_the_configuration_are_emptied() {
         let names = ["HOME", "INFLUXDB_HTTP_AUTH_ENABLED"].map(OsString::from);
         let added = without_overrides(names.into_iter());
+        assert_eq!(variable("data.wal-fsync-delay"), "INFLUXDB_DATA_WAL_FSYNC_DELAY");
         assert_eq!(added, [("INFLUXDB_HTTP_AUTH_ENABLED".into(), OsString::new())]);
     }
 }

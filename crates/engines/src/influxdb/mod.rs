@@ -68,6 +68,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     forbids_publishing: false,
     has_maintenance: true,
     tiers: &TIERS,
+    settings: settings::SETTINGS,
     find: || installation::find().map(|found| (vec![("influxd", found.influxd)], found.version)),
     library: |found| found,
     given: external::connect,

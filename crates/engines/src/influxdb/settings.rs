@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::session::Session;
 use super::{TIERS, udp};
 use crate::server::engine::ReadBack;
-use crate::{OpenOptions, Result};
+use crate::{OpenOptions, Result, Setting, Settings, Takes};
 
 /// Sections of the server's own account of itself
 /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-diagnostics>) that decide
@@ -17,6 +17,30 @@ const LEFT_OUT: [&str; 2] = ["dir", "wal-dir"];
 
 /// Under this name stands how many bytes the cache gathers before they are written.
 const SNAPSHOT: &str = "data.cache-snapshot-memory-size";
+
+/// Lines of the configuration, behind the name of their section
+/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/>), which the server tells. It says
+/// nothing of a line that it does not know, so they are named here. Those that are set otherwise have
+/// InfluxDB's own value beside them.
+pub(super) const SETTINGS: Settings = Settings {
+    known: &[
+        Setting::new("data.cache-max-memory-size", Takes::Any),
+        Setting::new(SNAPSHOT, Takes::Any).by_default("25m"),
+        Setting::new("data.cache-snapshot-write-cold-duration", Takes::Any).by_default("10m"),
+        Setting::new("data.compact-full-write-cold-duration", Takes::Any).by_default("4h"),
+        Setting::new("data.max-concurrent-compactions", Takes::Number),
+        Setting::new("data.max-index-log-file-size", Takes::Any),
+        Setting::new("data.series-id-set-cache-size", Takes::Number),
+        Setting::new("data.wal-fsync-delay", Takes::Any),
+        Setting::new("coordinator.max-concurrent-queries", Takes::Number),
+        Setting::new("coordinator.write-timeout", Takes::Any),
+    ],
+    others: None,
+    reserved: &[
+        ("data.dir", "its files lie in its folder"),
+        ("data.wal-dir", "its files lie in its folder"),
+    ],
+};
 
 /// The version, and the settings by their own names, behind that of their section. Those of UDP
 /// are of no interest on a server that is given.

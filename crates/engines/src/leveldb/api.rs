@@ -25,6 +25,11 @@ functions! {
     options_set_create_if_missing(options: Handle, on: u8);
     options_set_paranoid_checks(options: Handle, on: u8);
     options_set_write_buffer_size(options: Handle, bytes: usize);
+    options_set_block_size(options: Handle, bytes: usize);
+    options_set_block_restart_interval(options: Handle, keys: c_int);
+    options_set_max_file_size(options: Handle, bytes: usize);
+    options_set_max_open_files(options: Handle, files: c_int);
+    options_set_compression(options: Handle, kind: c_int);
     options_set_cache(options: Handle, cache: Handle);
     options_set_filter_policy(options: Handle, policy: Handle);
     cache_create_lru(bytes: usize) -> Handle;

@@ -18,6 +18,16 @@ pub(super) struct Options {
     pub cache: usize,
     /// Bits of the bloom filters for each key.
     pub filter_bits: c_int,
+    /// Bytes of a block; as shipped where it is not said.
+    pub block_size: Option<usize>,
+    /// Keys between two that are stored whole.
+    pub block_restart_interval: Option<c_int>,
+    /// Bytes of a file of sorted pairs.
+    pub max_file_size: Option<usize>,
+    /// Files that are held open.
+    pub max_open_files: Option<c_int>,
+    /// Whether blocks are compressed, by Snappy.
+    pub compresses: Option<bool>,
     /// Whether a write is synced before it returns.
     pub sync: bool,
     /// Whether damage that is met is an error at once, wherever it is.
@@ -52,7 +62,20 @@ pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
         (api.options_set_paranoid_checks)(all.raw, u8::from(options.paranoid));
         (api.options_set_write_buffer_size)(all.raw, options.write_buffer);
         (api.options_set_cache)(all.raw, cache.raw);
-        (api.options_set_filter_policy)(all.raw, filter.raw);
+        if options.filter_bits > 0 {
+            (api.options_set_filter_policy)(all.raw, filter.raw);
+        }
+        let set = |of: Option<usize>, set: unsafe extern "C" fn(_, usize)| {
+            of.into_iter().for_each(|bytes| set(all.raw, bytes));
+        };
+        set(options.block_size, api.options_set_block_size);
+        set(options.max_file_size, api.options_set_max_file_size);
+        let set = |of: Option<c_int>, set: unsafe extern "C" fn(_, c_int)| {
+            of.into_iter().for_each(|number| set(all.raw, number));
+        };
+        set(options.block_restart_interval, api.options_set_block_restart_interval);
+        set(options.max_open_files, api.options_set_max_open_files);
+        set(options.compresses.map(c_int::from), api.options_set_compression);
         let db = lib.call(&doing, |error| (api.open)(all.raw, path.as_ptr(), error))?;
         let folder = folder.to_owned();
         let own = Own { api, folder, options, _cache: cache, _filter: filter };

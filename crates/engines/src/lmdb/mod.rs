@@ -13,9 +13,10 @@ use std::sync::Arc;
 use embermark_model::Durability;
 
 use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
+use crate::settings::SWITCH;
 use crate::{
     Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
-    Opened, Result, Scope, Store, TierSetting, TierTable,
+    Opened, Result, Scope, Setting, Settings, Store, TierSetting, TierTable,
 };
 
 mod check;
@@ -36,7 +37,8 @@ const UNSYNCED: TierSetting<u32> = TierSetting::of(
      which a killed process does not take along",
     MANUAL,
 )
-.reads(&[("MDB_NOSYNC", &["on"]), ("MDB_WRITEMAP", &["on"])]);
+.reads(&[("MDB_NOSYNC", &["on"]), ("MDB_WRITEMAP", &["on"])])
+.or_at_least(&[("MDB_NOSYNC", &["on", "off"])]);
 const SYNCED: TierSetting<u32> = TierSetting::of(
     Durability::Power,
     ffi::MDB_WRITEMAP,
@@ -44,7 +46,8 @@ const SYNCED: TierSetting<u32> = TierSetting::of(
      that makes them valid",
     MANUAL,
 )
-.reads(&[("MDB_NOSYNC", &["off"]), ("MDB_NOMETASYNC", &["off"]), ("MDB_WRITEMAP", &["on"])]);
+.reads(&[("MDB_NOSYNC", &["off"]), ("MDB_NOMETASYNC", &["off"]), ("MDB_WRITEMAP", &["on"])])
+.or_at_least(&[("MDB_NOSYNC", &["off"]), ("MDB_NOMETASYNC", &["off"]), ("MDB_MAPASYNC", &["off"])]);
 const MANUAL: &str = "http://www.lmdb.tech/doc/group__mdb.html";
 
 /// The engine.
@@ -55,15 +58,49 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     tiers: TIERS,
     availability: || Availability::Ready { version: ffi::version() },
     open,
+    settings: SETTINGS,
     explained: &[],
     join: Some(join),
 };
 
-/// The tier's flags. Where memory is limited the database may be larger, and what the system reads
+/// The flags of an environment (<http://www.lmdb.tech/doc/group__mdb__env.html>).
+const SETTINGS: Settings = Settings {
+    known: &[
+        Setting::new("MDB_NOSYNC", SWITCH).by_default("OFF"),
+        Setting::new("MDB_NOMETASYNC", SWITCH),
+        Setting::new("MDB_WRITEMAP", SWITCH).by_default("OFF"),
+        Setting::new("MDB_MAPASYNC", SWITCH),
+        Setting::new("MDB_NORDAHEAD", SWITCH),
+        Setting::new("MDB_NOMEMINIT", SWITCH),
+    ],
+    others: None,
+    reserved: &[
+        ("MDB_NOTLS", "a client may be used by any thread"),
+        ("MDB_NOLOCK", "clients share the database by its locks"),
+        ("MDB_NOSUBDIR", "its files lie in its folder"),
+        ("MDB_RDONLY", "it is written"),
+    ],
+};
+const FLAGS: [u32; 6] = [
+    ffi::MDB_NOSYNC,
+    ffi::MDB_NOMETASYNC,
+    ffi::MDB_WRITEMAP,
+    ffi::MDB_MAPASYNC,
+    ffi::MDB_NORDAHEAD,
+    ffi::MDB_NOMEMINIT,
+];
+
+/// The tier's flags, and those of a configuration in their place. Where memory is limited the database may be larger, and what the system reads
 /// ahead of a random read only takes room (<http://www.lmdb.tech/doc/group__mdb.html>,
 /// `MDB_NORDAHEAD`).
-const fn flags_of(options: &OpenOptions, set: u32) -> u32 {
-    if options.limit.is_some() { set | ffi::MDB_NORDAHEAD } else { set }
+fn flags_of(options: &OpenOptions, set: u32) -> u32 {
+    let ours = if options.limit.is_some() { set | ffi::MDB_NORDAHEAD } else { set };
+    let own = SETTINGS.known.iter().zip(FLAGS);
+    own.fold(ours, |flags, (setting, flag)| match options.switch(setting.name) {
+        Some(true) => flags | flag,
+        Some(false) => flags & !flag,
+        None => flags,
+    })
 }
 
 /// Opens or makes a database.
@@ -75,7 +112,9 @@ fn open(options: &OpenOptions, &set: &u32) -> Result<Opened> {
         ("MDB_NOSYNC", on(ffi::MDB_NOSYNC)),
         ("MDB_NOMETASYNC", on(ffi::MDB_NOMETASYNC)),
         ("MDB_WRITEMAP", on(ffi::MDB_WRITEMAP)),
+        ("MDB_MAPASYNC", on(ffi::MDB_MAPASYNC)),
         ("MDB_NORDAHEAD", on(ffi::MDB_NORDAHEAD)),
+        ("MDB_NOMEMINIT", on(ffi::MDB_NOMEMINIT)),
         ("MDB_NOTLS", on(ffi::MDB_NOTLS)),
         ("MDB_NOLOCK", on(ffi::MDB_NOLOCK)),
         ("map size", format!("{map} bytes")),

@@ -46,6 +46,9 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     args.push(path_argument("--socket=", &socket));
     args.push(path_argument("--pid-file=", &run.join("pid")));
     args.extend(configuration(options).into_iter().map(OsString::from));
+    // Of what is said twice the last counts: the settings of a configuration.
+    let own = options.settings.iter().map(|(name, value)| format!("--{name}={value}"));
+    args.extend(own.map(OsString::from));
     let (target, elsewhere) = match options.link {
         Link::Socket => {
             // Nothing listens but the Unix socket in the server's own directory.

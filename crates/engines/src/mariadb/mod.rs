@@ -28,12 +28,13 @@ use embermark_model::Durability;
 
 use crate::server::{self, Server, program};
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
-    Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result,
+    Settings, Store, Tier,
 };
 use failure::Failure;
 use library::LIBRARY;
 use session::Session;
+use settings::SETTINGS;
 
 /// Its name in errors.
 const NAME: &str = "mariadb";
@@ -67,11 +68,17 @@ impl Engine for MariaDb {
         tier::TIERS.tier(durability)
     }
 
+    fn settings(&self) -> Settings {
+        SETTINGS
+    }
+
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let pid = server.as_ref().map(Server::pid);
         session.server = server;
-        let (version, mut settings) = settings::read_back(&session)?;
+        let (version, mut settings) = settings::read_back(&session, options)?;
+        settings::check(options, &settings)?;
+        SETTINGS.taken(NAME, options, &mut settings)?;
         let pool = settings.iter().find(|(name, _)| name == "innodb_buffer_pool_size");
         let cache = pool.and_then(|(_, bytes)| bytes.parse().ok());
         server::check(NAME, options, &mut settings, cache, tier::misfit)?;

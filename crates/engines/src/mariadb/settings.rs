@@ -2,7 +2,7 @@
 
 use super::session::Session;
 use super::{NAME, failed};
-use crate::{EngineError, Result};
+use crate::{EngineError, OpenOptions, Result, Setting, Settings, Takes};
 
 /// The variables that decide durability and speed, in the order in which they are shown.
 const NAMES: &str = "\
@@ -15,16 +15,87 @@ const NAMES: &str = "\
     performance_schema tx_isolation sql_mode collation_connection max_connections \
     skip_networking max_allowed_packet";
 
-type Settings = Vec<(String, String)>;
+/// Every option of the server that has a variable of its name
+/// (<https://mariadb.com/kb/en/server-system-variables/>); it refuses to start with one that it does not
+/// know. Those that are set here have MariaDB's own value beside them.
+pub(super) const SETTINGS: Settings = Settings {
+    known: &[
+        Setting::new("innodb_flush_log_at_trx_commit", Takes::Any).by_default("1"),
+        Setting::new("innodb_doublewrite", Takes::Any).by_default("ON"),
+        Setting::new("innodb_flush_method", Takes::Any).by_default("O_DIRECT"),
+        Setting::new("innodb_buffer_pool_size", Takes::Any).by_default("128M"),
+        Setting::new("tmp_table_size", Takes::Any).by_default("16M"),
+        Setting::new("max_heap_table_size", Takes::Any).by_default("16M"),
+        Setting::new("aria_pagecache_buffer_size", Takes::Any).by_default("128M"),
+        Setting::new("key_buffer_size", Takes::Any).by_default("128M"),
+    ],
+    others: Some("options of mariadbd that have a variable"),
+    reserved: &[
+        ("datadir", OURS),
+        ("tmpdir", OURS),
+        ("socket", OURS),
+        ("pid_file", OURS),
+        ("basedir", OURS),
+        ("log_error", "its log is read where it fails"),
+        ("innodb_data_home_dir", OURS),
+        ("innodb_log_group_home_dir", OURS),
+        ("port", "a free one is found"),
+        ("bind_address", "its clients are ours alone"),
+        ("skip_networking", "its clients are ours alone"),
+    ],
+};
+const OURS: &str = "its files lie in its folder";
+
+type ReadBack = Vec<(String, String)>;
+
+/// Checks that the server took what a configuration has: of a value that it cannot read it warns, and
+/// takes another.
+///
+/// # Errors
+/// When it has another value.
+pub(super) fn check(options: &OpenOptions, found: &[(String, String)]) -> Result<()> {
+    for (name, value) in &options.settings {
+        let back = found.iter().find(|(known, _)| known == name).map(|(_, back)| back);
+        if let Some(back) = back.filter(|back| !is(value, back)) {
+            let why = format!("it did not take {name}={value}: it has {back}");
+            return Err(EngineError::failed(NAME, "set what its configuration has", why));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value that was given is the one that was read back: a number, of which some may be given
+/// with a suffix, a switch, a word, or some words of a list.
+fn is(given: &str, back: &str) -> bool {
+    match number(given) {
+        Some(given) => number(back) == Some(given),
+        None => back.to_lowercase().contains(&given.to_lowercase()),
+    }
+}
+
+/// <https://mariadb.com/kb/en/mariadbd-options/>, "Option Prefixes" and suffixes.
+fn number(value: &str) -> Option<f64> {
+    let value = value.to_ascii_lowercase();
+    match value.as_str() {
+        "on" | "true" => return Some(1.0),
+        "off" | "false" => return Some(0.0),
+        _ => {}
+    }
+    let power = value.chars().last().and_then(|suffix| "kmgt".find(suffix));
+    let digits = power.map_or(&*value, |_| &value[..value.len() - 1]);
+    let number: f64 = digits.parse().ok()?;
+    Some(power.map_or(number, |power| number * 1024_f64.powi(power as i32 + 1)))
+}
 
 /// The version, and the settings by their own names as this session sees them, one that this
 /// version lacks left out; then the client library, with its version.
-pub(super) fn read_back(session: &Session) -> Result<(String, Settings)> {
+pub(super) fn read_back(session: &Session, options: &OpenOptions) -> Result<(String, ReadBack)> {
     let doing = "read its settings back";
-    let names = NAMES.replace(' ', "', '");
+    let own = options.settings.iter().map(|(name, _)| &**name);
+    let names = NAMES.split(' ').chain(own).collect::<Vec<_>>().join("', '");
     let sql = format!("SHOW VARIABLES WHERE Variable_name IN ('version', '{names}')");
     let rows = session.connection.rows(&sql).map_err(|e| failed(doing, &e))?;
-    let mut found: Settings = rows.into_iter().map(<[String; 2]>::into).collect();
+    let mut found: ReadBack = rows.into_iter().map(<[String; 2]>::into).collect();
     let place = |name: &str| NAMES.split(' ').position(|known| known == name);
     let version = found.iter().position(|(name, _)| name == "version");
     let version = version.map(|at| found.swap_remove(at).1).unwrap_or_default();
@@ -32,8 +103,11 @@ pub(super) fn read_back(session: &Session) -> Result<(String, Settings)> {
         let why = format!("the server is version '{version}' of something else");
         return Err(EngineError::failed(NAME, doing, why));
     }
-    found.sort_by_key(|(name, _)| place(name));
+    found.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
     let library = &session.connection.library.version;
     found.push(("client library".to_owned(), format!("MariaDB Connector/C {library}")));
     Ok((version, found))
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use embermark_model::Durability;
 
-use crate::{TierSetting, TierTable};
+use crate::{Misfit, TierSetting, TierTable};
 
 /// The settings of a tier.
 #[derive(Clone, Copy)]
@@ -66,7 +66,7 @@ const BINARY_LOG: TierSetting<()> =
     TierSetting::of(Durability::Power, (), "", MANUAL).reads(&[("sync_binlog", &["1"])]);
 
 /// Where the settings read back are weaker than the tier.
-pub(super) fn misfit(durability: Durability, settings: &[(String, String)]) -> Option<String> {
+pub(super) fn misfit(durability: Durability, settings: &[(String, String)]) -> Option<Misfit> {
     let binlog = settings.iter().any(|(name, value)| name == "log_bin" && value == "ON");
     let logged = (binlog && durability == Durability::Power).then_some(BINARY_LOG);
     TIERS.of(durability).misfit(settings).or_else(|| logged?.misfit(settings))

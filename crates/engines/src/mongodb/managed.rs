@@ -78,6 +78,9 @@ fn configuration(options: &OpenOptions, version: &str) -> Vec<String> {
         "--networkMessageCompressors".to_owned(),
         "disabled".to_owned(),
     ];
+    for (name, value) in &options.settings {
+        args.extend(["--setParameter".to_owned(), format!("{name}={value}")]);
+    }
     args.extend(tier::arguments(options.durability, version).iter().map(|&arg| arg.to_owned()));
     args
 }

@@ -48,6 +48,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     forbids_publishing: false,
     has_maintenance: true,
     tiers: &tier::TIERS,
+    settings: settings::SETTINGS,
     find: || installation::find().map(|found| (vec![("mongod", found.mongod)], found.version)),
     library: |found| LIBRARY.beside(found),
     given: external::connect,

@@ -5,7 +5,7 @@ use super::answer::Value;
 use super::session::Session;
 use super::tier::TIERS;
 use crate::server::engine::ReadBack;
-use crate::{EngineError, OpenOptions, Result, as_set};
+use crate::{EngineError, OpenOptions, Result, Settings, as_set};
 
 /// Under this name stands whether there is a journal.
 pub(super) const JOURNAL: &str = "storage.journal";
@@ -25,6 +25,15 @@ const OPTIONS: [&str; 6] = [
     "net.bindIp",
     "net.compression.compressors",
 ];
+
+/// The parameters of the server
+/// (<https://www.mongodb.com/docs/v6.0/reference/parameters/>), which refuses to start with one that it
+/// does not know.
+pub(super) const SETTINGS: Settings = Settings {
+    known: &[],
+    others: Some("parameters of mongod, as --setParameter takes them"),
+    reserved: &[("diagnosticDataCollectionEnabled", "no samples are written on the disk measured")],
+};
 
 /// The version, and the settings by the names that the server's answers have.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
@@ -55,6 +64,10 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
         command.bool("inMemory", true);
     }) {
         keep("defaultWriteConcern", concern.at("defaultWriteConcern"));
+    }
+    for (name, _) in &options.settings {
+        let found = session.admin("getParameter", |command| command.int32(name, 1))?;
+        keep(name, found.at(name));
     }
     if session.clusters()? {
         settings.push(("clusteredIndex".to_owned(), as_set("keys of several fields")));

@@ -48,7 +48,9 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
         Link::Loopback => ("127.0.0.1", "127.0.0.1".to_owned(), address::free_port(NAME)?),
     };
     let listen = [format!("listen_addresses={listen}"), format!("port={port}")];
-    for setting in configuration(open).into_iter().chain(listen) {
+    // Of what is said twice the last counts: the settings of a configuration.
+    let own = open.settings.iter().map(|(name, value)| format!("{name}={value}"));
+    for setting in configuration(open).into_iter().chain(listen).chain(own) {
         args.extend(["-c".into(), setting.into()]);
     }
     // Where this process reaches it, and any other one. The last four are said so that libpq does

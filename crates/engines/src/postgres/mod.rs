@@ -25,10 +25,11 @@ use embermark_model::{Durability, Explained, StandsOut};
 
 use crate::server::{self, Server, program};
 use crate::{
-    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Store, Tier,
+    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Settings, Store, Tier,
 };
 use library::LIBRARY;
 use session::Session;
+use settings::SETTINGS;
 use tier::TIERS;
 
 /// Its name in errors.
@@ -71,6 +72,10 @@ impl Engine for Postgres {
         TIERS.tier(durability)
     }
 
+    fn settings(&self) -> Settings {
+        SETTINGS
+    }
+
     fn explained(&self) -> &'static [Explained] {
         EXPLAINED
     }
@@ -79,7 +84,8 @@ impl Engine for Postgres {
         let (mut session, server) = server::connect(options, external::connect, managed::start)?;
         let pid = server.as_ref().map(Server::pid);
         session.server = server;
-        let (version, mut settings) = settings::read_back(&mut session)?;
+        let (version, mut settings) = settings::read_back(&mut session, options)?;
+        SETTINGS.taken(NAME, options, &mut settings)?;
         let cache = settings::cache(&mut session)?;
         server::check(NAME, options, &mut settings, cache, |tier, found| {
             TIERS.of(tier).misfit(found)

@@ -1,9 +1,9 @@
 //! What the server really runs with.
 
 use super::session::Session;
-use crate::Result;
 use crate::sql::{Nullable, SqlType, TableDef};
 use crate::sql_driver::Driver;
+use crate::{OpenOptions, Result, Setting, Settings, Takes};
 
 /// The parameters that decide durability and speed.
 const NAMES: &str = "\
@@ -20,19 +20,56 @@ const PROBE: TableDef = TableDef {
     key: &["id"],
 };
 
-type Settings = Vec<(String, String)>;
+/// Every parameter of the server
+/// (<https://www.postgresql.org/docs/15/runtime-config.html>), which refuses to start with one that it
+/// does not know. Those that are set here have PostgreSQL's own value beside them.
+pub(super) const SETTINGS: Settings = Settings {
+    known: &[
+        Setting::new("fsync", Takes::Any).by_default("on"),
+        Setting::new("synchronous_commit", Takes::Any).by_default("on"),
+        Setting::new("full_page_writes", Takes::Any).by_default("on"),
+        Setting::new("shared_buffers", Takes::Any).by_default("128MB"),
+        Setting::new("work_mem", Takes::Any).by_default("4MB"),
+        Setting::new("wal_level", Takes::Any).by_default("replica"),
+        Setting::new("max_wal_senders", Takes::Any).by_default("10"),
+        Setting::new("max_wal_size", Takes::Any).by_default("1GB"),
+        Setting::new("checkpoint_timeout", Takes::Any).by_default("5min"),
+    ],
+    others: Some("parameters of postgresql.conf"),
+    reserved: &[
+        ("data_directory", OURS),
+        ("config_file", OURS),
+        ("hba_file", OURS),
+        ("ident_file", OURS),
+        ("external_pid_file", OURS),
+        ("unix_socket_directories", OURS),
+        ("unix_socket_permissions", OURS),
+        ("listen_addresses", "its clients are ours alone"),
+        ("port", "a free one is found"),
+        ("logging_collector", "its log is read where it fails"),
+        ("restart_after_crash", "a crash is to be seen"),
+    ],
+};
+const OURS: &str = "its files lie in its folder";
 
-/// The version, and the settings by their own names; one that this version lacks is left out. Last
+type ReadBack = Vec<(String, String)>;
+
+/// The version, and the settings by their own names, those of a configuration too; one that this version lacks is left out. Last
 /// the version of libpq.
-pub(super) fn read_back(session: &mut Session) -> Result<(String, Settings)> {
-    let names: Vec<&str> = NAMES.split(' ').collect();
+pub(super) fn read_back(
+    session: &mut Session,
+    options: &OpenOptions,
+) -> Result<(String, ReadBack)> {
+    let own = options.settings.iter().map(|(name, _)| &**name);
+    let own = own.filter(|name| NAMES.split(' ').all(|known| known != *name));
+    let names: Vec<&str> = NAMES.split(' ').chain(own).collect();
     let list: Vec<_> =
         names.iter().map(|name| format!("current_setting('{name}', true)")).collect();
     let list = list.join(", ");
     let found = session.ask(&format!("SELECT {list}, current_setting('server_version')"))?;
     let mut values = found.texts().into_iter().flatten();
     let named = names.iter().zip(&mut values);
-    let mut settings: Settings =
+    let mut settings: ReadBack =
         named.filter_map(|(name, value)| Some(((*name).to_owned(), value?))).collect();
     let version = values.next().flatten().unwrap_or_default();
     settings.push(("relpersistence".to_owned(), persistence(session)?));

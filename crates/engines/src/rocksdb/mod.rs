@@ -18,7 +18,7 @@ use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, 
 use crate::lsm::{Batch, Reads, To, Value};
 use crate::{
     Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
-    Scope, TierSetting, TierTable, as_set,
+    Scope, Settings, TierSetting, TierTable, as_set,
 };
 use db::{Families, Family};
 use library::LIBRARY;
@@ -69,17 +69,35 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     tiers: TIERS,
     availability: || LIBRARY.availability(|library| library.version.clone()),
     open,
+    settings: SETTINGS,
     explained: EXPLAINED,
     join: None,
+};
+
+/// Every option of a database or a column family by its name in the options file, and these of
+/// block-based tables (<https://github.com/facebook/rocksdb/wiki/Option-String-and-Option-Map>).
+const SETTINGS: Settings = Settings {
+    known: &options::OF_TABLES,
+    others: Some(
+        "options of a database or a column family, as the library's options file has them",
+    ),
+    reserved: &[
+        ("sync", "it goes with each write, as --durability says"),
+        ("disableWAL", "it goes with each write, as --durability says"),
+        ("create_if_missing", "every trial makes its database"),
+        ("wal_dir", "its files lie in its folder"),
+        ("db_log_dir", "its files lie in its folder, where its options are read back"),
+        ("block_based_table_factory", "name its options one by one, such as block_size"),
+    ],
 };
 
 /// Opens or makes a database.
 fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     let (library, dir) = (LIBRARY.get()?, &options.dir);
     let sizes = Sizes::of(options.memory);
-    let families = db::open(library.lib, library.api, dir, &sizes.options(), set)?;
-    let told =
-        reported(dir).map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
+    let families = db::open(library.lib, library.api, dir, &sizes.options(&options.settings), set)?;
+    let told = reported(dir, options)
+        .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
     let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
     let cache = ("block cache", format!("{cache} bytes"));
     let set = [("disableWAL", as_set(!set.0)), ("sync", as_set(set.1)), cache];

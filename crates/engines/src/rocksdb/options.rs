@@ -6,11 +6,23 @@ use std::num::NonZero;
 use std::path::Path;
 use std::{fs, io, thread};
 
+use crate::{OpenOptions, Setting, Takes};
+
 /// What is reported of a database's options.
 const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_jobs bytes_per_sync \
                         write_buffer_size max_bytes_for_level_base target_file_size_base \
                         compression level_compaction_dynamic_level_bytes block_size filter_policy \
                         index_type format_version num_shard_bits";
+/// The options of block-based tables that a configuration may set.
+pub(super) const OF_TABLES: [Setting; 7] = [
+    Setting::new("block_size", Takes::Number),
+    Setting::new("filter_policy", Takes::Any),
+    Setting::new("index_type", Takes::Any),
+    Setting::new("format_version", Takes::Number),
+    Setting::new("cache_index_and_filter_blocks", Takes::Any),
+    Setting::new("whole_key_filtering", Takes::Any),
+    Setting::new("checksum", Takes::Any),
+];
 /// The size of a file as shipped, and the least one set here: LevelDB's.
 const FILE: (u64, u64) = (64 << 20, 2 << 20);
 
@@ -41,10 +53,17 @@ impl Sizes {
     }
 
     /// The options as a text for the library; what is no size is that of
-    /// <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>.
-    pub(super) fn options(self) -> String {
+    /// <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>. Of what is said twice
+    /// the last counts: the settings of a configuration.
+    pub(super) fn options(self, settings: &[(String, String)]) -> String {
         let Self { buffers, cache, shard_bits, file } = self;
         let (level, cpus) = (4 * buffers, thread::available_parallelism().map_or(1, NonZero::get));
+        let is_of_tables = |name: &str| OF_TABLES.iter().any(|setting| setting.name == name);
+        let own = |of_tables: bool| -> String {
+            let own = settings.iter().filter(|(name, _)| is_of_tables(name) == of_tables);
+            own.map(|(name, value)| format!(";{name}={value}")).collect()
+        };
+        let (of_tables, own) = (own(true), own(false));
         format!(
             "create_if_missing=true;max_background_jobs={cpus};bytes_per_sync=1048576;\
              db_write_buffer_size={buffers};write_buffer_size={buffers};\
@@ -52,15 +71,20 @@ impl Sizes {
              level_compaction_dynamic_level_bytes=true;block_based_table_factory={{\
              block_size=16384;block_cache={{capacity={cache};num_shard_bits={shard_bits}}};\
              filter_policy=bloomfilter:10:false;cache_index_and_filter_blocks=true;\
-             pin_l0_filter_and_index_blocks_in_cache=true}}"
+             pin_l0_filter_and_index_blocks_in_cache=true{of_tables}}}{own}"
         )
     }
 }
 
-/// What an open database says of the options that are reported.
-pub(super) fn reported(folder: &Path) -> io::Result<impl Iterator<Item = (&'static str, String)>> {
+/// What an open database says of the options that are reported, and of those of a configuration.
+pub(super) fn reported<'a>(
+    folder: &Path,
+    options: &'a OpenOptions,
+) -> io::Result<impl Iterator<Item = (&'a str, String)>> {
     let written = written(folder)?;
-    Ok(REPORTED.split(' ').filter_map(move |name| {
+    let own = options.settings.iter().map(|(name, _)| &**name);
+    let own = own.filter(|name| REPORTED.split(' ').all(|known| known != *name));
+    Ok(REPORTED.split(' ').chain(own).filter_map(move |name| {
         let (_, value) = written.iter().find(|(written, _)| written == name)?;
         Some((name, value.clone()))
     }))

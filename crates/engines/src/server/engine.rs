@@ -6,7 +6,9 @@ use embermark_model::Durability;
 
 use super::program::{self, Missing};
 use super::{Server, check, connect};
-use crate::{Availability, Engine, Info, OpenOptions, Opened, Result, Store, Tier, TierTable};
+use crate::{
+    Availability, Engine, Info, OpenOptions, Opened, Result, Settings, Store, Tier, TierTable,
+};
 
 /// The programs of an engine by name, and the version that they tell.
 pub(crate) type Found = (Vec<(&'static str, PathBuf)>, String);
@@ -25,6 +27,8 @@ pub(crate) struct ServerEngine<T: 'static, S> {
     pub forbids_publishing: bool,
     pub has_maintenance: bool,
     pub tiers: &'static TierTable<T>,
+    /// What a configuration may set.
+    pub settings: Settings,
     /// Finds its programs.
     pub find: fn() -> std::result::Result<Found, Missing>,
     /// Whether it can run, where its programs were found: it may need a library beside them.
@@ -59,6 +63,10 @@ impl<T: Sync, S> Engine for ServerEngine<T, S> {
         self.tiers.tier(durability)
     }
 
+    fn settings(&self) -> Settings {
+        self.settings
+    }
+
     fn forbids_publishing(&self) -> bool {
         self.forbids_publishing
     }
@@ -71,6 +79,7 @@ impl<T: Sync, S> Engine for ServerEngine<T, S> {
         let (mut session, server) = connect(options, self.given, self.private)?;
         let pid = server.as_ref().map(Server::pid);
         let ReadBack { version, mut settings, cache } = (self.read_back)(&mut session, options)?;
+        self.settings.taken(self.info.id, options, &mut settings)?;
         check(self.info.id, options, &mut settings, cache, |tier, found| {
             self.tiers.of(tier).misfit(found)
         })?;

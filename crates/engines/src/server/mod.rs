@@ -37,7 +37,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::{EFFECTIVE_DURABILITY, EngineError, OpenOptions, Result};
+use crate::{EFFECTIVE_DURABILITY, EngineError, Misfit, OpenOptions, Result};
 pub(crate) use account::Account;
 use embermark_model::Durability;
 pub(crate) use home::Home;
@@ -118,14 +118,12 @@ pub(crate) fn check(
     options: &OpenOptions,
     settings: &mut Vec<(String, String)>,
     cache: Option<u64>,
-    misfit: impl Fn(Durability, &[(String, String)]) -> Option<String>,
+    misfit: impl Fn(Durability, &[(String, String)]) -> Option<Misfit>,
 ) -> Result<()> {
     let tier = options.durability;
     match (misfit(tier, settings), &options.url) {
         (None, None) => return Ok(()),
-        (Some(why), None) => {
-            return Err(EngineError::failed(engine, format!("keep the tier '{tier}'"), why));
-        }
+        (Some(misfit), None) => return misfit.judge(engine, options, settings),
         (Some(why), Some(_)) => {
             let what = format!("a server that does not keep the tier '{tier}': {why}");
             return Err(EngineError::unsupported(engine, what));

@@ -6,6 +6,7 @@
 mod bulk;
 mod check;
 mod dialect;
+mod settings;
 mod statement;
 mod store;
 #[cfg(test)]
@@ -19,10 +20,12 @@ use embermark_model::explained::{Explained, StandsOut};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::clients::PATIENCE;
 use crate::{
-    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Store,
-    Tier,
+    Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result, Setting,
+    Settings, Store, Tier,
 };
+use settings::{IN_THE_FILE, SETTINGS};
 use store::Session;
 use tier::{Pragmas, TIERS};
 
@@ -71,15 +74,20 @@ impl Engine for Sqlite {
         TIERS.tier(durability)
     }
 
+    fn settings(&self) -> Settings {
+        SETTINGS
+    }
+
     fn explained(&self) -> &'static [Explained] {
         EXPLAINED
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let connection = connect(options, Client::First)?;
-        let settings = read_all(&connection)
+        let mut settings = read_all(&connection, options)
             .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
-        TIERS.of(options.durability).check(NAME, options.durability, &settings)?;
+        SETTINGS.taken(NAME, options, &mut settings)?;
+        TIERS.of(options.durability).check(NAME, options, &mut settings)?;
         let locking = ("locking_mode".to_owned(), locking_mode(options).to_lowercase());
         if !settings.contains(&locking) {
             let why = format!("it did not take locking_mode={}", locking.1);
@@ -91,11 +99,11 @@ impl Engine for Sqlite {
     }
 
     fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
-        if TIERS.of(options.durability).set.exclusive {
+        if is_locked(&OpenOptions { shared: true, ..options.clone() }) {
             return Err(EngineError::unsupported(NAME, format!("a second process: {LOCKED}")));
         }
         let options = OpenOptions { shared: true, ..options.clone() };
-        Session::store(connect(&options, Client::Further)?, &options)
+        Session::store(connect_patiently(&options)?, &options)
     }
 }
 
@@ -106,11 +114,19 @@ const LOCKED: &str = "with locking_mode=EXCLUSIVE, set in the tier `none` and wh
 /// Whether the file stays locked as long as it is open, which saves the locking of every transaction,
 /// and in write-ahead mode the shared memory (<https://www.sqlite.org/wal.html#noshm>).
 fn is_locked(options: &OpenOptions) -> bool {
-    options.is_alone() || TIERS.of(options.durability).set.exclusive
+    let ours = || options.is_alone() || TIERS.of(options.durability).set.exclusive;
+    let own = options.setting("locking_mode");
+    own.map_or_else(ours, |mode| mode.eq_ignore_ascii_case("EXCLUSIVE"))
 }
 
 fn locking_mode(options: &OpenOptions) -> &'static str {
     if is_locked(options) { "EXCLUSIVE" } else { "NORMAL" }
+}
+
+/// Whether commits go to a write-ahead log.
+fn has_log(options: &OpenOptions) -> bool {
+    let ours = TIERS.of(options.durability).set.journal_mode;
+    options.setting("journal_mode").unwrap_or(ours).eq_ignore_ascii_case("WAL")
 }
 
 /// Whose the database is.
@@ -135,6 +151,14 @@ fn connect(options: &OpenOptions, client: Client) -> Result<Rc<Connection>> {
     Ok(Rc::new(connection))
 }
 
+/// Opens a database that others have open: where it is locked for a while, a client waits for them.
+fn connect_patiently(options: &OpenOptions) -> Result<Rc<Connection>> {
+    let connection = connect(options, Client::Further)?;
+    let patient = connection.busy_timeout(PATIENCE);
+    patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
+    Ok(connection)
+}
+
 /// What decides speed and durability, as the database itself says afterwards.
 const PRAGMAS: [&str; 7] = [
     "journal_mode",
@@ -146,7 +170,7 @@ const PRAGMAS: [&str; 7] = [
     "mmap_size",
 ];
 
-/// Sets the pragmas of the tier.
+/// Sets the pragmas of the tier, and those of a configuration in their place.
 fn configure(
     connection: &Connection,
     options: &OpenOptions,
@@ -162,23 +186,32 @@ fn configure(
     // A negative cache size counts in KiB. Memory-mapped I/O stays off, its default: the manual
     // promises no gain and warns of what it costs (https://www.sqlite.org/mmap.html).
     let cache = options.memory / 1024;
-    // The lock before the journal: the index of a log that is opened unlocked lies in shared memory.
-    connection.execute_batch(&format!(
-        "PRAGMA synchronous = {synchronous}; PRAGMA locking_mode = {locking_mode}; \
-         PRAGMA cache_size = -{cache};"
-    ))?;
-    match client {
-        Client::First => {
-            connection.execute_batch(&format!("PRAGMA journal_mode = {journal_mode};"))
+    for Setting { name, .. } in SETTINGS.known {
+        let ours = match *name {
+            "synchronous" => Some(synchronous.to_owned()),
+            "locking_mode" => Some(locking_mode.to_owned()),
+            "cache_size" => Some(format!("-{cache}")),
+            "journal_mode" => Some(journal_mode.to_owned()),
+            _ => None,
+        };
+        // What is kept in the file is set by who makes it.
+        let made = client == Client::Further && IN_THE_FILE.contains(name);
+        let value = options.setting(name).map(str::to_owned).or(ours).filter(|_| !made);
+        if let Some(value) = value {
+            connection.execute_batch(&format!("PRAGMA {name} = {value};"))?;
         }
-        // Of these the only one that is kept in the file.
-        Client::Further => Ok(()),
     }
+    Ok(())
 }
 
-/// The pragmas that are reported, read back.
-fn read_all(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
-    PRAGMAS.iter().map(|name| Ok(((*name).to_owned(), read_back(connection, name)?))).collect()
+/// The pragmas that are reported, and those of a configuration, read back.
+fn read_all(
+    connection: &Connection,
+    options: &OpenOptions,
+) -> rusqlite::Result<Vec<(String, String)>> {
+    let own = options.settings.iter().map(|(name, _)| &**name);
+    let names = PRAGMAS.into_iter().chain(own.filter(|name| !PRAGMAS.contains(name)));
+    names.map(|name| Ok((name.to_owned(), read_back(connection, name)?))).collect()
 }
 
 fn read_back(connection: &Connection, name: &str) -> rusqlite::Result<String> {

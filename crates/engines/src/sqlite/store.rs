@@ -2,14 +2,12 @@
 
 use std::rc::Rc;
 
-use embermark_model::Durability;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
-use super::{Client, FILE, LOCKED, NAME, bulk, check, connect, is_locked};
-use crate::clients::PATIENCE;
+use super::{FILE, LOCKED, NAME, bulk, check, connect_patiently, has_log, is_locked};
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{Checked, ClientOpener, EngineError, Join, OpenOptions, Result, Store};
@@ -123,8 +121,8 @@ impl Driver for Session {
     /// (<https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>), and is recovered by the first
     /// statement that reads.
     fn crash_on_close(&mut self) -> Result<()> {
-        if self.options.durability == Durability::None {
-            let what = "recovery in the tier `none`: its journal is in memory, so there is no log to \
+        if !has_log(&self.options) {
+            let what = "recovery without journal_mode=WAL, as in the tier `none`: there is no log to \
                         recover";
             return Err(EngineError::unsupported(NAME, what));
         }
@@ -151,12 +149,7 @@ impl Driver for Session {
             return Err(EngineError::unsupported(NAME, format!("a second connection: {LOCKED}")));
         }
         let options = self.options.clone();
-        Ok(ClientOpener::new(move || {
-            let connection = connect(&options, Client::Further)?;
-            let patient = connection.busy_timeout(PATIENCE);
-            patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
-            Self::store(connection, &options)
-        }))
+        Ok(ClientOpener::new(move || Self::store(connect_patiently(&options)?, &options)))
     }
 
     fn close(self) -> Result<()> {

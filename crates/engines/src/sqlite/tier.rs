@@ -33,21 +33,34 @@ pub(super) static TIERS: TierTable<Pragmas> = TierTable {
         "journal_mode=MEMORY, synchronous=OFF, locking_mode=EXCLUSIVE",
         "https://www.sqlite.org/pragma.html#pragma_journal_mode",
     )
-    .reads(&[("journal_mode", &["memory"]), ("synchronous", &["0"])]),
+    .reads(&[("journal_mode", &["memory"]), ("synchronous", &["0"])])
+    .or_at_least(&[("synchronous", &ANY)]),
     process: TierSetting::of(
         Durability::Process,
         Pragmas { journal_mode: "WAL", synchronous: "OFF", exclusive: false },
         "journal_mode=WAL, synchronous=OFF",
         SYNCHRONOUS,
     )
-    .reads(&[("journal_mode", &["wal"]), ("synchronous", &["0"])]),
+    .reads(&[("journal_mode", &["wal"]), ("synchronous", &["0"])])
+    .or_at_least(&[
+        ("journal_mode", &["wal", "delete", "truncate", "persist"]),
+        ("synchronous", &ANY),
+    ]),
     power: TierSetting::of(
         Durability::Power,
         Pragmas { journal_mode: "WAL", synchronous: "FULL", exclusive: false },
         "journal_mode=WAL, synchronous=FULL",
         SYNCHRONOUS,
     )
-    .reads(&[("journal_mode", &["wal"]), ("synchronous", &["2"])]),
+    .reads(&[("journal_mode", &["wal"]), ("synchronous", &["2"])])
+    // With FULL in the mode DELETE a power cut can roll the last commit back (docs/durability.md): the
+    // folder is not synced after it.
+    .or_at_least(&[
+        ("journal_mode", &["wal", "truncate", "persist"]),
+        ("synchronous", &["2", "3"]),
+    ]),
 };
+
+const ANY: [&str; 4] = ["0", "1", "2", "3"];
 
 const SYNCHRONOUS: &str = "https://www.sqlite.org/pragma.html#pragma_synchronous";

@@ -6,7 +6,7 @@ use embermark_contract::ReadBack;
 use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
 
-use crate::{Embedded, TierSetting, TierTable};
+use crate::{Embedded, Settings, TierSetting, TierTable};
 
 #[cfg_attr(not(wiredtiger_linked), path = "../unlinked.rs")]
 mod store;
@@ -57,6 +57,19 @@ const EXPLAINED: &[Explained] = &[Explained {
     section: "docs/engines.md#wiredtiger",
 }];
 
+/// The configuration of a connection
+/// (<https://source.wiredtiger.com/3.2.1/group__wt.html>, `wiredtiger_open`).
+const SETTINGS: Settings = Settings {
+    known: &[],
+    others: Some("the configuration of wiredtiger_open"),
+    reserved: &[
+        ("create", "every trial makes its database"),
+        ("in_memory", "its files are opened again"),
+        ("readonly", "it is written"),
+        ("exclusive", "a database is opened again"),
+    ],
+};
+
 /// The engine.
 pub(crate) static ENGINE: Embedded<Parts> = Embedded {
     id: ID,
@@ -65,6 +78,7 @@ pub(crate) static ENGINE: Embedded<Parts> = Embedded {
     tiers: TIERS,
     availability: store::availability,
     open: store::open,
+    settings: SETTINGS,
     explained: EXPLAINED,
     join: None,
 };

@@ -39,6 +39,8 @@ pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     // The library takes a megabyte at least.
     let mut config = format!("create,cache_size={}", options.memory.max(1 << 20));
     set.iter().for_each(|(name, values)| config.extend([",", name, "=", values[0]]));
+    // Of what is said twice the last counts.
+    options.settings.iter().for_each(|(name, value)| config.extend([",", name, "=", value]));
     let leaf = leaf_page(options.memory);
     let connection = Connection::open(&options.dir, &config, leaf, options.durability)?;
     let trees = Trees::new(&connection, options.durability != Durability::None)?;

@@ -50,8 +50,8 @@ pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
         old: vec![0; MAXIMUM_RECORD_LENGTH].into(),
         key: Vec::new(),
     };
-    let opened = Opened::embedded(store, version, settings);
-    row.check(NAME, options.durability, &opened.settings).map(|()| opened)
+    let mut opened = Opened::embedded(store, version, settings);
+    row.check(NAME, options, &mut opened.settings).map(|()| opened)
 }
 
 impl Isam {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use embermark_engines::Kind;
-use embermark_model::MemoryLimit;
+use embermark_engines::registry::GROUPS;
 use embermark_model::choice;
 use embermark_model::plan::{DataSource, Plan, Rate};
+use embermark_model::{Configurations, MemoryLimit};
 use embermark_workloads::{Info as WorkloadInfo, machine};
 
 use super::{distinct, sharing};
@@ -72,6 +73,42 @@ pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
     ];
     let problem = problems.into_iter().find(|(is, _)| *is);
     problem.map_or(Ok(()), |(_, problem)| Err(HarnessError::Plan(problem.to_owned())))
+}
+
+/// Every configuration must be of an engine, by a name of its own, and have settings that the engine
+/// knows.
+///
+/// # Errors
+/// The first one that has not.
+pub fn check_configurations(
+    configurations: &Configurations,
+    catalog: &Catalog,
+) -> Result<(), HarnessError> {
+    for (name, configuration) in configurations {
+        let refused =
+            |why: String| Err(HarnessError::Plan(format!("configuration '{name}': {why}")));
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if name.is_empty() || !name.chars().all(plain) {
+            return refused("a name has letters, digits, '-', '_' and '.'".to_owned());
+        }
+        if catalog.engine(name).is_ok() || GROUPS.contains(&&**name) {
+            return refused(
+                "this is the name of an engine, or of several: give another".to_owned(),
+            );
+        }
+        let engine = match catalog.engine(&configuration.engine) {
+            Ok(engine) => engine,
+            Err(unknown) => return refused(unknown.to_string()),
+        };
+        let settings = configuration.settings.iter().map(|(name, value)| (&**name, &**value));
+        if let Err(why) = engine.settings().check(settings) {
+            return refused(format!("{}: {why}", configuration.engine));
+        }
+        if configuration.settings.is_empty() {
+            return refused("it has no settings: give NAME=ENGINE:setting=value".to_owned());
+        }
+    }
+    Ok(())
 }
 
 /// Every variant, phase and URL must belong to something that the plan asks for.

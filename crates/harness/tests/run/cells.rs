@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use embermark_harness::cells::planned;
 use embermark_model::plan::{DataSource, Plan, Rate};
-use embermark_model::{Durability, MemoryLimit, Scale, ServerUrl, Status};
+use embermark_model::{Configurations, Durability, MemoryLimit, Scale, ServerUrl, Status};
 
 use crate::toy::CATALOG;
 
@@ -26,6 +26,7 @@ pub fn plan(engines: &[&str]) -> Plan {
     Plan {
         workloads: words(&["squares"]),
         engines: words(engines),
+        configurations: Configurations::new(),
         scales: vec![Scale::Rows(100)],
         durabilities: vec![Durability::Process],
         variants: words(&["single"]),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::Verdict;
-use crate::Durability;
+use crate::{Configuration, Durability};
 
 /// How a database is interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,13 +53,17 @@ impl Experiment {
 /// One experiment with one engine in one tier.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tested {
-    /// The engine's id.
+    /// The engine's id, or the name of a configuration.
     pub engine: String,
+    /// The engine and the settings, of a configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<Configuration>,
     /// Its version.
     pub version: String,
     /// The tier asked for.
     pub durability: Durability,
-    /// What its setting is said to keep, where that is another.
+    /// What its setting is said to keep, where that is another. Of a configuration its author says that,
+    /// by the tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_durability: Option<Durability>,
     /// The experiment.
@@ -106,6 +110,13 @@ impl Tested {
     /// Whether the tier, as the setting keeps it, promises to survive the experiment.
     pub fn is_promised(&self) -> bool {
         self.experiment.is_survived_by(self.effective())
+    }
+
+    /// What was tried: an engine by its id, or a configuration by its engine and settings, whatever its
+    /// name.
+    pub fn subject(&self) -> String {
+        let own = self.configuration.as_ref().map(ToString::to_string);
+        own.unwrap_or_else(|| self.engine.clone())
     }
 
     /// The tier that its setting keeps.

@@ -100,7 +100,7 @@ function elsewhere(table: AdviceTable, tier: Tier): Advice["excluded"] {
   const left = new Map<string, AdviceEngine>();
   for (const engine of table.engines) {
     const durable = TIERS.indexOf(engine.effective_durability ?? engine.tier) >= TIERS.indexOf(tier);
-    if (durable && engine.facts.kind !== "reference" && !engine.facts.by_url && !here.has(engine.engine)) left.set(engine.engine, engine);
+    if (durable && engine.facts.kind !== "reference" && !engine.facts.by_url && !engine.facts.own_durability && !here.has(engine.engine)) left.set(engine.engine, engine);
   }
   return [...left.values()].map((engine) => ({ engine, why: `its effective durability is ${tier}, but it was not measured in that tier` }));
 }
@@ -110,6 +110,7 @@ function exclusion(engine: AdviceEngine, must: MustHaves): string | null {
   const { facts } = engine;
   if (facts.kind === "reference") return "a reference, no candidate";
   if (facts.by_url) return "given by URL, its settings and its machine are its own";
+  if (facts.own_durability) return `its durability is as its author says: it has ${facts.own_durability}`;
   const effective = engine.effective_durability;
   if (effective && TIERS.indexOf(effective) < TIERS.indexOf(must.tier)) return `its effective durability is only ${effective}`;
   if (must.sql && !facts.sql) return "it has no SQL";

@@ -121,6 +121,10 @@ export interface Cell {
   broken?: boolean;
   /** A server that was given by its URL. */
   by_url?: boolean;
+  /** Of a configuration: the engine and the settings. */
+  configuration?: string;
+  /** Of a configuration: in what it is not as the tier. */
+  own_durability?: string;
   unpublishable: boolean;
   versions: string[];
   settings: Record<string, string>;
@@ -340,6 +344,10 @@ export interface AdviceEngine {
     publishable: boolean;
     sql: boolean;
     by_url: boolean;
+    /** Of a configuration: the engine and the settings. */
+    configuration?: string;
+    /** Of a configuration: in what its settings are not the tier's. */
+    own_durability?: string;
     peak_bytes: number | null;
   };
   ratios: Record<string, number>;

@@ -28,7 +28,9 @@ export function engineMarks(cell: Cell): string {
 export function tierMark(cell: Cell): string {
   const order = ["none", "process", "power"];
   if (cell.by_url) return BY_URL;
+  if (cell.own_durability) return `${OWN_SETTINGS} (own)`;
   if (cell.kind === "reference" || (!cell.ranked && !cell.effective_durability)) return " (ref)";
+  if (cell.configuration) return OWN_SETTINGS;
   if (!cell.effective_durability) return "";
   return order.indexOf(cell.effective_durability) > order.indexOf(cell.tier) ? "+" : " (weaker)";
 }
@@ -42,6 +44,9 @@ export function marks(entry: Entry): string {
 
 /** After a time that stands out. */
 const SURPRISE = "?";
+
+/** After the name of a configuration. */
+const OWN_SETTINGS = "§";
 
 /** After the name of an engine that broke what the tier promises. */
 export const BROKEN = "†";
@@ -74,6 +79,8 @@ export const MARKS: [string, string][] = [
   ["+", "effective durability above the tier asked for"],
   ["†", "broke what the tier promises, as embermark durability tried it: see Durability"],
   ["(weaker)", "effective durability below the tier asked for: not ranked"],
+  ["§", "an engine with settings of its own: durability as its author says"],
+  ["§ (own)", "a configuration that has not the tier's settings: durability as its author says, so not ranked"],
   ["(by URL)", "a server with its own settings and machine, never ranked"],
   ["(ref)", "for orientation, never ranked"],
   ["‡", "its licence forbids publishing its figures"],

@@ -449,6 +449,28 @@ seen("a server given by its URL is named so and not ranked, and rows committed o
   assert.ok(legend.includes("(by URL) a server with its own settings") && legend.includes("¹ one commit a row"), legend);
 });
 
+const configured = () => {
+  const page = golden();
+  const own = { configuration: "sqlite with synchronous=OFF", own_durability: "synchronous=0 where process has 2", ranked: false };
+  for (const cell of page.cells.filter((cell) => cell.engine === "sqlite")) Object.assign(cell, own);
+  for (const cell of page.cells.filter((cell) => cell.engine === "duckdb")) Object.assign(cell, { configuration: "duckdb with threads=1" });
+  return page;
+};
+
+seen("a configuration is a column that says whose settings it has", configured, {}, async ({ tab }) => {
+  const heads = tab.locator(".map thead th");
+  const head = (await heads.allTextContents()).join("|");
+  assert.ok(head.includes("sqlite§ (own)") && head.includes("duckdb§|"), head);
+  assert.match(await tab.locator(box("sqlite", "read")).first().getAttribute("aria-label") ?? "", /not ranked$/);
+  assert.ok(await tab.locator(".map thead th[title='sqlite with synchronous=OFF']").count() > 0);
+  const legend = await tab.locator("#legend").textContent() ?? "";
+  assert.ok(legend.includes("§ an engine with settings of its own") && legend.includes("§ (own) a configuration"), legend);
+  await tab.locator(box("sqlite", "load")).first().click();
+  const said = await tab.locator("dialog").textContent() ?? "";
+  assert.ok(said.includes("sqlite with synchronous=OFF: durability as its author says"), said);
+  assert.ok(said.includes("it has synchronous=0 where process has 2"), said);
+});
+
 seen("a source none of whose figures may be shown says why", () => ({
   ...golden(),
   published: [{ result: 0, title: "contacts · published beside measured", header: [], rows: [], notes: [{ about: "left out", says: "its licence forbids it" }] }],

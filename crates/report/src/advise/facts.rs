@@ -50,7 +50,7 @@ impl LicenceClass {
 pub(super) fn of(
     file: &ResultFile,
     groups: &[&Group<'_>],
-    Engine { id: engine, by_url, .. }: &Engine<'_>,
+    Engine { id: engine, by_url, own_durability, .. }: &Engine<'_>,
     tier: Durability,
 ) -> Facts {
     let cells = || file.cells.iter().filter(|cell| cell.id.engine == *engine);
@@ -68,6 +68,8 @@ pub(super) fn of(
         licence,
         publishable: !cells().any(|cell| cell.unpublishable),
         by_url: *by_url,
+        configuration: file.plan.configurations.get(*engine).map(ToString::to_string),
+        own_durability: own_durability.map(str::to_owned),
         peak_bytes: peak(groups, engine, tier),
     }
 }

@@ -167,6 +167,9 @@ fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
     if facts.by_url {
         why.push("given by URL: its settings and its machine are its own".to_owned());
     }
+    if let Some(own) = &facts.own_durability {
+        why.push(format!("durability as its author says: it has {own}"));
+    }
     if let Some(effective) = entry.effective_durability.filter(|tier| *tier < needs.tier) {
         why.push(format!("effective durability only {effective}"));
     }
@@ -203,6 +206,7 @@ fn elsewhere(table: &AdviceTable, tier: Durability) -> Vec<Left> {
         if entry.effective_durability.unwrap_or(entry.tier) >= tier
             && entry.facts.kind != "reference"
             && !entry.facts.by_url
+            && entry.facts.own_durability.is_none()
             && !measured_in(&entry.engine)
             && !left.iter().any(|known| known.engine == entry.engine)
         {

@@ -282,6 +282,9 @@ fn ranked_line(at: usize, place: &Place, advice: &Advice, table: &AdviceTable) -
         if let Some(effective) = entry.effective_durability {
             says.push(format!("effective: {effective}"));
         }
+        if let Some(configuration) = &entry.facts.configuration {
+            says.push(format!("{configuration}, durability as its author says"));
+        }
         if !entry.facts.publishable {
             says.push("its licence forbids publishing these figures".into());
         }

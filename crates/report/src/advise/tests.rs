@@ -66,6 +66,7 @@ fn facts(data_model: &str, kind: &str, licence: &str) -> EngineFacts {
         kind: own(kind),
         data_model: own(data_model),
         licence: own(licence),
+        configuration: None,
     }
 }
 

@@ -117,6 +117,12 @@ pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
     for engine in text::unique(old.plan.urls.keys().chain(new.plan.urls.keys())) {
         found.must(&format!("server of {engine}"), server(old, engine), server(new, engine));
     }
+    for (name, before) in &old.plan.configurations {
+        if let Some(after) = new.plan.configurations.get(name) {
+            let about = format!("configuration {}", text::plain(name));
+            found.must(&about, shown(before), shown(after));
+        }
+    }
     for (workload, before) in &old.manifest.datasets {
         if let Some(after) = new.manifest.datasets.get(workload) {
             let about = format!("rows of {}", text::plain(workload));
@@ -177,6 +183,12 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
     found.may("trials", &old.plan.trials.to_string(), &new.plan.trials.to_string());
     if let (Some(old), Some(new)) = (&old.manifest.machine.kernel, &new.manifest.machine.kernel) {
         found.may("kernel", old, new);
+    }
+    for (name, configuration) in &new.plan.configurations {
+        if old.plan.configurations.contains_key(name) {
+            let says = format!("{name}: {configuration}, durability as its author says");
+            found.remarks.push(text::plain(&says));
+        }
     }
     for (engine, old, new) in versions(old, new) {
         found.may(engine, &old, &new);

@@ -162,7 +162,8 @@ fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec
     let measured = |of: &Resource| lines.iter().any(|line| line.of(*of).is_some());
     let resources: Vec<Resource> = resources.iter().copied().filter(measured).collect();
     let competes = |line: &Cost<'_>| {
-        !line.reference && !line.by_url && line.status.has_figures() && line.shortfall.is_none()
+        let candidate = !line.reference && !line.by_url && !line.own_durability;
+        candidate && line.status.has_figures() && line.shortfall.is_none()
     };
     let rows: Vec<Vec<Option<f64>>> = (lines.iter())
         .filter(|line| competes(line))
@@ -191,7 +192,11 @@ fn table(
         let reader = reader.map_or_else(String::new, |reader| format!(", read {reader}"));
         let mut label =
             format!("{} {}{reader}", text::plain(line.engine), text::plain(line.variant));
-        let marks = [(line.reference, grid::REFERENCE), (line.by_url, grid::BY_URL)];
+        let marks = [
+            (line.reference, grid::REFERENCE),
+            (line.by_url, grid::BY_URL),
+            (line.own_durability, grid::OWN_DURABILITY),
+        ];
         label.extend(marks.iter().filter(|(is, _)| *is).flat_map(|(_, mark)| [" ", mark]));
         let mut texts: Vec<Text> = columns
             .iter()

@@ -29,6 +29,8 @@ pub struct Cost<'a> {
     pub reference: bool,
     /// A server that was given by its URL, with its own settings: never ranked either.
     pub by_url: bool,
+    /// A configuration whose settings are not the tier's: never ranked either.
+    pub own_durability: bool,
     /// How the phase ended.
     pub status: Status,
     /// What its cell did not do: it has no score.
@@ -145,6 +147,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 phase,
                 reference: cell.reference,
                 by_url: file.plan.urls.contains_key(&cell.id.engine),
+                own_durability: cell.own_durability.is_some(),
                 status: status.unwrap_or(cell.status),
                 shortfall: Shortfall::of(cell, Some(phase)),
                 usage: usage(

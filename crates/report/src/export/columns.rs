@@ -236,6 +236,11 @@ fn measured() -> Vec<Column> {
         whole("memory_limit_bytes", |line| Some(line.cell.id.memory_limit?.0)),
         trial("limited_peak_bytes", |trial| trial.limited_peak_bytes),
         flag("cold", |line| Some(line.file.plan.cold)),
+        word("configuration", |line| {
+            let configuration = line.file.plan.configurations.get(&line.cell.id.engine)?;
+            Some(plain(&configuration.to_string()))
+        }),
+        word("own_durability", |line| Some(plain(line.cell.own_durability.as_deref()?))),
     ];
     of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
 }

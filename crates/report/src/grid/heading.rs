@@ -3,7 +3,7 @@
 use embermark_model::Status;
 use embermark_model::result::{Floor, ResultFile};
 
-use super::{BROKEN, REFERENCE, STRONGER, WEAKER};
+use super::{BROKEN, OWN_DURABILITY, OWN_SETTINGS, REFERENCE, STRONGER, WEAKER};
 use crate::summary::{Engine, Entry, Group};
 use crate::{format, text};
 
@@ -83,6 +83,10 @@ pub(crate) fn engine_heading(group: &Group<'_>, engine: &Engine<'_>) -> String {
     let name = engine.name() + broken;
     if engine.reference {
         format!("{name} {REFERENCE}")
+    } else if engine.own_durability.is_some() {
+        format!("{name}{OWN_SETTINGS} {OWN_DURABILITY}")
+    } else if engine.own_settings {
+        name + OWN_SETTINGS
     } else if engine.stronger(group.durability).is_some() {
         name + STRONGER
     } else if engine.weaker(group.durability).is_some() {

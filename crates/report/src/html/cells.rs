@@ -75,6 +75,12 @@ fn cell_data(
         durability: told.map(|told| told.says.clone()),
         broken: engine.broken,
         by_url: engine.by_url,
+        configuration: file
+            .plan
+            .configurations
+            .get(engine.id)
+            .map(|configuration| text::plain(&configuration.to_string())),
+        own_durability: cell.own_durability.as_deref().map(text::plain),
         unpublishable: cell.unpublishable,
         versions,
         settings: settings

@@ -174,6 +174,12 @@ pub struct CellData {
     /// A server that was given by its URL.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub by_url: bool,
+    /// Of a configuration: the engine and the settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<String>,
+    /// Of a configuration: in what it is not as the tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_durability: Option<String>,
     /// Its licence forbids publishing its figures.
     pub unpublishable: bool,
     /// The engine's versions over the trials.

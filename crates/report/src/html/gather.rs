@@ -36,6 +36,11 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         durability: None,
         advice: advice(sources, &labels, options.durability),
     };
+    for source in sources {
+        let facts = source.result.manifest.engines.iter();
+        let own = facts.filter(|(_, facts)| facts.configuration.is_some());
+        page.engines.extend(own.map(|(name, facts)| (name.clone(), facts.clone())));
+    }
     let mut standings = Vec::new();
     for (source, label) in sources.iter().zip(labels) {
         let mut comparison = summary::compare(source.result, options.order);

@@ -56,6 +56,14 @@ pub(super) fn lines(
             format!("{} its own settings, not compared", grid::BY_URL),
         ),
         (
+            engine(&|engine, _| engine.own_settings),
+            format!("{} settings and durability as its author says", grid::OWN_SETTINGS),
+        ),
+        (
+            engine(&|engine, _| engine.own_durability.is_some()),
+            format!("{} not the tier's settings, not ranked", grid::OWN_DURABILITY),
+        ),
+        (
             engine(&|engine, _| engine.broken),
             format!("{} broke what the tier promises (see the tables)", grid::BROKEN),
         ),

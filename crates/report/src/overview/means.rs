@@ -88,13 +88,15 @@ fn was_tried(group: &Group<'_>, row: &Row<'_>) -> bool {
     })
 }
 
-/// The ratios of a row. Those of engines that compete are the table's; a reference is held against
-/// the same time.
+/// The ratios of a row. Those of engines that compete are the table's; a reference, and a configuration
+/// whose settings are not the tier's, is held against the same time.
 fn ratios(group: &Group<'_>, row: &Row<'_>) -> Vec<Option<f64>> {
     let mut measured = row.entries.iter().filter_map(Entry::measured);
     let best = measured.find(|measured| measured.best).map(|best| best.figure.per_op_ns);
     let ratio = |(engine, entry): (&crate::summary::Engine<'_>, &Entry<'_>)| match entry {
-        Entry::Measured(measured) if engine.reference && measured.competes() => {
+        Entry::Measured(measured)
+            if (engine.reference || engine.own_durability.is_some()) && measured.competes() =>
+        {
             Some(measured.figure.per_op_ns / best?)
         }
         Entry::Measured(measured) => measured.ratio,

@@ -32,6 +32,8 @@ pub(super) struct Time<'a, 'c> {
     pub tainted: bool,
     /// Whether it may be surprising: no reference, and no server given by its URL.
     pub candidate: bool,
+    /// Whether its settings are the author's of a configuration.
+    pub own_settings: bool,
     /// What a commit of it survives.
     pub effective: Durability,
     /// What it is compared with most readily; absent where the result does not say what it is.
@@ -97,7 +99,8 @@ fn times<'a, 'c>(file: &'a ResultFile, group: &Group<'a>, row: &'c Row<'a>) -> V
         figure: &measured.figure,
         ranked: engine.ranked(group.durability) && !measured.tainted,
         tainted: measured.tainted,
-        candidate: !engine.reference && !engine.by_url,
+        candidate: !engine.reference && !engine.by_url && engine.own_durability.is_none(),
+        own_settings: engine.own_settings,
         effective: engine.effective_durability.unwrap_or(group.durability),
         family: family(file, engine.id).filter(|_| engine.ranked(group.durability)),
     });

@@ -23,6 +23,12 @@ const SYNCED: &str = "its commits survive more than the tier asks, and the next 
 /// Where that is written.
 const SYNCED_SECTION: &str = "docs/method.md#durability";
 
+/// Of a configuration, where nothing else is known.
+const OWN_SETTINGS: Reason = Reason {
+    why: "its settings are its author's, who may have asked for more than the tier",
+    section: "docs/configurations.md",
+};
+
 /// A cost that stands out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Surprise<'a> {
@@ -124,7 +130,8 @@ pub(super) fn of<'a>(series: &Series<'a, '_>, explanations: Explanations<'_>) ->
                 continue;
             }
             let explained = told(explanations, time.engine, series.id.phase, what.how())
-                .or_else(|| synced(&series.id, point, time, what));
+                .or_else(|| synced(&series.id, point, time, what))
+                .or_else(|| time.own_settings.then_some(OWN_SETTINGS));
             let (series, scale, engine) = (series.id, point.scale, time.engine);
             all.push(Surprise { series, scale, engine, what, times, explained });
         }

@@ -63,7 +63,8 @@ const WIDE: &[u64] = &[60, 100, 140];
 fn family(file: &mut ResultFile, engine: &str, kind: &str, data_model: &str) {
     let own = str::to_owned;
     let (name, licence) = (own(engine), own("MIT"));
-    let facts = EngineFacts { name, kind: own(kind), data_model: own(data_model), licence };
+    let (kind, data_model, configuration) = (own(kind), own(data_model), None);
+    let facts = EngineFacts { name, kind, data_model, licence, configuration };
     file.manifest.engines.insert(own(engine), facts);
 }
 

@@ -82,7 +82,7 @@ impl Record {
         text::unique(runs.flat_map(|run| &run.tested).map(|one| one.engine.as_str()))
     }
 
-    /// What a tier of an engine rests on, whose setting keeps `effective`. Nothing where the tier
+    /// What a tier of an engine ([`Tested::subject`]) rests on, whose setting keeps `effective`. Nothing where the tier
     /// promises nothing, or the setting keeps less than it.
     pub fn standing(
         &self,
@@ -105,7 +105,7 @@ impl Record {
             }
             let tested = runs.iter().flat_map(|run| &run.tested);
             others.extend(
-                tested.filter(|one| one.engine == engine && !is_same(&one.version, version)),
+                tested.filter(|one| one.subject() == engine && !is_same(&one.version, version)),
             );
         }
         let why = match others.is_empty() {
@@ -132,7 +132,7 @@ fn of_version<'a>(
     version: &str,
 ) -> Vec<(&'a Outcome, &'a Tested)> {
     let all = runs.iter().flat_map(|run| run.tested.iter().map(move |one| (run, one)));
-    all.filter(|(_, one)| one.engine == engine && is_same(&one.version, version)).collect()
+    all.filter(|(_, one)| one.subject() == engine && is_same(&one.version, version)).collect()
 }
 
 /// Whether two texts name one version. A server that runs says who packaged it, too, which its program

@@ -135,7 +135,13 @@ pub(crate) fn of(file: &ResultFile, record: &Record) -> Vec<Told> {
             continue;
         };
         let effective = cell.effective_durability.unwrap_or(tier);
-        all.extend(Told::of(record, engine, version, tier, effective));
+        let own = file.plan.configurations.get(engine);
+        let subject = own.map_or_else(|| engine.clone(), ToString::to_string);
+        let told = Told::of(record, engine, &subject, version, tier, effective);
+        // No manual speaks of a configuration: what was not tried is its author's word.
+        let by_author =
+            |told: &Told| own.is_some() && matches!(told.standing, Standing::ByManual(_));
+        all.extend(told.filter(|told| !by_author(told)));
     }
     all
 }
@@ -144,7 +150,8 @@ pub(crate) fn of(file: &ResultFile, record: &Record) -> Vec<Told> {
 pub(crate) fn of_run(run: &Outcome) -> Vec<Told> {
     let record = Record::of(run.clone());
     let of = |one: &Tested| {
-        Told::of(&record, &one.engine, &one.version, one.durability, one.effective())
+        let (name, subject) = (&one.engine, one.subject());
+        Told::of(&record, name, &subject, &one.version, one.durability, one.effective())
     };
     text::unique(run.tested.iter().filter_map(of))
 }
@@ -214,11 +221,12 @@ impl Told {
     fn of(
         record: &Record,
         engine: &str,
+        subject: &str,
         version: &str,
         tier: Durability,
         effective: Durability,
     ) -> Option<Self> {
-        let standing = record.standing(engine, version, tier, effective)?;
+        let standing = record.standing(subject, version, tier, effective)?;
         let (engine, version) = (engine.to_owned(), version.to_owned());
         Some(Self { engine, version, tier, says: standing.words(), standing })
     }

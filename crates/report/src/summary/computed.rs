@@ -72,6 +72,8 @@ fn engine<'a>(file: &ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'a> 
         id,
         reference: own.clone().any(|cell| cell.reference),
         by_url: file.plan.urls.contains_key(id),
+        own_settings: file.plan.configurations.contains_key(id),
+        own_durability: own.clone().find_map(|cell| cell.own_durability.as_deref()),
         effective_durability: own
             .find_map(|cell| cell.effective_durability.filter(|tier| *tier != cell.id.durability)),
         broken: false,

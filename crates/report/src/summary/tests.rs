@@ -29,6 +29,7 @@ fn file(cells: Vec<Cell>) -> ResultFile {
         plan: Plan {
             workloads: names(&["w"]),
             engines: names(&["b", "a"]),
+            configurations: Default::default(),
             scales: vec![Scale::Rows(10)],
             durabilities: vec![Durability::Process],
             variants: names(&["single", "bulk"]),
@@ -117,6 +118,7 @@ fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
         status: Status::Ok,
         reason: None,
         effective_durability: None,
+        own_durability: None,
         reference: false,
         unpublishable: false,
         trials,

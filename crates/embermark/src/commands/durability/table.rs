@@ -45,6 +45,11 @@ pub(super) fn text(outcome: &Outcome) -> String {
         table.trim_fmt()
     );
     text.push_str(KEY);
+    for (name, configuration) in &head.configurations {
+        text.push_str(&format!(
+            "  {name}: {configuration}; its author says by the tier what it keeps\n"
+        ));
+    }
     for not in &outcome.not_tried {
         let (engine, durability) = (&not.engine, not.durability);
         let what = if not.failed { "failed" } else { "not tried" };

@@ -1,7 +1,9 @@
 use super::*;
+use crate::OpenOptions;
 
 fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
-    TIERS.of(tier).check("harperdb", tier, settings)
+    let options = OpenOptions::new("/nowhere", tier, 0);
+    TIERS.of(tier).check("harperdb", &options, &mut settings.to_vec())
 }
 
 #[test]

@@ -1,7 +1,9 @@
 use super::*;
+use crate::OpenOptions;
 
 fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
-    TIERS.of(tier).check("mongodb", tier, settings)
+    let options = OpenOptions::new("/nowhere", tier, 0);
+    TIERS.of(tier).check("mongodb", &options, &mut settings.to_vec())
 }
 
 #[test]

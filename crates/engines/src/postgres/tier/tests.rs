@@ -1,4 +1,5 @@
 use super::*;
+use crate::OpenOptions;
 
 #[test]
 fn a_server_weaker_than_the_tier_is_refused_by_the_name_of_the_setting() {
@@ -7,7 +8,10 @@ fn a_server_weaker_than_the_tier_is_refused_by_the_name_of_the_setting() {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec()
     };
-    let check = |tier, server: &[_]| TIERS.of(tier).check("postgres", tier, server);
+    let check = |tier, server: &[_]| {
+        let options = OpenOptions::new("/nowhere", tier, 0);
+        TIERS.of(tier).check("postgres", &options, &mut server.to_vec())
+    };
     for tier in Durability::ALL {
         assert!(check(tier, &server("on", "on")).is_ok(), "{tier}");
     }

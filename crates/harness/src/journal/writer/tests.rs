@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use embermark_model::Configurations;
 use embermark_model::plan::{DataSource, Plan, Rate};
 
 use super::super::VERSION;
@@ -13,6 +14,7 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
     let plan = Plan {
         workloads: vec![],
         engines: vec![],
+        configurations: Configurations::new(),
         scales: vec![],
         durabilities: vec![],
         variants: vec![],

@@ -1,0 +1,191 @@
+//! What a configuration may set of an engine.
+
+use std::num::ParseIntError;
+use std::str::FromStr;
+
+use embermark_model::choice;
+
+use crate::tier::AS_SET;
+use crate::{EngineError, OpenOptions, Result, as_set};
+
+/// What fails, in errors.
+const DOING: &str = "set what its configuration has";
+
+/// What a configuration may set of an engine, beside what embermark sets: its settings win.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// By name. An engine that is given them one by one is given them in this order.
+    pub known: &'static [Setting],
+    /// Where the engine takes others as well, and says itself which it does not: what they are.
+    pub others: Option<&'static str>,
+    /// Those that it has and a configuration may not set, each with the reason.
+    pub reserved: &'static [(&'static str, &'static str)],
+}
+
+/// A setting that a configuration can have.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its name, as the engine's manual has it.
+    pub name: &'static str,
+    /// The values that it takes.
+    pub takes: Takes,
+    /// The engine's own value, where embermark sets another: that of the configuration
+    /// `ENGINE-defaults`.
+    pub default: Option<&'static str>,
+}
+
+/// The values of a setting.
+#[derive(Clone, Copy, Debug)]
+pub enum Takes {
+    /// One of these words, or its number among them, from 0.
+    Word(&'static [&'static str]),
+    /// A whole number.
+    Number,
+    /// What the engine takes, which says itself what it does not.
+    Any,
+}
+
+/// On or off.
+pub const SWITCH: Takes = Takes::Word(&["OFF", "ON"]);
+
+impl Setting {
+    /// A setting of which embermark sets nothing.
+    pub const fn new(name: &'static str, takes: Takes) -> Self {
+        Self { name, takes, default: None }
+    }
+
+    /// The same of one that embermark sets, and whose own value is this.
+    #[must_use]
+    pub const fn by_default(self, default: &'static str) -> Self {
+        Self { default: Some(default), ..self }
+    }
+
+    /// Whether a value that was given is the one that was read back.
+    pub fn is(&self, given: &str, found: &str) -> bool {
+        let of = |value: &str| match self.takes {
+            Takes::Word(words) => number(value, words).map(|number| number as i128),
+            Takes::Number => value.parse().ok(),
+            // In whatever form it is given back: it was taken, or the engine had said so.
+            Takes::Any => Some(0),
+        };
+        given.eq_ignore_ascii_case(found) || of(given).is_some_and(|given| Some(given) == of(found))
+    }
+
+    fn check(&self, value: &str) -> std::result::Result<(), String> {
+        let name = self.name;
+        match self.takes {
+            Takes::Word(words) if number(value, words).is_none() => {
+                Err(format!("{name}: {}", choice::unknown("value", value, words.iter().copied())))
+            }
+            Takes::Number if value.parse::<i64>().is_err() => {
+                Err(format!("{name}: '{value}' is no whole number"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl OpenOptions {
+    /// The value of a setting, where a configuration has it.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
+    }
+
+    /// The same of a [switch](SWITCH).
+    pub fn switch(&self, name: &str) -> Option<bool> {
+        self.setting(name).map(|value| number(value, &["OFF", "ON"]) == Some(1))
+    }
+
+    /// The same of a number.
+    ///
+    /// # Errors
+    /// When it is none, or out of the range that `engine` has for it.
+    pub fn number<T: FromStr<Err = ParseIntError>>(
+        &self,
+        engine: &'static str,
+        name: &str,
+    ) -> Result<Option<T>> {
+        let failed = |error| EngineError::failed(engine, DOING, format!("{name}: {error}"));
+        self.setting(name).map(|value| value.parse().map_err(failed)).transpose()
+    }
+}
+
+/// Which of the words it is, by itself or by its number.
+fn number(value: &str, words: &[&str]) -> Option<usize> {
+    let word = words.iter().position(|word| word.eq_ignore_ascii_case(value));
+    word.or_else(|| value.parse().ok().filter(|number| *number < words.len()))
+}
+
+impl Settings {
+    /// Of an engine that takes none.
+    pub const NONE: Self = Self { known: &[], others: None, reserved: &[] };
+
+    /// The setting of that name.
+    pub fn find(&self, name: &str) -> Option<&'static Setting> {
+        self.known.iter().find(|setting| setting.name == name)
+    }
+
+    /// Checks the names of settings, and their values as far as they are known before the engine is
+    /// asked.
+    ///
+    /// # Errors
+    /// The first one that cannot be set, and why: unknown, with the nearest name; not to be set; or of
+    /// a value that it does not take.
+    pub fn check<'a>(
+        &self,
+        given: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> std::result::Result<(), String> {
+        for (name, value) in given {
+            if let Some((_, why)) = self.reserved.iter().find(|(reserved, _)| *reserved == name) {
+                return Err(format!("{name} cannot be set: {why}"));
+            }
+            // It goes into statements, arguments and lines of files.
+            let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+            match self.find(name) {
+                Some(setting) => setting.check(value)?,
+                None if self.others.is_some() && !name.is_empty() && name.chars().all(plain) => {}
+                None if self.known.is_empty() && self.others.is_none() => {
+                    return Err(format!("{name} cannot be set: it takes no settings"));
+                }
+                None => {
+                    let known = self.known.iter().map(|setting| setting.name);
+                    return Err(choice::unknown("setting", name, known).to_string());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings that embermark sets, at the engine's own values: empty where they are not known.
+    pub fn defaults(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.known.iter().filter_map(|setting| Some((setting.name, setting.default?)))
+    }
+
+    /// Checks that an engine took what its configuration has: by what it gave back. What it did not
+    /// give back is added, [as set](crate::as_set).
+    ///
+    /// # Errors
+    /// When it has another value. Of a setting that is not [known](Self::known) it has said so itself.
+    pub fn taken(
+        &self,
+        engine: &'static str,
+        options: &OpenOptions,
+        read_back: &mut Vec<(String, String)>,
+    ) -> Result<()> {
+        for (name, value) in &options.settings {
+            let Some((_, found)) = read_back.iter().find(|(known, _)| known == name) else {
+                read_back.push((name.clone(), as_set(value)));
+                continue;
+            };
+            let told = !found.ends_with(AS_SET);
+            if told && self.find(name).is_some_and(|setting| !setting.is(value, found)) {
+                let why = format!("it did not take {name}={value}: it has {found}");
+                return Err(EngineError::failed(engine, DOING, why));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+use super::*;
+use crate::plan::PlanArgs;
+
+fn fast() -> (String, Configuration) {
+    parsed("fast=sqlite:synchronous=OFF,cache_size=-4000").unwrap()
+}
+
+fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|&word| word.to_owned()).collect()
+}
+
+#[test]
+fn it_is_read_from_a_line_and_from_a_table_alike() {
+    let table = "[configuration.fast]\nengine = \"sqlite\"\n\
+                 settings = { synchronous = \"OFF\", cache_size = -4000 }";
+    let read: PlanArgs = toml::from_str(table).unwrap();
+    assert_eq!(read.configuration, [fast()]);
+    let merged = PlanArgs::default().or(read.clone()).unwrap();
+    assert_eq!(merged, read, "the file's where the line has none");
+    let (name, configuration) = parsed("w=wiredtiger:log=(enabled=true,path=a),x=1").unwrap();
+    assert_eq!((&*name, &*configuration.settings["log"]), ("w", "(enabled=true,path=a)"));
+    assert_eq!(configuration.settings["x"], "1");
+}
+
+#[test]
+fn a_line_that_is_none_is_refused() {
+    for wrong in ["fast", "fast=sqlite", "fast=sqlite:synchronous"] {
+        assert!(parsed(wrong).unwrap_err().contains("is no NAME=ENGINE:setting=value"), "{wrong}");
+    }
+    assert!(parsed("a=sqlite:b=1,b=2").unwrap_err().contains("has b twice"));
+    let twice = PlanArgs { configuration: vec![fast(), fast()], ..PlanArgs::default() };
+    let error = twice.or(PlanArgs::default()).unwrap_err().to_string();
+    assert!(error.contains("'fast' is given twice"), "{error}");
+    let listed: Result<PlanArgs, _> =
+        toml::from_str("[configuration.a]\nengine = \"sqlite\"\nsettings = { x = [1] }");
+    assert!(listed.unwrap_err().to_string().contains("x of configuration 'a' is no value"));
+}
+
+#[test]
+fn it_is_a_column_where_it_is_named_or_else_the_last() {
+    let all = configurations(vec![fast()], &[]).unwrap();
+    let columns = |list: &[&str]| columns(&words(list), &all).unwrap();
+    assert_eq!(columns(&["memory"]), ["memory", "fast"]);
+    assert_eq!(columns(&["fast", "memory", "fast"]), ["fast", "memory"]);
+    let error = super::columns(&words(&["fats"]), &all).unwrap_err().to_string();
+    assert!(error.contains("valid:") && error.contains("fast"), "{error}");
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn an_engines_own_defaults_have_a_name_where_they_are_known() {
+    let plan =
+        |engines: &[&str]| PlanArgs { engines: words(engines), ..PlanArgs::default() }.plan();
+    let defaults = plan(&["sqlite", "sqlite-defaults"]).unwrap();
+    assert_eq!(defaults.engines, ["sqlite", "sqlite-defaults"]);
+    let configuration = &defaults.configurations["sqlite-defaults"];
+    assert_eq!(configuration.engine, "sqlite");
+    assert_eq!(configuration.settings["journal_mode"], "DELETE");
+    let error = plan(&["memory-defaults"]).unwrap_err().to_string();
+    assert!(error.contains("the defaults of memory are not known here"), "{error}");
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn what_cannot_be_is_refused_before_anything_runs() {
+    let says = |name: &str, of: &str, setting: &str, value: &str| {
+        let settings = [(setting.to_owned(), value.to_owned())].into();
+        let configuration = Configuration { engine: of.to_owned(), settings };
+        let all = vec![(name.to_owned(), configuration)];
+        let args = PlanArgs { configuration: all, ..PlanArgs::default() };
+        args.plan().unwrap_err().to_string()
+    };
+    assert!(says("a", "sqlit", "b", "c").contains("did you mean 'sqlite'?"));
+    assert!(says("sqlite", "sqlite", "synchronous", "OFF").contains("the name of an engine"));
+    assert!(says("a b", "sqlite", "synchronous", "OFF").contains("a name has letters"));
+    assert!(says("a", "sqlite", "synchronus", "OFF").contains("did you mean 'synchronous'?"));
+    assert!(says("a", "memory", "size", "1").contains("takes no settings"));
+}

@@ -1,0 +1,41 @@
+//! The pragmas that a configuration may set (<https://www.sqlite.org/pragma.html>).
+
+use crate::settings::SWITCH;
+use crate::{Setting, Settings, Takes};
+
+/// In the order in which they are set: what a new file is made with, then the lock before the journal,
+/// as the index of a log that is opened unlocked lies in shared memory.
+///
+/// SQLite says nothing of a pragma or a value that it does not know, so they are named here.
+pub(super) const SETTINGS: Settings = Settings {
+    known: &[
+        Setting::new("page_size", Takes::Number),
+        Setting::new("auto_vacuum", Takes::Word(&["NONE", "FULL", "INCREMENTAL"])),
+        Setting::new("synchronous", Takes::Word(&["OFF", "NORMAL", "FULL", "EXTRA"]))
+            .by_default("FULL"),
+        Setting::new("locking_mode", Takes::Word(&["NORMAL", "EXCLUSIVE"])).by_default("NORMAL"),
+        Setting::new("cache_size", Takes::Number).by_default("-2000"),
+        // Not OFF, under which ROLLBACK is undefined.
+        Setting::new(
+            "journal_mode",
+            Takes::Word(&["DELETE", "TRUNCATE", "PERSIST", "MEMORY", "WAL"]),
+        )
+        .by_default("DELETE"),
+        Setting::new("wal_autocheckpoint", Takes::Number),
+        Setting::new("journal_size_limit", Takes::Number),
+        Setting::new("mmap_size", Takes::Number),
+        Setting::new("cache_spill", Takes::Number),
+        Setting::new("temp_store", Takes::Word(&["DEFAULT", "FILE", "MEMORY"])),
+        Setting::new("secure_delete", Takes::Word(&["OFF", "ON", "FAST"])),
+        Setting::new("automatic_index", SWITCH),
+        Setting::new("cell_size_check", SWITCH),
+        Setting::new("fullfsync", SWITCH),
+        Setting::new("checkpoint_fullfsync", SWITCH),
+        Setting::new("threads", Takes::Number),
+    ],
+    others: None,
+    reserved: &[],
+};
+
+/// Those that are kept in the file.
+pub(super) const IN_THE_FILE: [&str; 3] = ["page_size", "auto_vacuum", "journal_mode"];

@@ -1,0 +1,167 @@
+//! Every engine takes the settings of a configuration: they win, and it gives them back.
+
+#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use embermark_engines::registry::{self, ENGINES};
+use embermark_engines::{OWN_DURABILITY, OpenOptions, Result, Tier};
+use embermark_model::Durability;
+use embermark_skips::is_here;
+use tempfile::TempDir;
+
+/// Of each engine a setting, a value that embermark does not set, what is given back, and a value that
+/// the engine does not take, or says itself that it does not.
+const CASES: [(&str, &str, &str, &str, &str); 12] = [
+    ("sqlite", "wal_autocheckpoint", "77", "77", "many"),
+    ("duckdb", "checkpoint_threshold", "1MiB", "1.0 MiB", "many"),
+    ("berkeleydb", "set_lg_max", "4194304", "4194304", "1"),
+    ("lmdb", "MDB_NOMEMINIT", "ON", "on", "many"),
+    ("leveldb", "max_open_files", "100", "100 (as set)", "99999999999"),
+    ("rocksdb", "max_background_jobs", "7", "7", "many"),
+    ("redb", "cache_size", "1048576", "1048576", "-1"),
+    ("wiredtiger", "session_max", "77", "77", "many"),
+    ("postgres", "work_mem", "5MB", "5MB", "many"),
+    ("mariadb", "sort_buffer_size", "1M", "1048576", "many"),
+    ("mongodb", "cursorTimeoutMillis", "60000", "60000", "many"),
+    ("influxdb", "data.max-concurrent-compactions", "3", "3", "many"),
+];
+
+/// What an engine that can run here says of its settings, opened with these.
+fn opened(id: &str, tier: Durability, given: &[(&str, &str)]) -> Result<Vec<(String, String)>> {
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // A private server may run as another user.
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let mut options = OpenOptions::new(folder.path(), tier, 32 << 20);
+    let pair = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    options.settings = given.iter().map(pair).collect();
+    let opened = registry::find(id).unwrap().open(&options)?;
+    opened.store.close().map(|()| opened.settings)
+}
+
+fn found<'a>(settings: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
+}
+
+fn here(id: &str) -> bool {
+    registry::find(id).is_ok_and(is_here)
+}
+
+#[test]
+fn each_takes_a_setting_and_gives_it_back() {
+    for (id, name, value, back, _) in CASES.into_iter().filter(|(id, ..)| here(id)) {
+        let settings = opened(id, Durability::Power, &[(name, value)]).unwrap();
+        let given = found(&settings, name);
+        println!("{id}: {name}={value} comes back as {given:?}");
+        assert!(given.is_some_and(|given| given.contains(back)), "{id} {name}: {settings:?}");
+        assert_eq!(found(&settings, OWN_DURABILITY), None, "{id}");
+        let ours = opened(id, Durability::Power, &[]).unwrap();
+        assert_ne!(found(&ours, name), given, "{id} {name} is set anyway");
+    }
+}
+
+#[test]
+fn each_refuses_a_value_that_it_does_not_take() {
+    for (id, name, _, _, wrong) in CASES.into_iter().filter(|(id, ..)| here(id)) {
+        let engine = registry::find(id).unwrap();
+        let refused = match engine.settings().check([(name, wrong)]) {
+            Err(why) => why,
+            Ok(()) => match opened(id, Durability::Power, &[(name, wrong)]) {
+                Err(error) => error.to_string(),
+                Ok(settings) => panic!("{id} took {name}={wrong}: {settings:?}"),
+            },
+        };
+        println!("{id}: {refused}");
+    }
+}
+
+#[test]
+fn a_tier_that_its_settings_undo_is_said_to_be_its_authors() {
+    let cases = [
+        ("sqlite", "synchronous", "OFF", "synchronous=0 where power has 2 or 3"),
+        ("lmdb", "MDB_NOSYNC", "ON", "MDB_NOSYNC=on where power has off"),
+        ("lmdb", "MDB_MAPASYNC", "ON", "MDB_MAPASYNC=on where power has off"),
+        ("berkeleydb", "DB_TXN_NOSYNC", "ON", "DB_TXN_NOSYNC=on where power has off"),
+        ("rocksdb", "manual_wal_flush", "true", "manual_wal_flush=true where power has false"),
+        ("wiredtiger", "checkpoint_sync", "false", "checkpoint_sync=false where power has true"),
+        ("postgres", "fsync", "off", "fsync=off where power has on"),
+        (
+            "mariadb",
+            "innodb_flush_log_at_trx_commit",
+            "0",
+            "innodb_flush_log_at_trx_commit=0 where power has 1 or 3",
+        ),
+    ];
+    for (id, name, value, says) in cases.into_iter().filter(|(id, ..)| here(id)) {
+        let settings = opened(id, Durability::Power, &[(name, value)]).unwrap();
+        assert_eq!(found(&settings, OWN_DURABILITY), Some(says), "{id}");
+    }
+}
+
+#[test]
+fn a_dearer_setting_is_of_the_tier_and_every_weaker_one_is_named() {
+    let cases = [
+        ("sqlite", Durability::Process, &[("journal_mode", "DELETE"), ("synchronous", "FULL")][..]),
+        ("sqlite", Durability::Power, &[("journal_mode", "PERSIST"), ("synchronous", "EXTRA")]),
+        ("lmdb", Durability::Process, &[("MDB_NOSYNC", "OFF"), ("MDB_WRITEMAP", "OFF")]),
+        ("berkeleydb", Durability::Process, &[("DB_TXN_WRITE_NOSYNC", "OFF")]),
+    ];
+    for (id, tier, given) in cases.into_iter().filter(|(id, ..)| here(id)) {
+        assert_eq!(found(&opened(id, tier, given).unwrap(), OWN_DURABILITY), None, "{id} {tier}");
+    }
+    if here("sqlite") {
+        // After a commit in the mode DELETE the folder is not synced.
+        let given = [("journal_mode", "DELETE"), ("synchronous", "NORMAL")];
+        let settings = opened("sqlite", Durability::Power, &given).unwrap();
+        let own = "journal_mode=delete where power has wal or truncate or persist; synchronous=1 \
+                   where power has 2 or 3";
+        assert_eq!(found(&settings, OWN_DURABILITY), Some(own));
+    }
+}
+
+#[test]
+fn each_can_have_its_own_defaults_in_every_tier() {
+    let mut with = Vec::new();
+    for engine in ENGINES.iter().filter(|engine| is_here(**engine)) {
+        let (id, settings) = (engine.info().id, engine.settings());
+        let defaults: Vec<_> = settings.defaults().collect();
+        if defaults.is_empty() {
+            continue;
+        }
+        with.push(id);
+        assert_eq!(settings.check(defaults.iter().copied()), Ok(()), "{id}");
+        for tier in Durability::ALL {
+            if let Tier::Offered { .. } = engine.tier(tier) {
+                let opened = opened(id, tier, &defaults);
+                assert!(opened.is_ok(), "{id} {tier}: {:?}", opened.err());
+            }
+        }
+    }
+    println!("with defaults: {}", with.join(", "));
+}
+
+#[test]
+fn an_unknown_name_is_answered_with_the_nearest_or_in_the_engines_words() {
+    if here("sqlite") {
+        let settings = registry::find("sqlite").unwrap().settings();
+        let error = settings.check([("jornal_mode", "WAL")]).unwrap_err();
+        assert!(error.contains("did you mean 'journal_mode'?"), "{error}");
+        // ROLLBACK would be undefined.
+        let error = settings.check([("journal_mode", "OFF")]).unwrap_err();
+        assert!(error.contains("unknown value 'OFF'"), "{error}");
+    }
+    for (id, name, says) in [
+        ("duckdb", "treads", "threads"),
+        ("postgres", "work_men", "unrecognized configuration parameter"),
+        ("mariadb", "sort_bufer_size", "unknown variable"),
+        ("rocksdb", "max_background_job", "max_background_job"),
+    ] {
+        if here(id) {
+            let engine = registry::find(id).unwrap();
+            assert_eq!(engine.settings().check([(name, "1")]), Ok(()), "{id} is asked itself");
+            let error = opened(id, Durability::Power, &[(name, "1")]).unwrap_err().to_string();
+            assert!(error.contains(says), "{id}: {error}");
+        }
+    }
+}
