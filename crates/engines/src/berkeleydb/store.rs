@@ -30,8 +30,7 @@ pub(super) fn availability() -> Availability {
 /// Opens or makes a database.
 pub(super) fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     configure(options)?;
-    let page = page::size(&options.dir, options.durability);
-    let env = Rc::new(Env::open(&options.dir, options.memory, page, set)?);
+    let env = Rc::new(Env::open(&options.dir, options.memory, options.durability, set)?);
     let (settings, buffers) = (env.settings()?, (Vec::new(), Multiple::new()));
     let store = Trees { tables: Vec::new(), env, buffers, crashes: false };
     Ok(Opened::embedded(store, ffi::version(), settings))

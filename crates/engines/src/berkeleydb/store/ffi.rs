@@ -10,8 +10,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-use super::ID;
+use embermark_model::Durability;
+
 use super::raw::{self, Raw};
+use super::{ID, page};
 use crate::{EngineError, Result, as_set, owned};
 
 /// Log buffer. The default, 32 KiB, makes a large transaction write its log in many small pieces;
@@ -72,6 +74,8 @@ pub(super) struct Env {
     pub transactions: bool,
     /// Bytes of a page of a table that is made.
     pub page: u32,
+    /// Whether a table is to be on the disk when it has been made.
+    pub syncs: bool,
     /// Where it is.
     pub dir: PathBuf,
 }
@@ -83,7 +87,7 @@ impl Env {
     pub fn open(
         dir: &Path,
         memory: u64,
-        page: u32,
+        durability: Durability,
         (transactions, write_nosync): (bool, bool),
     ) -> Result<Self> {
         let doing = format!("open the environment in {}", dir.display());
@@ -98,7 +102,8 @@ impl Env {
         check(code, &doing)?;
         // SAFETY: an open handle that is ours; what needs it holds it.
         let raw = unsafe { Owned::new(env, raw::ember_env_close) };
-        Ok(Self { raw, transactions, page, dir: dir.to_owned() })
+        let (page, syncs) = (page::size(dir, durability), durability >= Durability::Power);
+        Ok(Self { raw, transactions, page, syncs, dir: dir.to_owned() })
     }
 
     /// Its settings as it tells them.

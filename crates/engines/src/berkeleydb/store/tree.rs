@@ -1,6 +1,8 @@
 //! Tables, and what is done with them by their keys.
 
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, CString, OsStr, c_int};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 use std::rc::Rc;
 
@@ -54,8 +56,21 @@ impl Tree {
         tree.connect().map(|()| tree)
     }
 
-    /// Opens its files and ties its indexes to it.
+    /// Opens its files and ties its indexes to it. The library makes a file under another name, renames
+    /// it, and leaves the folder to the file system: a power cut takes the file, and recovery from a
+    /// later checkpoint does not miss it.
     pub fn connect(&mut self) -> Result<()> {
+        let file = self.env.dir.join(OsStr::from_bytes(self.file.as_bytes()));
+        let is_new = self.env.syncs && !file.exists();
+        self.open_all()?;
+        if is_new {
+            let synced = File::open(&self.env.dir).and_then(|folder| folder.sync_all());
+            synced.map_err(|error| EngineError::file(ID, "sync", &self.env.dir, error))?;
+        }
+        Ok(())
+    }
+
+    fn open_all(&mut self) -> Result<()> {
         let open = |file: &CStr, duplicates| -> Result<Owned> {
             let (mut db, env, page) = (ptr::null_mut(), self.env.raw.raw, self.env.page);
             // SAFETY: the environment is open; the name lives through the call.
