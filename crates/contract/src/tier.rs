@@ -70,9 +70,12 @@ impl<T> TierTable<T> {
         }
     }
 
-    /// What the engine says of a tier.
+    /// What the engine says of a tier. A row that keeps less is why it is not offered.
     pub const fn tier(&self, durability: Durability) -> Tier {
         let row = self.of(durability);
+        if (row.effective_durability as u8) < durability as u8 {
+            return Tier::Unsupported { why: row.words };
+        }
         Tier::Offered {
             effective_durability: row.effective_durability,
             setting: row.words,

@@ -182,7 +182,8 @@ fn each_tier_is_set_and_read_back() {
         for (tier, of_tier) in Durability::ALL.into_iter().zip(tiers) {
             let offered = engine.engine().tier(tier);
             let Tier::Offered { effective_durability, setting: words, .. } = offered else {
-                panic!("{tier}")
+                assert_eq!((engine.0, tier), ("influxdb", Durability::Power));
+                continue;
             };
             assert!(effective_durability >= tier);
             let (_dir, opened) = engine.start(tier).unwrap();

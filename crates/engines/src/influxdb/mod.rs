@@ -38,6 +38,10 @@ const NAME: &str = "influxdb";
 /// each of them wait for its own. So there is nothing cheaper for `process`. Over UDP nothing is
 /// acknowledged, and a point may be lost before it has reached the server
 /// (<https://docs.influxdata.com/influxdb/v1.8/supported_protocols/udp/>).
+///
+/// The log is synced and the file of the series is not, so that after a power cut the points are there
+/// and the server does not start: `embermark durability` found it in 60 of 60 states, and others have
+/// (<https://github.com/influxdata/influxdb/issues/10543>). No setting changes that.
 static TIERS: TierTable<bool> = TierTable {
     none: TierSetting::of(
         Durability::None,
@@ -45,16 +49,18 @@ static TIERS: TierTable<bool> = TierTable {
         "points sent over UDP",
         "https://docs.influxdata.com/influxdb/v1.8/supported_protocols/udp/",
     ),
-    process: SYNCED,
-    power: SYNCED,
+    process: synced("points sent over HTTP, wal-fsync-delay=0s"),
+    power: synced(
+        "after a power cut its server does not start: the log is synced before the answer, the file \
+         of the series is not (https://github.com/influxdata/influxdb/issues/10543)",
+    ),
 };
 
-const SYNCED: TierSetting<bool> = TierSetting::of(
-    Durability::Power,
-    false,
-    "points sent over HTTP, wal-fsync-delay=0s",
-    "https://docs.influxdata.com/influxdb/v1.8/administration/config/#wal-fsync-delay--0s",
-);
+const fn synced(words: &'static str) -> TierSetting<bool> {
+    let manual =
+        "https://docs.influxdata.com/influxdb/v1.8/administration/config/#wal-fsync-delay--0s";
+    TierSetting::of(Durability::Process, false, words, manual)
+}
 
 /// The engine.
 pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
