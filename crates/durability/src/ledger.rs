@@ -5,10 +5,11 @@ mod kv;
 mod series;
 mod sql;
 
+use embermark_contract::row::ResultRow;
 use embermark_contract::{Lifecycle, Result, Store};
 
 use crate::oracle::Found;
-use crate::work::Commit;
+use crate::work::{Commit, Key, text};
 
 /// The work's table.
 pub(crate) trait Ledger {
@@ -35,4 +36,13 @@ pub(crate) fn open(store: Store, is_there: bool) -> Result<Box<dyn Ledger>> {
         Store::Document(store) => Box::new(document::DocumentLedger::new(store, is_there)?),
         Store::Series(store) => Box::new(series::SeriesLedger::new(store)),
     })
+}
+
+/// A row of key, commit and content as it was read, and its commit if the row is what that wrote. A key
+/// that is none, or no number, is one that nobody wrote.
+fn read(row: &dyn ResultRow) -> Result<(Key, Option<u64>)> {
+    let key = row.int(0)?.and_then(|key| Key::try_from(key).ok()).unwrap_or(Key::MAX);
+    let commit = row.int(1)?.map(i64::cast_unsigned);
+    let content = row.text(2)?;
+    Ok((key, commit.filter(|commit| content == Some(&*text(key, *commit)))))
 }

@@ -9,7 +9,7 @@ use embermark_contract::document::{
 };
 use embermark_contract::{EngineError, Lifecycle, Result};
 
-use super::Ledger;
+use super::{Ledger, read};
 use crate::oracle::Found;
 use crate::work::{Change, Commit, Key, text};
 
@@ -117,10 +117,8 @@ impl Ledger for DocumentLedger {
         let columns = &["id", "commitnumber", "content"];
         let find = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
         self.store.find(self.ledger, &find, &mut |row| {
-            let (key, commit) = (row.int(0)?, row.int(1)?.map(i64::cast_unsigned));
-            let key = key.and_then(|key| Key::try_from(key).ok()).unwrap_or(Key::MAX);
-            let content = row.text(2)?;
-            rows.insert(key, commit.filter(|commit| content == Some(&*text(key, *commit))));
+            let (key, commit) = read(row)?;
+            rows.insert(key, commit);
             Ok(())
         })?;
         Ok(Found { table: true, rows })

@@ -7,7 +7,7 @@ use std::slice;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_contract::{EngineError, Lifecycle, Result};
 
-use super::Ledger;
+use super::{Ledger, read};
 use crate::oracle::Found;
 use crate::work::{Change, Commit, Key, text};
 
@@ -69,10 +69,8 @@ impl Ledger for SeriesLedger {
         self.store.flush()?;
         let all = format!("SELECT commit_number, content FROM {LEDGER}");
         self.store.query(&all, &columns, &mut |row| {
-            let (key, commit) = (row.int(0)?, row.int(1)?.map(i64::cast_unsigned));
-            let key = key.and_then(|key| Key::try_from(key).ok()).unwrap_or(Key::MAX);
-            let content = row.text(2)?;
-            rows.insert(key, commit.filter(|commit| content == Some(&*text(key, *commit))));
+            let (key, commit) = read(row)?;
+            rows.insert(key, commit);
             Ok(())
         })?;
         Ok(Found { table: true, rows })

@@ -6,9 +6,9 @@ use std::slice;
 use embermark_contract::sql::{
     Access, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
 };
-use embermark_contract::{EngineError, Lifecycle, Result};
+use embermark_contract::{Lifecycle, Result};
 
-use super::Ledger;
+use super::{Ledger, read};
 use crate::oracle::Found;
 use crate::work::{Change, Commit, Key, text};
 
@@ -108,12 +108,8 @@ impl Ledger for SqlLedger {
     fn found(&mut self) -> Result<Found> {
         let mut rows = BTreeMap::new();
         self.store.query(self.all, &[], &mut |row| {
-            let missing = || EngineError::failed("the engine", "read a row back", "it has NULLs");
-            let key = row.int(0)?.ok_or_else(missing)?;
-            let commit = row.int(1)?.ok_or_else(missing)?.cast_unsigned();
-            let content = row.text(2)?.ok_or_else(missing)?;
-            let key = Key::try_from(key).unwrap_or(Key::MAX);
-            rows.insert(key, (text(key, commit) == content).then_some(commit));
+            let (key, commit) = read(row)?;
+            rows.insert(key, commit);
             Ok(())
         })?;
         Ok(Found { table: self.was_there, rows })
