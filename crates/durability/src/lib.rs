@@ -26,7 +26,7 @@ mod worker;
 pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
 use embermark_model::durability_result as outcome;
 pub use outcome::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested, Verdict};
-pub use process::{PATIENCE, PATIENCE_WITH_SERVERS, WorkerProgram};
+pub use process::{PATIENCE, PATIENCE_FOR_NOTHING, PATIENCE_WITH_SERVERS, WorkerProgram};
 pub use settings::{Settings, Subject, TestError, test};
 pub use worker::worker_main;
 

@@ -17,6 +17,9 @@ use crate::protocol::{Command, Event, Task};
 
 /// How long an engine may take for an answer: to open, to read everything, to commit.
 pub const PATIENCE: Duration = Duration::from_secs(20);
+/// The same where the tier promises to survive no such interruption: of LMDB's `process` one state in five
+/// hangs after a power cut, and most of a run would be waiting for them.
+pub const PATIENCE_FOR_NOTHING: Duration = Duration::from_secs(5);
 
 /// How long a server may: longer than its adapter waits for it to start, which then says what the
 /// server has said.

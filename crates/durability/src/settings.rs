@@ -10,7 +10,9 @@ use embermark_model::{Configuration, Durability};
 
 use crate::oracle::{Promised, Verdict};
 use crate::outcome::{Experiment, Tested};
-use crate::process::{PATIENCE, PATIENCE_WITH_SERVERS, Worker, WorkerProgram};
+use crate::process::{
+    PATIENCE, PATIENCE_FOR_NOTHING, PATIENCE_WITH_SERVERS, Worker, WorkerProgram,
+};
 use crate::protocol::{Task, There};
 use crate::work::{Abilities, MADE, MOST_CLIENTS, Plan};
 use crate::{cut, kill};
@@ -122,6 +124,7 @@ impl Subject<'_> {
 pub(crate) struct Test<'a> {
     pub subject: Subject<'a>,
     pub durability: Durability,
+    pub experiment: Experiment,
     /// The short work that is done, by its place.
     pub short: Option<usize>,
     pub settings: &'a Settings,
@@ -144,7 +147,11 @@ impl Test<'_> {
             clients: self.clients(),
             there,
         };
-        let patience = if self.is_server() { PATIENCE_WITH_SERVERS } else { PATIENCE };
+        let patience = match self.promises(self.experiment) {
+            _ if self.is_server() => PATIENCE_WITH_SERVERS,
+            true => PATIENCE,
+            false => PATIENCE_FOR_NOTHING,
+        };
         let started = Worker::start(&self.settings.worker, &task, patience);
         started.map_err(TestError::io("start a worker"))
     }
@@ -242,7 +249,8 @@ pub fn test<'a>(
     stop: &(dyn Fn() -> bool + Sync),
     progress: &(dyn Fn(u32) + Sync),
 ) -> Result<Tested, TestError> {
-    let test = Test { subject: subject.into(), durability, short: None, settings, stop };
+    let test =
+        Test { subject: subject.into(), durability, experiment, short: None, settings, stop };
     let begun = Instant::now();
     let tested = match experiment {
         Experiment::Kill => kill::test(&test, progress),
