@@ -35,11 +35,7 @@ const CLEAN: usize = 3;
 /// The folder on the device that is the database's: the root of a file system may hold its own.
 const DATABASE: &str = "database";
 
-pub(crate) fn test(
-    test: &Test<'_>,
-    experiment: Experiment,
-    progress: &(dyn Fn(u32) + Sync),
-) -> Result<Tested, TestError> {
+pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
     own_mounts()?;
     let settings = test.settings;
     let folder = &settings.folder;
@@ -55,7 +51,7 @@ pub(crate) fn test(
     let commit = Some(CommitIo { commits, bytes: counted.bytes, flushes: counted.flushes });
 
     let most = settings.states as usize;
-    let states = match experiment {
+    let states = match test.experiment {
         Experiment::DeviceLies => recording.log.states_of_lies(most, settings.seed),
         _ => recording.log.states(0, most, settings.seed),
     };
@@ -70,13 +66,13 @@ pub(crate) fn test(
     })?;
     drop(states);
     // They are there to find what breaks a promise, and a state of a server takes long.
-    if test.promises(experiment) && !test.is_server() {
+    if test.promises() && !test.is_server() {
         short::test(test, &content, &gathered, &progress)?;
     }
     let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let outcome = Tested { commit, ..test.outcome(experiment) };
+    let outcome = Tested { commit, ..test.outcome() };
     let tested = gathered.ended(outcome, |example, image| {
-        let promised = test.promises(experiment) && example.verdict.is_violation();
+        let promised = test.promises() && example.verdict.is_violation();
         promised.then(|| keep(test, example.verdict, &image)).transpose()
     })?;
     fs::remove_file(&base).map_err(TestError::io("remove a device's image"))?;
@@ -122,16 +118,16 @@ fn by_all(
 fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, TestError> {
     let failed = TestError::io("keep the image of a violation");
     fs::create_dir_all(&test.settings.violations).map_err(&failed)?;
-    let mut name = test.kept_as(Experiment::PowerCut, verdict).into_os_string();
+    let mut name = test.kept_as(verdict).into_os_string();
     name.push(".img");
     let path = PathBuf::from(name);
     image.save(&path).map_err(&failed)?;
     Ok(path)
 }
 
-/// Does so many commits of the work on a device with that content, after the table's. The log begins with an empty folder on it, or with
-/// the files that a new server has: to make them is the work of a program of its own, and its
-/// interruption that of nobody's database.
+/// Does so many commits of the work on a device with that content, after the table's. The log begins
+/// with an empty folder on it, or with the files that a new server has: to make them is the work of
+/// a program of its own, and its interruption that of nobody's database.
 fn record(
     test: &Test<'_>,
     folder: &Path,

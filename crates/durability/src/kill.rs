@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 use crate::gathered::{Gathered, Lost};
 use crate::look::{self, Looked};
 use crate::oracle::{Promised, Verdict};
-use crate::outcome::{Experiment, Tested};
+use crate::outcome::Tested;
 use crate::process::Worker;
 use crate::protocol::{Command, Event, There};
 use crate::settings::{Test, TestError};
@@ -47,7 +47,7 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
             removed.map_err(TestError::io("remove a database"))?;
         }
     }
-    kills.gathered.ended(test.outcome(Experiment::Kill), |_, kept| Ok(kept))
+    kills.gathered.ended(test.outcome(), |_, kept| Ok(kept))
 }
 
 /// The kills of one experiment.
@@ -182,7 +182,7 @@ impl Kills<'_> {
         lost: Option<Lost>,
     ) -> Result<bool, TestError> {
         let verdict = looked.verdict;
-        let violated = verdict.is_violation() && self.test.promises(Experiment::Kill);
+        let violated = verdict.is_violation() && self.test.promises();
         let mut kept = Ok(None);
         let number = self.gathered.tried + 1;
         self.gathered.add(
@@ -193,7 +193,7 @@ impl Kills<'_> {
             lost,
             || {
                 if violated {
-                    let name = self.test.kept_as(Experiment::Kill, verdict);
+                    let name = self.test.kept_as(verdict);
                     kept = keep(&self.folder, &name).map(|()| Some(name));
                 }
                 kept.as_ref().ok().cloned().flatten()

@@ -147,7 +147,7 @@ impl Test<'_> {
             clients: self.clients(),
             there,
         };
-        let patience = match self.promises(self.experiment) {
+        let patience = match self.promises() {
             _ if self.is_server() => PATIENCE_WITH_SERVERS,
             true => PATIENCE,
             false => PATIENCE_FOR_NOTHING,
@@ -196,19 +196,19 @@ impl Test<'_> {
     }
 
     /// Whether the tier promises to survive the experiment.
-    pub(crate) fn promises(&self, experiment: Experiment) -> bool {
-        experiment.is_survived_by(self.effective())
+    pub(crate) fn promises(&self) -> bool {
+        self.experiment.is_survived_by(self.effective())
     }
 
     /// Where something is kept that breaks a promise.
-    pub(crate) fn kept_as(&self, experiment: Experiment, verdict: Verdict) -> PathBuf {
-        let (engine, experiment) = (self.subject.name(), experiment.name());
+    pub(crate) fn kept_as(&self, verdict: Verdict) -> PathBuf {
+        let (engine, experiment) = (self.subject.name(), self.experiment.name());
         let name = format!("{engine} {} {experiment} {}", self.durability, verdict.name());
         self.settings.violations.join(name.replace(' ', "-"))
     }
 
     /// What is known of the outcome before the experiment.
-    pub(crate) fn outcome(&self, experiment: Experiment) -> Tested {
+    pub(crate) fn outcome(&self) -> Tested {
         let version = match self.subject.engine.availability() {
             Availability::Ready { version } => version,
             Availability::Missing { .. } => String::new(),
@@ -219,7 +219,7 @@ impl Test<'_> {
             version,
             durability: self.durability,
             effective_durability: Some(self.effective()).filter(|kept| *kept != self.durability),
-            experiment,
+            experiment: self.experiment,
             tried: 0,
             second: 0,
             not_mounted: 0,
@@ -236,8 +236,8 @@ impl Test<'_> {
     }
 }
 
-/// Makes one experiment with one engine or configuration in one tier. `progress` is told how many tries have been
-/// made; `stop` ends it.
+/// Makes one experiment with one engine or configuration in one tier. `progress` is told how many
+/// tries have been made; `stop` ends it.
 ///
 /// # Errors
 /// When it cannot be made. What the engine fails at is in the outcome.
@@ -254,7 +254,7 @@ pub fn test<'a>(
     let begun = Instant::now();
     let tested = match experiment {
         Experiment::Kill => kill::test(&test, progress),
-        Experiment::PowerCut | Experiment::DeviceLies => cut::test(&test, experiment, progress),
+        Experiment::PowerCut | Experiment::DeviceLies => cut::test(&test, progress),
     }?;
     Ok(Tested { took_ms: begun.elapsed().as_millis() as u64, ..tested })
 }

@@ -3,20 +3,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+mod common;
+
 use std::process::ExitCode;
-use std::time::Duration;
 use std::{env, thread};
 
+use common::{WORKER, settings};
 use embermark_durability::Experiment::{Kill, PowerCut};
-use embermark_durability::{
-    Experiment, FileSystem, Settings, Tested, Verdict, WorkerProgram, own_mounts, test, worker_main,
-};
+use embermark_durability::{Experiment, Settings, Tested, Verdict, own_mounts, test, worker_main};
 use embermark_engines::registry;
 use embermark_model::Durability;
 use embermark_skips::{is_here, skipped};
-
-/// The argument that makes this program a worker.
-const WORKER: &str = "durability-worker";
 
 fn main() -> ExitCode {
     if env::args().nth(1).is_some_and(|arg| arg == WORKER) {
@@ -43,23 +40,7 @@ fn main() -> ExitCode {
 fn tried(id: &str, durability: Durability, experiment: Experiment, clients: u32) -> Option<Tested> {
     let engine = registry::find(id).ok().filter(|engine| is_here(*engine))?;
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings {
-        folder: folder.path().join("work"),
-        worker: WorkerProgram {
-            program: env::current_exe().unwrap(),
-            args: vec![WORKER.to_owned()],
-        },
-        seed: 5,
-        clients,
-        states: 6,
-        short_works: 0,
-        kills: 5,
-        file_system: FileSystem::Ext4,
-        obeys_flushes: true,
-        over: Duration::ZERO,
-        violations: folder.path().join("violations"),
-        memory: 4 << 20,
-    };
+    let settings = Settings { seed: 5, clients, states: 6, kills: 5, ..settings(folder.path()) };
     let tested = test(experiment, engine, durability, &settings, &|| false, &|_| ()).unwrap();
     println!("{id} {durability} {}: {:?}", experiment.name(), tested.verdicts);
     Some(tested)

@@ -3,19 +3,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+mod common;
+
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use common::{WORKER, settings};
 use embermark_contract::{Availability, Engine, Info, OpenOptions, Opened, Result, Tier};
-use embermark_durability::{Experiment, FileSystem, Settings, WorkerProgram, test, worker_main};
+use embermark_durability::{Experiment, Settings, test, worker_main};
 use embermark_engines::registry;
 use embermark_model::Durability;
 
-/// The argument that makes this program a worker, and those that make it kill: a few times, without
-/// end.
-const WORKER: &str = "durability-worker";
+/// The arguments that make this program kill: a few times, without end.
 const FEW: &str = "few";
 const ENDLESS: &str = "endless";
 /// The variable by which all that is started is known.
@@ -70,23 +71,7 @@ fn main() -> ExitCode {
 /// So many kills; `after` each of them.
 fn kills(kills: u32, after: &(dyn Fn(u32) + Sync)) {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings {
-        folder: folder.path().join("work"),
-        worker: WorkerProgram {
-            program: env::current_exe().unwrap(),
-            args: vec![WORKER.to_owned()],
-        },
-        seed: 3,
-        clients: 1,
-        states: 0,
-        short_works: 0,
-        kills,
-        file_system: FileSystem::Ext4,
-        obeys_flushes: true,
-        over: Duration::ZERO,
-        violations: folder.path().join("violations"),
-        memory: 4 << 20,
-    };
+    let settings = Settings { seed: 3, clients: 1, kills, ..settings(folder.path()) };
     test(Experiment::Kill, &FORKS as &dyn Engine, Durability::Process, &settings, &|| false, after)
         .unwrap();
 }

@@ -3,26 +3,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod nosync;
 mod toy;
 
 use std::process::ExitCode;
-use std::time::Duration;
 use std::{env, thread};
 
+use common::{WORKER, settings};
 use embermark_contract::Engine;
 use embermark_durability::Experiment::{DeviceLies, Kill, PowerCut};
-use embermark_durability::{
-    Experiment, FileSystem, Settings, Tested, Verdict, WorkerProgram, own_mounts, test, worker_main,
-};
+use embermark_durability::{Experiment, Settings, Tested, Verdict, own_mounts, test, worker_main};
 use embermark_engines::registry::ENGINES;
 use embermark_model::Durability;
 use embermark_skips::{is_here, skipped};
 use nosync::without_syncs;
 use toy::{Acknowledges, Toy};
-
-/// The argument that makes this program a worker.
-const WORKER: &str = "durability-worker";
 
 static SYNCED: Toy = toy("synced", Acknowledges::Synced);
 static WRITTEN: Toy = toy("written", Acknowledges::Written);
@@ -73,23 +70,7 @@ fn tried(
     change: impl FnOnce(&mut Settings),
 ) -> Option<Tested> {
     let folder = tempfile::tempdir().unwrap();
-    let mut settings = Settings {
-        folder: folder.path().join("work"),
-        worker: WorkerProgram {
-            program: env::current_exe().unwrap(),
-            args: vec![WORKER.to_owned()],
-        },
-        seed: 7,
-        clients: 0,
-        states: 40,
-        short_works: 0,
-        kills: 16,
-        file_system: FileSystem::Ext4,
-        obeys_flushes: true,
-        over: Duration::ZERO,
-        violations: folder.path().join("violations"),
-        memory: 4 << 20,
-    };
+    let mut settings = Settings { seed: 7, states: 40, kills: 16, ..settings(folder.path()) };
     change(&mut settings);
     let tested = test(experiment, engine(id)?, durability, &settings, &|| false, &|_| ()).unwrap();
     println!("{id} {durability} {}: {:?}", experiment.name(), tested.verdicts);

@@ -255,14 +255,12 @@ fn try_all(
         violations: out.join(VIOLATIONS),
         memory: MEMORY,
     };
+    let has_cuts = head.states.max(head.server_states) > 0;
     let no_devices = thread::spawn(own_mounts).join().ok().and_then(Result::err);
-    let no_devices =
-        no_devices.map(|error| error.to_string()).filter(|_| head.states + head.server_states > 0);
+    let no_devices = no_devices.map(|error| error.to_string()).filter(|_| has_cuts);
     match &no_devices {
         Some(why) => eprintln!("no power is cut: {why}"),
-        None if head.states + head.server_states > 0 => {
-            settings.file_system.is_here().map_err(Failure::runtime)?;
-        }
+        None if has_cuts => settings.file_system.is_here().map_err(Failure::runtime)?,
         None => {}
     }
     for id in &head.engines {

@@ -1,32 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { Browser } from "playwright-core";
-import { advice, golden, large, launch, type Opened, opened, skip } from "./browser";
-import { skipped } from "./skipped";
+import { advice, golden, large } from "./browser";
+import { seen } from "./seen";
 
 const NASTY = `</script><script>window.bad=1</script><img src=x onerror="window.bad=1">&amp;"'`;
-let browser: Browser;
-
-before(async () => {
-  if (!skip) browser = await launch();
-});
-after(() => browser?.close());
-
-/** A test on an opened page, which must end without an error and without a request. */
-function seen(name: string, data: () => ReturnType<typeof golden>, look: Parameters<typeof opened>[2], body: (page: Opened) => Promise<void>) {
-  if (skip) skipped(name, "chromium", skip);
-  test(name, { skip }, async () => {
-    const page = await opened(browser, data(), look);
-    try {
-      await body(page);
-      assert.deepEqual(page.errors, []);
-      assert.deepEqual(page.requests, []);
-    } finally {
-      await page.close();
-    }
-  });
-}
-
 const advised = () => ({ ...golden(), advice: [{ of: null, tables: [advice()], turns: [] }] });
 const box = (engine: string, phase: string) => `button[data-box][aria-label^="${engine}, ${phase}"]`;
 
