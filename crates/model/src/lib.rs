@@ -13,6 +13,7 @@ pub mod plan;
 pub mod reading;
 pub mod result;
 pub mod scale;
+pub mod table;
 pub mod url;
 
 pub use cell::{CellId, Extent, Status};

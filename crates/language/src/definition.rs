@@ -1,0 +1,373 @@
+//! What a workload file says, checked: names are resolved to places, and every verb has what it needs.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use embermark_model::table::{OwnedValue, Table};
+
+/// A workload file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// Its name: letters, digits and dashes, no built-in workload's. What is written with blanks is
+    /// joined by dashes.
+    pub name: String,
+    /// What it stands for, in a line.
+    pub about: String,
+    /// Its tables, the main one first: that whose rows `--scale` counts. It is the one with the most
+    /// phases, of equal ones the first in the file.
+    pub tables: Vec<Table>,
+    /// Its phases in the order of the file, in which they run.
+    pub phases: Vec<Phase>,
+}
+
+/// A phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// Its name: letters, digits, dashes and underscores.
+    pub name: String,
+    /// What it does, in a line: the file's, or made of the verb and what it is given.
+    pub about: String,
+    /// What it does.
+    pub work: Work,
+}
+
+/// What a phase does. Places of tables count in [`Definition::tables`], those of columns in
+/// [`Table::columns`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// `insert`: every row of a table, in the order of its file.
+    Insert {
+        /// The table.
+        table: usize,
+        /// What a commit covers.
+        commit: Commit,
+    },
+    /// `get`: rows by their keys, whole.
+    Get {
+        /// The table.
+        table: usize,
+        /// Which keys.
+        keys: Keys,
+    },
+    /// `latest`: the newest row of each value of a column. One operation is the whole question.
+    Latest {
+        /// The table.
+        table: usize,
+        /// The column of which each value has a newest row.
+        by: usize,
+        /// The column of time: the last of the key, or the only timestamp.
+        time: usize,
+    },
+    /// `range`: rows in the order of the key, or of time.
+    Range(Range),
+    /// `group`: rows filtered, grouped and aggregated. One operation is the whole question.
+    Group(Group),
+    /// `update`: columns of rows by their keys.
+    Update {
+        /// Which keys.
+        keys: Keys,
+        /// What is set.
+        set: Set,
+        /// What a commit covers. [`Commit::Bulk`] is refused.
+        commit: Commit,
+        /// The table.
+        table: usize,
+    },
+    /// `read-modify-write`: a row is read by its key, and columns of it are set, in one transaction
+    /// where the engine has transactions.
+    ReadModifyWrite {
+        /// The table.
+        table: usize,
+        /// Which keys.
+        keys: Keys,
+        /// What is set.
+        set: Set,
+        /// What a commit covers. [`Commit::Bulk`] is refused.
+        commit: Commit,
+    },
+    /// `delete`.
+    Delete {
+        /// The table.
+        table: usize,
+        /// What goes.
+        removed: Removed,
+    },
+    /// `sql`: a question in SQL. One operation is the whole question.
+    Sql(Sql),
+    /// `mix`: several phases at the same time.
+    Mix(Mix),
+}
+
+/// Several phases at the same time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mix {
+    /// What takes part.
+    pub parts: Vec<Part>,
+    /// Clients that work at the same time, in a mix by shares. In one by rates each part is a
+    /// client.
+    pub clients: u32,
+    /// How long it goes on; `None`: until `ops` are done.
+    pub lasts: Option<Duration>,
+    /// Operations, in a mix by shares without a time; default as of any phase.
+    pub ops: u64,
+}
+
+/// A phase in a mix. An `insert` in it inserts rows that are held back for it: the last ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The place of the phase in the file: no mix, no bulk path.
+    pub phase: usize,
+    /// How much of it there is.
+    pub pace: Pace,
+}
+
+/// How much of a part there is. All parts of a mix have the same kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// Operations a second, started on a schedule whether or not those before have ended.
+    Rate(f64),
+    /// A share of the operations of every client; all shares together are 1.
+    Share(f64),
+}
+
+/// What a commit covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commit {
+    /// `"each"`: every operation is one.
+    Each,
+    /// So many operations.
+    Rows(u64),
+    /// `"all"`: all of them.
+    All,
+    /// `"bulk"`: the engine's fastest path, of `insert` alone.
+    Bulk,
+}
+
+/// Keys of rows, drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keys {
+    /// How many operations.
+    pub ops: u64,
+    /// Which rows are drawn.
+    pub of: KeysOf,
+    /// The share of keys that are not in the table, from 0 to 1.
+    pub absent: f64,
+}
+
+/// Which rows are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum KeysOf {
+    /// All as likely.
+    Uniform,
+    /// Zipf's law, scrambled over the table as in YCSB.
+    Zipfian {
+        /// 0.99 in YCSB.
+        skew: f64,
+    },
+    /// Zipf's law from the newest row back: the last inserted.
+    Newest {
+        /// 0.99 in YCSB.
+        skew: f64,
+    },
+}
+
+/// Rows in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Range {
+    /// The table.
+    pub table: usize,
+    /// From which keys: of [`Span::Rows`] a key that is drawn, of the others the value of `of` in a row
+    /// that is drawn.
+    pub keys: Keys,
+    /// How far.
+    pub span: Span,
+}
+
+/// How far a range goes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Span {
+    /// `rows = 100` or `rows = [1, 100]`: from the key on in key order, so many rows, drawn evenly.
+    Rows {
+        /// The least.
+        from: u64,
+        /// The most.
+        to: u64,
+    },
+    /// `last = "1h"`: rows of one value of a column whose time is within so long before the newest
+    /// time of the table.
+    Last {
+        /// The column whose value is drawn; `None`: rows of all.
+        of: Option<usize>,
+        /// The column of time.
+        time: usize,
+        /// How long, in the column's unit.
+        units: i64,
+    },
+    /// `span = "1h"`: the same from the time of the row that is drawn on.
+    From {
+        /// The column whose value is drawn; `None`: rows of all.
+        of: Option<usize>,
+        /// The column of time.
+        time: usize,
+        /// How long, in the column's unit.
+        units: i64,
+    },
+}
+
+/// Rows filtered, grouped and aggregated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The table.
+    pub table: usize,
+    /// Conditions, all of which a row meets.
+    pub conditions: Vec<Condition>,
+    /// What rows are grouped by; none: all are one group.
+    pub by: Vec<Grouped>,
+    /// What is computed of each group: at least one.
+    pub compute: Vec<Compute>,
+    /// In which order groups come; none: in any.
+    pub order: Vec<OrderBy>,
+    /// At most how many groups.
+    pub limit: Option<u64>,
+}
+
+/// A condition on a column. An absent value meets none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The column.
+    pub column: usize,
+    /// How it is compared.
+    pub operator: Operator,
+    /// With what.
+    pub bound: Bound,
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `=`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Greater,
+    /// `>=`
+    AtLeast,
+}
+
+/// What a column is compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bound {
+    /// A constant of the column's type.
+    Constant(OwnedValue),
+    /// `start + 1h`: so long after the least value of this column of time, in its unit.
+    Start(i64),
+    /// `end - 7d`: the same (negative here) from its greatest.
+    End(i64),
+}
+
+/// What rows are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouped {
+    /// A column.
+    Column(usize),
+    /// `minute(time)`, `hour(time)`, `day(time)`, `week(time)`: the beginning of the bucket of a time, in the column's
+    /// unit. Buckets are counted from 1970-01-01 UTC, weeks from Thursday, the day that was.
+    Bucket {
+        /// The column of time.
+        column: usize,
+        /// The length of a bucket in the column's unit.
+        units: i64,
+    },
+}
+
+/// What is computed of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compute {
+    /// How.
+    pub aggregate: Aggregate,
+    /// Of which column; `None` of `count` alone: of rows.
+    pub column: Option<usize>,
+}
+
+/// An aggregate. Absent values are left out; of none but absent values `count` is 0, the others absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aggregate {
+    /// `count`, `count(column)`
+    Count,
+    /// `sum(column)`
+    Sum,
+    /// `avg(column)`
+    Avg,
+    /// `min(column)`
+    Min,
+    /// `max(column)`
+    Max,
+}
+
+/// In which order groups come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderBy {
+    /// Of the columns of the result, `by` and then `compute`.
+    pub column: usize,
+    /// Greatest first: written with `-`.
+    pub descending: bool,
+}
+
+/// What is set in a row: in operation `n` a value that follows from the seed and `n`, unlike the one
+/// before.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Set {
+    /// These columns, none of them of the key.
+    Columns(Vec<usize>),
+    /// One of these, drawn: as YCSB writes one field.
+    OneOf(Vec<usize>),
+}
+
+/// What is deleted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Removed {
+    /// Rows by their keys; each is drawn once.
+    Keys {
+        /// Which.
+        keys: Keys,
+        /// What a commit covers. [`Commit::Bulk`] is refused.
+        commit: Commit,
+    },
+    /// `older = "7d"`: every row whose time is so long before the newest, or longer. One operation.
+    Older {
+        /// The column of time.
+        time: usize,
+        /// How long, in the column's unit.
+        units: i64,
+    },
+}
+
+/// A question in SQL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sql {
+    /// Its text, where it is the same for all that have none of their own.
+    pub text: Option<String>,
+    /// Its text for an engine, by its id.
+    pub by_engine: BTreeMap<String, String>,
+    /// A file with the right answer, as the workload file names it: CSV, a column for each of the
+    /// result.
+    pub answer: Option<PathBuf>,
+    /// Whether the order of the rows is part of the answer: it is where the text has an ORDER BY of its
+    /// own outermost.
+    pub ordered: bool,
+}
+
+/// The default of [`Keys::ops`] and [`Mix::ops`].
+pub const OPS: u64 = 1_000;
+
+/// The default of [`KeysOf`]'s skews, that of YCSB.
+pub const SKEW: f64 = 0.99;
+
+/// The default of [`Mix::lasts`] where it goes by rates.
+pub const LASTS: Duration = Duration::from_secs(30);

@@ -1,0 +1,272 @@
+//! Tables as a workload file describes them: columns and their types, keys, indexes, and where the
+//! rows come from. And the values that stand in them.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A table of a workload file, checked: names are distinct, places of columns exist, and no column of
+/// the key may be absent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Its name: letters, digits and underscores, no word of SQL.
+    pub name: String,
+    /// Its columns in order.
+    pub columns: Vec<Column>,
+    /// The places of the columns of its unique key, in order.
+    pub key: Vec<usize>,
+    /// The places of the columns of each secondary index, in order.
+    pub indexes: Vec<Vec<usize>>,
+    /// Where its rows come from.
+    pub rows: RowsFrom,
+}
+
+/// Where the rows of a table come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RowsFrom {
+    /// A file, as the workload file names it: relative to its folder.
+    File(PathBuf),
+    /// They are made from the seed, so many of them: the same on every machine.
+    Made(u64),
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name: letters, digits and underscores, no word of SQL.
+    pub name: String,
+    /// The name of the field in the file, where that is another.
+    pub from: Option<String>,
+    /// What stands in it.
+    pub of: ColumnType,
+    /// Whether a value may be absent.
+    pub nullable: bool,
+    /// How its values are made, of a table whose rows are.
+    pub make: Option<Make>,
+}
+
+/// What stands in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ColumnType {
+    /// `bool`: kept as the integers 0 and 1.
+    Bool,
+    /// `u8` to `u64`, `i8` to `i64`. No value of a `u64` is above 2^63 - 1, which no engine's integers
+    /// hold.
+    Int {
+        /// 8, 16, 32 or 64.
+        bits: u8,
+        /// Whether it may be negative.
+        signed: bool,
+    },
+    /// `f64`: finite.
+    Float,
+    /// `text`: UTF-8 without NUL.
+    Text,
+    /// `bytes`.
+    Bytes,
+    /// `timestamp`: kept as an integer of its unit since 1970-01-01 UTC.
+    Timestamp(TimeUnit),
+}
+
+/// The unit of a column of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeUnit {
+    /// `s`
+    Seconds,
+    /// `ms`
+    Milliseconds,
+    /// `us`
+    Microseconds,
+    /// `ns`
+    Nanoseconds,
+}
+
+impl TimeUnit {
+    /// How many there are in a second.
+    pub const fn per_second(self) -> i64 {
+        match self {
+            Self::Seconds => 1,
+            Self::Milliseconds => 1_000,
+            Self::Microseconds => 1_000_000,
+            Self::Nanoseconds => 1_000_000_000,
+        }
+    }
+
+    /// As a workload file writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "us",
+            Self::Nanoseconds => "ns",
+        }
+    }
+}
+
+impl ColumnType {
+    /// Bytes of a value at the width of the type, which is how user bytes are counted; of text and bytes
+    /// their length, which depends on the value.
+    pub const fn width(self) -> Option<u64> {
+        match self {
+            Self::Bool => Some(1),
+            Self::Int { bits, .. } => Some(bits as u64 / 8),
+            Self::Float | Self::Timestamp(_) => Some(8),
+            Self::Text | Self::Bytes => None,
+        }
+    }
+}
+
+impl fmt::Display for ColumnType {
+    /// As a workload file writes it; of a timestamp without its unit.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool => f.write_str("bool"),
+            Self::Int { bits, signed } => write!(f, "{}{bits}", if *signed { 'i' } else { 'u' }),
+            Self::Float => f.write_str("f64"),
+            Self::Text => f.write_str("text"),
+            Self::Bytes => f.write_str("bytes"),
+            Self::Timestamp(_) => f.write_str("timestamp"),
+        }
+    }
+}
+
+/// How the values of a column are made. Each follows from the seed, the table, the column and the
+/// number of the row alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Make {
+    /// What they are.
+    pub kind: MakeKind,
+    /// The share of rows in which it is absent, from 0 to 1.
+    pub absent: f64,
+}
+
+/// What made values are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MakeKind {
+    /// `sequence`: `from`, `from + step`, … in the order of the rows, each in `repeat` rows before the
+    /// next comes.
+    Sequence {
+        /// The first; of a timestamp in its unit since 1970.
+        from: i64,
+        /// From one to the next.
+        step: i64,
+        /// Rows of each; 1 unless said otherwise.
+        repeat: u64,
+    },
+    /// `cycle`: `from`, `from + 1`, … and after `distinct` of them from the first again. Beside a
+    /// sequence that repeats as often: every sensor at every time.
+    Cycle {
+        /// The first.
+        from: i64,
+        /// How many there are.
+        distinct: u64,
+    },
+    /// `random` integers from `from` to `to`, both among them, all as likely.
+    RandomInt {
+        /// The least.
+        from: i64,
+        /// The greatest.
+        to: i64,
+    },
+    /// `random` numbers from `from` up to but without `to`.
+    RandomFloat {
+        /// The least.
+        from: f64,
+        /// Above the greatest.
+        to: f64,
+    },
+    /// `random` characters or bytes, so many: printable ASCII in a text.
+    Random {
+        /// The least length.
+        from: u64,
+        /// The greatest length.
+        to: u64,
+    },
+    /// `words`: one of so many made words, the k-th with a likelihood of 1 / k^skew.
+    Words {
+        /// How many different ones.
+        distinct: u64,
+        /// 0: all as likely; 0.99 as in YCSB.
+        skew: f64,
+    },
+    /// `walk`: starts at `from` and goes by a normal step of that deviation each row.
+    Walk {
+        /// Where it starts.
+        from: f64,
+        /// The standard deviation of a step.
+        step: f64,
+        /// It turns back here.
+        lowest: f64,
+        /// And here.
+        highest: f64,
+    },
+    /// `choice`: one of these, by their weights.
+    Choice {
+        /// The values, of the column's type.
+        values: Vec<OwnedValue>,
+        /// As many weights; none: all as likely.
+        weights: Vec<f64>,
+    },
+    /// `reference`: a value of the only key column of another made table, by skew.
+    Reference {
+        /// The place of that table in the file.
+        table: usize,
+        /// As in [`MakeKind::Words`].
+        skew: f64,
+    },
+}
+
+/// A value of a column, that owns what it holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OwnedValue {
+    /// Absent.
+    Null,
+    /// An integer, a bool as 0 or 1, a time in its unit.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+impl OwnedValue {
+    /// The same, borrowed.
+    pub fn as_value(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Int(value) => Value::Int(*value),
+            Self::Float(value) => Value::Float(*value),
+            Self::Text(value) => Value::Text(value),
+            Self::Bytes(value) => Value::Bytes(value),
+        }
+    }
+}
+
+/// A value of a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Absent.
+    Null,
+    /// An integer, a bool as 0 or 1, a time in its unit.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A text.
+    Text(&'a str),
+    /// Bytes.
+    Bytes(&'a [u8]),
+}
+
+impl Value<'_> {
+    /// The same, with a copy of what it refers to.
+    pub fn to_owned(self) -> OwnedValue {
+        match self {
+            Self::Null => OwnedValue::Null,
+            Self::Int(value) => OwnedValue::Int(value),
+            Self::Float(value) => OwnedValue::Float(value),
+            Self::Text(value) => OwnedValue::Text(value.to_owned()),
+            Self::Bytes(value) => OwnedValue::Bytes(value.to_vec()),
+        }
+    }
+}
