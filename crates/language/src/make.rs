@@ -12,6 +12,7 @@ enum Maker {
     Cycle,
     Random,
     Words,
+    Hashed,
     Walk,
     Choice,
     Reference,
@@ -29,6 +30,7 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
             ("cycle", Maker::Cycle),
             ("random", Maker::Random),
             ("words", Maker::Words),
+            ("hashed", Maker::Hashed),
             ("walk", Maker::Walk),
             ("choice", Maker::Choice),
             ("reference", Maker::Reference),
@@ -67,6 +69,12 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
             let distinct = fields.need("distinct", "distinct = 500", |node| node.count());
             let skew = skew(fields, 0.0);
             Some(MakeKind::Words { distinct: distinct?, skew: skew? })
+        }
+        Maker::Hashed => {
+            only(&["prefix"]);
+            kinds(fields, of, "makes texts", |of| of == ColumnType::Text)?;
+            let prefix = fields.or("prefix", "", |node| node.text())?.to_owned();
+            Some(MakeKind::Hashed { prefix })
         }
         Maker::Walk => {
             only(&["from", "step", "lowest", "highest"]);
