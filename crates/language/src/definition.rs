@@ -30,6 +30,8 @@ pub struct Phase {
     pub about: String,
     /// What it does.
     pub work: Work,
+    /// Whether it runs on its own, and not only as a part of mixes: `only = "mix"`.
+    pub alone: bool,
 }
 
 /// What a phase does. Places of tables count in [`Definition::tables`], those of columns in

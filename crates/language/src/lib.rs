@@ -1,10 +1,31 @@
 //! Workload files: somebody's own tables and the work on them, in TOML.
 //!
-//! [`Definition`] is what a file says, checked. `docs/workload-files.md` has the whole language.
+//! [`Definition`] is what a file says, checked; [`parse`] reads it, [`Mistakes`] is all that is wrong
+//! with it. `docs/workload-files.md` has the whole language.
 
+mod about;
+mod column;
+mod constant;
 mod definition;
+mod file;
+mod group;
+mod make;
+mod mistakes;
+mod mix;
+mod names;
+mod node;
+mod phase;
+mod sql;
+mod table;
+mod time;
 
 pub use definition::{
     Aggregate, Bound, Commit, Compute, Condition, Definition, Group, Grouped, Keys, KeysOf, LASTS,
     Mix, OPS, Operator, OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Set, Span, Sql, Work,
 };
+pub use file::parse;
+pub use mistakes::Mistakes;
+pub use table::time_column;
+
+#[cfg(test)]
+mod tests;

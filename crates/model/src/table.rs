@@ -188,6 +188,12 @@ pub enum MakeKind {
         /// 0: all as likely; 0.99 as in YCSB.
         skew: f64,
     },
+    /// `hashed` texts: the prefix, and the row's number scrambled by a one-to-one function of 64 bits,
+    /// in decimal digits. As the keys of YCSB, each row's is another, and they come in no order.
+    Hashed {
+        /// `user` in YCSB.
+        prefix: String,
+    },
     /// `walk`: starts at `from` and goes by a normal step of that deviation each row.
     Walk {
         /// Where it starts.

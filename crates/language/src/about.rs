@@ -1,0 +1,113 @@
+//! What a phase does, in a line, where its file says nothing of it.
+
+use embermark_model::table::{RowsFrom, Table};
+
+use crate::definition::{Commit, Keys, KeysOf, Pace, Removed, Set, Span, Work};
+
+/// What a file is about.
+pub fn of_file(tables: &[Table]) -> String {
+    let of = |table: &Table| match &table.rows {
+        RowsFrom::File(file) => format!("{} from {}", table.name, file.display()),
+        RowsFrom::Made(rows) => format!("{rows} made rows of {}", table.name),
+    };
+    tables.iter().map(of).collect::<Vec<_>>().join(", ")
+}
+
+/// What a phase does.
+pub fn of(work: &Work, tables: &[Table]) -> String {
+    let name = |table: &usize| &*tables[*table].name;
+    let column = |table: &usize, place: &usize| &*tables[*table].columns[*place].name;
+    match work {
+        Work::Insert { table, commit } => {
+            format!("inserts every row of {}{}", name(table), committed(*commit))
+        }
+        Work::Get { table, keys } => {
+            format!("reads {} rows of {} by key{}", keys.ops, name(table), drawn(keys))
+        }
+        Work::Latest { table, by, .. } => {
+            format!("finds the newest row of {} of each {}", name(table), column(table, by))
+        }
+        Work::Range(range) => {
+            let table = &range.table;
+            let (rows, of) = match &range.span {
+                Span::Rows { from, to } if from == to => (format!("{from} rows"), &None),
+                Span::Rows { from, to } => (format!("{from} to {to} rows"), &None),
+                Span::Last { of, .. } => ("the last rows".to_owned(), of),
+                Span::From { of, .. } => ("a span of time".to_owned(), of),
+            };
+            let of =
+                of.as_ref().map_or_else(String::new, |of| format!(" of a {}", column(table, of)));
+            format!(
+                "reads {rows}{of} of {}, {} times{}",
+                name(table),
+                range.keys.ops,
+                drawn(&range.keys)
+            )
+        }
+        Work::Group(group) => {
+            let rows = if group.conditions.is_empty() { "all rows" } else { "the rows it filters" };
+            format!("groups {rows} of {}", name(&group.table))
+        }
+        Work::Update { table, keys, set, commit } => format!(
+            "sets {} of {} rows of {}{}{}",
+            columns(&tables[*table], set),
+            keys.ops,
+            name(table),
+            drawn(keys),
+            committed(*commit),
+        ),
+        Work::ReadModifyWrite { table, keys, set, commit } => format!(
+            "reads {} rows of {}{} and sets {}{}",
+            keys.ops,
+            name(table),
+            drawn(keys),
+            columns(&tables[*table], set),
+            committed(*commit),
+        ),
+        Work::Delete { table, removed: Removed::Keys { keys, commit } } => {
+            format!(
+                "deletes {} rows of {}{}{}",
+                keys.ops,
+                name(table),
+                drawn(keys),
+                committed(*commit)
+            )
+        }
+        Work::Delete { table, removed: Removed::Older { .. } } => {
+            format!("deletes the old rows of {}", name(table))
+        }
+        Work::Sql(_) => "asks a question in SQL".to_owned(),
+        Work::Mix(mix) => match mix.parts[0].pace {
+            Pace::Rate(_) => {
+                format!("{} phases at the same time, each at its rate", mix.parts.len())
+            }
+            Pace::Share(_) => format!("{} phases mixed by shares", mix.parts.len()),
+        },
+    }
+}
+
+fn columns(table: &Table, set: &Set) -> String {
+    match set {
+        Set::OneOf(places) => format!("one of {} columns", places.len()),
+        Set::Columns(places) => {
+            places.iter().map(|place| &*table.columns[*place].name).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn drawn(keys: &Keys) -> &'static str {
+    match keys.of {
+        KeysOf::Uniform => "",
+        KeysOf::Zipfian { .. } => ", some far more often",
+        KeysOf::Newest { .. } => ", mostly new ones",
+    }
+}
+
+fn committed(commit: Commit) -> String {
+    match commit {
+        Commit::Each => ", one commit each".to_owned(),
+        Commit::Rows(rows) => format!(", a commit every {rows}"),
+        Commit::All => ", one commit for all".to_owned(),
+        Commit::Bulk => " by the engine's fastest path".to_owned(),
+    }
+}

@@ -1,0 +1,171 @@
+//! A workload file from its first line to its last.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use toml::de::DeTable;
+
+use crate::about;
+use crate::definition::{Definition, Phase, Work};
+use crate::mistakes::{Log, Mistakes};
+use crate::mix;
+use crate::node::{Entry, Fields, all};
+use crate::phase::{self, Tables, Verb};
+use crate::table::Draft;
+
+/// Reads a workload file. `file` is how messages call it and, where it has no name of its own, what
+/// its name is made of; `engines` are the ids that may stand behind `sql-`.
+///
+/// # Errors
+/// Every mistake in it; of a text that is no TOML the first.
+pub fn parse(file: &str, text: &str, engines: &[&str]) -> Result<Definition, Mistakes> {
+    let log = Log::default();
+    let definition = read(file, text, engines, &log);
+    match definition {
+        Some(definition) if log.is_empty() => Ok(definition),
+        _ => Err(log.close(file, text)),
+    }
+}
+
+fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definition> {
+    let root = match DeTable::parse(text) {
+        Ok(root) => root,
+        Err(error) => {
+            let at = error.span().unwrap_or(0..0);
+            return log.mistake(at, "this is no TOML", error.message(), "");
+        }
+    };
+    let file_fields = Fields::of_file(log, root.get_ref());
+    file_fields.only(&["name", "about", "table", "phase"]);
+    let name = name(&file_fields, file);
+    let about = file_fields.or("about", None, |node| node.text().map(Some));
+    let entries = |key: &str, example: &str| {
+        let entries = file_fields.need(key, example, |node| node.open())?.entries();
+        Some(entries)
+    };
+    let table_entries = entries("table", "[table.readings]");
+    let phase_entries = entries("phase", "[phase.ingest]");
+    let phase_entries = phase_entries.unwrap_or_default();
+    let table_entries = in_order(table_entries?, &phase_entries);
+
+    let names: Vec<_> = table_entries.iter().map(|entry| entry.name).collect();
+    let drafts: Vec<_> = table_entries.iter().map(|entry| Draft::read(entry, &names)).collect();
+    drafts.iter().for_each(|draft| draft.check_references(&drafts, log));
+    let phases = phases(&phase_entries, &drafts, engines);
+    let tables = all(drafts.into_iter().map(Draft::table));
+    let (tables, phases, name) = (tables?, phases?, name?);
+    let about = about?.map_or_else(|| about::of_file(&tables), str::to_owned);
+    let phases = phases
+        .into_iter()
+        .map(|(name, about, work, alone)| Phase {
+            name: name.to_owned(),
+            about: about.map_or_else(|| about::of(&work, &tables), str::to_owned),
+            work,
+            alone,
+        })
+        .collect();
+    Some(Definition { name, about, tables, phases })
+}
+
+/// The name: as written, or the file's; blanks are made dashes.
+fn name(fields: &Fields<'_>, file: &str) -> Option<String> {
+    let dashed = |name: &str| name.split_whitespace().collect::<Vec<_>>().join("-");
+    let right = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    };
+    match fields.get("name") {
+        Some(node) => {
+            let name = dashed(node.text()?);
+            if right(&name) {
+                return Some(name);
+            }
+            node.mistake(format!("'{name}' cannot be its name"), "", "letters, digits and dashes")
+        }
+        None => {
+            let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+            let name = stem.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+            Some(if name.is_empty() { "workload".to_owned() } else { name })
+        }
+    }
+}
+
+/// The main table first: the one with the most phases, of equal ones the first in the file.
+fn in_order<'a>(mut tables: Vec<Entry<'a>>, phases: &[Entry<'_>]) -> Vec<Entry<'a>> {
+    let phases_of = |table: &Entry<'_>| {
+        let of = |phase: &&Entry<'_>| {
+            let named = phase.node.value.get("table").and_then(|name| name.get_ref().as_str());
+            named == Some(table.name)
+        };
+        phases.iter().filter(of).count()
+    };
+    if let Some(main) = tables
+        .iter()
+        .map(|t| t.at.start)
+        .zip(tables.iter().map(phases_of))
+        .min_by_key(|(_, count)| Reverse(*count))
+    {
+        let place = tables.iter().position(|table| table.at.start == main.0).unwrap_or(0);
+        tables[..=place].rotate_right(1);
+    }
+    tables
+}
+
+/// A phase: its name, what the file says of it, its work, and whether it runs alone.
+type Read<'a> = (&'a str, Option<&'a str>, Work, bool);
+
+fn phases<'a>(
+    entries: &[Entry<'a>],
+    drafts: &[Draft<'_>],
+    engines: &[&str],
+) -> Option<Vec<Read<'a>>> {
+    // Mixes come after what they are made of, wherever they stand.
+    let opened: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            check_name(entry);
+            let fields = entry.node.open()?.named(entry.at.clone());
+            let verb = Verb::of(&fields);
+            Some((fields, verb))
+        })
+        .collect();
+    let mut works: Vec<Option<Work>> = entries
+        .iter()
+        .zip(&opened)
+        .map(|(entry, opened)| {
+            let (fields, verb) = opened.as_ref()?;
+            match (*verb)? {
+                Verb::Mix => None,
+                verb => phase::read(entry, fields, verb, Tables { drafts }, engines),
+            }
+        })
+        .collect();
+    let mixes: Vec<_> = {
+        let known: Vec<_> =
+            entries.iter().map(|e| e.name).zip(works.iter().map(Option::as_ref)).collect();
+        let mix = |opened: &Option<(Fields<'_>, Option<Verb>)>| match opened {
+            Some((fields, Some(Verb::Mix))) => mix::read(fields, &known).map(Work::Mix),
+            _ => None,
+        };
+        opened.iter().map(mix).collect()
+    };
+    for (work, mix) in works.iter_mut().zip(mixes) {
+        *work = work.take().or(mix);
+    }
+    all(entries.iter().zip(&opened).zip(works).map(|((entry, opened), work)| {
+        let (fields, _) = opened.as_ref()?;
+        let about = fields.maybe("about", |node| node.text());
+        let alone = fields.or("only", true, |node| node.one_of("place", &[("mix", false)]));
+        Some((entry.name, about?, work?, alone?))
+    }))
+}
+
+fn check_name(phase: &Entry<'_>) {
+    if !phase.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
+        let _: Option<()> = phase.node.log.mistake(
+            phase.at.clone(),
+            format!("'{}' cannot be the name of a phase", phase.name),
+            "",
+            "letters, digits, dashes and underscores",
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! What a `group` filters, groups, computes and orders.
+
+use embermark_model::table::{ColumnType, TimeUnit};
+
+use crate::constant;
+use crate::definition::{Aggregate, Bound, Compute, Condition, Group, Grouped, Operator, OrderBy};
+use crate::node::Node;
+use crate::phase::Reading;
+use crate::time;
+
+const OPERATORS: [(&str, Operator); 6] = [
+    ("=", Operator::Equal),
+    ("!=", Operator::NotEqual),
+    ("<", Operator::Less),
+    ("<=", Operator::AtMost),
+    (">", Operator::Greater),
+    (">=", Operator::AtLeast),
+];
+
+const AGGREGATES: [(&str, Aggregate); 5] = [
+    ("count", Aggregate::Count),
+    ("sum", Aggregate::Sum),
+    ("avg", Aggregate::Avg),
+    ("min", Aggregate::Min),
+    ("max", Aggregate::Max),
+];
+
+/// Buckets of time and their seconds.
+const BUCKETS: [(&str, i64); 4] =
+    [("minute", 60), ("hour", 3_600), ("day", 86_400), ("week", 604_800)];
+
+/// Reads a `group`.
+pub fn read(phase: &Reading<'_>) -> Option<Group> {
+    let fields = phase.fields;
+    let conditions =
+        fields.or("where", Vec::new(), |node| node.each(|item| condition(phase, &item)));
+    let by = fields.or("by", Vec::new(), |node| node.each(|item| grouped(phase, &item)));
+    let count = (Compute { aggregate: Aggregate::Count, column: None }, "count".to_owned());
+    let compute = fields.or("compute", vec![count], |node| {
+        let computed = node.each(|item| compute(phase, &item))?;
+        if computed.is_empty() {
+            node.mistake("nothing to compute", "", "write [\"count\"]")
+        } else {
+            Some(computed)
+        }
+    });
+    let limit = fields.maybe("limit", |node| node.count());
+    let order = match (&by, &compute) {
+        (Some(by), Some(compute)) => {
+            let names: Vec<_> =
+                by.iter().map(|b| &*b.1).chain(compute.iter().map(|c| &*c.1)).collect();
+            fields.or("order", Vec::new(), |node| node.each(|item| order(&names, &item)))
+        }
+        // What it could name is not known.
+        _ => None,
+    };
+    Some(Group {
+        table: phase.table,
+        conditions: conditions?,
+        by: by?.into_iter().map(|(by, _)| by).collect(),
+        compute: compute?.into_iter().map(|(compute, _)| compute).collect(),
+        order: order?,
+        limit: limit?,
+    })
+}
+
+fn condition(phase: &Reading<'_>, node: &Node<'_>) -> Option<Condition> {
+    let parts = node.list()?;
+    let [column, operator, constant] = &parts[..] else {
+        return node.mistake(
+            "a condition has three parts",
+            format!("this has {}", parts.len()),
+            "write [column, operator, constant], for example [\"temp\", \">\", 20]",
+        );
+    };
+    let operator = operator.one_of("operator", &OPERATORS);
+    let column = phase.draft.place(column)?;
+    let of = phase.draft.column(column)?.of;
+    let bound = bound(constant, of);
+    Some(Condition { column, operator: operator?, bound: bound? })
+}
+
+/// A constant of a type; of a time also `start + 1h` and `end - 7d`.
+fn bound(node: &Node<'_>, of: ColumnType) -> Option<Bound> {
+    let relative = |name: &str| {
+        let rest = node.as_text()?.trim().strip_prefix(name)?.trim_start();
+        (rest.is_empty() || rest.starts_with(['+', '-'])).then_some(rest)
+    };
+    if let ColumnType::Timestamp(unit) = of {
+        if let Some(rest) = relative("start") {
+            return offset(node, rest, unit).map(Bound::Start);
+        }
+        if let Some(rest) = relative("end") {
+            return offset(node, rest, unit).map(Bound::End);
+        }
+    }
+    if of == ColumnType::Bytes {
+        return node.mistake(
+            "bytes are compared with nothing",
+            "",
+            "filter by another column, or write sql",
+        );
+    }
+    constant::read(node, of).map(Bound::Constant)
+}
+
+/// Units of what follows `start` or `end`: nothing, `+ 1h` or `- 7d`.
+fn offset(node: &Node<'_>, rest: &str, unit: TimeUnit) -> Option<i64> {
+    if rest.is_empty() {
+        return Some(0);
+    }
+    let (sign, length) = rest.split_at(1);
+    match time::duration(length.trim()).and_then(|length| time::units(length, unit)) {
+        Some(units) => Some(if sign == "-" { -units } else { units }),
+        None => node.mistake(
+            format!("'{}' is no length of time in {}", length.trim(), unit.name()),
+            "",
+            time::DURATION_HELP,
+        ),
+    }
+}
+
+/// `name(column)`: both parts.
+fn call(text: &str) -> Option<(&str, &str)> {
+    let (name, rest) = text.split_once('(')?;
+    Some((name.trim(), rest.trim().strip_suffix(')')?.trim()))
+}
+
+fn grouped(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Grouped, String)> {
+    let text = node.text()?;
+    let Some((name, column)) = call(text) else {
+        let place = phase.draft.place(node)?;
+        let of = phase.draft.column(place)?.of;
+        if matches!(of, ColumnType::Float | ColumnType::Bytes) {
+            return node.mistake(
+                format!("groups of '{text}', which is {of}"),
+                "",
+                "group by integers, texts, bools or times",
+            );
+        }
+        return Some((Grouped::Column(place), text.to_owned()));
+    };
+    let Some((_, seconds)) = BUCKETS.iter().find(|(bucket, _)| *bucket == name) else {
+        return node.log.unknown(node.at.clone(), "bucket of time", name, BUCKETS.map(|b| b.0));
+    };
+    let place = phase.draft.place_of(node, column)?;
+    match phase.draft.column(place)?.of {
+        ColumnType::Timestamp(unit) => {
+            let units = seconds * unit.per_second();
+            Some((Grouped::Bucket { column: place, units }, format!("{name}({column})")))
+        }
+        of => node.mistake(
+            format!("'{column}' is {of} and no timestamp"),
+            "",
+            format!("'{name}' is of a timestamp"),
+        ),
+    }
+}
+
+fn compute(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Compute, String)> {
+    let text = node.text()?.trim();
+    if text == "count" {
+        return Some((Compute { aggregate: Aggregate::Count, column: None }, text.to_owned()));
+    }
+    let (name, column) = call(text).unwrap_or((text, ""));
+    let Some((_, aggregate)) = AGGREGATES.iter().find(|(aggregate, _)| *aggregate == name) else {
+        return node.log.unknown(node.at.clone(), "aggregate", name, AGGREGATES.map(|a| a.0));
+    };
+    if column.is_empty() {
+        return node.mistake(format!("'{name}' of nothing"), "", format!("write {name}(column)"));
+    }
+    let place = phase.draft.place_of(node, column)?;
+    let of = phase.draft.column(place)?.of;
+    let can = match aggregate {
+        Aggregate::Count => true,
+        Aggregate::Sum | Aggregate::Avg => matches!(of, ColumnType::Int { .. } | ColumnType::Float),
+        Aggregate::Min | Aggregate::Max => {
+            matches!(of, ColumnType::Int { .. } | ColumnType::Float | ColumnType::Timestamp(_))
+        }
+    };
+    if !can {
+        return node.mistake(
+            format!("no {name} of '{column}', which is {of}"),
+            "",
+            "sum and avg are of numbers, min and max of numbers and times, count of anything",
+        );
+    }
+    let computed = Compute { aggregate: *aggregate, column: Some(place) };
+    Some((computed, format!("{name}({column})")))
+}
+
+fn order(names: &[&str], node: &Node<'_>) -> Option<OrderBy> {
+    let text = node.text()?.trim();
+    let name = text.strip_prefix('-').unwrap_or(text);
+    let plain: String = name.chars().filter(|c| !c.is_whitespace()).collect();
+    let Some(column) = names.iter().position(|name| *name == plain) else {
+        return node.log.unknown(
+            node.at.clone(),
+            "column of the result",
+            name,
+            names.iter().copied(),
+        );
+    };
+    Some(OrderBy { column, descending: name.len() < text.len() })
+}

@@ -1,0 +1,241 @@
+//! How the values of a made column are described.
+
+use embermark_model::table::{ColumnType, MakeKind};
+
+use crate::constant;
+use crate::definition::SKEW;
+use crate::node::{Fields, Node};
+
+#[derive(Clone, Copy)]
+enum Maker {
+    Sequence,
+    Cycle,
+    Random,
+    Words,
+    Hashed,
+    Walk,
+    Choice,
+    Reference,
+}
+
+/// 2024-01-01 UTC in seconds: where made times begin.
+const FIRST_TIME: i64 = 1_704_067_200;
+
+/// Reads what stands beside `make`.
+pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<MakeKind> {
+    let maker = fields.get("make")?.one_of(
+        "kind of made values",
+        &[
+            ("sequence", Maker::Sequence),
+            ("cycle", Maker::Cycle),
+            ("random", Maker::Random),
+            ("words", Maker::Words),
+            ("hashed", Maker::Hashed),
+            ("walk", Maker::Walk),
+            ("choice", Maker::Choice),
+            ("reference", Maker::Reference),
+        ],
+    )?;
+    let only = |keys: &[&str]| {
+        fields.only(&[&["type", "unit", "make", "absent"], keys].concat());
+    };
+    match maker {
+        Maker::Sequence => {
+            only(&["from", "step", "repeat"]);
+            sequence(fields, of)
+        }
+        Maker::Cycle => {
+            only(&["from", "distinct"]);
+            kinds(fields, of, "counts up", |of| matches!(of, ColumnType::Int { .. }))?;
+            let from = fields.or("from", 0, |node| constant::int(&node, of));
+            let distinct = fields.need("distinct", "distinct = 100", |node| node.count());
+            Some(MakeKind::Cycle { from: from?, distinct: distinct? })
+        }
+        Maker::Random => match of {
+            ColumnType::Text | ColumnType::Bytes => {
+                only(&["length"]);
+                let (from, to) =
+                    fields.need("length", "length = 100 or [1, 100]", |node| span(&node))?;
+                Some(MakeKind::Random { from, to })
+            }
+            _ => {
+                only(&["from", "to"]);
+                random(fields, of)
+            }
+        },
+        Maker::Words => {
+            only(&["distinct", "skew"]);
+            kinds(fields, of, "makes texts", |of| of == ColumnType::Text)?;
+            let distinct = fields.need("distinct", "distinct = 500", |node| node.count());
+            let skew = skew(fields, 0.0);
+            Some(MakeKind::Words { distinct: distinct?, skew: skew? })
+        }
+        Maker::Hashed => {
+            only(&["prefix"]);
+            kinds(fields, of, "makes texts", |of| of == ColumnType::Text)?;
+            let prefix = fields.or("prefix", "", |node| node.text())?.to_owned();
+            Some(MakeKind::Hashed { prefix })
+        }
+        Maker::Walk => {
+            only(&["from", "step", "lowest", "highest"]);
+            kinds(fields, of, "makes numbers", |of| of == ColumnType::Float)?;
+            walk(fields)
+        }
+        Maker::Choice => {
+            only(&["values", "weights"]);
+            choice(fields, of)
+        }
+        Maker::Reference => {
+            only(&["to", "skew"]);
+            let table = fields.need("to", "to = \"customers\"", |node| {
+                let name = node.text()?;
+                let found = tables.iter().position(|table| *table == name);
+                found.or_else(|| {
+                    node.log.unknown(node.at.clone(), "table", name, tables.iter().copied())
+                })
+            });
+            let skew = skew(fields, 0.0);
+            Some(MakeKind::Reference { table: table?, skew: skew? })
+        }
+    }
+}
+
+/// Says so where a maker cannot make values of the type.
+fn kinds(
+    fields: &Fields<'_>,
+    of: ColumnType,
+    does: &str,
+    can: impl Fn(ColumnType) -> bool,
+) -> Option<()> {
+    let node = fields.get("make")?;
+    let name = node.text()?;
+    if can(of) {
+        return Some(());
+    }
+    node.mistake(format!("'{name}' {does}"), format!("and the column is {of}"), "")
+}
+
+fn sequence(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
+    kinds(fields, of, "counts up", |of| {
+        matches!(of, ColumnType::Int { .. } | ColumnType::Timestamp(_))
+    })?;
+    let first = match of {
+        ColumnType::Timestamp(unit) => FIRST_TIME * unit.per_second(),
+        _ => 0,
+    };
+    let step_of = |node: Node<'_>| match of {
+        ColumnType::Timestamp(_) => constant::length(&node, of),
+        _ => node.integer(),
+    };
+    let second = match of {
+        ColumnType::Timestamp(unit) => unit.per_second(),
+        _ => 1,
+    };
+    let from = fields.or("from", first, |node| constant::int(&node, of));
+    let step = fields.or("step", second, step_of);
+    let repeat = fields.or("repeat", 1, |node| node.count());
+    Some(MakeKind::Sequence { from: from?, step: step?, repeat: repeat? })
+}
+
+fn random(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
+    if of == ColumnType::Float {
+        let from = fields.or("from", 0.0, |node| node.number());
+        let to = fields.or("to", 1.0, |node| node.number());
+        let (from, to) = (from?, to?);
+        ordered(fields, from < to)?;
+        return Some(MakeKind::RandomFloat { from, to });
+    }
+    let int = |node: Node<'_>| constant::int(&node, of);
+    let (from, to) = match of {
+        ColumnType::Timestamp(_) => (
+            fields.need("from", "from = \"2024-01-01\"", int),
+            fields.need("to", "to = \"2024-12-31\"", int),
+        ),
+        _ => {
+            let (least, greatest) = constant::limits(of);
+            (fields.or("from", least, int), fields.or("to", greatest, int))
+        }
+    };
+    let (from, to) = (from?, to?);
+    ordered(fields, from <= to)?;
+    Some(MakeKind::RandomInt { from, to })
+}
+
+fn ordered(fields: &Fields<'_>, are: bool) -> Option<()> {
+    if are {
+        return Some(());
+    }
+    let node = fields.get("to").or_else(|| fields.get("from"))?;
+    node.mistake("'from' is not below 'to'", "", "")
+}
+
+fn walk(fields: &Fields<'_>) -> Option<MakeKind> {
+    let lowest = fields.need("lowest", "lowest = -20", |node| node.number());
+    let highest = fields.need("highest", "highest = 40", |node| node.number());
+    let from = fields.maybe("from", |node| node.number());
+    let step = fields.maybe("step", |node| node.number());
+    let (lowest, highest) = (lowest?, highest?);
+    let from = from?.unwrap_or(lowest + (highest - lowest) / 2.0);
+    let step = step?.unwrap_or((highest - lowest) / 100.0);
+    if !(lowest < highest && (lowest..=highest).contains(&from) && step > 0.0) {
+        return fields.mistake(
+            "a walk that goes nowhere",
+            "'lowest' is below 'highest', 'from' between them, and 'step' above 0",
+        );
+    }
+    Some(MakeKind::Walk { from, step, lowest, highest })
+}
+
+fn choice(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
+    let values = fields
+        .need("values", "values = [1, 2, 3]", |node| node.each(|item| constant::read(&item, of)));
+    let weights = fields.or("weights", Vec::new(), |node| {
+        let weights = node.each(|item| item.number())?;
+        match weights.iter().all(|weight| *weight > 0.0) {
+            true => Some(weights),
+            false => node.mistake("a weight that is not above 0", "", ""),
+        }
+    });
+    let (values, weights) = (values?, weights?);
+    if values.is_empty() {
+        return fields.get("values")?.mistake(
+            "a choice of nothing",
+            "",
+            "write at least one value",
+        );
+    }
+    if !weights.is_empty() && weights.len() != values.len() {
+        return fields.get("weights")?.mistake(
+            format!("{} weights of {} values", weights.len(), values.len()),
+            "",
+            "write as many weights as values, or none",
+        );
+    }
+    Some(MakeKind::Choice { values, weights })
+}
+
+/// `skew`, from 0 up to 2: above that the first is nearly all there is.
+pub fn skew(fields: &Fields<'_>, default: f64) -> Option<f64> {
+    fields.or("skew", default, |node| {
+        let skew = node.number()?;
+        if (0.0..=2.0).contains(&skew) {
+            return Some(skew);
+        }
+        node.mistake(
+            format!("a skew of {skew}"),
+            "",
+            format!("write a number from 0, all as likely, to 2; YCSB has {SKEW}"),
+        )
+    })
+}
+
+/// `100` or `[1, 100]`: the least and the most.
+pub fn span(node: &Node<'_>) -> Option<(u64, u64)> {
+    if node.value.as_array().is_none() {
+        return node.count().map(|count| (count, count));
+    }
+    match node.each(|item| item.count())?[..] {
+        [from, to] if from <= to => Some((from, to)),
+        _ => node.mistake("no span of counts", "", "write the least and the most, as in [1, 100]"),
+    }
+}

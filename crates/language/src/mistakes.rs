@@ -1,0 +1,114 @@
+//! What is wrong with a workload file, shown in its text.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// Every mistake of a workload file. Displayed without colours: of each the file, line and column,
+/// the text with what is wrong underlined, and what would be right.
+#[derive(Clone, Debug)]
+pub struct Mistakes {
+    file: String,
+    text: String,
+    all: Vec<Mistake>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq)]
+struct Mistake {
+    /// Bytes of the text.
+    at: Range<usize>,
+    /// What is wrong.
+    what: String,
+    /// Below the underlined text.
+    label: String,
+    /// What would be right.
+    help: String,
+}
+
+impl Mistakes {
+    /// How many there are: at least one.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The same as displayed, with colours of a terminal.
+    pub fn colored(&self) -> String {
+        self.rendered(&Renderer::styled())
+    }
+
+    fn rendered(&self, renderer: &Renderer) -> String {
+        let one = |mistake: &Mistake| {
+            let at = AnnotationKind::Primary.span(mistake.at.clone()).label(&*mistake.label);
+            let help = (!mistake.help.is_empty()).then(|| Level::HELP.message(&*mistake.help));
+            renderer.render(&[Level::ERROR
+                .primary_title(&*mistake.what)
+                .element(Snippet::source(&*self.text).path(&*self.file).annotation(at))
+                .elements(help)])
+        };
+        self.all.iter().map(one).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.rendered(&Renderer::plain()))
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
+/// Where mistakes are collected while a file is read.
+#[derive(Default)]
+pub struct Log(RefCell<Vec<Mistake>>);
+
+impl Log {
+    /// Adds one. What stood there is `None` to whoever reads it.
+    pub fn mistake<T>(
+        &self,
+        at: Range<usize>,
+        what: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Option<T> {
+        let (what, label, help) = (what.into(), label.into(), help.into());
+        self.0.borrow_mut().push(Mistake { at, what, label, help });
+        None
+    }
+
+    /// A name that is none of the valid ones.
+    pub fn unknown<'n, T>(
+        &self,
+        at: Range<usize>,
+        kind: &'static str,
+        given: &str,
+        valid: impl IntoIterator<Item = &'n str>,
+    ) -> Option<T> {
+        let unknown = embermark_model::choice::unknown(kind, given, valid);
+        let label = match unknown.nearest {
+            Some(nearest) => format!("did you mean '{nearest}'?"),
+            None => String::new(),
+        };
+        let help = match &unknown.valid[..] {
+            [] => String::new(),
+            valid => format!("valid: {}", valid.join(", ")),
+        };
+        self.mistake(at, format!("unknown {kind} '{given}'"), label, help)
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    /// What was collected, in the order of the text.
+    pub fn close(self, file: &str, text: &str) -> Mistakes {
+        let mut all = self.0.into_inner();
+        debug_assert!(!all.is_empty(), "what is not read has a mistake");
+        all.sort_by_key(|mistake| mistake.at.start);
+        all.dedup();
+        Mistakes { file: file.to_owned(), text: text.to_owned(), all }
+    }
+}

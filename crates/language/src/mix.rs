@@ -1,0 +1,114 @@
+//! Phases at the same time.
+
+use std::time::Duration;
+
+use crate::definition::{Commit, LASTS, Mix, OPS, Pace, Part, Work};
+use crate::node::{Entry, Fields, Node, all};
+use crate::time;
+
+/// Most clients of a mix.
+const MOST_CLIENTS: u64 = 256;
+
+/// Reads a phase with `mix`. `phases` are all of the file, with what they do as far as that is known.
+pub fn read(fields: &Fields<'_>, phases: &[(&str, Option<&Work>)]) -> Option<Mix> {
+    fields.only(&["mix", "for", "clients", "ops", "about", "only"]);
+    let node = fields.get("mix")?;
+    let parts = parts(&node, phases);
+    let clients = fields.or("clients", 1, |node| {
+        let clients = node.count()?;
+        if clients <= MOST_CLIENTS {
+            return Some(clients as u32);
+        }
+        node.mistake(format!("{clients} clients"), "", format!("at most {MOST_CLIENTS}"))
+    });
+    let lasts = fields.maybe("for", |node| {
+        let nanoseconds = node.duration()?;
+        u64::try_from(nanoseconds)
+            .ok()
+            .map(Duration::from_nanos)
+            .or_else(|| node.expected("a shorter time"))
+    });
+    let ops = fields.maybe("ops", |node| node.count());
+    let (parts, clients, lasts, ops) = (parts?, clients?, lasts?, ops?);
+    let by_rates = matches!(parts[0].pace, Pace::Rate(_));
+    let beside =
+        |key: &str, why: &str| fields.get(key)?.mistake(format!("'{key}' in this mix"), "", why);
+    if by_rates && fields.get("clients").is_some() {
+        return beside("clients", "in a mix by rates each part is a client");
+    }
+    if ops.is_some() && (by_rates || lasts.is_some()) {
+        return beside("ops", "a mix by rates, or with 'for', ends after its time");
+    }
+    let lasts = if by_rates { Some(lasts.unwrap_or(LASTS)) } else { lasts };
+    Some(Mix { parts, clients, lasts, ops: ops.unwrap_or(OPS) })
+}
+
+fn parts(node: &Node<'_>, phases: &[(&str, Option<&Work>)]) -> Option<Vec<Part>> {
+    let entries = node.open()?.entries();
+    if entries.is_empty() {
+        return node.mistake(
+            "a mix of nothing",
+            "",
+            "write for example { ingest = \"200/s\", read = \"20/s\" }",
+        );
+    }
+    let parts = all(entries.iter().map(|entry| {
+        let pace = pace(&entry.node);
+        let phase = part(entry, phases);
+        Some(Part { phase: phase?, pace: pace? })
+    }))?;
+    let shares = parts.iter().filter_map(|part| match part.pace {
+        Pace::Share(share) => Some(share),
+        Pace::Rate(_) => None,
+    });
+    let (count, sum) = shares.fold((0, 0.0), |(count, sum), share| (count + 1, sum + share));
+    if count != 0 && count != parts.len() {
+        return node.mistake(
+            "rates and shares in one mix",
+            "",
+            "all parts have a rate, such as \"200/s\", or all have a share, such as 0.95",
+        );
+    }
+    if count != 0 && (sum - 1.0_f64).abs() > 1e-6 {
+        return node.mistake(
+            "the shares do not make up the whole",
+            format!("they sum to {sum}"),
+            "all together are 1",
+        );
+    }
+    Some(parts)
+}
+
+fn pace(node: &Node<'_>) -> Option<Pace> {
+    if let Some(text) = node.as_text().filter(|text| text.contains('/')) {
+        return time::rate(text).map(Pace::Rate).or_else(|| {
+            node.mistake(
+                format!("'{text}' is no rate"),
+                "",
+                "write for example \"200/s\", \"0.5/s\" or \"1/m\"",
+            )
+        });
+    }
+    match node.share()? {
+        0.0 => node.mistake("a share of nothing", "", "leave it out"),
+        share => Some(Pace::Share(share)),
+    }
+}
+
+fn part(entry: &Entry<'_>, phases: &[(&str, Option<&Work>)]) -> Option<usize> {
+    let log = entry.node.log;
+    let Some(place) = phases.iter().position(|(name, _)| *name == entry.name) else {
+        let names = phases.iter().map(|(name, _)| *name);
+        return log.unknown(entry.at.clone(), "phase", entry.name, names);
+    };
+    let refused = |what: &str, why: &str| {
+        log.mistake(entry.at.clone(), format!("'{}' {what}", entry.name), "", why)
+    };
+    match phases[place].1? {
+        Work::Mix(_) => refused("is a mix itself", "a mix is of phases that are none"),
+        Work::Insert { commit: Commit::Bulk, .. } => {
+            refused("takes the fastest path", "in a mix rows come one by one: another commit")
+        }
+        _ => Some(place),
+    }
+}

@@ -1,0 +1,75 @@
+//! Questions in SQL.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::definition::{Sql, Work};
+use crate::node::{Entry, Fields};
+
+/// What stands before the id of an engine.
+const OWN: &str = "sql-";
+
+/// Reads a phase with `sql`, or `sql-ENGINE`, where the engine is one of these.
+pub fn read(entry: &Entry<'_>, fields: &Fields<'_>, engines: &[&str]) -> Option<Work> {
+    let log = entry.node.log;
+    let mut by_engine = BTreeMap::new();
+    let mut known = vec!["sql", "answer", "about", "only"];
+    for entry in fields.entries() {
+        let Some(engine) = entry.name.strip_prefix(OWN) else { continue };
+        known.push(entry.name);
+        if !engines.contains(&engine) {
+            let _: Option<()> = log.unknown(entry.at, "engine", engine, engines.iter().copied());
+        } else if let Some(text) = entry.node.text() {
+            by_engine.insert(engine.to_owned(), text.to_owned());
+        }
+    }
+    fields.only(&known);
+    let text = fields.maybe("sql", |node| node.text().map(str::to_owned));
+    let answer = fields.maybe("answer", |node| node.text().map(PathBuf::from));
+    let text = text?;
+    let ordered =
+        text.as_deref().or(by_engine.values().next().map(String::as_str)).is_some_and(ordered);
+    Some(Work::Sql(Sql { text, by_engine, answer: answer?, ordered }))
+}
+
+/// Whether the outermost question has an ORDER BY: outside of parentheses, quotes and comments.
+fn ordered(text: &str) -> bool {
+    let mut depth = 0;
+    let mut before = "";
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '(' | ')' => {
+                depth += if first == '(' { 1 } else { -1 };
+                1
+            }
+            '\'' | '"' | '`' => quoted(rest, first),
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            _ if is_word(first) => {
+                let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+                let word = &rest[..length];
+                if depth == 0
+                    && before.eq_ignore_ascii_case("order")
+                    && word.eq_ignore_ascii_case("by")
+                {
+                    return true;
+                }
+                before = word;
+                length
+            }
+            _ => first.len_utf8(),
+        };
+        rest = &rest[length..];
+    }
+    false
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Bytes of what stands in quotes at the beginning of a text, the quotes too.
+fn quoted(text: &str, quote: char) -> usize {
+    text[1..].find(quote).map_or(text.len(), |end| end + 2)
+}
