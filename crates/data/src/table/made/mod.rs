@@ -56,6 +56,9 @@ enum Source<'a> {
         to: u64,
     },
     Words(Zipf),
+    Hashed {
+        prefix: &'a str,
+    },
     Walk {
         walk: Walk,
         whole: bool,
@@ -143,6 +146,10 @@ impl<'a> ColumnMaker<'a> {
                 text::word(words.draw(&mut draw()), &mut self.text);
                 return made_text(&self.text, self.bytes, absent);
             }
+            Source::Hashed { prefix } => {
+                text::hashed(prefix, row, &mut self.text);
+                return made_text(&self.text, self.bytes, absent);
+            }
             Source::Walk { ref mut walk, whole } => match (walk.next(&mut draw()), whole) {
                 (at, true) => Value::Int(at.round() as i64),
                 (at, false) => Value::Float(at),
@@ -185,7 +192,7 @@ fn source<'a>(
         MakeKind::RandomFloat { .. } if of != ColumnType::Float => {
             return Err("numbers with a fraction are made for it, which its type is not");
         }
-        MakeKind::Random { .. } | MakeKind::Words { .. } if !text => {
+        MakeKind::Random { .. } | MakeKind::Words { .. } | MakeKind::Hashed { .. } if !text => {
             return Err("texts are made for it, which its type is not");
         }
         MakeKind::Walk { .. } if text => {
@@ -201,6 +208,7 @@ fn source<'a>(
         &MakeKind::RandomFloat { from, to } => Source::Floats { from, to },
         &MakeKind::Random { from, to } => Source::Random { from, to: to.max(from) },
         &MakeKind::Words { distinct, skew } => Source::Words(Zipf::new(distinct, skew)),
+        MakeKind::Hashed { prefix } => Source::Hashed { prefix },
         &MakeKind::Walk { from, step, lowest, highest } => {
             Source::Walk { walk: Walk::new(from, step, lowest, highest), whole: integer }
         }

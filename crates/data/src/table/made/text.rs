@@ -37,3 +37,28 @@ pub(super) fn word(k: u64, to: &mut Vec<u8>) {
         left /= SYLLABLES;
     }
 }
+
+/// The prefix and a row's number scrambled, in decimal digits.
+pub(super) fn hashed(prefix: &str, row: u64, to: &mut Vec<u8>) {
+    to.clear();
+    to.extend_from_slice(prefix.as_bytes());
+    let mut digits = [0; 20];
+    let (mut left, mut at) = (scrambled(row), digits.len());
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    to.extend_from_slice(&digits[at..]);
+}
+
+/// Another number for each of 64 bits: the finalizer of SplitMix64 (G. Steele, D. Lea, C. Flood, Fast
+/// Splittable Pseudorandom Number Generators, 2014), each of whose steps can be undone.
+const fn scrambled(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
