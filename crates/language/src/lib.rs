@@ -4,6 +4,7 @@
 //! with it. `docs/workload-files.md` has the whole language.
 
 mod about;
+mod built_in;
 mod column;
 mod constant;
 mod definition;
@@ -19,6 +20,7 @@ mod sql;
 mod table;
 mod time;
 
+pub use built_in::BUILT_IN;
 pub use definition::{
     Aggregate, Bound, Commit, Compute, Condition, Definition, Group, Grouped, Keys, KeysOf, LASTS,
     Mix, OPS, Operator, OrderBy, Pace, Part, Phase, Range, Removed, SKEW, Set, Span, Sql, Work,

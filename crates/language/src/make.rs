@@ -78,8 +78,10 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
         }
         Maker::Walk => {
             only(&["from", "step", "lowest", "highest"]);
-            kinds(fields, of, "makes numbers", |of| of == ColumnType::Float)?;
-            walk(fields)
+            kinds(fields, of, "makes numbers", |of| {
+                matches!(of, ColumnType::Int { .. } | ColumnType::Float)
+            })?;
+            walk(fields, of)
         }
         Maker::Choice => {
             only(&["values", "weights"]);
@@ -169,10 +171,14 @@ fn ordered(fields: &Fields<'_>, are: bool) -> Option<()> {
     node.mistake("'from' is not below 'to'", "", "")
 }
 
-fn walk(fields: &Fields<'_>) -> Option<MakeKind> {
-    let lowest = fields.need("lowest", "lowest = -20", |node| node.number());
-    let highest = fields.need("highest", "highest = 40", |node| node.number());
-    let from = fields.maybe("from", |node| node.number());
+fn walk(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
+    let number = |node: Node<'_>| match of {
+        ColumnType::Float => node.number(),
+        _ => constant::int(&node, of).map(|value| value as f64),
+    };
+    let lowest = fields.need("lowest", "lowest = 0", number);
+    let highest = fields.need("highest", "highest = 40", number);
+    let from = fields.maybe("from", number);
     let step = fields.maybe("step", |node| node.number());
     let (lowest, highest) = (lowest?, highest?);
     let from = from?.unwrap_or(lowest + (highest - lowest) / 2.0);

@@ -205,6 +205,9 @@ impl<'a> Draft<'a> {
                 (Some(RowsFrom::File(_)), _) => "its rows come from a file".to_owned(),
                 (_, Some([key])) => match other.column(*key) {
                     Some(key) if key.of != column.of => format!("its key is {}", key.of),
+                    Some(key) if key.make.as_ref().is_some_and(|make| is_no_target(&make.kind)) => {
+                        "its key is a walk or refers itself".to_owned()
+                    }
                     _ => continue,
                 },
                 (_, Some(_)) => "its key has several columns".to_owned(),
@@ -262,6 +265,10 @@ fn rows(fields: &Fields<'_>) -> Option<RowsFrom> {
 
 fn is_row_number(kind: &MakeKind) -> bool {
     matches!(kind, MakeKind::Sequence { .. })
+}
+
+fn is_no_target(kind: &MakeKind) -> bool {
+    matches!(kind, MakeKind::Walk { .. } | MakeKind::Reference { .. })
 }
 
 /// Whether made integers go beyond their type.

@@ -1,4 +1,4 @@
-use crate::{Definition, Work, parse};
+use crate::{BUILT_IN, Definition, Work, parse};
 
 /// The ids of engines in these tests.
 const ENGINES: [&str; 2] = ["sqlite", "duckdb"];
@@ -52,5 +52,13 @@ fn a_simple_file_is_read() {
     assert!(matches!(file.phases[7].work, Work::Mix(_)));
     for phase in &file.phases {
         println!("{}: {}", phase.name, phase.about);
+    }
+}
+
+#[test]
+fn every_built_in_file_is_right_and_has_its_own_name() {
+    for (name, text) in BUILT_IN {
+        let file = parse(name, text, &ENGINES).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        assert_eq!(file.name, *name);
     }
 }
