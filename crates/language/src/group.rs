@@ -34,10 +34,10 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
     let fields = phase.fields;
     let conditions =
         fields.or("where", Vec::new(), |node| node.each(|item| condition(phase, &item)));
-    let by = fields.or("by", Vec::new(), |node| node.each(|item| grouped(phase, &item)));
+    let by = fields.or("by", Vec::new(), |node| once(&node, |item| grouped(phase, item)));
     let count = (Compute { aggregate: Aggregate::Count, column: None }, "count".to_owned());
     let compute = fields.or("compute", vec![count], |node| {
-        let computed = node.each(|item| compute(phase, &item))?;
+        let computed = once(&node, |item| compute(phase, item))?;
         if computed.is_empty() {
             node.mistake("nothing to compute", "", "write [\"count\"]")
         } else {
@@ -54,6 +54,13 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
         // What it could name is not known.
         _ => None,
     };
+    if let (Some(node), None) = (fields.get("limit"), fields.get("order")) {
+        return node.mistake(
+            "a limit without an order",
+            "the first of which?",
+            "write for example order = [\"-count\"]",
+        );
+    }
     Some(Group {
         table: phase.table,
         conditions: conditions?,
@@ -61,6 +68,22 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
         compute: compute?.into_iter().map(|(compute, _)| compute).collect(),
         order: order?,
         limit: limit?,
+    })
+}
+
+/// Every item of a list read, with its name; none of them twice.
+fn once<'a, T>(
+    node: &Node<'a>,
+    read: impl Fn(&Node<'a>) -> Option<(T, String)>,
+) -> Option<Vec<(T, String)>> {
+    let mut names = Vec::new();
+    node.each(|item| {
+        let (found, name) = read(&item)?;
+        if names.contains(&name) {
+            return item.mistake(format!("'{name}' twice"), "", "");
+        }
+        names.push(name.clone());
+        Some((found, name))
     })
 }
 

@@ -16,6 +16,7 @@ mod mix;
 mod names;
 mod node;
 mod phase;
+mod phases;
 mod sql;
 mod table;
 mod time;

@@ -6,7 +6,7 @@ use crate::constant;
 use crate::definition::{Commit, Keys, KeysOf, OPS, Range, Removed, SKEW, Set, Span, Work};
 use crate::group;
 use crate::make;
-use crate::node::{Entry, Fields, Node};
+use crate::node::{Fields, Node};
 use crate::sql;
 use crate::table::Draft;
 
@@ -70,39 +70,30 @@ impl Verb {
             Self::Group => &["where", "by", "compute", "order", "limit"],
             Self::Update | Self::ReadModifyWrite => &["ops", "keys", "absent", "set", "commit"],
             Self::Delete => &["ops", "keys", "absent", "commit", "older", "time"],
-            Self::Sql => &["sql", "answer"],
-            Self::Mix => &["mix", "for", "clients", "ops"],
+            // They read their own.
+            Self::Sql | Self::Mix => &[],
         }
     }
 }
 
-/// The tables that phases speak of.
-#[derive(Clone, Copy)]
-pub struct Tables<'a> {
-    /// In the order of the definition.
-    pub drafts: &'a [Draft<'a>],
-}
-
-impl Tables<'_> {
-    /// The place of the table a phase is about.
-    pub fn of(&self, fields: &Fields<'_>) -> Option<usize> {
-        let Some(node) = fields.get("table") else {
-            return match self.drafts {
-                [] => None,
-                [_] => Some(0),
-                several => fields.mistake(
-                    "it is not said of which table",
-                    format!("write table = \"{}\"", several[0].name),
-                ),
-            };
+/// The place of the table a phase is about.
+fn table_of(fields: &Fields<'_>, drafts: &[Draft<'_>]) -> Option<usize> {
+    let Some(node) = fields.get("table") else {
+        return match drafts {
+            [] => None,
+            [_] => Some(0),
+            several => fields.mistake(
+                "it is not said of which table",
+                format!("write table = \"{}\"", several[0].name),
+            ),
         };
-        let name = node.text()?;
-        let place = self.drafts.iter().position(|draft| draft.name == name);
-        place.or_else(|| {
-            let names = self.drafts.iter().map(|draft| draft.name);
-            node.log.unknown(node.at.clone(), "table", name, names)
-        })
-    }
+    };
+    let name = node.text()?;
+    let place = drafts.iter().position(|draft| draft.name == name);
+    place.or_else(|| {
+        let names = drafts.iter().map(|draft| draft.name);
+        node.log.unknown(node.at.clone(), "table", name, names)
+    })
 }
 
 /// A phase of a table that is being read.
@@ -117,18 +108,17 @@ pub struct Reading<'a> {
 
 /// Reads what a phase does that is no mix.
 pub fn read(
-    entry: &Entry<'_>,
     fields: &Fields<'_>,
     verb: Verb,
-    tables: Tables<'_>,
+    drafts: &[Draft<'_>],
     engines: &[&str],
 ) -> Option<Work> {
     if verb == Verb::Sql {
-        return sql::read(entry, fields, engines);
+        return sql::read(fields, engines);
     }
     fields.only(&[&["do", "about", "only", "table"], verb.keys()].concat());
-    let table = tables.of(fields)?;
-    let reading = Reading { fields, table, draft: &tables.drafts[table] };
+    let table = table_of(fields, drafts)?;
+    let reading = Reading { fields, table, draft: &drafts[table] };
     match verb {
         Verb::Insert => {
             let commit = reading.commit(true)?;
