@@ -6,6 +6,7 @@ use std::path::Path;
 use toml::de::DeTable;
 
 use crate::about;
+use crate::checks;
 use crate::definition::Definition;
 use crate::mistakes::{Log, Mistakes};
 use crate::node::{Entry, Fields, all};
@@ -49,7 +50,7 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
 
     let names: Vec<_> = table_entries.iter().map(|entry| entry.name).collect();
     let drafts: Vec<_> = table_entries.iter().map(|entry| Draft::read(entry, &names)).collect();
-    drafts.iter().for_each(|draft| draft.check_references(&drafts, log));
+    drafts.iter().for_each(|draft| checks::references(draft, &drafts, log));
     let phases = phases::read(&phase_entries, &drafts, engines);
     let tables = all(drafts.into_iter().map(Draft::table));
     let (tables, phases, name) = (tables?, phases?, name?);

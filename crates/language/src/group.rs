@@ -5,7 +5,7 @@ use embermark_model::table::{ColumnType, TimeUnit};
 use crate::constant;
 use crate::definition::{Aggregate, Bound, Compute, Condition, Group, Grouped, Operator, OrderBy};
 use crate::node::Node;
-use crate::phase::Reading;
+use crate::reading::Reading;
 use crate::time;
 
 const OPERATORS: [(&str, Operator); 6] = [
@@ -186,6 +186,14 @@ fn compute(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Compute, String)> {
         return Some((Compute { aggregate: Aggregate::Count, column: None }, text.to_owned()));
     }
     let (name, column) = call(text).unwrap_or((text, ""));
+    if matches!(name, "mean" | "average") {
+        let valid = format!("valid: {}", AGGREGATES.map(|a| a.0).join(", "));
+        return node.mistake(
+            format!("unknown aggregate '{name}'"),
+            "it is called 'avg' here",
+            valid,
+        );
+    }
     let Some((_, aggregate)) = AGGREGATES.iter().find(|(aggregate, _)| *aggregate == name) else {
         return node.log.unknown(node.at.clone(), "aggregate", name, AGGREGATES.map(|a| a.0));
     };

@@ -58,7 +58,7 @@ pub fn read<'a>(
 
 fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {
     if !entry.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
-        let _: Option<()> = entry.node.log.mistake(
+        entry.node.log.add(
             entry.at.clone(),
             format!("'{}' cannot be the name of a phase", entry.name),
             "letters, digits, dashes and underscores",
@@ -102,7 +102,7 @@ fn mixes<'a>(
     for (entry, begun) in entries.iter().zip(begun) {
         let Some(Begun { fields, alone: Some(false), .. }) = begun else { continue };
         if let (Some(only), false) = (fields.get("only"), named(entry.name)) {
-            let _: Option<()> = only.mistake(
+            only.add(
                 format!("'{}' never runs", entry.name),
                 "no mix has it as a part",
                 "name it in a mix, or leave 'only' out",

@@ -81,3 +81,6 @@ fn is_word(c: char) -> bool {
 fn quoted(text: &str, quote: char) -> usize {
     text[1..].find(quote).map_or(text.len(), |end| end + 2)
 }
+
+#[cfg(test)]
+mod tests;
