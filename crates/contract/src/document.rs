@@ -34,6 +34,8 @@ pub enum Value<'a> {
     Float(f64),
     /// A string.
     Text(&'a str),
+    /// Bytes; not of every engine.
+    Bytes(&'a [u8]),
     /// A list.
     List(&'a [Value<'a>]),
     /// A document within.

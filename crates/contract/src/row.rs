@@ -16,6 +16,14 @@ pub trait ResultRow {
     /// A text column; `None` is NULL.
     fn text(&self, column: usize) -> Result<Option<&str>>;
 
+    /// A column of bytes; `None` is NULL.
+    ///
+    /// # Errors
+    /// When the engine's results have no bytes, too.
+    fn bytes(&self, _column: usize) -> Result<Option<&[u8]>> {
+        Err(EngineError::unsupported("this engine's adapter", "bytes in its results"))
+    }
+
     /// A list column: visits its elements in order. The items of an element that is itself a list
     /// are its columns, from 0; any other element is its only column. Whether there is a list:
     /// `false` is NULL.

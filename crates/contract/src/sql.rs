@@ -19,6 +19,8 @@ pub enum Param<'a> {
     Float(f64),
     /// A string.
     Text(&'a str),
+    /// Bytes.
+    Bytes(&'a [u8]),
 }
 
 /// The type of a column.
@@ -30,8 +32,10 @@ pub enum SqlType {
     Big,
     /// Double precision.
     Double,
-    /// A string.
+    /// A string, compared byte by byte.
     Text,
+    /// Bytes, compared one by one.
+    Bytes,
 }
 
 /// A table: what every engine needs to create it and to load it in bulk.
@@ -181,15 +185,17 @@ pub trait Dialect: Sync {
             SqlType::Big => "BIGINT",
             SqlType::Double => "DOUBLE PRECISION",
             SqlType::Text => "TEXT",
+            SqlType::Bytes => "BLOB",
         }
     }
 
     /// The place of parameter `n`, counted from 1.
     fn placeholder(&self, n: usize) -> String;
 
-    /// The type of a string column that an index begins with, or that stands in the key.
-    fn indexed_text(&self) -> &'static str {
-        self.type_name(SqlType::Text)
+    /// The name of the type of a column that stands in the key or in an index. An engine may limit
+    /// the length of texts and bytes there, and refuses what is longer.
+    fn indexed_type(&self, of: SqlType) -> &'static str {
+        self.type_name(of)
     }
 
     /// The type of a column of JSON documents kept as text, if the engine reads their fields.
@@ -234,7 +240,7 @@ pub trait Dialect: Sync {
             .map(|(name, of, nullable)| {
                 let of = match types.iter().find(|(column, _)| column == name) {
                     Some((_, own)) => own,
-                    None if *of == SqlType::Text && table.key.contains(name) => self.indexed_text(),
+                    None if table.key.contains(name) => self.indexed_type(*of),
                     None => self.type_name(*of),
                 };
                 let not_null = if *nullable == Nullable::No { " NOT NULL" } else { "" };
@@ -269,6 +275,12 @@ pub trait Dialect: Sync {
     /// How a statement names a table.
     fn table(&self, name: &str) -> String {
         name.to_owned()
+    }
+
+    /// Whether `(a, b) >= (?, ?)` is found as a range of a key of `a` and `b`. Where it is not, it is
+    /// to be written out: `a >= ? AND (a > ? OR b >= ?)`.
+    fn row_values(&self) -> bool {
+        true
     }
 
     /// Whether it has window functions.

@@ -96,6 +96,38 @@ pub enum DataError {
         /// How it differs.
         what: String,
     },
+    /// A column of a made table of which no values can be made.
+    #[error(
+        "table {table}, column {column}: its values cannot be made: {why}: correct its 'make' or its type"
+    )]
+    Unmakeable {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// Too many rows do not fit the columns of their table.
+    #[error(
+        "{from}: {refused} of {rows} rows do not fit their columns, which is more than {percent} %: \
+         {reasons}; the first in {first}; correct the types of these columns in the workload file, or \
+         allow more with --lenient"
+    )]
+    RowsRefused {
+        /// The file, or the table whose rows are made.
+        from: String,
+        /// Rows that do not fit.
+        refused: u64,
+        /// All rows.
+        rows: u64,
+        /// The share of them that may be refused, in percent.
+        percent: f64,
+        /// Why, with counts.
+        reasons: String,
+        /// The first of them: its line, its column, what was found.
+        first: String,
+    },
     /// A file that could not be written.
     #[error("{path}: cannot be written: {cause}: check its directory, permissions and free space", path = .path.display())]
     Unwritable {

@@ -4,6 +4,8 @@
 //! log, [`synthetic`] makes them from a seed; both hand out a [`Log`] in chronological order.
 //! [`sample`] draws fewer of them, [`staged`] hands them to worker processes through a mapped
 //! file, [`export`] writes them out as CSV, Parquet or text in the log's own format.
+//! [`table`] has the rows of any table, as workload files describe them; [`zipf`] draws by Zipf's
+//! law.
 
 pub mod contacts;
 pub mod dogs;
@@ -18,6 +20,8 @@ mod mapping;
 pub mod sample;
 pub mod staged;
 pub mod synthetic;
+pub mod table;
+pub mod zipf;
 
 pub use error::DataError;
 pub use log::Log;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use memmap2::{Mmap, MmapOptions};
+use memmap2::{Mmap, MmapMut, MmapOptions};
 
 use crate::DataError;
 
@@ -51,4 +51,14 @@ pub(crate) fn map(path: &Path, paging: Paging) -> Result<Mmap, DataError> {
         let _ = mapping.advise(memmap2::Advice::Sequential);
     }
     Ok(mapping)
+}
+
+/// Maps a file of our own for reading and writing; what is written is in the file.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn map_mut(file: &File) -> io::Result<MmapMut> {
+    // SAFETY: as in `map`: plain bytes of which every pattern is valid, in a file that this process
+    // made and no other one has been told of.
+    unsafe { MmapOptions::new().map_mut(file) }
 }

@@ -10,16 +10,19 @@ use embermark_harness::{Catalog, cells};
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::url::password_variable;
 use embermark_model::{Configuration, Durability, Scale, ServerUrl};
-use embermark_workloads::{WORKLOADS, Workload, find};
+use embermark_workloads::{WORKLOADS, Workload};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::error::Failure;
 
 mod configurations;
+mod files;
 mod memory;
 
 pub use configurations::{columns, configurations, parsed, try_out};
+use files::Chosen;
+pub use files::{read as read_file, shipped};
 use memory::memory;
 pub use memory::{bytes, memory_limits};
 
@@ -27,7 +30,8 @@ pub use memory::{bytes, memory_limits};
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PlanArgs {
-    /// Workloads to run [default: all]
+    /// Workloads to run: names, or workload files (FILE.toml, docs/workload-files.md) [default: all
+    /// built-in ones but those that are files]
     #[arg(value_name = "WORKLOAD")]
     pub workloads: Vec<String>,
 
@@ -75,6 +79,11 @@ pub struct PlanArgs {
     /// Rows from this file, plain or gzip [default: synthetic rows]
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
+
+    /// Of a workload file's rows, the share that may not fit their columns and is left out, such as 5%
+    /// [default: 1%]
+    #[arg(long, value_name = "SHARE")]
+    pub lenient: Option<String>,
 
     /// Runs of each phase in a trial [default: 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -199,7 +208,13 @@ impl PlanArgs {
             until.map(|_| milliseconds("--budget", self.budget.as_deref().unwrap_or("30m")));
         let scales = until.map_or(Ok(scales.clone()), |until| decades(&scales, until))?;
         let durabilities = or_else(self.durability, &["process"]);
-        let mut workloads = workloads(&self.workloads)?;
+        let lenient = files::misfits_per_million(self.lenient.as_deref())?;
+        let Chosen { mut workloads, files } = files::chosen(&self.workloads, lenient)?;
+        if self.lenient.is_some() && files.is_empty() {
+            return Err(Failure::usage(
+                "--lenient is for workload files: name one, or leave it out",
+            ));
+        }
         if self.data.is_some() && self.workloads.is_empty() {
             workloads.retain(|workload| workload.info().reads_files);
         }
@@ -237,6 +252,7 @@ impl PlanArgs {
         let configurations = configurations(self.configuration, &words)?;
         let plan = Plan {
             workloads: workloads.iter().map(|w| w.info().id.to_owned()).collect(),
+            workload_files: files,
             engines: columns(&words, &configurations)?,
             configurations,
             scales,
@@ -279,7 +295,8 @@ impl PlanArgs {
             urls: urls(&self.url)?,
             accepted_licences: unique(self.accept_license.into_iter().map(Ok))?,
         };
-        cells::check(&plan, &Catalog::default()).map_err(Failure::usage)?;
+        let catalog = Catalog { workloads: Vec::leak(workloads), ..Catalog::default() };
+        cells::check(&plan, &catalog).map_err(Failure::usage)?;
         Ok(plan)
     }
 }
@@ -324,22 +341,11 @@ fn decades(given: &[Scale], until: &str) -> Result<Vec<Scale>, Failure> {
 
 /// Every variant of the workloads named.
 pub fn variants_of(names: &[String]) -> Result<Vec<String>, Failure> {
-    let variants = workloads(names)?.into_iter().flat_map(|workload| workload.info().variants);
+    let variants = files::chosen(names, 0)?
+        .workloads
+        .into_iter()
+        .flat_map(|workload| workload.info().variants);
     unique(variants.map(|variant| Ok(variant.name.to_owned())))
-}
-
-fn workloads(names: &[String]) -> Result<Vec<&'static dyn Workload>, Failure> {
-    if names.is_empty() {
-        return Ok(WORKLOADS.to_vec());
-    }
-    let mut chosen: Vec<&'static dyn Workload> = Vec::new();
-    for name in names {
-        let workload = find(name).map_err(Failure::usage)?;
-        if chosen.iter().all(|other| other.info().id != workload.info().id) {
-            chosen.push(workload);
-        }
-    }
-    Ok(chosen)
 }
 
 fn as_tables<S: Serializer>(all: &[(String, Configuration)], to: S) -> Result<S::Ok, S::Error> {

@@ -110,6 +110,8 @@ const TOPICS: &[(&str, Check)] = &[
     ("every kind of value comes back as it went in", values_round_trip),
     ("integers of 64 bits come back, where an engine knows any", integers_round_trip),
     ("a key of one value, a text, finds its document", keys_may_be_one_text),
+    ("bytes come back as they went in, or are refused with the reason", bytes_round_trip),
+    ("everyday names of fields are taken", names_are_taken),
     ("a duplicate key is an error, and the store goes on", duplicates_are_refused),
     ("every filter finds what it says", filters_find),
     ("order and limit are kept", order_and_limit_are_kept),
@@ -294,6 +296,100 @@ fn keys_may_be_one_text(subject: &mut Subject) {
     let (from, to) = ([Value::Text("1a")], [Value::Text("b")]);
     let found = look(Filter::Keys { from: &from, to: &to }, Order::KeyDescending);
     assert_eq!(found.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [2, 1]);
+}
+
+static BINARY: CollectionDef = CollectionDef {
+    name: "conformbinary",
+    key: &["place", "raw"],
+    indexes: &[&["hash"]],
+    fields: &["hash"],
+};
+
+fn bytes_round_trip(subject: &mut Subject) {
+    let binary = subject.store.create(&BINARY).unwrap();
+    let every: Vec<u8> = (0..=255).collect();
+    let contents = [&b""[..], b"a", b"\0", &[0xff, 0xfe], &every];
+    for (place, content) in (0..).zip(contents) {
+        let content = Value::Bytes(content);
+        let done = subject.insert(binary, &[Value::Int(place), content], &[("hash", content)]);
+        if let Err(error) = done {
+            assert!(error.is_unsupported() && error.to_string().contains("ytes"), "{error}");
+            let error = subject.insert(binary, &key(place, 0), &[("hash", content)]).unwrap_err();
+            assert!(error.is_unsupported() && error.to_string().contains("ytes"), "{error}");
+            return assert_eq!(subject.engine.info().id, "harperdb");
+        }
+    }
+    for (place, content) in (0..).zip(contents) {
+        let (of, columns) = (Value::Bytes(content), &["place", "raw", "hash"]);
+        for filter in [Filter::Key(&[Value::Int(place), of]), Filter::Equal("hash", of)] {
+            let (mut rows, find) = (0, Find { filter, order: Order::Any, limit: None, columns });
+            let mut visit = |row: &dyn ResultRow| {
+                rows += 1;
+                assert_eq!(row.int(0)?, Some(place));
+                assert_eq!((row.bytes(1)?, row.bytes(2)?), (Some(content), Some(content)));
+                Ok(())
+            };
+            subject.store.find(binary, &find, &mut visit).unwrap();
+            assert_eq!(rows, 1);
+        }
+    }
+    let all =
+        Find { filter: Filter::All, order: Order::Any, limit: None, columns: &["place", "no"] };
+    let mut visit = |row: &dyn ResultRow| {
+        assert!(row.bytes(0).is_err());
+        assert_eq!(row.bytes(1)?, None);
+        Ok(())
+    };
+    subject.store.find(binary, &all, &mut visit).unwrap();
+    let set = [("hash", Value::Bytes(b"new"))];
+    let old = Filter::Equal("hash", Value::Bytes(&every));
+    assert_eq!(subject.store.update(binary, &old, &set).unwrap(), 1);
+    assert_eq!(subject.store.delete(binary, &Filter::Equal("hash", set[0].1)).unwrap(), 1);
+}
+
+/// Names as they stand at the head of people's files.
+static NAMES: CollectionDef = CollectionDef {
+    name: "events",
+    key: &["station_id", "time"],
+    indexes: &[&["level"], &["name"]],
+    fields: &["value", "name", "level", "type", "count", "date", "order", "key", "Temp_C"],
+};
+
+fn names_are_taken(subject: &mut Subject) {
+    let named = subject.store.create(&NAMES).unwrap();
+    for n in 0..4 {
+        let fields: Vec<Field<'_>> =
+            NAMES.fields.iter().map(|name| (*name, Value::Int(n))).collect();
+        subject.insert(named, &key(n, n), &fields).unwrap();
+    }
+    for name in NAMES.fields.iter().chain(NAMES.key) {
+        let (filter, columns) = (Filter::Equal(name, Value::Int(2)), &[*name]);
+        let (mut rows, find) =
+            (Vec::new(), Find { filter, order: Order::Any, limit: None, columns });
+        let mut visit = |row: &dyn ResultRow| {
+            rows.push(row.int(0)?);
+            Ok(())
+        };
+        subject.store.find(named, &find, &mut visit).unwrap();
+        assert_eq!(rows, [Some(2)], "{name}");
+        let set = [(*name, Value::Int(7))];
+        if !NAMES.key.contains(name) {
+            assert_eq!(subject.store.update(named, &Filter::Key(&key(3, 3)), &set).unwrap(), 1);
+        }
+        let pipeline = format!(
+            r#"[{{"$group": {{"_id": null, "{name}": {{"$max": "${}{name}"}}}}}}]"#,
+            if NAMES.key.contains(name) { "_id." } else { "" },
+        );
+        let sql = format!("SELECT MAX(`{name}`) AS `{name}` FROM TABLE WHERE `{name}` >= 0");
+        let question = subject.question(&NAMES, &pipeline, &sql);
+        let mut greatest = None;
+        let mut visit = |row: &dyn ResultRow| {
+            greatest = row.int(0)?;
+            Ok(())
+        };
+        subject.store.query(named, &question, &[name], &mut visit).unwrap();
+        assert_eq!(greatest, Some(if NAMES.key.contains(name) { 3 } else { 7 }), "{name}");
+    }
 }
 
 fn duplicates_are_refused(subject: &mut Subject) {

@@ -24,6 +24,7 @@ enum Echo {
     Int(i64),
     Float(f64),
     Text(String),
+    Bytes(Vec<u8>),
 }
 
 fn echo(row: &dyn ResultRow, sent: Param<'_>) -> Result<Echo> {
@@ -32,6 +33,7 @@ fn echo(row: &dyn ResultRow, sent: Param<'_>) -> Result<Echo> {
         Param::Int(_) => row.int(0)?.map_or(Echo::Null, Echo::Int),
         Param::Float(_) => row.float(0)?.map_or(Echo::Null, Echo::Float),
         Param::Text(_) => row.text(0)?.map_or(Echo::Null, |text| Echo::Text(text.to_owned())),
+        Param::Bytes(_) => row.bytes(0)?.map_or(Echo::Null, |bytes| Echo::Bytes(bytes.to_vec())),
     })
 }
 
@@ -51,11 +53,15 @@ fn a_parameter_of_any_type_and_size_comes_back_through_one_statement() {
         Param::Float(f64::MAX),
         Param::Float(-5e-324),
         Param::Text("x\0y\u{1f986}"),
+        Param::Bytes(b"\0\xff\x80'\\"),
         Param::Float(-0.0),
+        Param::Bytes(b""),
         Param::Int(0),
     ];
     // Each way around, so that a short text follows a long one, and one type any other.
     sent.extend(long.iter().map(|text| Param::Text(text)));
+    let every: Vec<u8> = (0..=255).collect();
+    sent.push(Param::Bytes(&every));
     sent.extend(sent.clone().into_iter().rev());
     for param in sent {
         let mut rows = Vec::new();
@@ -69,6 +75,7 @@ fn a_parameter_of_any_type_and_size_comes_back_through_one_statement() {
             Param::Int(value) => Echo::Int(value),
             Param::Float(value) => Echo::Float(value),
             Param::Text(value) => Echo::Text(value.to_owned()),
+            Param::Bytes(value) => Echo::Bytes(value.to_vec()),
         };
         assert!(rows == [expected], "{:.100}", format!("{param:?}"));
     }

@@ -13,7 +13,10 @@ use embermark_engines::{
 use embermark_model::Durability;
 use embermark_skips::is_here;
 
-/// A table of every column type.
+#[path = "sql/columns.rs"]
+mod columns;
+
+/// A table of every column type but bytes.
 const fn table(name: &'static str) -> TableDef {
     TableDef {
         name,
@@ -114,6 +117,11 @@ const TOPICS: &[(&str, Check)] = &[
     ("a store settles before it holds anything", settles),
     ("every kind of value comes back as it went in", values_round_trip),
     ("long texts come back whole", long_texts_come_back_whole),
+    ("bytes come back as they went in, and find their row", columns::bytes_round_trip),
+    ("texts and bytes are compared by their bytes", columns::comparisons_are_by_bytes),
+    ("texts and bytes of an index find their rows", columns::indexes_find),
+    ("everyday names of columns and tables are taken", columns::names_are_taken),
+    ("a key is compared as a whole, however it is written", columns::keys_are_compared),
     ("changed rows are counted", changes_are_counted),
     ("a transaction sees its own changes, and keeps them", transactions_keep),
     ("a duplicate key is an error, and the store goes on", duplicates_are_refused),

@@ -3,7 +3,10 @@
 use embermark_engines::{Engine, registry};
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::Plan;
+use embermark_workloads::defined::Defined;
 use embermark_workloads::{WORKLOADS, Workload};
+
+use crate::HarnessError;
 
 /// The engines and workloads a run can choose from: those of this build, unless a test brings its
 /// own.
@@ -22,6 +25,28 @@ impl Default for Catalog {
 }
 
 impl Catalog {
+    /// The same with the workloads that a plan's files describe. They live as long as the process.
+    ///
+    /// # Errors
+    /// When a file has mistakes, or calls its workload as another is called.
+    pub fn with_files(self, plan: &Plan) -> Result<Self, HarnessError> {
+        if plan.workload_files.is_empty() {
+            return Ok(self);
+        }
+        let engines: Vec<&str> = self.engines.iter().map(|engine| engine.info().id).collect();
+        let mut workloads = self.workloads.to_vec();
+        for (id, file) in &plan.workload_files {
+            if self.workload(id).is_ok() {
+                continue;
+            }
+            let definition = embermark_language::parse(id, &file.text, &engines)
+                .map_err(|mistakes| HarnessError::Plan(mistakes.to_string()))?;
+            let lenient = f64::from(file.misfits_per_million) / 1e6;
+            workloads.push(Defined::leak(definition, file.folder.clone(), lenient));
+        }
+        Ok(Self { workloads: Vec::leak(workloads), ..self })
+    }
+
     /// The engine of that id.
     ///
     /// # Errors

@@ -225,6 +225,9 @@ fn extents(plan: &Plan, workload: &WorkloadInfo) -> Vec<Extent> {
 }
 
 fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {
+    if plan.scales.is_empty() && workload.whole {
+        return vec![Scale::Full];
+    }
     if plan.scales.is_empty() {
         return protocol(plan, workload).scales.iter().copied().map(Scale::Rows).collect();
     }

@@ -40,6 +40,7 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<ResultFile, HarnessError> {
+    let options = &options.with_files(plan)?;
     let mut cells = cells::planned(plan, &options.catalog)?;
     if options.once_per_setting {
         cells::once_per_setting(&mut cells, plan, &options.catalog)?;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use embermark_model::plan::Plan;
+
 use crate::device::Device;
 use crate::trial::WorkerCommand;
 use crate::{Catalog, HarnessError, Interrupt};
@@ -44,5 +46,10 @@ impl RunOptions {
             std::env::current_exe().map_err(HarnessError::system("find this program's file"))?;
         let worker = WorkerCommand { program, args: vec!["worker".to_owned()] };
         Ok(Self { out: out.into(), worker, ..Self::default() })
+    }
+
+    /// The same with the workloads that a plan's files describe.
+    pub(crate) fn with_files(&self, plan: &Plan) -> Result<Self, HarnessError> {
+        Ok(Self { catalog: self.catalog.with_files(plan)?, ..self.clone() })
     }
 }

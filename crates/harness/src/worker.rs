@@ -100,6 +100,7 @@ fn failed(error: impl ToString) -> Stop {
 }
 
 fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
+    let catalog = catalog.with_files(&job.plan).map_err(failed)?;
     let engine = catalog.engine_of(&job.plan, &job.cell.engine).map_err(failed)?;
     let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
     let traffic = Traffic::of(job, engine.info().kind, workload.info().lasts);

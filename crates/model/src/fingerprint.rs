@@ -1,6 +1,6 @@
 //! Checksums of rows that do not depend on the order in which rows arrive.
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, SubAssign};
 
 use crate::Reading;
 
@@ -19,6 +19,14 @@ impl AddAssign<Fingerprint> for Checksum {
     fn add_assign(&mut self, row: Fingerprint) {
         self.rows += 1;
         self.sum = self.sum.wrapping_add(row.0);
+    }
+}
+
+impl SubAssign<Fingerprint> for Checksum {
+    /// Takes a row away that was added.
+    fn sub_assign(&mut self, row: Fingerprint) {
+        self.rows = self.rows.wrapping_sub(1);
+        self.sum = self.sum.wrapping_sub(row.0);
     }
 }
 
@@ -58,12 +66,24 @@ impl Fingerprint {
         Self(fold(self.0 ^ 0xa076_1d64_78bd_642f, value as u64 ^ 0xe703_7ed1_a0b4_28db))
     }
 
+    /// Its bits.
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
     /// With a text column.
     #[inline]
     #[must_use]
     pub fn text(self, value: &str) -> Self {
+        self.bytes(value.as_bytes())
+    }
+
+    /// With a column of bytes: as the text that they are, if they are one.
+    #[inline]
+    #[must_use]
+    pub fn bytes(self, value: &[u8]) -> Self {
         let mut mixed = self.int(value.len() as i64);
-        for chunk in value.as_bytes().chunks(8) {
+        for chunk in value.chunks(8) {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
             mixed = mixed.int(i64::from_le_bytes(word));

@@ -15,6 +15,9 @@ use crate::{Durability, MemoryLimit, Scale, ServerUrl};
 pub struct Plan {
     /// Workload ids.
     pub workloads: Vec<String>,
+    /// Those of them that files describe, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub workload_files: BTreeMap<String, WorkloadFile>,
     /// Columns: ids of engines, and names of configurations.
     pub engines: Vec<String>,
     /// Engines with other settings, each a column by its name.
@@ -124,6 +127,17 @@ impl Plan {
     pub fn engine_of<'a>(&'a self, column: &'a str) -> &'a str {
         self.configurations.get(column).map_or(column, |configuration| &configuration.engine)
     }
+}
+
+/// A file that describes a workload, as it was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkloadFile {
+    /// Its text.
+    pub text: String,
+    /// Its folder, which the names of files in it start from.
+    pub folder: PathBuf,
+    /// Of a million rows of a data file so many may not fit their columns.
+    pub misfits_per_million: u32,
 }
 
 /// How fast samples come.

@@ -19,6 +19,7 @@ use embermark_model::result::Execution;
 use embermark_model::{MemoryLimit, Scale};
 
 pub mod contacts;
+pub mod defined;
 pub mod events;
 mod generated;
 pub mod htap;
@@ -68,6 +69,8 @@ pub struct Info {
     pub published: Protocol,
     /// Whether its rows may come from a file.
     pub reads_files: bool,
+    /// Whether its own scale is every row of its files, in place of those of its protocols.
+    pub whole: bool,
     /// Whether its phases last by the clock, with what passes between client and server counted.
     pub lasts: bool,
     /// Whether phases that read may begin with a database of which nothing is in memory.
@@ -340,4 +343,16 @@ pub enum WorkloadError {
     /// A name that is none of the workload's.
     #[error(transparent)]
     Name(#[from] UnknownName),
+    /// Keys that are not there, of a table in which every key is.
+    #[error(
+        "table '{table}' has every value that the last column of its key can have, so that no key is \
+         absent: leave 'absent' out, or give that column a wider type"
+    )]
+    NoAbsentKey {
+        /// The table.
+        table: String,
+    },
+    /// A workload file's rows that do not fit what is asked of them.
+    #[error("{0}")]
+    Unfit(String),
 }

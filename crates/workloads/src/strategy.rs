@@ -17,6 +17,8 @@ pub(crate) enum Strategy {
     OneTransaction,
     /// One row at a time, each committed.
     CommitEach,
+    /// One row at a time, in transactions of so many.
+    Every(u64),
     /// By the engine's fastest path; changes as in [`Strategy::Single`].
     Bulk,
 }
@@ -59,6 +61,7 @@ impl Strategy {
         let (scope, size) = match self {
             Self::CommitEach => (Scope::PerOperation, n),
             Self::OneTransaction => (Scope::Batch, n),
+            Self::Every(rows) => (Scope::Batch, usize::try_from(rows).unwrap_or(n).max(1)),
             Self::Single | Self::Bulk => (Scope::Batch, batch(n)),
         };
         let (n, size, mut done) = (n as u64, size as u64, 0);

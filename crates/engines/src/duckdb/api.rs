@@ -62,6 +62,7 @@ pub(super) mod types {
     pub const DOUBLE: TypeId = 11;
     pub const HUGEINT: TypeId = 16;
     pub const VARCHAR: TypeId = 17;
+    pub const BLOB: TypeId = 18;
     pub const DECIMAL: TypeId = 19;
 }
 
@@ -156,6 +157,7 @@ functions! {
     bind_int64(statement: Handle, place: u64, value: i64) -> State;
     bind_double(statement: Handle, place: u64, value: f64) -> State;
     bind_varchar_length(statement: Handle, place: u64, text: *const c_char, length: u64) -> State;
+    bind_blob(statement: Handle, place: u64, bytes: *const c_void, length: u64) -> State;
     bind_value(statement: Handle, place: u64, value: Handle) -> State;
     execute_prepared(statement: Handle, result: *mut RawResult) -> State;
 

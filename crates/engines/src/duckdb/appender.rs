@@ -35,6 +35,7 @@ fn type_id(of: SqlType) -> TypeId {
         SqlType::Big => types::BIGINT,
         SqlType::Double => types::DOUBLE,
         SqlType::Text => types::VARCHAR,
+        SqlType::Bytes => types::BLOB,
     }
 }
 
@@ -191,6 +192,10 @@ impl Target {
                 }
                 (types::VARCHAR, Param::Text(text)) => {
                     let (start, length) = (text.as_ptr().cast(), text.len() as u64);
+                    (api.vector_assign_string_element_len)(self.vector, row as u64, start, length);
+                }
+                (types::BLOB, Param::Bytes(bytes)) => {
+                    let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
                     (api.vector_assign_string_element_len)(self.vector, row as u64, start, length);
                 }
                 _ => return false,

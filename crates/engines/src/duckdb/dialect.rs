@@ -12,6 +12,7 @@ impl Dialect for DuckDialect {
             SqlType::Big => "BIGINT",
             SqlType::Double => "DOUBLE",
             SqlType::Text => "VARCHAR",
+            SqlType::Bytes => "BLOB",
         }
     }
 
@@ -48,6 +49,11 @@ impl Dialect for DuckDialect {
     /// equals itself.
     fn correlation(&self, y: &str, x: &str) -> Option<String> {
         Some(format!("NULLIF(CORR({y}, {x}), 'NaN'::DOUBLE)"))
+    }
+
+    /// It scans either way, and written out it passes over row groups by their least and greatest value.
+    fn row_values(&self) -> bool {
+        false
     }
 
     fn seeks_by_key(&self) -> bool {

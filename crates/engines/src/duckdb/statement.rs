@@ -35,7 +35,8 @@ impl Parameter {
     fn of(api: &Api, statement: &Owned, place: u64) -> Self {
         // SAFETY: the statement is alive and has that parameter.
         let of = unsafe { (api.param_type)(statement.raw, place) };
-        if !matches!(of, types::INTEGER | types::BIGINT | types::DOUBLE | types::VARCHAR) {
+        let known = [types::INTEGER, types::BIGINT, types::DOUBLE, types::VARCHAR, types::BLOB];
+        if !known.contains(&of) {
             return Self { of, null: Owned::unmade(api.destroy_value) };
         }
         let value = |raw| Owned::new(raw, api.destroy_value);
@@ -166,6 +167,10 @@ impl Prepared {
                 Param::Text(text) => {
                     let (start, length) = (text.as_ptr().cast(), text.len() as u64);
                     (api.bind_varchar_length)(self.statement.raw, place, start, length)
+                }
+                Param::Bytes(bytes) => {
+                    let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
+                    (api.bind_blob)(self.statement.raw, place, start, length)
                 }
             }
         }

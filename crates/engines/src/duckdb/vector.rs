@@ -109,6 +109,16 @@ impl<'a> Row<'a> {
         })
     }
 
+    /// The bytes of a value of a type that is laid out as a string.
+    fn string(&self, column: usize, of: TypeId, wanted: &str) -> Result<Option<&[u8]>> {
+        let Some(found) = self.column(column)? else { return Ok(None) };
+        if found.of != of {
+            return self.is_no(column, wanted);
+        }
+        // SAFETY: the vector holds a string for the row, which lives as long as the chunk.
+        Ok(Some(unsafe { (*found.data.cast::<RawString>().add(self.row)).bytes() }))
+    }
+
     #[cold]
     fn is_no<T>(&self, column: usize, wanted: &str) -> Result<T> {
         let of = self.columns.get(column).map_or(0, |column| column.of);
@@ -149,12 +159,11 @@ impl ResultRow for Row<'_> {
     }
 
     fn text(&self, column: usize) -> Result<Option<&str>> {
-        let Some(found) = self.column(column)? else { return Ok(None) };
-        if found.of != types::VARCHAR {
-            return self.is_no(column, "text");
-        }
-        // SAFETY: the vector holds a string for the row, which lives as long as the chunk.
-        let bytes = unsafe { (*found.data.cast::<RawString>().add(self.row)).bytes() };
+        let Some(bytes) = self.string(column, types::VARCHAR, "text")? else { return Ok(None) };
         str::from_utf8(bytes).map(Some).or_else(|_| self.is_no(column, "valid UTF-8"))
+    }
+
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
+        self.string(column, types::BLOB, "bytes")
     }
 }

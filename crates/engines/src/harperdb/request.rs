@@ -85,6 +85,7 @@ pub(super) fn value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
             return Err(EngineError::unsupported(NAME, format!("the number {float}")));
         }
         Value::Text(text) => string(out, text),
+        Value::Bytes(_) => return Err(EngineError::unsupported(NAME, "bytes: JSON has none")),
         Value::List(values) => {
             out.push(b'[');
             for (n, of) in values.iter().enumerate() {

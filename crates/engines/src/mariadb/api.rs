@@ -212,6 +212,7 @@ pub(super) mod types {
     pub(in super::super) const DATETIME: c_uint = 12;
     pub(in super::super) const YEAR: c_uint = 13;
     pub(in super::super) const NEWDECIMAL: c_uint = 246;
+    pub(in super::super) const BLOB: c_uint = 252;
     pub(in super::super) const STRING: c_uint = 254;
 }
 

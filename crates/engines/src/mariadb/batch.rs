@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_uint, c_ulong};
 
 use super::NAME;
 use super::api::{Bind, indicator, types};
+use super::param::length;
 use crate::Result;
 use crate::sql::{Param, SqlType, TableDef};
 use crate::sql_driver::misfit::{check_width, not_taken};
@@ -35,9 +36,10 @@ enum Values {
     Big(Vec<i64>),
     Double(Vec<f64>),
     Text(Texts),
+    Bytes(Texts),
 }
 
-/// Texts, one behind the other.
+/// Texts or bytes, one behind the other.
 #[derive(Default)]
 struct Texts {
     bytes: Vec<u8>,
@@ -70,8 +72,7 @@ impl<'a> Batch<'a> {
 
     /// The most that a row takes in a packet.
     pub fn bytes_of(&self, row: &[Param<'_>]) -> usize {
-        let text = |value: &Param<'_>| if let Param::Text(text) = value { text.len() } else { 0 };
-        row.len() * VALUE + row.iter().map(text).sum::<usize>()
+        row.len() * VALUE + row.iter().map(|value| length(*value)).sum::<usize>()
     }
 
     /// Forgets its rows, and keeps their memory.
@@ -108,6 +109,7 @@ impl Column {
             SqlType::Big => Values::Big(Vec::new()),
             SqlType::Double => Values::Double(Vec::new()),
             SqlType::Text => Values::Text(Texts::default()),
+            SqlType::Bytes => Values::Bytes(Texts::default()),
         };
         Self { values, indicators: Vec::new() }
     }
@@ -129,8 +131,9 @@ impl Column {
             (Values::Double(values), Param::Float(value)) if value.is_finite() => {
                 values.push(value);
             }
-            (Values::Text(texts), Param::Null) => texts.push(""),
-            (Values::Text(texts), Param::Text(value)) => texts.push(value),
+            (Values::Text(texts) | Values::Bytes(texts), Param::Null) => texts.push(b""),
+            (Values::Text(texts), Param::Text(value)) => texts.push(value.as_bytes()),
+            (Values::Bytes(texts), Param::Bytes(value)) => texts.push(value),
             _ => return false,
         }
         self.indicators.push(if is_null { indicator::NULL } else { indicator::NONE });
@@ -142,7 +145,7 @@ impl Column {
             Values::Int(values) => values.clear(),
             Values::Big(values) => values.clear(),
             Values::Double(values) => values.clear(),
-            Values::Text(texts) => {
+            Values::Text(texts) | Values::Bytes(texts) => {
                 texts.bytes.clear();
                 texts.lengths.clear();
             }
@@ -155,12 +158,8 @@ impl Column {
             Values::Int(values) => Bind::new(types::LONG, values.as_mut_ptr().cast()),
             Values::Big(values) => Bind::new(types::LONGLONG, values.as_mut_ptr().cast()),
             Values::Double(values) => Bind::new(types::DOUBLE, values.as_mut_ptr().cast()),
-            Values::Text(texts) => {
-                texts.find_starts();
-                let mut bind = Bind::new(types::STRING, texts.starts.as_mut_ptr().cast());
-                bind.length = texts.lengths.as_mut_ptr();
-                bind
-            }
+            Values::Text(texts) => texts.bind(types::STRING),
+            Values::Bytes(texts) => texts.bind(types::BLOB),
         };
         bind.indicator = self.indicators.as_mut_ptr();
         bind
@@ -168,9 +167,16 @@ impl Column {
 }
 
 impl Texts {
-    fn push(&mut self, text: &str) {
-        self.bytes.extend_from_slice(text.as_bytes());
+    fn push(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
         self.lengths.push(text.len() as c_ulong);
+    }
+
+    fn bind(&mut self, of: c_uint) -> Bind {
+        self.find_starts();
+        let mut bind = Bind::new(of, self.starts.as_mut_ptr().cast());
+        bind.length = self.lengths.as_mut_ptr();
+        bind
     }
 
     fn find_starts(&mut self) {

@@ -126,11 +126,14 @@ impl Column {
     }
 
     fn text(&self) -> Option<&str> {
+        str::from_utf8(self.bytes()).ok()
+    }
+
+    fn bytes(&self) -> &[u8] {
         let length = (self.length.get() as usize).min(self.text.len());
         // SAFETY: of the memory so much is there, and the library writes to it in a fetch alone,
         // which needs the statement for itself, while this borrows from a column of it.
-        let bytes = unsafe { slice::from_raw_parts(self.text.as_ptr().cast::<u8>(), length) };
-        str::from_utf8(bytes).ok()
+        unsafe { slice::from_raw_parts(self.text.as_ptr().cast::<u8>(), length) }
     }
 }
 
@@ -179,6 +182,16 @@ impl ResultRow for Row<'_> {
             "text",
             |found, form| {
                 if form == Form::Text { found.text() } else { None }
+            },
+        )
+    }
+
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
+        self.read(
+            column,
+            "bytes",
+            |found, form| {
+                if form == Form::Text { Some(found.bytes()) } else { None }
             },
         )
     }

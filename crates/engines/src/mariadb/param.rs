@@ -47,24 +47,25 @@ impl Slot {
                 Param::Int(value) => self.number.set(value.cast_unsigned()),
                 Param::Float(value) if value.is_finite() => self.number.set(value.to_bits()),
                 Param::Float(value) => return Err(no_double(value)),
-                Param::Text(value) => {
-                    self.length.set(value.len() as c_ulong);
-                    let to = self.text.as_ptr().cast::<u8>().cast_mut();
-                    // SAFETY: the text has room, as was checked, in memory of our own, whose cells
-                    // nobody has a reference to.
-                    unsafe { ptr::copy_nonoverlapping(value.as_ptr(), to, value.len()) };
-                }
+                Param::Text(value) => self.copy(value.as_bytes()),
+                Param::Bytes(value) => self.copy(value),
             }
         }
         Ok(suits)
     }
 
+    /// Copies a text, or bytes, for which there is room.
+    fn copy(&self, bytes: &[u8]) {
+        debug_assert!(bytes.len() <= self.text.len());
+        self.length.set(bytes.len() as c_ulong);
+        let to = self.text.as_ptr().cast::<u8>().cast_mut();
+        // SAFETY: there is room, as `suits` has checked, in memory of our own, whose cells nobody has
+        // a reference to.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+    }
+
     fn suits(&self, param: Param<'_>) -> bool {
-        match param {
-            Param::Null => true,
-            Param::Text(value) => self.of == types::STRING && value.len() <= self.text.len(),
-            Param::Int(_) | Param::Float(_) => self.of == type_of(param),
-        }
+        param == Param::Null || self.of == type_of(param) && length(param) <= self.text.len()
     }
 
     /// Becomes one that a value suits. It has to be bound again after that.
@@ -72,17 +73,16 @@ impl Slot {
         if param != Param::Null {
             self.of = type_of(param);
         }
-        if let Param::Text(value) = param
-            && self.text.len() < value.len().max(LEAST_TEXT)
-        {
-            self.text.resize(value.len().next_power_of_two().max(LEAST_TEXT), Cell::new(0));
+        let length = length(param).max(LEAST_TEXT);
+        if matches!(param, Param::Text(_) | Param::Bytes(_)) && self.text.len() < length {
+            self.text.resize(length.next_power_of_two(), Cell::new(0));
         }
     }
 
     /// Where it lies, as long as it is neither moved nor made to suit another value.
     pub fn bind(&self) -> Bind {
         let buffer = match self.of {
-            types::STRING => self.text.as_ptr().cast_mut().cast(),
+            types::STRING | types::BLOB => self.text.as_ptr().cast_mut().cast(),
             _ => self.number.as_ptr().cast(),
         };
         let mut bind = Bind::new(self.of, buffer);
@@ -98,6 +98,16 @@ fn type_of(param: Param<'_>) -> c_uint {
         Param::Null | Param::Int(_) => types::LONGLONG,
         Param::Float(_) => types::DOUBLE,
         Param::Text(_) => types::STRING,
+        Param::Bytes(_) => types::BLOB,
+    }
+}
+
+/// How many bytes of text it has.
+pub(super) fn length(param: Param<'_>) -> usize {
+    match param {
+        Param::Text(text) => text.len(),
+        Param::Bytes(bytes) => bytes.len(),
+        Param::Null | Param::Int(_) | Param::Float(_) => 0,
     }
 }
 

@@ -23,6 +23,7 @@ pub(super) enum Value<'a> {
     Double(f64),
     /// As bytes, until somebody asks for text.
     String(&'a [u8]),
+    Binary(&'a [u8]),
     Document(Document<'a>),
     List(Document<'a>),
     /// One that is never asked for: its type's number.
@@ -119,6 +120,7 @@ impl<'a> Value<'a> {
             Self::Integer(_) => "Integer",
             Self::Double(_) => "Double",
             Self::String(_) => "String",
+            Self::Binary(_) => "Binary",
             Self::Document(_) => "Document",
             Self::List(_) => "Array",
             Self::Other(DECIMAL) => "Decimal128",
@@ -153,7 +155,7 @@ impl fmt::Display for Value<'_> {
                 }
                 f.write_str("]")
             }
-            Self::Other(_) => f.write_str(self.kind()),
+            Self::Binary(_) | Self::Other(_) => f.write_str(self.kind()),
         }
     }
 }

@@ -10,6 +10,7 @@ const DOUBLE: u8 = 0x01;
 const STRING: u8 = 0x02;
 const DOCUMENT: u8 = 0x03;
 pub(super) const ARRAY: u8 = 0x04;
+const BINARY: u8 = 0x05;
 const BOOLEAN: u8 = 0x08;
 const NULL: u8 = 0x0a;
 const INT32: u8 = 0x10;
@@ -125,6 +126,13 @@ impl Writer {
                 self.bytes.extend(float.to_le_bytes());
             }
             Value::Text(text) => self.text(name, text),
+            Value::Bytes(bytes) => {
+                self.name(BINARY, name);
+                self.bytes.extend(length(bytes.len()));
+                // Of the generic kind.
+                self.bytes.push(0);
+                self.bytes.extend(bytes);
+            }
             Value::List(values) => self.list(name, |list| {
                 for (i, value) in values.iter().enumerate() {
                     list.value(Buffer::new().format(i), value);

@@ -56,6 +56,12 @@ impl<'a> Elements<'a> {
         Document::new(self.take(self.length(0)?)?).ok()
     }
 
+    /// A length, a kind, the bytes. Of an old kind they begin with their length again; nothing writes
+    /// that here.
+    fn binary(&mut self) -> Option<Value<'a>> {
+        Some(Value::Binary(self.take(self.length(5)?)?.get(5..)?))
+    }
+
     fn value(&mut self, kind: u8) -> Option<Value<'a>> {
         let skipped = match kind {
             0x01 => return Some(Value::Double(f64::from_le_bytes(*self.array()?))),
@@ -68,8 +74,7 @@ impl<'a> Elements<'a> {
             0x08 => return Some(Value::Boolean(self.array::<1>()? != &[0])),
             0x10 => return Some(Value::Integer(i32::from_le_bytes(*self.array()?).into())),
             0x12 => return Some(Value::Integer(i64::from_le_bytes(*self.array()?))),
-            // Binary: a length, its kind, the bytes.
-            0x05 => self.length(5)?,
+            0x05 => return self.binary(),
             // An object id.
             0x07 => 12,
             // Dates, timestamps.

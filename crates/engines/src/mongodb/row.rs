@@ -118,6 +118,14 @@ impl ResultRow for Row<'_> {
         }
     }
 
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
+        match self.value(column)? {
+            Value::Null => Ok(None),
+            Value::Binary(bytes) => Ok(Some(bytes)),
+            _ => Err(self.no("bytes", column)),
+        }
+    }
+
     fn list(&self, column: usize, visit: &mut Visit<'_>) -> Result<bool> {
         let list = match self.value(column)? {
             Value::List(list) => list,

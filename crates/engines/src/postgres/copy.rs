@@ -1,5 +1,7 @@
 //! COPY in its binary form (<https://www.postgresql.org/docs/15/sql-copy.html>, "Binary Format").
 
+use std::num::TryFromIntError;
+
 use super::NAME;
 use super::answer::ServerError;
 use super::connection::Connection;
@@ -87,13 +89,19 @@ fn encode(table: &TableDef, row: &[Param<'_>], out: &mut Vec<u8>) -> Result<()> 
             (Param::Float(value), SqlType::Double) => field(out, value.to_be_bytes()),
             (Param::Int(value), SqlType::Double) => field(out, (value as f64).to_be_bytes()),
             (Param::Text(value), SqlType::Text) => {
-                let length = i32::try_from(value.len()).map_err(|_| misfit())?;
-                out.extend_from_slice(&length.to_be_bytes());
-                out.extend_from_slice(value.as_bytes());
+                string(out, value.as_bytes()).map_err(|_| misfit())?;
             }
+            (Param::Bytes(value), SqlType::Bytes) => string(out, value).map_err(|_| misfit())?,
             _ => return Err(misfit()),
         }
     }
+    Ok(())
+}
+
+/// Length and bytes of a text, or of bytes.
+fn string(out: &mut Vec<u8>, bytes: &[u8]) -> std::result::Result<(), TryFromIntError> {
+    out.extend_from_slice(&i32::try_from(bytes.len())?.to_be_bytes());
+    out.extend_from_slice(bytes);
     Ok(())
 }
 

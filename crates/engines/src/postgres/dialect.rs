@@ -3,7 +3,7 @@
 use embermark_model::Durability;
 
 use super::tier::TIERS;
-use crate::sql::{BinaryJson, Dialect, TableDef};
+use crate::sql::{BinaryJson, Dialect, SqlType, TableDef};
 
 /// The dialect of a tier: tables that may vanish in a crash are created UNLOGGED.
 pub(super) fn of(durability: Durability) -> &'static dyn Dialect {
@@ -18,6 +18,18 @@ struct PostgresSql {
 }
 
 impl Dialect for PostgresSql {
+    /// Texts are compared by their bytes whatever the database's own collation, which on a server that
+    /// is given may be any: <https://www.postgresql.org/docs/15/collation.html>.
+    fn type_name(&self, of: SqlType) -> &'static str {
+        match of {
+            SqlType::Int => "integer",
+            SqlType::Big => "bigint",
+            SqlType::Double => "double precision",
+            SqlType::Text => "text COLLATE \"C\"",
+            SqlType::Bytes => "bytea",
+        }
+    }
+
     fn placeholder(&self, n: usize) -> String {
         format!("${n}")
     }

@@ -79,6 +79,10 @@ impl ResultRow for View<'_> {
             _ => None,
         })
     }
+
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
+        self.decode(column, "bytes", |of, bytes| (of == types::BYTEA).then_some(bytes))
+    }
 }
 
 fn integer(of: Oid, bytes: &[u8]) -> Option<i64> {

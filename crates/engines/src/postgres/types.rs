@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::api::Oid;
 
+pub(super) const BYTEA: Oid = 17;
 pub(super) const NAME: Oid = 19;
 pub(super) const INT8: Oid = 20;
 pub(super) const INT2: Oid = 21;
@@ -28,7 +29,7 @@ pub(super) fn is_text(of: Oid) -> bool {
 pub(super) fn name(of: Oid) -> Cow<'static, str> {
     Cow::Borrowed(match of {
         16 => "bool",
-        17 => "bytea",
+        BYTEA => "bytea",
         NAME => "name",
         INT8 => "int8",
         INT2 => "int2",

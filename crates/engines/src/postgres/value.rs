@@ -35,6 +35,7 @@ enum Form {
     Float8,
     /// A type whose binary form is its text.
     Text,
+    Bytes,
     /// Any other, as a text that the server reads.
     Other,
 }
@@ -46,6 +47,7 @@ fn form(of: Oid) -> Form {
         types::FLOAT8 => Form::Float8,
         types::INT2 => Form::Int2,
         types::FLOAT4 => Form::Float4,
+        types::BYTEA => Form::Bytes,
         of if types::is_text(of) => Form::Text,
         _ => Form::Other,
     }
@@ -97,12 +99,8 @@ impl Values {
             (Param::Float(value), Form::Float4) => {
                 self.number(index, (value as f32).to_be_bytes());
             }
-            (Param::Text(value), Form::Text) => {
-                let length = c_int::try_from(value.len());
-                self.lengths[index] =
-                    length.map_err(|e| format!("parameter {}: {e}", index + 1))?;
-                self.pointers[index] = value.as_ptr().cast();
-            }
+            (Param::Text(value), Form::Text) => self.bytes(index, value.as_bytes())?,
+            (Param::Bytes(value), Form::Bytes) => self.bytes(index, value)?,
             (value, Form::Other) => self.text(index, value)?,
             _ => return Err(self.misfit(index, param)),
         }
@@ -116,6 +114,13 @@ impl Values {
         self.lengths[index] = N as c_int;
     }
 
+    fn bytes(&mut self, index: usize, bytes: &[u8]) -> Result<(), String> {
+        let length = c_int::try_from(bytes.len());
+        self.lengths[index] = length.map_err(|e| format!("parameter {}: {e}", index + 1))?;
+        self.pointers[index] = bytes.as_ptr().cast();
+        Ok(())
+    }
+
     fn text(&mut self, index: usize, value: Param<'_>) -> Result<(), String> {
         let place = &mut self.texts[index];
         place.clear();
@@ -127,6 +132,7 @@ impl Values {
                 return Err(format!("parameter {} has a zero byte in it", index + 1));
             }
             Param::Text(value) => place.write_all(value.as_bytes()),
+            Param::Bytes(_) => return Err(self.misfit(index, value)),
         };
         written.map_err(|e| e.to_string())?;
         place.push(0);

@@ -22,11 +22,13 @@ const PARAMETERS: usize = 32_766;
 struct Batch {
     cells: Vec<Cell>,
     text: String,
+    bytes: Vec<u8>,
 }
 
 enum Cell {
     Plain(Param<'static>),
     Text(Range<usize>),
+    Bytes(Range<usize>),
 }
 
 impl Batch {
@@ -40,6 +42,11 @@ impl Batch {
                 self.text.push_str(text);
                 Cell::Text(start..self.text.len())
             }
+            Param::Bytes(bytes) => {
+                let start = self.bytes.len();
+                self.bytes.extend_from_slice(bytes);
+                Cell::Bytes(start..self.bytes.len())
+            }
         }));
     }
 
@@ -47,12 +54,14 @@ impl Batch {
         self.cells.iter().map(|cell| match cell {
             Cell::Plain(param) => *param,
             Cell::Text(range) => Param::Text(&self.text[range.clone()]),
+            Cell::Bytes(range) => Param::Bytes(&self.bytes[range.clone()]),
         })
     }
 
     fn clear(&mut self) {
         self.cells.clear();
         self.text.clear();
+        self.bytes.clear();
     }
 }
 

@@ -11,6 +11,7 @@ impl Dialect for SqliteDialect {
             SqlType::Int | SqlType::Big => "INTEGER",
             SqlType::Double => "REAL",
             SqlType::Text => "TEXT",
+            SqlType::Bytes => "BLOB",
         }
     }
 

@@ -99,8 +99,8 @@ impl Prepared {
         }
         let raw = self.raw.as_ptr();
         for (place, param) in (1..).zip(params) {
-            // SAFETY: the statement is alive and reset. SQLite reads a bound text only while the
-            // statement is stepped, which ends before `params` is given back; it is bound anew
+            // SAFETY: the statement is alive and reset. SQLite reads a bound text, or bytes,
+            // only while the statement is stepped, which ends before `params` is given back; it is bound anew
             // before it is stepped again, every parameter of it.
             let code = unsafe {
                 match param {
@@ -114,6 +114,13 @@ impl Prepared {
                         text.len() as u64,
                         ffi::SQLITE_STATIC(),
                         ffi::SQLITE_UTF8 as u8,
+                    ),
+                    Param::Bytes(bytes) => ffi::sqlite3_bind_blob64(
+                        raw,
+                        place,
+                        bytes.as_ptr().cast(),
+                        bytes.len() as u64,
+                        ffi::SQLITE_STATIC(),
                     ),
                 }
             };
@@ -220,6 +227,26 @@ impl ResultRow for Row<'_> {
                 str::from_utf8(bytes).map(Some).or_else(|_| self.is_no(column, "valid UTF-8"))
             }
             _ => self.is_no(column, "text"),
+        }
+    }
+
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
+        match self.value(column) {
+            (_, ffi::SQLITE_NULL) => Ok(None),
+            (value, ffi::SQLITE_BLOB) => {
+                // SAFETY: as in `text`.
+                let (start, length) = unsafe {
+                    (ffi::sqlite3_value_blob(value).cast::<u8>(), ffi::sqlite3_value_bytes(value))
+                };
+                match usize::try_from(length).unwrap_or_default() {
+                    // Of no bytes the start is null.
+                    0 => Ok(Some(&[])),
+                    _ if start.is_null() => Err(self.0.failed("out of memory")),
+                    // SAFETY: there are so many bytes, which stay until the next step.
+                    length => Ok(Some(unsafe { slice::from_raw_parts(start, length) })),
+                }
+            }
+            _ => self.is_no(column, "bytes"),
         }
     }
 }

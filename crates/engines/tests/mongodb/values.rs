@@ -42,6 +42,7 @@ fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
     values.extend(integers.map(Value::Int));
     values.extend(floats.map(Value::Float));
     values.extend(texts.map(Value::Text));
+    values.extend([&b""[..], &[0, 255, 1, 128]].map(Value::Bytes));
     values.extend([Value::List(&[]), Value::List(&list), Value::Fields(&within)]);
     let client = Client::new(&url_of(&dir));
     for (id, value) in (0..).zip(&values) {
@@ -77,6 +78,13 @@ fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
                     assert_eq!(found["value"], json!(text));
                     assert_eq!(row.text(1)?, Some(text));
                     assert!(row.int(1).is_err() && row.float(1).is_err());
+                }
+                Value::Bytes(bytes) => {
+                    let base64 = if bytes.is_empty() { "" } else { "AP8BgA==" };
+                    let binary = json!({"$binary": {"base64": base64, "subType": "00"}});
+                    assert_eq!(found["value"], binary);
+                    assert_eq!(row.bytes(1)?, Some(bytes));
+                    assert!(row.int(1).is_err() && row.text(1).is_err());
                 }
                 Value::List(items) => {
                     let expected = [long_json(1), json!(null), json!("x")];

@@ -27,6 +27,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         workloads: words(&["squares"]),
         engines: words(engines),
         configurations: Configurations::new(),
+        workload_files: Default::default(),
         scales: vec![Scale::Rows(100)],
         durabilities: vec![Durability::Process],
         variants: words(&["single"]),

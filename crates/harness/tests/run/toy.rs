@@ -325,6 +325,7 @@ impl Workload for Squares {
             usual: Protocol::of(&[5], &["single"]),
             published: Protocol::of(&[7, 8], &["other"]),
             reads_files: false,
+            whole: false,
             lasts: false,
             cold: false,
             searches: &[],

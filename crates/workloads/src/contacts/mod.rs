@@ -62,6 +62,7 @@ impl Workload for Contacts {
             usual: Protocol::of(&[1_000], &["single", "commit-each"]),
             published: Protocol::of(&[PUBLISHED_ROWS], &["commit-each"]),
             reads_files: false,
+            whole: false,
             lasts: false,
             cold: true,
             searches: &[],

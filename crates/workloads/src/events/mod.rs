@@ -47,6 +47,7 @@ impl Workload for Events {
                 ..Protocol::of(&[PUBLISHED_ROWS], &["none", "timestamp", "bucket", "combined"])
             },
             reads_files: false,
+            whole: false,
             lasts: false,
             cold: true,
             searches: &[],

@@ -80,7 +80,7 @@ impl Texts {
     }
 
     pub(super) fn create(&self) -> Result<String> {
-        let mut types = vec![("bucket", self.dialect.indexed_text())];
+        let mut types = vec![("bucket", self.dialect.indexed_type(SqlType::Text))];
         types.extend(self.data_type()?.map(|of| ("data", of)));
         Ok(self.dialect.create_table_of(self.table(), &types))
     }

@@ -58,6 +58,7 @@ impl Workload for Htap {
             usual: Protocol::of(&[1, 100, 1_000], &["commit-each", "bulk"]),
             published: Protocol::of(SCALES, &["commit-each"]),
             reads_files: false,
+            whole: false,
             lasts: false,
             cold: false,
             searches: &[],

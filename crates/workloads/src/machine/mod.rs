@@ -89,6 +89,7 @@ impl Workload for Machine {
             usual: protocol(&[60_000], 5_000, 30_000),
             published: protocol(&[1_200_000], 300_000, 900_000),
             reads_files: false,
+            whole: false,
             lasts: true,
             cold: false,
             searches: &[SUSTAINED],

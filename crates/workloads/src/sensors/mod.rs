@@ -79,6 +79,7 @@ impl Workload for Sensors {
             usual: Protocol::of(&[1_000, 10_000, 100_000], &["single", "bulk"]),
             published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["one-transaction"]),
             reads_files: true,
+            whole: false,
             lasts: false,
             cold: true,
             searches: &[],

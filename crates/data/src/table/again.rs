@@ -1,0 +1,101 @@
+//! Rows whose key a row before them has: the first one stays, these are left out.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+
+use super::layout::{self, Entry, Header};
+use super::order::Sorted;
+use crate::mapping::map_mut;
+
+/// The rows that are left out since a row before them has their key.
+#[derive(Debug)]
+pub(super) struct Again {
+    count: u64,
+    rows: usize,
+    /// A bit for each row, in words, each with the count of bits set before it; empty where no bit
+    /// is set.
+    bits: Vec<(u64, u64)>,
+}
+
+impl Again {
+    pub(super) fn find(sorted: &Sorted<'_>, rows: usize) -> Self {
+        let mut again = Self { count: 0, rows, bits: Vec::new() };
+        for (row, _) in sorted.rows().filter(|&(_, again)| again) {
+            again.bits.resize(rows / 64 + 1, (0, 0));
+            again.bits[row / 64].0 |= 1 << (row % 64);
+        }
+        for (word, before) in &mut again.bits {
+            *before = again.count;
+            again.count += u64::from(word.count_ones());
+        }
+        again
+    }
+
+    /// How many.
+    pub(super) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn contains(&self, row: usize) -> bool {
+        self.bits.get(row / 64).is_some_and(|(word, _)| word >> (row % 64) & 1 == 1)
+    }
+
+    /// The number that a row has when those before it that are left out are gone.
+    fn renumbered(&self, row: usize) -> u64 {
+        let left_out = self.bits.get(row / 64).map_or(0, |(word, before)| {
+            before + u64::from((word & ((1 << (row % 64)) - 1)).count_ones())
+        });
+        row as u64 - left_out
+    }
+
+    /// Appends the numbers that the other rows will have, in the order of their keys.
+    pub(super) fn append_order(
+        &self,
+        file: &mut File,
+        header: &mut Header,
+        sorted: &Sorted<'_>,
+    ) -> io::Result<()> {
+        header.rows -= self.count;
+        header.order_width = if header.rows <= u64::from(u32::MAX) { 4 } else { 8 };
+        file.seek(SeekFrom::Start(header.order_at))?;
+        let mut out = BufWriter::new(&mut *file);
+        for (row, _) in sorted.rows().filter(|&(_, again)| !again) {
+            let number = self.renumbered(row);
+            match header.order_width {
+                4 => out.write_all(&(number as u32).to_ne_bytes())?,
+                _ => out.write_all(&number.to_ne_bytes())?,
+            }
+        }
+        out.flush()?;
+        drop(out);
+        header.end = file.stream_position()?;
+        Ok(())
+    }
+
+    /// Moves rows up into the places of those that are left out, and looks anew for the least and
+    /// greatest values. The texts of what is left out stay in the heap.
+    pub(super) fn close_gaps(
+        &self,
+        file: &File,
+        keys: usize,
+        columns: &mut [Entry],
+    ) -> io::Result<()> {
+        if self.count == 0 {
+            return Ok(());
+        }
+        let mut mapping = map_mut(file)?;
+        let (words, at) = (layout::words(columns.len()), layout::rows_at(columns.len(), keys));
+        let rows = &mut mapping[at..at + 8 * words * self.rows];
+        let rows: &mut [u64] = bytemuck::cast_slice_mut(rows);
+        for entry in &mut *columns {
+            entry.present = 0;
+        }
+        let mut to = 0;
+        for row in (0..self.rows).filter(|&row| !self.contains(row)) {
+            rows.copy_within(row * words..(row + 1) * words, to);
+            layout::take(columns, &rows[to..to + words]);
+            to += words;
+        }
+        Ok(())
+    }
+}

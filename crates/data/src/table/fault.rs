@@ -1,0 +1,73 @@
+//! What can be wrong with a value or a row.
+
+use embermark_model::table::{Column, ColumnType, Value};
+
+use super::layout::LONGEST;
+
+/// Makes [`Fault`] of the table of its kinds.
+macro_rules! faults {
+    ($($kind:ident: $reason:literal,)+) => {
+        /// Why a value does not fit its column, or a row its table.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Fault { $($kind),+ }
+
+        impl Fault {
+            /// Every kind, in the order of their discriminants.
+            pub(super) const ALL: [Self; [$($reason),+].len()] = [$(Self::$kind),+];
+
+            /// The reason as a report shows it.
+            pub(super) const fn reason(self) -> &'static str {
+                match self { $(Self::$kind => $reason),+ }
+            }
+        }
+    };
+}
+
+faults! {
+    Absent: "absent, though the column has no '?'",
+    NotABool: "neither true nor false",
+    NotWhole: "not a whole number",
+    OutOfRange: "out of the range of its type",
+    NotANumber: "not a number",
+    NotFinite: "not finite",
+    NotATime: "not a time",
+    NotUtf8: "not UTF-8",
+    Nul: "has a NUL",
+    TooLong: "longer than 16 MB",
+    OtherType: "of another type",
+}
+
+/// Whether a value fits a column.
+#[inline]
+pub(super) fn check(column: &Column, value: &Value<'_>) -> Result<(), Fault> {
+    match (column.of, value) {
+        (_, Value::Null) if column.nullable => Ok(()),
+        (_, Value::Null) => Err(Fault::Absent),
+        (ColumnType::Bool, Value::Int(0 | 1)) | (ColumnType::Timestamp(_), Value::Int(_)) => Ok(()),
+        (ColumnType::Bool, Value::Int(_)) => Err(Fault::NotABool),
+        (ColumnType::Int { bits, signed }, &Value::Int(value)) => {
+            let (least, greatest) = range(bits, signed);
+            if (least..=greatest).contains(&value) { Ok(()) } else { Err(Fault::OutOfRange) }
+        }
+        (ColumnType::Float, Value::Float(value)) if value.is_finite() => Ok(()),
+        (ColumnType::Float, Value::Float(_)) => Err(Fault::NotFinite),
+        (ColumnType::Text, Value::Text(text)) if memchr::memchr(0, text.as_bytes()).is_some() => {
+            Err(Fault::Nul)
+        }
+        (ColumnType::Text, Value::Text(text)) if text.len() > LONGEST => Err(Fault::TooLong),
+        (ColumnType::Bytes, Value::Bytes(bytes)) if bytes.len() > LONGEST => Err(Fault::TooLong),
+        (ColumnType::Text, Value::Text(_)) | (ColumnType::Bytes, Value::Bytes(_)) => Ok(()),
+        _ => Err(Fault::OtherType),
+    }
+}
+
+/// The least and the greatest integer of a type.
+#[inline]
+pub(super) const fn range(bits: u8, signed: bool) -> (i64, i64) {
+    let greatest = match (bits, signed) {
+        (64, _) => i64::MAX,
+        (bits, false) => (1 << bits) - 1,
+        (bits, true) => (1 << (bits - 1)) - 1,
+    };
+    (if signed { -greatest - 1 } else { 0 }, greatest)
+}

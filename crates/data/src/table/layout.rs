@@ -1,0 +1,156 @@
+//! How a staged table lies in its file. The layout is this build's own and is not kept compatible.
+//!
+//! In this order: the [`Header`], an [`Entry`] for each column, the places of the key's columns as
+//! words of 8 bytes, the rows, the heap of texts and bytes, the rows' numbers in the order of their
+//! keys. All are in the byte order of the machine.
+//!
+//! A row is a slot of 8 bytes for each column, then a bit for each column that is set where its
+//! value is absent, in words of 8 bytes. A slot holds an integer, the bits of a double, or where in
+//! the heap a text begins and how long it is.
+
+use bytemuck::{Pod, Zeroable};
+use embermark_model::table::ColumnType;
+
+pub(super) const MAGIC: [u8; 8] = *b"embrtabl";
+/// Changes with the layout. In the byte order of the machine, so that a file from a machine of the
+/// other order has another version.
+pub(super) const VERSION: u32 = 1;
+
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Header {
+    pub(super) magic: [u8; 8],
+    pub(super) version: u32,
+    pub(super) columns: u32,
+    /// Columns of the key; 0: the table has none.
+    pub(super) keys: u32,
+    /// Bytes of a number of a row in the order of keys: 4 or 8; 0: the rows lie in that order.
+    pub(super) order_width: u32,
+    pub(super) rows: u64,
+    /// Where in the file the heap begins.
+    pub(super) heap_at: u64,
+    /// Where in the file the order of keys begins.
+    pub(super) order_at: u64,
+    /// Bytes of the file.
+    pub(super) end: u64,
+}
+
+/// What the file says of a column.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Entry {
+    /// A [`Kind`].
+    pub(super) kind: u32,
+    /// Bytes of a value as users count them; 0: those of the text.
+    pub(super) width: u32,
+    /// Values that are not absent.
+    pub(super) present: u64,
+    /// The slot of the least value, where one is present and the column is not of texts.
+    pub(super) least: u64,
+    /// The slot of the greatest.
+    pub(super) greatest: u64,
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Int,
+    Float,
+    Text,
+    Bytes,
+}
+
+impl Kind {
+    pub(super) const fn of(column: ColumnType) -> Self {
+        match column {
+            ColumnType::Bool | ColumnType::Int { .. } | ColumnType::Timestamp(_) => Self::Int,
+            ColumnType::Float => Self::Float,
+            ColumnType::Text => Self::Text,
+            ColumnType::Bytes => Self::Bytes,
+        }
+    }
+
+    pub(super) const fn from_number(number: u32) -> Option<Self> {
+        match number {
+            0 => Some(Self::Int),
+            1 => Some(Self::Float),
+            2 => Some(Self::Text),
+            3 => Some(Self::Bytes),
+            _ => None,
+        }
+    }
+}
+
+impl Entry {
+    pub(super) fn new(column: ColumnType) -> Self {
+        Self {
+            kind: Kind::of(column) as u32,
+            width: column.width().unwrap_or(0) as u32,
+            present: 0,
+            least: 0,
+            greatest: 0,
+        }
+    }
+
+    /// Takes a value in: the slot of one that is not absent.
+    #[inline]
+    pub(super) fn take(&mut self, slot: u64) {
+        let less = |a: u64, b: u64| match Kind::from_number(self.kind) {
+            Some(Kind::Int) => (a as i64) < b as i64,
+            Some(Kind::Float) => f64::from_bits(a) < f64::from_bits(b),
+            _ => false,
+        };
+        if self.present == 0 {
+            (self.least, self.greatest) = (slot, slot);
+        } else if less(slot, self.least) {
+            self.least = slot;
+        } else if less(self.greatest, slot) {
+            self.greatest = slot;
+        }
+        self.present += 1;
+    }
+}
+
+/// Takes a row in.
+#[inline]
+pub(super) fn take(columns: &mut [Entry], row: &[u64]) {
+    let count = columns.len();
+    for (column, entry) in columns.iter_mut().enumerate() {
+        if !absent(row, count, column) {
+            entry.take(row[column]);
+        }
+    }
+}
+
+/// Whether a value is absent in a row of so many columns.
+#[inline]
+pub(super) fn absent(row: &[u64], columns: usize, column: usize) -> bool {
+    row[columns + column / 64] >> (column % 64) & 1 == 1
+}
+
+/// Words of 8 bytes in a row of so many columns.
+pub(super) const fn words(columns: usize) -> usize {
+    columns + columns.div_ceil(64)
+}
+
+/// Where the rows begin: a multiple of 8.
+pub(super) const fn rows_at(columns: usize, keys: usize) -> usize {
+    size_of::<Header>() + columns * size_of::<Entry>() + keys * 8
+}
+
+/// Bits of a slot that hold the length of a text; those above hold where it begins.
+const LENGTH_BITS: u32 = 24;
+/// The longest text.
+pub(super) const LONGEST: usize = (1 << LENGTH_BITS) - 1;
+/// The most bytes a heap may have.
+pub(super) const HEAP: u64 = 1 << (64 - LENGTH_BITS);
+
+/// The slot of a text.
+pub(super) const fn text_slot(at: u64, length: usize) -> u64 {
+    at << LENGTH_BITS | length as u64
+}
+
+/// Where in the heap the text of a slot begins, and its length.
+pub(super) const fn text_place(slot: u64) -> (usize, usize) {
+    ((slot >> LENGTH_BITS) as usize, (slot & LONGEST as u64) as usize)
+}

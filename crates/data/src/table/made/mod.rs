@@ -1,0 +1,245 @@
+//! Rows that are made from a seed: each value follows from the seed, the names of the table and
+//! the column, and the number of the row; of a `walk` from those before it, too. They are the same
+//! on every machine: what is not whole numbers is added, multiplied and rounded, and powers are
+//! those of [`crate::zipf`].
+
+mod text;
+mod walk;
+
+use embermark_model::table::{Column, ColumnType, MakeKind, OwnedValue, RowsFrom, Table, Value};
+
+use self::walk::Walk;
+use crate::DataError;
+use crate::draw::Draw;
+use crate::zipf::{Zipf, fnv1a};
+
+/// Makes the rows of a table in order, from the first.
+#[derive(Debug)]
+pub(super) struct Maker<'a> {
+    columns: Vec<ColumnMaker<'a>>,
+}
+
+/// Makes the values of a column.
+#[derive(Debug)]
+pub(super) struct ColumnMaker<'a> {
+    source: Source<'a>,
+    absent: f64,
+    /// The seeds of its values, and of which are absent.
+    seeds: [u64; 2],
+    text: Vec<u8>,
+    bytes: bool,
+}
+
+/// Where the values of a column come from: [`MakeKind`] with what is computed once.
+#[derive(Debug)]
+enum Source<'a> {
+    Sequence {
+        from: i64,
+        step: i64,
+        repeat: u64,
+    },
+    Cycle {
+        from: i64,
+        distinct: u64,
+    },
+    /// A count of 0 stands for 2^64.
+    Ints {
+        from: i64,
+        count: u64,
+    },
+    Floats {
+        from: f64,
+        to: f64,
+    },
+    Random {
+        from: u64,
+        to: u64,
+    },
+    Words(Zipf),
+    Hashed {
+        prefix: &'a str,
+    },
+    Walk {
+        walk: Walk,
+        whole: bool,
+    },
+    /// Values and the sum of the weights up to each.
+    Choice {
+        values: &'a [OwnedValue],
+        upto: Vec<f64>,
+    },
+    /// What the values of a key are made of in another table.
+    Reference {
+        of: Box<ColumnMaker<'a>>,
+        rows: Zipf,
+    },
+}
+
+impl<'a> Maker<'a> {
+    /// # Errors
+    /// [`DataError::Unmakeable`] where a column says nothing of how it is made, or what its type
+    /// cannot hold.
+    pub(super) fn new(tables: &'a [Table], table: usize, seed: u64) -> Result<Self, DataError> {
+        let table = &tables[table];
+        let columns = table.columns.iter().map(|column| {
+            ColumnMaker::new(tables, table, column, seed).map_err(|why| DataError::Unmakeable {
+                table: table.name.clone(),
+                column: column.name.clone(),
+                why,
+            })
+        });
+        Ok(Self { columns: columns.collect::<Result<_, _>>()? })
+    }
+
+    pub(super) fn columns(&mut self) -> &mut [ColumnMaker<'a>] {
+        &mut self.columns
+    }
+}
+
+impl<'a> ColumnMaker<'a> {
+    fn new(
+        tables: &'a [Table],
+        table: &'a Table,
+        column: &'a Column,
+        seed: u64,
+    ) -> Result<Self, &'static str> {
+        let make = column.make.as_ref().ok_or("it says nothing of how it is made")?;
+        let source = source(tables, column.of, &make.kind, seed)?;
+        let names = format!("{}\0{}\0", table.name, column.name);
+        let seeds =
+            ["value", "absent"].map(|what| seed ^ fnv1a(format!("{names}{what}").as_bytes()));
+        let bytes = column.of == ColumnType::Bytes;
+        Ok(Self { source, absent: make.absent, seeds, text: Vec::new(), bytes })
+    }
+
+    /// The value in a row. Rows are asked for in order, from the first, by which a walk goes.
+    #[inline]
+    pub(super) fn value(&mut self, row: u64) -> Value<'_> {
+        let [values, absences] = self.seeds;
+        let absent = self.absent > 0.0 && Draw::new(absences, row).unit() < self.absent;
+        let draw = || Draw::new(values, row);
+        let value = match self.source {
+            Source::Sequence { from, step, repeat } => {
+                let steps = (row / repeat) as i64;
+                Value::Int(from.wrapping_add(step.wrapping_mul(steps)))
+            }
+            Source::Cycle { from, distinct } => {
+                Value::Int(from.wrapping_add((row % distinct) as i64))
+            }
+            Source::Ints { from, count } => {
+                let above = match count {
+                    0 => draw().bits(),
+                    count => draw().below(count as usize) as u64,
+                };
+                Value::Int(from.wrapping_add(above as i64))
+            }
+            Source::Floats { from, to } => {
+                let value = from + draw().unit() * (to - from);
+                // Rounding may reach what is not among them.
+                Value::Float(if value < to { value } else { from })
+            }
+            Source::Random { from, to } => {
+                text::random(&mut draw(), from, to, !self.bytes, &mut self.text);
+                return made_text(&self.text, self.bytes, absent);
+            }
+            Source::Words(ref words) => {
+                text::word(words.draw(&mut draw()), &mut self.text);
+                return made_text(&self.text, self.bytes, absent);
+            }
+            Source::Hashed { prefix } => {
+                text::hashed(prefix, row, &mut self.text);
+                return made_text(&self.text, self.bytes, absent);
+            }
+            Source::Walk { ref mut walk, whole } => match (walk.next(&mut draw()), whole) {
+                (at, true) => Value::Int(at.round() as i64),
+                (at, false) => Value::Float(at),
+            },
+            Source::Choice { values, ref upto } => {
+                let all = upto.last().copied().unwrap_or(0.0);
+                let at = draw().unit() * all;
+                let chosen = upto.partition_point(|&upto| upto <= at).min(values.len() - 1);
+                values[chosen].as_value()
+            }
+            Source::Reference { ref mut of, ref rows } => of.value(rows.draw(&mut draw())),
+        };
+        if absent { Value::Null } else { value }
+    }
+}
+
+fn made_text(text: &[u8], bytes: bool, absent: bool) -> Value<'_> {
+    match str::from_utf8(text) {
+        _ if absent => Value::Null,
+        Ok(text) if !bytes => Value::Text(text),
+        _ => Value::Bytes(text),
+    }
+}
+
+/// Where the values of a column of some type come from; says why there are none.
+fn source<'a>(
+    tables: &'a [Table],
+    of: ColumnType,
+    kind: &'a MakeKind,
+    seed: u64,
+) -> Result<Source<'a>, &'static str> {
+    let integer = !matches!(of, ColumnType::Float | ColumnType::Text | ColumnType::Bytes);
+    let text = matches!(of, ColumnType::Text | ColumnType::Bytes);
+    Ok(match kind {
+        MakeKind::Sequence { .. } | MakeKind::Cycle { .. } | MakeKind::RandomInt { .. }
+            if !integer =>
+        {
+            return Err("integers are made for it, which its type is not");
+        }
+        MakeKind::RandomFloat { .. } if of != ColumnType::Float => {
+            return Err("numbers with a fraction are made for it, which its type is not");
+        }
+        MakeKind::Random { .. } | MakeKind::Words { .. } | MakeKind::Hashed { .. } if !text => {
+            return Err("texts are made for it, which its type is not");
+        }
+        MakeKind::Walk { .. } if text => {
+            return Err("numbers are made for it, which its type is not");
+        }
+        &MakeKind::Sequence { from, step, repeat } => {
+            Source::Sequence { from, step, repeat: repeat.max(1) }
+        }
+        &MakeKind::Cycle { from, distinct } => Source::Cycle { from, distinct: distinct.max(1) },
+        &MakeKind::RandomInt { from, to } => {
+            Source::Ints { from, count: to.wrapping_sub(from).wrapping_add(1) as u64 }
+        }
+        &MakeKind::RandomFloat { from, to } => Source::Floats { from, to },
+        &MakeKind::Random { from, to } => Source::Random { from, to: to.max(from) },
+        &MakeKind::Words { distinct, skew } => Source::Words(Zipf::new(distinct, skew)),
+        MakeKind::Hashed { prefix } => Source::Hashed { prefix },
+        &MakeKind::Walk { from, step, lowest, highest } => {
+            Source::Walk { walk: Walk::new(from, step, lowest, highest), whole: integer }
+        }
+        MakeKind::Choice { values, weights } => {
+            if values.is_empty() {
+                return Err("there is nothing to choose from");
+            }
+            let weight = |at: usize| weights.get(at).copied().unwrap_or(1.0);
+            let sums = (0..values.len()).scan(0.0, |sum, at| {
+                *sum += weight(at);
+                Some(*sum)
+            });
+            Source::Choice { values, upto: sums.collect() }
+        }
+        &MakeKind::Reference { table, skew } => {
+            let table = tables.get(table).ok_or("it refers to a table that there is not")?;
+            let (RowsFrom::Made(rows), &[key]) = (&table.rows, &table.key[..]) else {
+                return Err("it refers to a table that is not made or has no key of one column");
+            };
+            let column = &table.columns[key];
+            match column.make.as_ref().map(|make| &make.kind) {
+                Some(MakeKind::Reference { .. } | MakeKind::Walk { .. }) => {
+                    return Err("it refers to a key that is a walk or refers itself");
+                }
+                _ if column.of != of => {
+                    return Err("it refers to a key of another type");
+                }
+                _ => {}
+            }
+            let maker = ColumnMaker::new(tables, table, column, seed)?;
+            Source::Reference { of: Box::new(maker), rows: Zipf::new(*rows, skew) }
+        }
+    })
+}

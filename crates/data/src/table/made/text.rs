@@ -1,0 +1,64 @@
+//! Texts that are made.
+
+use crate::draw::Draw;
+
+/// Fills `to` with random bytes, or with random characters of printable ASCII from blank to tilde,
+/// each as likely to a thousandth; of a length from `least` to `most`.
+pub(super) fn random(draw: &mut Draw, least: u64, most: u64, printable: bool, to: &mut Vec<u8>) {
+    let length = (least + draw.below((most - least + 1) as usize) as u64) as usize;
+    to.clear();
+    if printable {
+        while to.len() < length {
+            let bits = draw.bits();
+            let pieces = [bits, bits >> 16, bits >> 32, bits >> 48];
+            to.extend(pieces.map(|piece| b' ' + ((piece & 0xffff) * 95 >> 16) as u8));
+        }
+    } else {
+        while to.len() < length {
+            to.extend(draw.bits().to_le_bytes());
+        }
+    }
+    to.truncate(length);
+}
+
+const CONSONANTS: [u8; 16] = *b"bdfghjklmnprstvz";
+const VOWELS: [u8; 5] = *b"aeiou";
+const SYLLABLES: u64 = (CONSONANTS.len() * VOWELS.len()) as u64;
+
+/// The word number `k`, from 0: two syllables or more, such as "rona". It is `k` to the base of the
+/// number of syllables, so that no two words are the same.
+pub(super) fn word(k: u64, to: &mut Vec<u8>) {
+    to.clear();
+    // What is not below the base has two digits at least, the last of them not 0.
+    let mut left = k.saturating_add(SYLLABLES);
+    while left > 0 {
+        let syllable = (left % SYLLABLES) as usize;
+        to.extend([CONSONANTS[syllable / VOWELS.len()], VOWELS[syllable % VOWELS.len()]]);
+        left /= SYLLABLES;
+    }
+}
+
+/// The prefix and a row's number scrambled, in decimal digits.
+pub(super) fn hashed(prefix: &str, row: u64, to: &mut Vec<u8>) {
+    to.clear();
+    to.extend_from_slice(prefix.as_bytes());
+    let mut digits = [0; 20];
+    let (mut left, mut at) = (scrambled(row), digits.len());
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    to.extend_from_slice(&digits[at..]);
+}
+
+/// Another number for each of 64 bits: the finalizer of SplitMix64 (G. Steele, D. Lea, C. Flood, Fast
+/// Splittable Pseudorandom Number Generators, 2014), each of whose steps can be undone.
+const fn scrambled(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}

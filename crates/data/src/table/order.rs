@@ -1,0 +1,163 @@
+//! Rows in the order of some of their columns, sorted outside the heap.
+
+use std::cmp::Ordering;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use bytemuck::{Pod, Zeroable};
+use embermark_model::table::Value;
+use memmap2::MmapMut;
+
+use super::staged::{StagedTable, compare};
+use crate::mapping::map_mut;
+
+/// A row and the beginning of its key. Where two have different prefixes, these have the order of
+/// the keys.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Keyed {
+    prefix: u64,
+    pub(super) row: u64,
+}
+
+/// Rows in ascending order of some columns, equal ones in the order of the table; in a temporary
+/// file that is mapped, so that it is the system's to keep in memory or not.
+#[derive(Debug)]
+pub(super) struct Sorted<'a> {
+    by: By<'a>,
+    pairs: MmapMut,
+}
+
+impl<'a> Sorted<'a> {
+    /// Sorts `rows` by `columns`, none of which is absent in any row. The temporary file lies in
+    /// `folder`.
+    pub(super) fn new(
+        table: &'a StagedTable,
+        columns: &'a [usize],
+        rows: Range<usize>,
+        folder: &Path,
+    ) -> io::Result<Self> {
+        let by = By::new(table, columns);
+        let file = tempfile::tempfile_in(folder)?;
+        // A mapping of no bytes is refused by some systems.
+        file.set_len((rows.len().max(1) * size_of::<Keyed>()) as u64)?;
+        let mut mapping = map_mut(&file)?;
+        let used = rows.len() * size_of::<Keyed>();
+        let pairs: &mut [Keyed] = bytemuck::cast_slice_mut(&mut mapping[..used]);
+        for (pair, row) in pairs.iter_mut().zip(rows) {
+            *pair = Keyed { prefix: by.prefix(row), row: row as u64 };
+        }
+        pairs.sort_unstable_by(|a, b| by.compare(a, b).then(a.row.cmp(&b.row)));
+        Ok(Self { by, pairs: mapping })
+    }
+
+    fn pairs(&self) -> &[Keyed] {
+        bytemuck::cast_slice(&self.pairs)
+    }
+
+    /// The rows in order, and whether each has the key of the one before.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, bool)> {
+        let pairs = self.pairs();
+        let first = pairs.first().map(|pair| (pair.row as usize, false));
+        let others = pairs.windows(2).map(|pair| {
+            let again = self.by.compare(&pair[0], &pair[1]).is_eq();
+            (pair[1].row as usize, again)
+        });
+        first.into_iter().chain(others)
+    }
+}
+
+/// Whether the rows lie in ascending order of `columns`, no two of them alike.
+pub(super) fn ascends(table: &StagedTable, columns: &[usize]) -> bool {
+    let by = By::new(table, columns);
+    let mut rows = (0..table.rows()).map(|row| Keyed { prefix: by.prefix(row), row: row as u64 });
+    let Some(mut last) = rows.next() else { return true };
+    rows.all(|next| by.compare(&std::mem::replace(&mut last, next), &next).is_lt())
+}
+
+/// How rows are compared.
+#[derive(Debug)]
+struct By<'a> {
+    table: &'a StagedTable,
+    columns: &'a [usize],
+    parts: Vec<Part>,
+    /// Whether a prefix is all of a key, so that two of the same are the same key.
+    whole: bool,
+}
+
+/// What a column gives to a prefix.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    column: usize,
+    /// Its least value, from which an integer is counted.
+    least: i64,
+    /// Bits that its values need.
+    needs: u32,
+    /// The highest so many of them are taken.
+    takes: u32,
+}
+
+impl<'a> By<'a> {
+    fn new(table: &'a StagedTable, columns: &'a [usize]) -> Self {
+        let (mut parts, mut left, mut whole) = (Vec::new(), u64::BITS, true);
+        for &column in columns {
+            let (least, needs, exact) = match (table.least(column), table.greatest(column)) {
+                (Value::Int(least), Value::Int(greatest)) => {
+                    (least, u64::BITS - greatest.abs_diff(least).leading_zeros(), true)
+                }
+                (Value::Float(_), _) => (0, u64::BITS, true),
+                // A text may go on after its first bytes.
+                _ => (0, u64::BITS, false),
+            };
+            parts.push(Part { column, least, needs, takes: needs.min(left) });
+            whole = exact && needs <= left;
+            left -= needs.min(left);
+            if !whole {
+                break;
+            }
+        }
+        Self { table, columns, parts, whole }
+    }
+
+    #[inline]
+    fn prefix(&self, row: usize) -> u64 {
+        self.parts.iter().fold(0, |prefix, part| {
+            let bits = match self.table.value(row, part.column) {
+                Value::Null => 0,
+                Value::Int(value) => value.abs_diff(part.least),
+                Value::Float(value) => ascending_bits(value),
+                Value::Text(text) => first_bytes(text.as_bytes()),
+                Value::Bytes(bytes) => first_bytes(bytes),
+            };
+            let high = bits.checked_shr(part.needs - part.takes).unwrap_or(0);
+            prefix.checked_shl(part.takes).unwrap_or(0) | high
+        })
+    }
+
+    #[inline]
+    fn compare(&self, a: &Keyed, b: &Keyed) -> Ordering {
+        let by_prefix = a.prefix.cmp(&b.prefix);
+        if by_prefix.is_ne() || self.whole { by_prefix } else { self.compare_keys(a, b) }
+    }
+
+    fn compare_keys(&self, a: &Keyed, b: &Keyed) -> Ordering {
+        let value = |pair: &Keyed, column| self.table.value(pair.row as usize, column);
+        let each = self.columns.iter().map(|&column| compare(&value(a, column), &value(b, column)));
+        each.fold(Ordering::Equal, Ordering::then)
+    }
+}
+
+/// Bits that have the order of doubles, -0.0 as 0.0.
+fn ascending_bits(value: f64) -> u64 {
+    let bits = (value + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// The first eight bytes as a number that has their order.
+fn first_bytes(bytes: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    let length = bytes.len().min(8);
+    first[..length].copy_from_slice(&bytes[..length]);
+    u64::from_be_bytes(first)
+}

@@ -1,0 +1,110 @@
+//! Rows of a table, checked and staged.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use embermark_model::table::{RowsFrom, Table};
+
+use super::fault::check;
+use super::made::Maker;
+use super::refused::{Refused, shown};
+use super::writer::TableWriter;
+use crate::DataError;
+
+/// What became of the rows of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Staged {
+    /// Rows that are staged.
+    pub rows: u64,
+    /// Rows that are not, by reason.
+    pub dropped: BTreeMap<String, u64>,
+    /// What is odd about rows that are staged, with their number.
+    pub remarks: BTreeMap<String, u64>,
+    /// Of the file they were read from, in hexadecimal.
+    pub sha256: Option<String>,
+    /// The file they were read from.
+    pub file: Option<PathBuf>,
+}
+
+/// Why a row is left out whose key a row before it has.
+const AGAIN: &str = "a key that was there before";
+
+/// Writes the rows of a table to `to`, for [`super::StagedTable::open`], in place of what was there.
+///
+/// `base` is the folder of the workload file. `limit` is how many rows are wanted: the first of a
+/// file, which may have fewer; of a made table that many in place of its own number. Rows that do
+/// not fit are dropped and counted, and so are those whose key a row before them has.
+///
+/// Beside `to` there are temporary files as large as the texts of the rows, and of 16 bytes for
+/// each row where they do not lie in the order of their keys.
+///
+/// # Errors
+/// [`DataError::RowsRefused`] where the share of rows that do not fit is above `lenient`; those of
+/// opening and reading the file; [`DataError::Unwritable`]; [`DataError::Unmakeable`].
+pub fn stage(
+    tables: &[Table],
+    table: usize,
+    base: &Path,
+    limit: Option<u64>,
+    seed: u64,
+    lenient: f64,
+    to: &Path,
+) -> Result<Staged, DataError> {
+    match &tables[table].rows {
+        RowsFrom::Made(rows) => made(tables, table, limit.unwrap_or(*rows), seed, lenient, to),
+        RowsFrom::File(file) => Err(DataError::Missing(base.join(file))),
+    }
+}
+
+fn made(
+    tables: &[Table],
+    place: usize,
+    rows: u64,
+    seed: u64,
+    lenient: f64,
+    to: &Path,
+) -> Result<Staged, DataError> {
+    let table = &tables[place];
+    let mut maker = Maker::new(tables, place, seed)?;
+    let mut writer = TableWriter::create(to, &table.columns, &table.key)?;
+    let mut refused = Refused::new(&table.columns);
+    for row in 0..rows {
+        let makers = maker.columns().iter_mut().zip(&table.columns).enumerate();
+        let mut fault = None;
+        for (place, (maker, column)) in makers {
+            let value = maker.value(row);
+            match check(column, &value) {
+                Ok(()) => writer.put(place, value),
+                // The others are made for the sake of a walk.
+                Err(met) => fault = fault.or(Some((place, met, shown(&value)))),
+            }
+        }
+        match fault {
+            None => writer.end_row()?,
+            Some((place, fault, found)) => {
+                refused.count(place, fault, row + 1, &found);
+                writer.drop_row();
+            }
+        }
+    }
+    finish(writer, refused, &format!("table {}", table.name), lenient)
+}
+
+/// Completes the file; says what became of the rows.
+fn finish(
+    writer: TableWriter<'_>,
+    refused: Refused<'_>,
+    from: &str,
+    lenient: f64,
+) -> Result<Staged, DataError> {
+    let kept = writer.rows();
+    let mut dropped = refused.judge(kept, lenient, from)?;
+    let again = writer.finish()?;
+    if again > 0 {
+        dropped.insert(AGAIN.to_owned(), again);
+    }
+    Ok(Staged { rows: kept - again, dropped, ..Staged::default() })
+}
+
+#[cfg(test)]
+mod tests;

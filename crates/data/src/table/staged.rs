@@ -1,0 +1,255 @@
+//! Rows of a table in a file that workers map.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::path::Path;
+
+use embermark_model::table::Value;
+use memmap2::Mmap;
+
+use super::layout::{self, Entry, Header, Kind};
+use crate::DataError;
+use crate::mapping::{Paging, map};
+
+/// Rows of a table in a file that workers map.
+#[derive(Debug)]
+pub struct StagedTable {
+    mapping: Mmap,
+    header: Header,
+    columns: Vec<(Kind, Entry)>,
+    key: Vec<usize>,
+    rows_at: usize,
+    /// Bytes of a row.
+    stride: usize,
+}
+
+impl StagedTable {
+    /// Maps a file that [`super::stage()`] made, and brings all of it into memory.
+    ///
+    /// # Errors
+    /// [`DataError::NotStaged`] where the file is foreign, of another version or cut short, and
+    /// those of opening a file.
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        Self::map(path, Paging::Ahead)
+    }
+
+    pub(super) fn map(path: &Path, paging: Paging) -> Result<Self, DataError> {
+        let not_staged = |what| DataError::NotStaged { path: path.to_owned(), what };
+        let mapping = map(path, paging)?;
+        let (header, columns, key) = head(&mapping).map_err(not_staged)?;
+        let rows_at = layout::rows_at(columns.len(), key.len());
+        let stride = 8 * layout::words(columns.len());
+        let staged = Self { mapping, header, columns, key, rows_at, stride };
+        if staged.is_whole() {
+            Ok(staged)
+        } else {
+            Err(not_staged(format!("its {} bytes are not those announced", staged.mapping.len())))
+        }
+    }
+
+    /// Whether the sections that the header announces lie within the file, one after the other.
+    fn is_whole(&self) -> bool {
+        let header = &self.header;
+        let rows_end = header
+            .rows
+            .checked_mul(self.stride as u64)
+            .and_then(|bytes| bytes.checked_add(self.rows_at as u64));
+        let order_end = header
+            .rows
+            .checked_mul(header.order_width.into())
+            .and_then(|bytes| bytes.checked_add(header.order_at));
+        matches!(header.order_width, 0 | 4 | 8)
+            && header.end == self.mapping.len() as u64
+            && rows_end.is_some_and(|end| end <= header.heap_at)
+            && header.heap_at <= header.order_at
+            && order_end.is_some_and(|end| end <= header.end)
+    }
+
+    /// All rows, in the order of the file they came from.
+    pub fn rows(&self) -> usize {
+        self.header.rows as usize
+    }
+
+    /// The columns of a row.
+    pub fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The value of a column in a row, both counted from 0.
+    ///
+    /// # Panics
+    /// Where there is no such row or column.
+    #[inline]
+    pub fn value(&self, row: usize, column: usize) -> Value<'_> {
+        let words = self.row(row);
+        let (kind, _) = self.columns[column];
+        if layout::absent(words, self.columns.len(), column) {
+            return Value::Null;
+        }
+        self.of_slot(kind, words[column])
+    }
+
+    #[inline]
+    fn row(&self, row: usize) -> &[u64] {
+        assert!(row < self.rows(), "row {row} of {}", self.rows());
+        let at = self.rows_at + row * self.stride;
+        // Does not panic: mappings begin on a page, and `is_whole` has checked the rows' place.
+        bytemuck::cast_slice(&self.mapping[at..at + self.stride])
+    }
+
+    #[inline]
+    fn of_slot(&self, kind: Kind, slot: u64) -> Value<'_> {
+        match kind {
+            Kind::Int => Value::Int(slot as i64),
+            Kind::Float => Value::Float(f64::from_bits(slot)),
+            Kind::Bytes => Value::Bytes(self.heap(slot)),
+            Kind::Text => Value::Text(
+                str::from_utf8(self.heap(slot)).expect("a text is checked before it is staged"),
+            ),
+        }
+    }
+
+    #[inline]
+    fn heap(&self, slot: u64) -> &[u8] {
+        let (at, length) = layout::text_place(slot);
+        let at = self.header.heap_at as usize + at;
+        &self.mapping[at..at + length]
+    }
+
+    /// The row at place `nth` in ascending order of keys; of a table without a key, the row `nth`.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    #[inline]
+    pub fn nth_by_key(&self, nth: usize) -> usize {
+        assert!(nth < self.rows(), "row {nth} of {} in the order of keys", self.rows());
+        let order = &self.mapping[self.header.order_at as usize..];
+        match self.header.order_width {
+            0 => nth,
+            4 => bytemuck::pod_read_unaligned::<u32>(&order[4 * nth..4 * nth + 4]) as usize,
+            _ => bytemuck::pod_read_unaligned::<u64>(&order[8 * nth..8 * nth + 8]) as usize,
+        }
+    }
+
+    /// The row with a key, or the first one whose key begins with these values: its place in the
+    /// order of keys, for [`Self::nth_by_key`].
+    ///
+    /// # Errors
+    /// The place where it would stand, where there is none.
+    pub fn find(&self, key: &[Value<'_>]) -> Result<usize, usize> {
+        let held = |nth| {
+            let row = self.nth_by_key(nth);
+            let of_row = self.key.iter().map(|&column| self.value(row, column));
+            of_row.zip(key).map(|(a, b)| compare(&a, b)).find(|order| order.is_ne())
+        };
+        let Range { mut start, mut end } = 0..self.rows();
+        while start < end {
+            let middle = start.midpoint(end);
+            if held(middle) == Some(Ordering::Less) {
+                start = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        if start < self.rows() && held(start).is_none() { Ok(start) } else { Err(start) }
+    }
+
+    /// The least value of a column over all rows; Null where all are absent, and of texts and
+    /// bytes.
+    pub fn least(&self, column: usize) -> Value<'_> {
+        self.extreme(column, |entry| entry.least)
+    }
+
+    /// The greatest value of a column over all rows; Null where all are absent, and of texts and
+    /// bytes.
+    pub fn greatest(&self, column: usize) -> Value<'_> {
+        self.extreme(column, |entry| entry.greatest)
+    }
+
+    fn extreme(&self, column: usize, slot: impl Fn(&Entry) -> u64) -> Value<'_> {
+        match &self.columns[column] {
+            (Kind::Text | Kind::Bytes, _) | (_, Entry { present: 0, .. }) => Value::Null,
+            (kind, entry) => self.of_slot(*kind, slot(entry)),
+        }
+    }
+
+    /// Rows in which a column is not absent.
+    pub fn present(&self, column: usize) -> u64 {
+        self.columns[column].1.present
+    }
+
+    /// Bytes of a row as users count them: values at the width of their type, texts and bytes by
+    /// their length, absent ones 0.
+    #[inline]
+    pub fn user_bytes(&self, row: usize) -> u64 {
+        let words = self.row(row);
+        let mut bytes = 0;
+        for (column, (_, entry)) in self.columns.iter().enumerate() {
+            if !layout::absent(words, self.columns.len(), column) {
+                bytes += match entry.width {
+                    0 => layout::text_place(words[column]).1 as u64,
+                    width => u64::from(width),
+                };
+            }
+        }
+        bytes
+    }
+}
+
+/// The parts of a file before the rows; says what is wrong with them.
+type Head = (Header, Vec<(Kind, Entry)>, Vec<usize>);
+
+fn head(file: &[u8]) -> Result<Head, String> {
+    let Some((head, rest)) = file.split_at_checked(size_of::<Header>()) else {
+        return Err(format!("it has {} bytes, fewer than its header", file.len()));
+    };
+    let header: Header = bytemuck::pod_read_unaligned(head);
+    if header.magic != layout::MAGIC {
+        return Err("it does not begin with the mark of a staged table".to_owned());
+    }
+    if header.version != layout::VERSION {
+        let (theirs, ours) = (header.version, layout::VERSION);
+        return Err(format!("it has version {theirs}, this build has version {ours}"));
+    }
+    let cut = || "it ends within its head".to_owned();
+    let (entries, rest) =
+        rest.split_at_checked(header.columns as usize * size_of::<Entry>()).ok_or_else(cut)?;
+    let (key, _) = rest.split_at_checked(8 * header.keys as usize).ok_or_else(cut)?;
+    let entries = entries.chunks_exact(size_of::<Entry>()).map(|bytes| {
+        let entry: Entry = bytemuck::pod_read_unaligned(bytes);
+        Some((Kind::from_number(entry.kind)?, entry))
+    });
+    let columns: Vec<_> =
+        entries.collect::<Option<_>>().ok_or("it has a column of an unknown type")?;
+    let places = key.chunks_exact(8).map(bytemuck::pod_read_unaligned::<u64>);
+    let key: Vec<_> = places.map(|place| place as usize).collect();
+    if key.iter().any(|&place| place >= columns.len()) {
+        return Err("its key has a column that it lacks".to_owned());
+    }
+    Ok((header, columns, key))
+}
+
+/// Orders values of one column: integers, floats by `total_cmp` with -0.0 as 0.0, texts and bytes
+/// by their bytes; Null first.
+#[inline]
+pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Ordering {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        // The sum of -0.0 and 0.0 is 0.0.
+        (Value::Float(a), Value::Float(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
+        (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
+        (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
+        _ => rank(a).cmp(&rank(b)),
+    }
+}
+
+/// The place of a kind of values among those of others, which no column mixes but for Null.
+const fn rank(value: &Value<'_>) -> u8 {
+    match value {
+        Value::Null => 0,
+        Value::Int(_) => 1,
+        Value::Float(_) => 2,
+        Value::Text(_) => 3,
+        Value::Bytes(_) => 4,
+    }
+}

@@ -1,0 +1,202 @@
+//! Writes a staged table.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use embermark_model::table::{Column, Value};
+
+use super::again::Again;
+use super::layout::{self, Entry, Header};
+use super::order::{Sorted, ascends};
+use super::staged::StagedTable;
+use crate::DataError;
+use crate::mapping::Paging;
+
+/// Bytes that are gathered before they are written.
+const BUFFER: usize = 256 << 10;
+
+/// Takes rows in and writes them to a file. What it holds in memory does not grow with them: the
+/// rows go to the file, the texts to a temporary file beside it.
+#[derive(Debug)]
+pub(super) struct TableWriter<'a> {
+    path: &'a Path,
+    key: &'a [usize],
+    columns: Vec<Entry>,
+    rows: u64,
+    file: BufWriter<File>,
+    /// The row that is being put together.
+    row: Vec<u64>,
+    texts: File,
+    /// Texts that are not in the file of texts yet; from `row_texts` on those of the row.
+    pending: Vec<u8>,
+    row_texts: usize,
+    /// Bytes of texts in their file.
+    written: u64,
+}
+
+impl<'a> TableWriter<'a> {
+    /// Begins a file, in place of what was there.
+    pub(super) fn create(
+        path: &'a Path,
+        columns: &[Column],
+        key: &'a [usize],
+    ) -> Result<Self, DataError> {
+        let begin = || -> io::Result<(BufWriter<File>, File)> {
+            let file =
+                File::options().read(true).write(true).create(true).truncate(true).open(path)?;
+            let mut file = BufWriter::with_capacity(BUFFER, file);
+            file.write_all(&vec![0; layout::rows_at(columns.len(), key.len())])?;
+            Ok((file, tempfile::tempfile_in(folder(path))?))
+        };
+        let (file, texts) = begin().map_err(|cause| unwritable(path, cause))?;
+        Ok(Self {
+            path,
+            key,
+            columns: columns.iter().map(|column| Entry::new(column.of)).collect(),
+            rows: 0,
+            file,
+            row: vec![0; layout::words(columns.len())],
+            texts,
+            pending: Vec::with_capacity(BUFFER),
+            row_texts: 0,
+            written: 0,
+        })
+    }
+
+    /// Rows that were taken in.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Sets a value of the row, which is of its column's type.
+    #[inline]
+    pub(super) fn put(&mut self, column: usize, value: Value<'_>) {
+        self.row[column] = match value {
+            Value::Null => {
+                self.row[self.columns.len() + column / 64] |= 1 << (column % 64);
+                return;
+            }
+            Value::Int(value) => value as u64,
+            Value::Float(value) => value.to_bits(),
+            Value::Text(text) => self.text(text.as_bytes()),
+            Value::Bytes(bytes) => self.text(bytes),
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, bytes: &[u8]) -> u64 {
+        let at = self.written + self.pending.len() as u64;
+        self.pending.extend_from_slice(bytes);
+        layout::text_slot(at, bytes.len())
+    }
+
+    /// Takes the row in; the next one begins with no value absent and all to be set.
+    #[inline]
+    pub(super) fn end_row(&mut self) -> Result<(), DataError> {
+        layout::take(&mut self.columns, &self.row);
+        self.rows += 1;
+        let written = self.file.write_all(bytemuck::cast_slice(&self.row));
+        written.map_err(|cause| unwritable(self.path, cause))?;
+        if self.pending.len() >= BUFFER {
+            self.write_texts().map_err(|cause| unwritable(self.path, cause))?;
+        }
+        self.row_texts = self.pending.len();
+        self.clear();
+        Ok(())
+    }
+
+    /// Forgets the values that were set since the last row.
+    pub(super) fn drop_row(&mut self) {
+        self.pending.truncate(self.row_texts);
+        self.clear();
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        self.row.fill(0);
+    }
+
+    fn write_texts(&mut self) -> io::Result<()> {
+        self.texts.write_all(&self.pending)?;
+        self.written += self.pending.len() as u64;
+        self.pending.clear();
+        if self.written > layout::HEAP - BUFFER as u64 - layout::LONGEST as u64 {
+            return Err(io::Error::other("a table may have a terabyte of texts, and has more"));
+        }
+        Ok(())
+    }
+
+    /// Completes the file. Gives the number of rows that were dropped since a row before them had
+    /// their key.
+    pub(super) fn finish(mut self) -> Result<u64, DataError> {
+        let path = self.path;
+        let mut header = self.append_texts().map_err(|cause| unwritable(path, cause))?;
+        let Self { key, mut columns, file, .. } = self;
+        let mut file = file.into_inner().map_err(|error| unwritable(path, error.into_error()))?;
+        write_head(&mut file, &header, &columns, key).map_err(|cause| unwritable(path, cause))?;
+        let table = StagedTable::map(path, Paging::Sequential)?;
+        if key.is_empty() || ascends(&table, key) {
+            return Ok(0);
+        }
+        let arrange = || -> io::Result<u64> {
+            let sorted = Sorted::new(&table, key, 0..table.rows(), folder(path))?;
+            let again = Again::find(&sorted, table.rows());
+            again.append_order(&mut file, &mut header, &sorted)?;
+            drop(sorted);
+            drop(table);
+            again.close_gaps(&file, key.len(), &mut columns)?;
+            write_head(&mut file, &header, &columns, key)?;
+            Ok(again.count())
+        };
+        arrange().map_err(|cause| unwritable(path, cause))
+    }
+
+    /// Appends the texts to the rows.
+    fn append_texts(&mut self) -> io::Result<Header> {
+        self.write_texts()?;
+        self.file.flush()?;
+        let file = self.file.get_mut();
+        let heap_at = file.stream_position()?;
+        self.texts.seek(SeekFrom::Start(0))?;
+        io::copy(&mut self.texts, file)?;
+        let end = file.stream_position()?;
+        Ok(Header {
+            magic: layout::MAGIC,
+            version: layout::VERSION,
+            columns: self.columns.len() as u32,
+            keys: self.key.len() as u32,
+            order_width: 0,
+            rows: self.rows,
+            heap_at,
+            order_at: end,
+            end,
+        })
+    }
+}
+
+/// Writes what stands before the rows.
+fn write_head(
+    file: &mut File,
+    header: &Header,
+    columns: &[Entry],
+    key: &[usize],
+) -> io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(bytemuck::bytes_of(header))?;
+    file.write_all(bytemuck::cast_slice(columns))?;
+    let key: Vec<u64> = key.iter().map(|&place| place as u64).collect();
+    file.write_all(bytemuck::cast_slice(&key))
+}
+
+/// The folder of a file.
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn unwritable(path: &Path, cause: io::Error) -> DataError {
+    DataError::Unwritable { path: path.to_owned(), cause }
+}

@@ -1,0 +1,123 @@
+//! Workloads by their names, and those that files describe.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use embermark_engines::registry::ENGINES;
+use embermark_language::{BUILT_IN, parse};
+use embermark_model::choice;
+use embermark_model::plan::{Plan, WorkloadFile};
+use embermark_workloads::defined::Defined;
+use embermark_workloads::{WORKLOADS, Workload};
+
+use crate::error::Failure;
+
+/// Workloads that were asked for.
+pub struct Chosen {
+    /// Each once.
+    pub workloads: Vec<&'static dyn Workload>,
+    /// Those of them that files describe, by id.
+    pub files: BTreeMap<String, WorkloadFile>,
+}
+
+/// The workloads of these names, or files; without any every one that is no file.
+pub fn chosen(names: &[String], misfits_per_million: u32) -> Result<Chosen, Failure> {
+    let mut all = Chosen { workloads: Vec::new(), files: BTreeMap::new() };
+    if names.is_empty() {
+        all.workloads = WORKLOADS.to_vec();
+    }
+    for name in names {
+        let (workload, file) = one(name, misfits_per_million)?;
+        let id = workload.info().id;
+        if let Some(before) = all.files.get(id).or(file.as_ref())
+            && file.as_ref() != Some(before)
+        {
+            return Err(Failure::usage(format!(
+                "two workloads are called '{id}': give one of the files another name = \"…\""
+            )));
+        }
+        if all.workloads.iter().all(|other| other.info().id != id) {
+            all.workloads.push(workload);
+            all.files.extend(file.map(|file| (id.to_owned(), file)));
+        }
+    }
+    Ok(all)
+}
+
+/// A workload by its name, or from a file.
+fn one(
+    name: &str,
+    misfits_per_million: u32,
+) -> Result<(&'static dyn Workload, Option<WorkloadFile>), Failure> {
+    if let Some(workload) = WORKLOADS.iter().find(|workload| workload.info().id == name) {
+        return Ok((*workload, None));
+    }
+    let (text, folder) = if let Some(text) = shipped(name) {
+        (text.to_owned(), PathBuf::from("."))
+    } else if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
+        read(Path::new(name))?
+    } else {
+        let known = WORKLOADS.iter().map(|workload| workload.info().id);
+        let known = known.chain(BUILT_IN.iter().map(|(id, _)| *id));
+        return Err(Failure::usage(format!(
+            "{}; a workload of your own is a file: FILE.toml",
+            choice::unknown("workload", name, known)
+        )));
+    };
+    let file = WorkloadFile { text, folder, misfits_per_million };
+    let workload = defined(name, &file)?;
+    Ok((workload, Some(file)))
+}
+
+/// The workload that a file describes.
+fn defined(name: &str, file: &WorkloadFile) -> Result<&'static dyn Workload, Failure> {
+    let engines: Vec<&str> = ENGINES.iter().map(|engine| engine.info().id).collect();
+    let definition = parse(name, &file.text, &engines).map_err(|mistakes| {
+        let text = if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+            mistakes.colored()
+        } else {
+            mistakes.to_string()
+        };
+        Failure::usage(format!("{name} is no workload file that can be run\n\n{text}"))
+    })?;
+    if WORKLOADS.iter().any(|workload| workload.info().id == definition.name) {
+        return Err(Failure::usage(format!(
+            "{name}: '{}' is the name of a built-in workload: give another",
+            definition.name
+        )));
+    }
+    let lenient = f64::from(file.misfits_per_million) / 1e6;
+    Ok(Defined::leak(definition, file.folder.clone(), lenient))
+}
+
+/// The workloads of a plan that files describe.
+pub fn of_plan(plan: &Plan) -> Vec<&'static dyn Workload> {
+    // What a result holds was read once; a later version that reads it otherwise shows less of it.
+    plan.workload_files.iter().filter_map(|(id, file)| defined(id, file).ok()).collect()
+}
+
+/// The text of a built-in workload file.
+pub fn shipped(name: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|(id, _)| *id == name).map(|(_, text)| *text)
+}
+
+/// Reads a workload file: its text, and its folder.
+pub fn read(path: &Path) -> Result<(String, PathBuf), Failure> {
+    let unreadable =
+        |error| Failure::usage(format!("cannot read the workload {}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let path = std::path::absolute(path).map_err(unreadable)?;
+    Ok((text, path.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned)))
+}
+
+/// Rows of a million that may not fit, of a share such as `5%` or `0.05`.
+pub fn misfits_per_million(share: Option<&str>) -> Result<u32, Failure> {
+    let Some(text) = share else { return Ok(10_000) };
+    let (digits, of) = text.strip_suffix('%').map_or((text, 1.0), |digits| (digits, 100.0));
+    match digits.trim().parse::<f64>() {
+        Ok(share) if (0.0..=of).contains(&share) => Ok((share / of * 1e6).round() as u32),
+        _ => Err(Failure::usage(format!(
+            "--lenient '{text}' is not a share: write for example 5% or 0.05"
+        ))),
+    }
+}

@@ -1,0 +1,365 @@
+//! Columns of a table that is made for somebody's rows: bytes, texts in keys and indexes, any names.
+
+use std::slice;
+
+use embermark_engines::sql::{Dialect, Nullable, Param, ResultRow, Rows, SqlType, TableDef};
+
+use super::Subject;
+
+/// Values of a row that a test gives or finds.
+type Cells = Vec<Cell>;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Cell {
+    Null,
+    Int(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl Cell {
+    fn param(&self) -> Param<'_> {
+        match self {
+            Self::Null => Param::Null,
+            Self::Int(int) => Param::Int(*int),
+            Self::Text(text) => Param::Text(text),
+            Self::Bytes(bytes) => Param::Bytes(bytes),
+        }
+    }
+
+    fn read(row: &dyn ResultRow, column: usize, of: SqlType) -> Self {
+        let found = match of {
+            SqlType::Int | SqlType::Big => row.int(column).unwrap().map(Self::Int),
+            SqlType::Text => row.text(column).unwrap().map(|text| Self::Text(text.to_owned())),
+            SqlType::Bytes => row.bytes(column).unwrap().map(|bytes| Self::Bytes(bytes.to_vec())),
+            SqlType::Double => unreachable!(),
+        };
+        found.unwrap_or(Self::Null)
+    }
+}
+
+fn text(text: &str) -> Cell {
+    Cell::Text(text.to_owned())
+}
+
+/// Rows of a bulk load.
+struct Given<'a>(slice::Iter<'a, Cells>, Vec<Param<'a>>);
+
+impl Rows for Given<'_> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        self.1 = self.0.next()?.iter().map(Cell::param).collect();
+        Some(&self.1)
+    }
+}
+
+/// Columns of a result.
+type Types<'a> = &'a [SqlType];
+
+impl Subject {
+    fn cells(&mut self, sql: &str, params: &[Cell], of: Types<'_>) -> Vec<Cells> {
+        let statement = self.prepare(sql);
+        let params: Vec<_> = params.iter().map(Cell::param).collect();
+        let mut rows = Vec::new();
+        let mut visit = |row: &dyn ResultRow| {
+            rows.push((0..).zip(of).map(|(n, of)| Cell::read(row, n, *of)).collect());
+            Ok(())
+        };
+        self.store.query(statement, &params, &mut visit).unwrap();
+        rows
+    }
+
+    fn bulk(&mut self, table: &TableDef, rows: &[Cells]) {
+        let mut given = Given(rows.iter(), Vec::new());
+        assert_eq!(self.store.bulk_insert(table, &mut given).unwrap(), rows.len() as u64);
+    }
+
+    /// Inserts row by row.
+    fn fill(&mut self, table: &TableDef, rows: &[Cells]) {
+        let places = vec!["?"; table.columns.len()].join(", ");
+        let statement = self.prepare(&format!("INSERT INTO {} VALUES ({places})", table.name));
+        for row in rows {
+            let params: Vec<_> = row.iter().map(Cell::param).collect();
+            assert_eq!(self.store.run(statement, &params).unwrap(), 1);
+        }
+    }
+}
+
+/// The types that make columns fit for an index.
+fn indexed<'a>(
+    dialect: &dyn Dialect,
+    table: &TableDef,
+    of: &[&'a str],
+) -> Vec<(&'a str, &'static str)> {
+    let mut types = Vec::new();
+    for name in of {
+        let column = table.columns.iter().find(|(column, ..)| column == name).unwrap();
+        types.push((*name, dialect.indexed_type(column.1)));
+    }
+    types
+}
+
+const HELD: TableDef = TableDef {
+    name: "held",
+    columns: &[
+        ("id", SqlType::Int, Nullable::No),
+        ("content", SqlType::Bytes, Nullable::Yes),
+        ("tag", SqlType::Bytes, Nullable::No),
+    ],
+    key: &["tag"],
+};
+
+pub(super) fn bytes_round_trip(subject: &mut Subject) {
+    let every: Vec<u8> = (0..=255).collect();
+    let long = every.repeat(400);
+    let contents =
+        [&b""[..], b"a", b"\0", b"exactly12byt", b"thirteen byte", b"\xff\xfe'\"\\", &every, &long];
+    let mut rows: Vec<Cells> = (0u8..)
+        .zip(contents)
+        .map(|(n, content)| {
+            vec![
+                Cell::Int(n.into()),
+                Cell::Bytes(content.to_vec()),
+                Cell::Bytes(vec![255 - n, 0, n]),
+            ]
+        })
+        .collect();
+    rows.push(vec![Cell::Int(8), Cell::Null, Cell::Bytes(Vec::new())]);
+    let types = [SqlType::Int, SqlType::Bytes, SqlType::Bytes];
+    subject.create(&HELD);
+    for bulk in [false, true] {
+        subject.run("DELETE FROM held", &[]).unwrap();
+        match bulk {
+            true => subject.bulk(&HELD, &rows),
+            false => subject.fill(&HELD, &rows),
+        }
+        assert_eq!(subject.cells("SELECT * FROM held ORDER BY id", &[], &types), rows);
+        for row in &rows {
+            let by_key = "SELECT * FROM held WHERE tag = ?";
+            let found = subject.cells(by_key, &row[2..], &types);
+            assert_eq!(found, slice::from_ref(row));
+            if row[1] != Cell::Null {
+                let found =
+                    subject.cells("SELECT * FROM held WHERE content = ?", &row[1..2], &types);
+                assert_eq!(found, slice::from_ref(row));
+            }
+        }
+        let descending: Vec<Cells> =
+            subject.cells("SELECT tag FROM held ORDER BY tag DESC", &[], &[SqlType::Bytes]);
+        assert_eq!(descending, rows.iter().map(|row| row[2..].to_vec()).collect::<Vec<_>>());
+    }
+    // A statement is used again after a NULL and after longer bytes.
+    let update = subject.prepare("UPDATE held SET content = ? WHERE id = 1");
+    for content in [Cell::Null, Cell::Bytes(long), Cell::Null, Cell::Bytes(vec![7])] {
+        assert_eq!(subject.store.run(update, &[content.param()]).unwrap(), 1);
+        let found = subject.cells("SELECT content FROM held WHERE id = 1", &[], &[SqlType::Bytes]);
+        assert_eq!(found, [[content]]);
+    }
+}
+
+const COMPARED: TableDef = TableDef {
+    name: "compared",
+    columns: &[
+        ("word", SqlType::Text, Nullable::No),
+        ("again", SqlType::Text, Nullable::Yes),
+        ("raw", SqlType::Bytes, Nullable::Yes),
+    ],
+    key: &["word"],
+};
+
+/// In the order of their bytes. No two are equal, though some languages take them to be.
+const ORDERED: [&str; 17] =
+    ["", "\t", " ", " a", "A", "AB", "Z", "a", "a\t", "a ", "aB", "ab", "b", "z", "Ä", "ä", "🦆"];
+
+pub(super) fn comparisons_are_by_bytes(subject: &mut Subject) {
+    subject.create(&COMPARED);
+    let row = |word: &str| vec![text(word), text(word), Cell::Bytes(word.as_bytes().to_vec())];
+    let rows: Vec<Cells> = ORDERED.iter().rev().map(|word| row(word)).collect();
+    subject.fill(&COMPARED, &rows);
+    let words: Vec<Cells> = ORDERED.map(|word| vec![text(word)]).into();
+    let of_text = [SqlType::Text];
+    for column in ["word", "again"] {
+        let sql = format!("SELECT {column} FROM compared ORDER BY {column}");
+        assert_eq!(subject.cells(&sql, &[], &of_text), words, "{column}");
+        let sql = format!("SELECT MIN({column}), MAX({column}) FROM compared");
+        let extremes = subject.cells(&sql, &[], &[SqlType::Text; 2]);
+        assert_eq!(extremes, [[text(""), text("🦆")]]);
+        let sql = format!("SELECT word FROM compared WHERE {column} >= ? ORDER BY word");
+        assert_eq!(subject.cells(&sql, &[text("a")], &of_text), words[7..]);
+        let sql = format!("SELECT word FROM compared WHERE {column} = ?");
+        for word in &words {
+            assert_eq!(subject.cells(&sql, word, &of_text), slice::from_ref(word));
+        }
+        let sql = format!("SELECT {column}, COUNT(*) FROM compared GROUP BY {column}");
+        let groups = subject.cells(&sql, &[], &[SqlType::Text, SqlType::Int]);
+        assert_eq!(groups.len(), ORDERED.len(), "{groups:?}");
+        assert!(groups.iter().all(|group| group[1] == Cell::Int(1)));
+    }
+    let found = subject.cells("SELECT word FROM compared ORDER BY raw", &[], &of_text);
+    assert_eq!(found, words);
+}
+
+const INDEXED: TableDef = TableDef {
+    name: "indexed",
+    columns: &[
+        ("id", SqlType::Big, Nullable::No),
+        ("city", SqlType::Text, Nullable::Yes),
+        ("label", SqlType::Text, Nullable::Yes),
+        ("hash", SqlType::Bytes, Nullable::Yes),
+        ("amount", SqlType::Int, Nullable::Yes),
+    ],
+    key: &["id"],
+};
+
+pub(super) fn indexes_find(subject: &mut Subject) {
+    let dialect = subject.store.dialect();
+    let types = indexed(dialect, &INDEXED, &["city", "label", "hash"]);
+    subject.store.batch(&dialect.create_table_of(&INDEXED, &types)).unwrap();
+    let of = |n: i64| match n % 5 {
+        0 => vec![Cell::Int(n), Cell::Null, text("x"), Cell::Null, Cell::Null],
+        city => vec![
+            Cell::Int(n),
+            text(["", "Linz", "linz", "Linz ", "Wörgl"][city as usize]),
+            text(&format!("label {}", n % 3)),
+            Cell::Bytes(vec![0, city as u8]),
+            Cell::Int(n % 7),
+        ],
+    };
+    let rows: Vec<Cells> = (0..500).map(of).collect();
+    let (before, after) = rows.split_at(250);
+    subject.bulk(&INDEXED, before);
+    for index in [
+        "CREATE INDEX indexed_0 ON indexed (city, label)",
+        "CREATE INDEX indexed_1 ON indexed (hash, amount)",
+        "CREATE INDEX indexed_2 ON indexed (amount)",
+    ] {
+        subject.store.batch(index).unwrap();
+    }
+    subject.fill(&INDEXED, &after[..10]);
+    subject.bulk(&INDEXED, &after[10..]);
+    subject.store.maintain().unwrap();
+    let wanted = |met: &dyn Fn(&Cells) -> bool| -> Vec<Cells> {
+        rows.iter().filter(|row| met(row)).map(|row| row[..1].to_vec()).collect()
+    };
+    let mut found = |condition: &str, params: &[Cell]| {
+        let sql = format!("SELECT id FROM indexed WHERE {condition} ORDER BY id");
+        subject.cells(&sql, params, &[SqlType::Big])
+    };
+    let (linz, label) = (text("Linz"), text("label 1"));
+    let expected = wanted(&|row| row[1] == linz && row[2] == label);
+    assert_eq!(found("city = ? AND label = ?", &[linz.clone(), label]), expected);
+    assert_eq!(found("city = ?", slice::from_ref(&linz)).len(), 100);
+    let hash = Cell::Bytes(vec![0, 3]);
+    let expected = wanted(&|row| row[3] == hash && row[4] == Cell::Int(2));
+    assert_eq!(found("hash = ? AND amount = 2", &[hash]), expected);
+    let expected = wanted(&|row| matches!(row[4], Cell::Int(5..)));
+    assert_eq!(found("amount >= ?", &[Cell::Int(5)]), expected);
+    subject.run("UPDATE indexed SET city = ? WHERE id = 1", &[Param::Text("Graz")]).unwrap();
+    subject.run("DELETE FROM indexed WHERE id = 6", &[]).unwrap();
+    let counted = "SELECT COUNT(*) FROM indexed WHERE city = ?";
+    assert_eq!(subject.cells(counted, &[linz], &[SqlType::Int]), [[Cell::Int(98)]]);
+}
+
+/// Names as they stand at the head of people's files.
+const NAMED: TableDef = TableDef {
+    name: "events",
+    columns: &[
+        ("station_id", SqlType::Int, Nullable::No),
+        ("time", SqlType::Big, Nullable::No),
+        ("value", SqlType::Big, Nullable::Yes),
+        ("name", SqlType::Text, Nullable::Yes),
+        ("level", SqlType::Int, Nullable::Yes),
+        ("type", SqlType::Text, Nullable::Yes),
+        ("count", SqlType::Int, Nullable::Yes),
+        ("date", SqlType::Text, Nullable::Yes),
+        ("year", SqlType::Int, Nullable::Yes),
+        ("status", SqlType::Text, Nullable::Yes),
+        ("position", SqlType::Int, Nullable::Yes),
+        ("data", SqlType::Bytes, Nullable::Yes),
+        ("timestamp", SqlType::Big, Nullable::Yes),
+        ("text", SqlType::Text, Nullable::Yes),
+        ("Temp_C", SqlType::Int, Nullable::Yes),
+    ],
+    key: &["station_id", "time"],
+};
+
+pub(super) fn names_are_taken(subject: &mut Subject) {
+    let dialect = subject.store.dialect();
+    let types = indexed(dialect, &NAMED, &["name", "type"]);
+    subject.store.batch(&dialect.create_table_of(&NAMED, &types)).unwrap();
+    subject.store.batch("CREATE INDEX events_0 ON events (name, type)").unwrap();
+    subject.store.batch("CREATE INDEX events_1 ON events (level, count, value)").unwrap();
+    let of: Vec<SqlType> = NAMED.columns.iter().map(|(_, of, _)| *of).collect();
+    let row = |n: i64| -> Cells {
+        let cell = |of: &SqlType| match of {
+            SqlType::Text => text(&format!("text {n}")),
+            SqlType::Bytes => Cell::Bytes(n.to_be_bytes().to_vec()),
+            _ => Cell::Int(n),
+        };
+        of.iter().map(cell).collect()
+    };
+    let rows: Vec<Cells> = (0..20).map(row).collect();
+    subject.bulk(&NAMED, &rows[..10]);
+    subject.fill(&NAMED, &rows[10..]);
+    let all = "SELECT * FROM events ORDER BY station_id, time";
+    assert_eq!(subject.cells(all, &[], &of), rows);
+    for ((name, ..), n) in NAMED.columns.iter().zip(0..) {
+        let (value, of) = (rows[7][n].clone(), of[n]);
+        // Of bytes PostgreSQL has neither before version 18.
+        let (least, greatest) = if of == SqlType::Bytes { ("", "") } else { ("MIN", "MAX") };
+        let sql = format!(
+            "SELECT {name}, COUNT(*) AS counted, {least}({name}), {greatest}(e.{name}) FROM events e \
+             WHERE {name} = ? AND {name} >= ? GROUP BY {name} ORDER BY {name}"
+        );
+        let types = [of, SqlType::Int, of, of];
+        let found = subject.cells(&sql, &[value.clone(), value.clone()], &types);
+        assert_eq!(found, [[value.clone(), Cell::Int(1), value.clone(), value]], "{name}");
+        if n > 1 {
+            let set = format!("UPDATE events SET {name} = ? WHERE station_id = ? AND time = ?");
+            let params = [rows[8][n].param(), Param::Int(3), Param::Int(3)];
+            assert_eq!(subject.run(&set, &params).unwrap(), 1, "{name}");
+        }
+    }
+    assert_eq!(subject.run("DELETE FROM events WHERE time < ?", &[Param::Int(5)]).unwrap(), 5);
+    subject.store.maintain().unwrap();
+}
+
+const WHOLE: TableDef = TableDef {
+    name: "whole",
+    columns: &[
+        ("place", SqlType::Text, Nullable::No),
+        ("stamp", SqlType::Big, Nullable::No),
+        ("part", SqlType::Int, Nullable::No),
+        ("number", SqlType::Double, Nullable::Yes),
+    ],
+    key: &["place", "stamp", "part"],
+};
+
+pub(super) fn keys_are_compared(subject: &mut Subject) {
+    subject.create(&WHOLE);
+    let places = ["", "B", "a", "a ", "ab", "ä"];
+    let keys: Vec<Cells> = places
+        .iter()
+        .flat_map(|place| (-2..3).map(move |stamp| (place, stamp)))
+        .flat_map(|(place, stamp)| {
+            (0..2).map(move |part| vec![text(place), Cell::Int(stamp * 1000), Cell::Int(part)])
+        })
+        .collect();
+    let rows: Vec<Cells> = keys.iter().map(|key| [&key[..], &[Cell::Null]].concat()).collect();
+    subject.fill(&WHOLE, &rows);
+    let select = "SELECT place, stamp, part FROM whole WHERE";
+    let order = "ORDER BY place, stamp, part LIMIT 7";
+    let of = [SqlType::Text, SqlType::Big, SqlType::Int];
+    let written_out = format!(
+        "{select} place >= ? AND (place > ? OR stamp >= ? AND (stamp > ? OR part >= ?)) {order}"
+    );
+    for (at, key) in keys.iter().enumerate() {
+        let expected = &keys[at..keys.len().min(at + 7)];
+        if subject.store.dialect().row_values() {
+            let sql = format!("{select} (place, stamp, part) >= (?, ?, ?) {order}");
+            assert_eq!(subject.cells(&sql, key, &of), expected);
+        }
+        let [place, stamp, part] = &key[..] else { unreachable!() };
+        let params = [place, place, stamp, stamp, part].map(Clone::clone);
+        assert_eq!(subject.cells(&written_out, &params, &of), expected);
+    }
+}

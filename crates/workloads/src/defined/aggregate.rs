@@ -1,0 +1,190 @@
+//! Grouping in client code, for stores that answer no questions.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use embermark_data::table::compare;
+use embermark_language::{Aggregate, Compute, Group, Grouped, OrderBy};
+use embermark_model::answer;
+use embermark_model::table::{OwnedValue, Value};
+use smallvec::SmallVec;
+
+use super::row::owned;
+
+/// What one group is of: a word for a number, and the bytes of a text with their length.
+type Identity = SmallVec<[u8; 24]>;
+
+/// Groups rows.
+pub(super) struct Groups<'a> {
+    group: &'a Group,
+    places: HashMap<Identity, usize>,
+    /// What each group is of, and what was computed of it, in the order in which they came.
+    rows: Vec<(SmallVec<[answer::Value; 2]>, SmallVec<[Computed; 2]>)>,
+    /// The group of the row before: rows of one group come together often.
+    last: Option<(Identity, usize)>,
+    identity: Identity,
+}
+
+/// What was computed so far.
+#[derive(Clone, Debug)]
+enum Computed {
+    Count(i64),
+    Sum { sum: f64, count: u64 },
+    Mean { sum: f64, count: u64 },
+    Best(OwnedValue),
+}
+
+impl<'a> Groups<'a> {
+    pub(super) fn new(group: &'a Group) -> Self {
+        let (places, identity) = (HashMap::new(), Identity::new());
+        Self { group, places, rows: Vec::new(), last: None, identity }
+    }
+
+    /// Adds a row; `get` has its columns.
+    #[inline]
+    pub(super) fn add<'v>(&mut self, get: impl Fn(usize) -> Value<'v>) {
+        self.identity.clear();
+        for by in &self.group.by {
+            match bucketed(*by, &get) {
+                Value::Null => self.identity.push(0),
+                Value::Int(value) => self.word(1, value.cast_unsigned()),
+                Value::Float(value) => self.word(2, (value + 0.0).to_bits()),
+                Value::Text(text) => self.bytes(text.as_bytes()),
+                Value::Bytes(bytes) => self.bytes(bytes),
+            }
+        }
+        let place = match &self.last {
+            Some((identity, place)) if *identity == self.identity => *place,
+            _ => self.find(&get),
+        };
+        let (_, computed) = &mut self.rows[place];
+        for (compute, computed) in self.group.compute.iter().zip(computed) {
+            computed.add(compute, compute.column.map(&get));
+        }
+    }
+
+    fn word(&mut self, kind: u8, word: u64) {
+        self.identity.push(kind);
+        self.identity.extend_from_slice(&word.to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.word(3, bytes.len() as u64);
+        self.identity.extend_from_slice(bytes);
+    }
+
+    fn find<'v>(&mut self, get: &impl Fn(usize) -> Value<'v>) -> usize {
+        let known = self.places.get(&self.identity).copied();
+        let place = known.unwrap_or_else(|| {
+            let by = self.group.by.iter().map(|by| owned(bucketed(*by, get))).collect();
+            self.rows.push((by, self.group.compute.iter().map(Computed::new).collect()));
+            self.places.insert(self.identity.clone(), self.rows.len() - 1);
+            self.rows.len() - 1
+        });
+        self.last = Some((self.identity.clone(), place));
+        place
+    }
+
+    /// The result, row after row. Of no rows at all one group is left where rows are not grouped.
+    pub(super) fn result(mut self, to: &mut Vec<answer::Value>) {
+        if self.rows.is_empty() && self.group.by.is_empty() {
+            let computed = self.group.compute.iter().map(Computed::new).collect();
+            self.rows.push((SmallVec::new(), computed));
+        }
+        let rows = self.rows.into_iter().map(|(by, computed)| {
+            by.into_iter().chain(computed.into_iter().map(Computed::value)).collect()
+        });
+        in_order(rows.collect(), self.group, to);
+    }
+}
+
+/// Sorts the rows of a result, cuts them off at the limit, and adds them.
+pub(super) fn in_order(
+    mut rows: Vec<SmallVec<[answer::Value; 4]>>,
+    group: &Group,
+    to: &mut Vec<answer::Value>,
+) {
+    if !group.order.is_empty() {
+        rows.sort_by(|a, b| order(&group.order, a, b));
+    }
+    let limit = group.limit.map_or(usize::MAX, |limit| limit as usize);
+    to.extend(rows.into_iter().take(limit).flatten());
+}
+
+fn order(by: &[OrderBy], a: &[answer::Value], b: &[answer::Value]) -> Ordering {
+    let each = by.iter().map(|OrderBy { column, descending }| {
+        let order = ranked(&a[*column], &b[*column]);
+        if *descending { order.reverse() } else { order }
+    });
+    each.fold(Ordering::Equal, Ordering::then)
+}
+
+fn ranked(a: &answer::Value, b: &answer::Value) -> Ordering {
+    use answer::Value::{Float, Int, Text};
+    match (a, b) {
+        (Int(a), Int(b)) => a.cmp(b),
+        (Float(a), Float(b)) => a.total_cmp(b),
+        (Text(a), Text(b)) => a.cmp(b),
+        _ => Ordering::Equal,
+    }
+}
+
+/// What a row is grouped by.
+#[inline]
+fn bucketed<'v>(by: Grouped, get: &impl Fn(usize) -> Value<'v>) -> Value<'v> {
+    match by {
+        Grouped::Column(column) => get(column),
+        Grouped::Bucket { column, units } => match get(column) {
+            Value::Int(time) => Value::Int(time - time.rem_euclid(units)),
+            _ => Value::Null,
+        },
+    }
+}
+
+impl Computed {
+    fn new(compute: &Compute) -> Self {
+        match compute.aggregate {
+            Aggregate::Count => Self::Count(0),
+            Aggregate::Sum => Self::Sum { sum: 0.0, count: 0 },
+            Aggregate::Avg => Self::Mean { sum: 0.0, count: 0 },
+            Aggregate::Min | Aggregate::Max => Self::Best(OwnedValue::Null),
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, compute: &Compute, value: Option<Value<'_>>) {
+        match (self, value) {
+            (_, Some(Value::Null)) => {}
+            (Self::Count(count), _) => *count += 1,
+            (Self::Sum { sum, count } | Self::Mean { sum, count }, Some(value)) => {
+                *sum += match value {
+                    Value::Int(value) => value as f64,
+                    Value::Float(value) => value,
+                    _ => 0.0,
+                };
+                *count += 1;
+            }
+            (Self::Best(best), Some(value)) => {
+                let order = compare(&value, &best.as_value());
+                let wanted = match compute.aggregate {
+                    Aggregate::Min => Ordering::Less,
+                    _ => Ordering::Greater,
+                };
+                if *best == OwnedValue::Null || order == wanted {
+                    *best = value.to_owned();
+                }
+            }
+            (Self::Sum { .. } | Self::Mean { .. } | Self::Best(_), None) => {}
+        }
+    }
+
+    fn value(self) -> answer::Value {
+        match self {
+            Self::Count(count) => answer::Value::Int(count),
+            Self::Sum { count: 0, .. } | Self::Mean { count: 0, .. } => answer::Value::Null,
+            Self::Sum { sum, .. } => answer::Value::Float(sum),
+            Self::Mean { sum, count } => answer::Value::Float(sum / count as f64),
+            Self::Best(best) => owned(best.as_value()),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Everything that exists before the engine does: rows, and which of them each operation concerns.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use embermark_data::table::StagedTable;
+use embermark_language::{Bound, Condition, Definition, Span, Work};
+use embermark_model::table::{ColumnType, Table, Value};
+use smallvec::SmallVec;
+
+use super::draws::{Drawn, Draws};
+use super::fresh::Fresh;
+use super::port::fingerprint;
+
+/// The values of a key, or of some columns.
+pub(super) type Values<'a> = SmallVec<[Value<'a>; 8]>;
+
+/// A cell of a workload file.
+pub(super) struct Cell {
+    /// What the file says.
+    pub definition: &'static Definition,
+    /// Its tables' rows, in its order.
+    pub tables: Vec<Rows>,
+    /// What is drawn for each phase, in its order.
+    pub draws: Vec<Draws>,
+    /// What updates write.
+    pub fresh: Fresh,
+}
+
+/// The rows of a table.
+pub(super) struct Rows {
+    /// What the file says of it.
+    pub table: &'static Table,
+    /// Its rows.
+    pub staged: StagedTable,
+    /// How many of them, from the first, are loaded: what is beyond is inserted by mixes.
+    pub loaded: usize,
+    /// How many are there for sure while a mix inserts some.
+    pub there: AtomicUsize,
+}
+
+impl Rows {
+    /// All values of a row.
+    pub(super) fn row(&self, place: usize) -> impl Iterator<Item = Value<'_>> {
+        (0..self.table.columns.len()).map(move |column| self.staged.value(place, column))
+    }
+
+    /// The key of a row.
+    pub(super) fn key(&self, place: usize) -> Values<'_> {
+        self.table.key.iter().map(|column| self.staged.value(place, *column)).collect()
+    }
+
+    /// What stands in a column.
+    pub(super) fn of(&self, column: usize) -> ColumnType {
+        self.table.columns[column].of
+    }
+
+    /// Places of the loaded rows in the order of their keys.
+    pub(super) fn in_key_order(&self) -> impl Iterator<Item = usize> {
+        self.in_key_order_from(0)
+    }
+
+    /// The same, from the nth key of all on.
+    pub(super) fn in_key_order_from(&self, nth: usize) -> impl Iterator<Item = usize> {
+        let places = (nth..self.staged.rows()).map(|nth| self.staged.nth_by_key(nth));
+        places.filter(|place| *place < self.loaded)
+    }
+
+    /// With what a condition compares its column.
+    pub(super) fn bound<'a>(&'a self, condition: &'a Condition) -> Value<'a> {
+        match &condition.bound {
+            Bound::Constant(value) => value.as_value(),
+            Bound::Start(units) => Value::Int(self.start(condition.column).saturating_add(*units)),
+            Bound::End(units) => Value::Int(self.end(condition.column).saturating_add(*units)),
+        }
+    }
+
+    /// Up to which time, itself included, rows are so old.
+    pub(super) fn older(&self, time: usize, units: i64) -> i64 {
+        self.end(time).saturating_sub(units)
+    }
+
+    /// How many different values the loaded rows have in a column, absent ones apart.
+    pub(super) fn distinct(&self, column: usize) -> usize {
+        let mut prints = HashSet::new();
+        for place in 0..self.loaded {
+            let value = self.staged.value(place, column);
+            if value != Value::Null {
+                prints.insert(fingerprint([value]).bits());
+            }
+        }
+        prints.len()
+    }
+
+    /// Whether the key, or an index, begins with these columns in this order.
+    pub(super) fn finds(&self, columns: &[usize]) -> bool {
+        let mut orders = std::iter::once(&self.table.key).chain(&self.table.indexes);
+        orders.any(|order| order.starts_with(columns))
+    }
+
+    /// The greatest time of a column among all rows: the `end` of conditions. 0 where there is none.
+    pub(super) fn end(&self, time: usize) -> i64 {
+        if let Value::Int(end) = self.staged.greatest(time) { end } else { 0 }
+    }
+
+    /// The least.
+    pub(super) fn start(&self, time: usize) -> i64 {
+        if let Value::Int(start) = self.staged.least(time) { start } else { 0 }
+    }
+}
+
+impl Cell {
+    /// What a phase does.
+    pub(super) fn work(&self, phase: usize) -> &'static Work {
+        &self.definition.phases[phase].work
+    }
+
+    /// The table of a phase that has one.
+    pub(super) fn rows_of(&self, phase: usize) -> &Rows {
+        &self.tables[table_of(self.work(phase)).unwrap_or_default()]
+    }
+
+    /// The row that operation `i` of a phase concerns.
+    #[inline]
+    pub(super) fn drawn(&self, phase: usize, i: usize) -> Drawn {
+        self.draws[phase].at(i, self.rows_of(phase).there.load(Ordering::Relaxed))
+    }
+
+    /// The row that operation `i` of a phase concerns, or that whose key is like the absent one.
+    #[inline]
+    pub(super) fn place(&self, phase: usize, i: usize) -> usize {
+        match self.drawn(phase, i) {
+            Drawn::Row(place) => place,
+            Drawn::Absent(number) => self.draws[phase].absent(number).0,
+        }
+    }
+
+    /// The key of operation `i` of a phase: a row's, or one that no row has.
+    #[inline]
+    pub(super) fn key(&self, phase: usize, i: usize) -> Values<'_> {
+        let rows = self.rows_of(phase);
+        match self.drawn(phase, i) {
+            Drawn::Row(place) => rows.key(place),
+            Drawn::Absent(number) => {
+                let (place, last) = self.draws[phase].absent(number);
+                let mut key = rows.key(place);
+                key.pop();
+                key.push(last);
+                key
+            }
+        }
+    }
+
+    /// How many rows operation `i` of a range by rows asks for.
+    #[inline]
+    pub(super) fn wanted(&self, phase: usize, i: usize) -> u64 {
+        self.draws[phase].wanted(i)
+    }
+
+    /// The value of the column of which operation `i` of a range by time asks for rows, where it is of one.
+    #[inline]
+    pub(super) fn of(&self, phase: usize, i: usize) -> Option<Value<'_>> {
+        let Work::Range(range) = self.work(phase) else { return None };
+        let (Span::Last { of, .. } | Span::From { of, .. }) = range.span else { return None };
+        of.map(|of| self.tables[range.table].staged.value(self.place(phase, i), of))
+    }
+
+    /// The times that operation `i` of a range by time asks for, the last one left out.
+    #[inline]
+    pub(super) fn times(&self, phase: usize, i: usize) -> (i64, i64) {
+        let Work::Range(range) = self.work(phase) else { return (0, 0) };
+        let rows = &self.tables[range.table];
+        match range.span {
+            Span::Last { time, units, .. } => {
+                let end = rows.end(time);
+                (end - units + 1, end + 1)
+            }
+            Span::From { time, units, .. } => {
+                let place = self.place(phase, i);
+                let from = if let Value::Int(at) = rows.staged.value(place, time) { at } else { 0 };
+                (from, from + units)
+            }
+            Span::Rows { .. } => (0, 0),
+        }
+    }
+
+    /// What operation `i` of an update sets in a column of the row that it concerns.
+    #[inline]
+    pub(super) fn fresh(&self, phase: usize, i: usize, column: usize) -> Value<'_> {
+        let rows = self.rows_of(phase);
+        let place = self.place(phase, i);
+        self.fresh.value(phase, i, column, rows.of(column), rows.staged.value(place, column))
+    }
+
+    /// The columns that operation `i` of an update sets.
+    #[inline]
+    pub(super) fn set(&self, phase: usize, i: usize) -> &[usize] {
+        match self.work(phase) {
+            Work::Update { set, .. } | Work::ReadModifyWrite { set, .. } => {
+                self.fresh.columns(phase, i, set)
+            }
+            _ => &[],
+        }
+    }
+}
+
+/// The table of a phase that has one: every one but `sql` and a mix.
+pub(super) const fn table_of(work: &Work) -> Option<usize> {
+    match work {
+        Work::Insert { table, .. }
+        | Work::Get { table, .. }
+        | Work::Latest { table, .. }
+        | Work::Update { table, .. }
+        | Work::ReadModifyWrite { table, .. }
+        | Work::Delete { table, .. } => Some(*table),
+        Work::Range(range) => Some(range.table),
+        Work::Group(group) => Some(group.table),
+        Work::Sql(_) | Work::Mix(_) => None,
+    }
+}
+
+/// Where a phase's operations are whole questions, done again and again for a time.
+pub(super) const fn is_question(work: &Work) -> bool {
+    matches!(work, Work::Latest { .. } | Work::Group(_) | Work::Sql(_))
+}

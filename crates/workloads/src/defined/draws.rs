@@ -1,0 +1,205 @@
+//! The keys of a phase's operations, drawn before a clock starts: the same for every engine.
+
+use std::collections::HashSet;
+
+use embermark_data::draw::Draw;
+use embermark_data::zipf::{Zipf, scrambled};
+use embermark_language::{Keys, KeysOf, Span};
+use embermark_model::table::{ColumnType, OwnedValue, Value};
+
+use super::cell::{Rows, Values};
+use crate::WorkloadError;
+
+/// The bit that says of a number that it is an absent key's.
+const ABSENT: u32 = 1 << 31;
+
+/// What operations of a phase concern. A phase of more operations begins them again.
+#[derive(Default)]
+pub(super) struct Draws {
+    /// Places of rows, or, with the bit, numbers of absent keys; of the newest rows how many are newer.
+    drawn: Vec<u32>,
+    /// Whether they count from the newest row back.
+    from_newest: bool,
+    /// Of each absent key the row that has its other columns, and its last column.
+    absent: Vec<(u32, OwnedValue)>,
+    /// Rows that each operation of a range asks for.
+    wanted: Vec<u32>,
+}
+
+/// What an operation concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drawn {
+    /// The row at a place.
+    Row(usize),
+    /// The absent key of a number.
+    Absent(usize),
+}
+
+impl Draws {
+    /// So many draws of keys.
+    ///
+    /// # Errors
+    /// When absent keys are asked for, and every value of the key's last column is there.
+    pub(super) fn of(
+        keys: &Keys,
+        ops: u64,
+        rows: &Rows,
+        draw: &mut Draw,
+    ) -> Result<Self, WorkloadError> {
+        let loaded = rows.loaded.max(1) as u64;
+        let zipf = match keys.of {
+            KeysOf::Uniform => None,
+            KeysOf::Zipfian { skew } | KeysOf::Newest { skew } => Some(Zipf::new(loaded, skew)),
+        };
+        let from_newest = matches!(keys.of, KeysOf::Newest { .. });
+        let mut all = Self { from_newest, ..Self::default() };
+        all.drawn.reserve_exact(ops as usize);
+        for _ in 0..ops {
+            let place = match &zipf {
+                None => draw.below(loaded as usize) as u64,
+                Some(zipf) if from_newest => zipf.draw(draw),
+                Some(zipf) => scrambled(zipf.draw(draw), loaded),
+            } as u32;
+            if keys.absent > 0.0 && draw.unit() < keys.absent {
+                let number = all.absent.len() as u32;
+                all.absent.push((place, absent(rows, place as usize, draw)?));
+                all.drawn.push(ABSENT | number);
+            } else {
+                all.drawn.push(place);
+            }
+        }
+        Ok(all)
+    }
+
+    /// As many draws of rows that are all different, or every row where there are no more.
+    ///
+    /// # Errors
+    /// As of [`of`](Self::of).
+    pub(super) fn distinct(
+        keys: &Keys,
+        rows: &Rows,
+        draw: &mut Draw,
+    ) -> Result<Self, WorkloadError> {
+        let ops = keys.ops.min(rows.loaded as u64);
+        if 2 * ops > rows.loaded as u64 {
+            // Most of them: which come first is all that a distribution could say.
+            let drawn = draw.distinct(rows.loaded, ops as usize);
+            return Ok(Self { drawn, ..Self::default() });
+        }
+        let mut seen = HashSet::with_capacity(ops as usize);
+        let mut all = Self::default();
+        while (all.drawn.len() as u64) < ops {
+            let some = Self::of(keys, ops, rows, draw)?;
+            for i in 0..some.drawn.len() {
+                match some.at(i, rows.loaded) {
+                    Drawn::Absent(number) => {
+                        all.drawn.push(ABSENT | all.absent.len() as u32);
+                        all.absent.push(some.absent[number].clone());
+                    }
+                    Drawn::Row(place) if seen.insert(place) => all.drawn.push(place as u32),
+                    Drawn::Row(_) => {}
+                }
+            }
+            // A steep law finds few new rows: what is left is drawn evenly.
+            let left = (ops as usize).saturating_sub(all.drawn.len());
+            let evenly: Vec<_> = (0..left).map(|_| draw.below(rows.loaded)).collect();
+            all.drawn.extend(evenly.into_iter().filter(|p| seen.insert(*p)).map(|p| p as u32));
+        }
+        all.drawn.truncate(ops as usize);
+        Ok(all)
+    }
+
+    /// With how many rows each operation asks for.
+    pub(super) fn wanting(mut self, span: &Span, draw: &mut Draw) -> Self {
+        if let Span::Rows { from, to } = *span {
+            let width = (to - from + 1) as usize;
+            self.wanted =
+                self.drawn.iter().map(|_| from as u32 + draw.below(width) as u32).collect();
+        }
+        self
+    }
+
+    /// How many there are.
+    pub(super) const fn operations(&self) -> u64 {
+        self.drawn.len() as u64
+    }
+
+    /// What operation `i` concerns, of a table of so many rows.
+    #[inline]
+    pub(super) fn at(&self, i: usize, rows: usize) -> Drawn {
+        let drawn = self.drawn[i % self.drawn.len()];
+        if drawn & ABSENT != 0 {
+            Drawn::Absent((drawn & !ABSENT) as usize)
+        } else if self.from_newest {
+            Drawn::Row(rows.saturating_sub(1 + drawn as usize))
+        } else {
+            Drawn::Row(drawn as usize)
+        }
+    }
+
+    /// The row that has the other columns of an absent key, and its last one.
+    pub(super) fn absent(&self, number: usize) -> (usize, Value<'_>) {
+        let (place, last) = &self.absent[number];
+        (*place as usize, last.as_value())
+    }
+
+    /// How many rows operation `i` of a range asks for.
+    #[inline]
+    pub(super) fn wanted(&self, i: usize) -> u64 {
+        u64::from(self.wanted[i % self.wanted.len()])
+    }
+}
+
+/// A value of the last column of a row's key with which no row has that key.
+fn absent(rows: &Rows, place: usize, draw: &mut Draw) -> Result<OwnedValue, WorkloadError> {
+    let mut key = rows.key(place);
+    let column = rows.table.key.last().copied().unwrap_or_default();
+    let last = key.len().saturating_sub(1);
+    for attempt in 0..64 {
+        let value = match (rows.of(column), key[last]) {
+            (ColumnType::Int { bits, signed }, Value::Int(_)) => {
+                let most = i64::MAX >> (64 - u32::from(bits) - u32::from(!signed && bits < 64));
+                let least = if signed { -1 - most } else { 0 };
+                between(rows, column, least, most, attempt, draw)
+            }
+            (ColumnType::Timestamp(_), Value::Int(_)) => {
+                between(rows, column, 0, i64::MAX, attempt, draw)
+            }
+            (ColumnType::Float, Value::Float(value)) => OwnedValue::Float(value + draw.unit()),
+            (ColumnType::Text, Value::Text(text)) => {
+                OwnedValue::Text(format!("{text}~{}", draw.below(1_000)))
+            }
+            (ColumnType::Bytes, Value::Bytes(bytes)) => {
+                OwnedValue::Bytes([bytes, &draw.bits().to_le_bytes()].concat())
+            }
+            _ => break,
+        };
+        let mut other: Values<'_> = key[..last].iter().copied().collect();
+        other.push(value.as_value());
+        if rows.staged.find(&other).is_err() {
+            drop(other);
+            return Ok(value);
+        }
+        key[last] = rows.staged.value(draw.below(rows.loaded.max(1)), column);
+    }
+    Err(WorkloadError::NoAbsentKey { table: rows.table.name.clone() })
+}
+
+/// An integer: at first between the least and the greatest of the column, then anywhere.
+fn between(
+    rows: &Rows,
+    column: usize,
+    least: i64,
+    most: i64,
+    attempt: u32,
+    draw: &mut Draw,
+) -> OwnedValue {
+    let (from, to) = if attempt < 32 {
+        (rows.start(column).max(least), rows.end(column).min(most))
+    } else {
+        (least, most)
+    };
+    let width = u64::try_from(i128::from(to) - i128::from(from)).unwrap_or(u64::MAX);
+    let step = ((u128::from(draw.bits()) * (u128::from(width) + 1)) >> 64) as u64;
+    OwnedValue::Int(from.wrapping_add_unsigned(step))
+}

@@ -1,0 +1,42 @@
+//! From a store to the tables of a workload file in it.
+
+use std::sync::Arc;
+
+use embermark_contract::kv::Indexed;
+use embermark_contract::{EngineError, Reopener, Result, Store};
+
+use super::cell::Cell;
+use super::kv::KvTables;
+use super::port::Database;
+use super::sql::SqlTables;
+use crate::reopenable::Reopenable;
+
+/// The tables in a store that was opened, and opens again.
+///
+/// # Errors
+/// When the family cannot hold them, or the engine refuses.
+pub(super) fn open(store: Store, reopener: Reopener, cell: Arc<Cell>) -> Result<Box<dyn Database>> {
+    Ok(match store {
+        Store::Sql(store) => Box::new(SqlTables::new(Reopenable::new(store, reopener), cell)),
+        Store::Kv(store) => {
+            let keeps_indexes = store.keeps_indexes();
+            let store = Reopenable::new(Indexed::new(store), Indexed::reopener(reopener));
+            Box::new(KvTables::new(store, cell, keeps_indexes)?)
+        }
+        Store::Document(_) | Store::Series(_) => {
+            return Err(EngineError::unsupported("this family", "workload files"));
+        }
+    })
+}
+
+/// The tables in the store of a further client, which are there.
+///
+/// # Errors
+/// When the engine reports one.
+pub(super) fn attach(store: Store, cell: Arc<Cell>) -> Result<Box<dyn Database>> {
+    let never =
+        Reopener::new(|_| Err(EngineError::unsupported("a further client", "to be opened again")));
+    let mut tables = open(store, never, cell)?;
+    tables.attach()?;
+    Ok(tables)
+}

@@ -1,0 +1,180 @@
+//! Workload files: somebody's own tables and the work on them. One implementation of every verb a family;
+//! what a file says is a [`Definition`].
+
+mod access;
+mod aggregate;
+mod bench;
+mod cell;
+mod codec;
+mod draws;
+mod family;
+mod fresh;
+mod kv;
+mod oracle;
+mod port;
+mod row;
+mod rows;
+mod source;
+mod sql;
+mod statements;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use embermark_data::draw::Draw;
+use embermark_language::{Commit, Definition, Removed, Work};
+use embermark_model::choice;
+use embermark_model::plan::DataSource;
+use embermark_model::table::{ColumnType, RowsFrom, Value};
+
+use crate::{
+    Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
+};
+use bench::PreparedCell;
+use cell::{Cell, Rows, table_of};
+use draws::Draws;
+use fresh::Fresh;
+
+/// The variant that runs a file as it is.
+const AS_WRITTEN: &str = "as-written";
+
+/// What each variant makes of commits.
+const VARIANTS: [(&str, &str, Option<Commit>); 4] = [
+    (AS_WRITTEN, "commits as the file says", None),
+    ("commit-each", "one commit an operation", Some(Commit::Each)),
+    ("single", "transactions of 10,000 operations", Some(Commit::Rows(10_000))),
+    ("bulk", "inserts by the engine's fastest path", Some(Commit::Bulk)),
+];
+
+/// A workload that a file describes.
+pub struct Defined {
+    info: Info,
+    definition: &'static Definition,
+    folder: PathBuf,
+    lenient: f64,
+}
+
+impl Defined {
+    /// The workload of a definition, whose files are named from a folder; of those at most the share
+    /// `lenient` of the rows may not fit. It lives as long as the process.
+    pub fn leak(definition: Definition, folder: PathBuf, lenient: f64) -> &'static dyn Workload {
+        let definition: &'static Definition = Box::leak(Box::new(definition));
+        let alone = definition.phases.iter().filter(|phase| phase.alone);
+        let phases: Vec<PhaseInfo> =
+            alone.map(|phase| PhaseInfo { name: &phase.name, about: &phase.about }).collect();
+        let changed = |commit: Option<Commit>| -> &'static [&'static str] {
+            let phases = definition.phases.iter().filter(|phase| phase.alone);
+            let changed = phases.filter(|phase| match (&phase.work, commit) {
+                (Work::Insert { .. }, _) => true,
+                (Work::Delete { removed: Removed::Older { .. }, .. }, Some(_)) => false,
+                (Work::Update { .. } | Work::ReadModifyWrite { .. } | Work::Delete { .. }, by) => {
+                    by != Some(Commit::Bulk)
+                }
+                _ => false,
+            });
+            Vec::leak(changed.map(|phase| &*phase.name).collect())
+        };
+        let variants = VARIANTS.map(|(name, about, commit)| VariantInfo {
+            name,
+            about,
+            changes: changed(commit),
+        });
+        let (rows, whole) = match definition.tables[0].rows {
+            RowsFrom::Made(rows) => (vec![rows], false),
+            RowsFrom::File(_) => (Vec::new(), true),
+        };
+        let protocol = Protocol::of(Vec::leak(rows), &[AS_WRITTEN]);
+        let info = Info {
+            id: &definition.name,
+            about: &definition.about,
+            phases: Vec::leak(phases),
+            variants: Vec::leak(variants.to_vec()),
+            overview: protocol,
+            usual: protocol,
+            published: protocol,
+            reads_files: false,
+            whole,
+            lasts: false,
+            cold: true,
+            searches: &[],
+            points: &[],
+        };
+        Box::leak(Box::new(Self { info, definition, folder, lenient }))
+    }
+}
+
+impl Workload for Defined {
+    fn info(&self) -> Info {
+        self.info
+    }
+
+    fn source(&self, _: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        let (definition, folder) = (self.definition, self.folder.clone());
+        Ok(Box::new(source::FileRows { definition, folder, seed, lenient: self.lenient }))
+    }
+
+    fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
+        let known = VARIANTS.iter().find(|(name, ..)| *name == spec.variant);
+        let (.., commit) = known.ok_or_else(|| {
+            choice::unknown("variant", &spec.variant, VARIANTS.iter().map(|(name, ..)| *name))
+        })?;
+        let tables = source::open(self.definition, &spec.rows)?;
+        let draws = self.draws(&tables, spec.seed)?;
+        let fresh = Fresh::new(spec.seed, longest(&tables));
+        let cell = Cell { definition: self.definition, tables, draws, fresh };
+        Ok(Box::new(PreparedCell {
+            cell: Arc::new(cell),
+            names: self.definition.phases.iter().map(|phase| &*phase.name).collect(),
+            commit: *commit,
+            window: spec.window.max(Duration::from_millis(1)),
+            target_rate: spec.target_rate,
+            cold: spec.cold,
+        }))
+    }
+}
+
+impl Defined {
+    /// What is drawn for each phase, from a stream of its own.
+    fn draws(&self, tables: &[Rows], seed: u64) -> Result<Vec<Draws>, WorkloadError> {
+        let phases = self.definition.phases.iter().enumerate();
+        let drawn = phases.map(|(phase, def)| {
+            let mut draw = Draw::new(seed, 100 + phase as u64);
+            let rows = &tables[table_of(&def.work).unwrap_or_default()];
+            match &def.work {
+                Work::Get { keys, .. }
+                | Work::Update { keys, .. }
+                | Work::ReadModifyWrite { keys, .. } => Draws::of(keys, keys.ops, rows, &mut draw),
+                Work::Range(range) => {
+                    let drawn = Draws::of(&range.keys, range.keys.ops, rows, &mut draw)?;
+                    Ok(drawn.wanting(&range.span, &mut draw))
+                }
+                Work::Delete { removed: Removed::Keys { keys, .. }, .. } => {
+                    Draws::distinct(keys, rows, &mut draw)
+                }
+                _ => Ok(Draws::default()),
+            }
+        });
+        drawn.collect()
+    }
+}
+
+/// Bytes of the longest text that an update may have to make.
+fn longest(tables: &[Rows]) -> usize {
+    let mut longest = 0;
+    for rows in tables {
+        for (column, def) in rows.table.columns.iter().enumerate() {
+            if !matches!(def.of, ColumnType::Text | ColumnType::Bytes) {
+                continue;
+            }
+            for place in 0..rows.loaded {
+                longest = longest.max(match rows.staged.value(place, column) {
+                    Value::Text(text) => text.len(),
+                    Value::Bytes(bytes) => bytes.len(),
+                    _ => 0,
+                });
+            }
+        }
+    }
+    longest
+}

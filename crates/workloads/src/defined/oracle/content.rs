@@ -1,0 +1,162 @@
+//! What a table must hold after a phase, row by row.
+
+use std::collections::HashMap;
+
+use embermark_model::answer::Difference;
+use embermark_model::fingerprint::{Checksum, Fingerprint};
+use embermark_model::table::Value;
+use smallvec::SmallVec;
+
+use super::super::cell::{Cell, Rows};
+use super::super::port::{fingerprint, with};
+
+/// Rows of a table that were changed, and how.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Touched {
+    rows: HashMap<usize, Fate>,
+}
+
+/// What became of a row.
+#[derive(Clone, Debug)]
+enum Fate {
+    /// Columns were last set by these operations: column, phase, operation.
+    Set(SmallVec<[(usize, usize, usize); 2]>),
+    /// It is deleted.
+    Gone,
+}
+
+impl Touched {
+    /// Operation `i` of a phase sets columns of a row.
+    pub(super) fn set(&mut self, cell: &Cell, place: usize, phase: usize, i: usize) {
+        let fate = self.rows.entry(place).or_insert_with(|| Fate::Set(SmallVec::new()));
+        if let Fate::Set(columns) = fate {
+            for column in cell.set(phase, i) {
+                columns.retain(|(set, ..)| set != column);
+                columns.push((*column, phase, i));
+            }
+        }
+    }
+
+    pub(super) fn delete(&mut self, place: usize) {
+        self.rows.insert(place, Fate::Gone);
+    }
+
+    /// How many rows are deleted.
+    pub(super) fn gone(&self) -> u64 {
+        self.rows.values().filter(|fate| matches!(fate, Fate::Gone)).count() as u64
+    }
+
+    /// The value of a column of a row that is there.
+    fn value<'a>(&self, cell: &'a Cell, rows: &'a Rows, place: usize, column: usize) -> Value<'a> {
+        if let Some(Fate::Set(columns)) = self.rows.get(&place)
+            && let Some((_, phase, i)) = columns.iter().find(|(set, ..)| *set == column)
+        {
+            return cell.fresh(*phase, *i, column);
+        }
+        rows.staged.value(place, column)
+    }
+
+    /// The fingerprint of a row that is there.
+    pub(super) fn row(&self, cell: &Cell, rows: &Rows, place: usize) -> Fingerprint {
+        let columns = 0..rows.table.columns.len();
+        columns.fold(Fingerprint::default(), |print, column| {
+            with(print, self.value(cell, rows, place, column))
+        })
+    }
+
+    /// Makes of the checksum of a table's loaded rows that of what is left of them.
+    pub(super) fn apply(&self, cell: &Cell, table: usize, sum: &mut Checksum) {
+        let rows = &cell.tables[table];
+        for (place, fate) in &self.rows {
+            *sum -= fingerprint(rows.row(*place));
+            if let Fate::Set(_) = fate {
+                *sum += self.row(cell, rows, *place);
+            }
+        }
+    }
+}
+
+/// Compares the rows of a whole table, in whatever order they come, with those that must be there, and
+/// keeps the first difference: for a table of which a checksum has told that it is wrong.
+pub(in super::super) struct Content<'a> {
+    cell: &'a Cell,
+    rows: &'a Rows,
+    touched: &'a Touched,
+    /// How many rows, from the first, were put in.
+    put: usize,
+    seen: Vec<bool>,
+    difference: Option<String>,
+}
+
+impl<'a> Content<'a> {
+    pub(in super::super) fn new(
+        cell: &'a Cell,
+        table: usize,
+        touched: &'a Touched,
+        put: usize,
+    ) -> Self {
+        let rows = &cell.tables[table];
+        let seen = vec![false; rows.staged.rows()];
+        Self { cell, rows, touched, put, seen, difference: None }
+    }
+
+    /// Takes a row of the table.
+    pub(in super::super) fn see(&mut self, got: &[Value<'_>]) {
+        if self.difference.is_none() {
+            self.difference = self.compare(got).err();
+        }
+    }
+
+    fn compare(&mut self, got: &[Value<'_>]) -> Result<(), String> {
+        let rows = self.rows;
+        let key: SmallVec<[Value<'_>; 4]> = rows.table.key.iter().map(|c| got[*c]).collect();
+        let shown = show(rows, got);
+        let place = rows.staged.find(&key).map(|nth| rows.staged.nth_by_key(nth));
+        let place = place.ok().filter(|place| *place < self.put);
+        let Some(place) = place else {
+            return Err(format!("{shown} should not be in the table"));
+        };
+        if std::mem::replace(&mut self.seen[place], true) {
+            return Err(format!("{shown} is in the table twice"));
+        }
+        if let Some(Fate::Gone) = self.touched.rows.get(&place) {
+            return Err(format!("{shown} was deleted and is in the table"));
+        }
+        for (column, got) in got.iter().enumerate() {
+            let expected = self.touched.value(self.cell, rows, place, column);
+            if with(Fingerprint::default(), expected) != with(Fingerprint::default(), *got) {
+                let name = &rows.table.columns[column].name;
+                return Err(format!("{shown}: {name} is {got:?}, expected {expected:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says whether the rows seen were right, and not whether they were all.
+    pub(in super::super) fn finish_some(self) -> Result<(), Difference> {
+        self.difference.map_or(Ok(()), |difference| Err(Difference(difference)))
+    }
+
+    /// Says whether the rows seen were all and right.
+    pub(in super::super) fn finish(self) -> Result<(), Difference> {
+        if let Some(difference) = self.difference {
+            return Err(Difference(difference));
+        }
+        let gone = |place: &usize| matches!(self.touched.rows.get(place), Some(Fate::Gone));
+        let mut missing = (0..self.put).filter(|place| !self.seen[*place] && !gone(place));
+        match missing.next() {
+            None => Ok(()),
+            Some(place) => {
+                let row: Vec<Value<'_>> = self.rows.row(place).collect();
+                Err(Difference(format!("{} is missing", show(self.rows, &row))))
+            }
+        }
+    }
+}
+
+/// A row by its key.
+fn show(rows: &Rows, row: &[Value<'_>]) -> String {
+    let key = rows.table.key.iter();
+    let key = key.map(|column| format!("{} {:?}", rows.table.columns[*column].name, row[*column]));
+    format!("the row of {} with {}", rows.table.name, key.collect::<Vec<_>>().join(", "))
+}

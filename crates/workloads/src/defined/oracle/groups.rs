@@ -1,0 +1,213 @@
+//! Groups and aggregates in plain code, and how an answer is compared with them.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use embermark_data::table::compare;
+use embermark_language::{Aggregate, Group, Grouped, Operator, OrderBy};
+use embermark_model::answer::{Difference, TOLERANCE, Value as Answered};
+use embermark_model::table::{OwnedValue, Value};
+
+use super::super::cell::Rows;
+use super::super::row::owned;
+
+/// A group: what it is of, and what is computed of it.
+#[derive(Debug)]
+pub(super) struct Expected {
+    row: Vec<Answered>,
+    /// How far each number may be off: a sum by rounding, in proportion to what it is of.
+    off: Vec<f64>,
+}
+
+/// Every group of the loaded rows, in no order.
+pub(super) fn all(rows: &Rows, group: &Group) -> Vec<Expected> {
+    let mut groups: BTreeMap<String, Vec<Answered>> = BTreeMap::new();
+    let meets = |place: usize| {
+        group.conditions.iter().all(|condition| {
+            let value = rows.staged.value(place, condition.column);
+            let order = compare(&value, &rows.bound(condition));
+            value != Value::Null
+                && match condition.operator {
+                    Operator::Equal => order.is_eq(),
+                    Operator::NotEqual => order.is_ne(),
+                    Operator::Less => order.is_lt(),
+                    Operator::AtMost => order.is_le(),
+                    Operator::Greater => order.is_gt(),
+                    Operator::AtLeast => order.is_ge(),
+                }
+        })
+    };
+    let columns = group.compute.len();
+    if group.by.is_empty() {
+        groups.insert(String::new(), Vec::new());
+    }
+    let mut sums: BTreeMap<String, Vec<Accumulated>> = BTreeMap::new();
+    for place in (0..rows.loaded).filter(|place| meets(*place)) {
+        let by: Vec<Answered> = group.by.iter().map(|by| of(rows, place, *by)).collect();
+        let key = key_of(&by);
+        groups.entry(key.clone()).or_insert(by);
+        let sums = sums.entry(key).or_insert_with(|| vec![Accumulated::default(); columns]);
+        for (compute, sum) in group.compute.iter().zip(sums) {
+            match compute.column.map(|column| rows.staged.value(place, column)) {
+                None => sum.count += 1,
+                Some(Value::Null) => {}
+                Some(value) => sum.add(value),
+            }
+        }
+    }
+    let none = vec![Accumulated::default(); columns];
+    let expected = groups.into_iter().map(|(key, mut row)| {
+        let mut off = vec![0.0; row.len()];
+        for (compute, sum) in group.compute.iter().zip(sums.get(&key).unwrap_or(&none)) {
+            let (value, by) = sum.value(compute.aggregate);
+            row.push(value);
+            off.push(by);
+        }
+        Expected { row, off }
+    });
+    expected.collect()
+}
+
+/// What a row is grouped by.
+fn of(rows: &Rows, place: usize, by: Grouped) -> Answered {
+    match by {
+        Grouped::Column(column) => owned(rows.staged.value(place, column)),
+        Grouped::Bucket { column, units } => match rows.staged.value(place, column) {
+            Value::Int(time) => Answered::Int(time.div_euclid(units) * units),
+            _ => Answered::Null,
+        },
+    }
+}
+
+fn key_of(by: &[Answered]) -> String {
+    by.iter().map(|value| format!("{value}\u{1f}")).collect()
+}
+
+#[derive(Clone, Debug, Default)]
+struct Accumulated {
+    count: i64,
+    sum: f64,
+    /// The sum of what the values are without their signs.
+    size: f64,
+    least: Option<OwnedValue>,
+    greatest: Option<OwnedValue>,
+}
+
+impl Accumulated {
+    fn add(&mut self, value: Value<'_>) {
+        self.count += 1;
+        let number = match value {
+            Value::Int(value) => value as f64,
+            Value::Float(value) => value,
+            _ => 0.0,
+        };
+        self.sum += number;
+        self.size += number.abs();
+        let below = |a: &Option<OwnedValue>, order: Ordering| {
+            a.as_ref().is_none_or(|a| compare(&value, &a.as_value()) == order)
+        };
+        if below(&self.least, Ordering::Less) {
+            self.least = Some(value.to_owned());
+        }
+        if below(&self.greatest, Ordering::Greater) {
+            self.greatest = Some(value.to_owned());
+        }
+    }
+
+    fn value(&self, aggregate: Aggregate) -> (Answered, f64) {
+        let best = |best: &Option<OwnedValue>| {
+            best.as_ref().map_or(Answered::Null, |best| owned(best.as_value()))
+        };
+        match aggregate {
+            Aggregate::Count => (Answered::Int(self.count), 0.0),
+            Aggregate::Sum | Aggregate::Avg if self.count == 0 => (Answered::Null, 0.0),
+            Aggregate::Sum => (Answered::Float(self.sum), TOLERANCE * self.size),
+            Aggregate::Avg => {
+                let rows = self.count as f64;
+                (Answered::Float(self.sum / rows), TOLERANCE * self.size / rows)
+            }
+            Aggregate::Min => (best(&self.least), 0.0),
+            Aggregate::Max => (best(&self.greatest), 0.0),
+        }
+    }
+}
+
+/// Compares an answer, row after row, with every group.
+///
+/// # Errors
+/// The first difference.
+pub(super) fn check(
+    group: &Group,
+    all: Vec<Expected>,
+    answer: &[Answered],
+) -> Result<(), Difference> {
+    let width = group.by.len() + group.compute.len();
+    let got: Vec<&[Answered]> = answer.chunks(width).collect();
+    let most = group.limit.map_or(usize::MAX, |limit| limit as usize).min(all.len());
+    if got.len() != most {
+        return differ(format!("expected {most} groups, got {}", got.len()));
+    }
+    let by = group.by.len();
+    let mut left: BTreeMap<String, Expected> =
+        all.into_iter().map(|expected| (key_of(&expected.row[..by]), expected)).collect();
+    for row in &got {
+        let Some(expected) = left.remove(&key_of(&row[..by])) else {
+            return differ(format!("group {} should not be in the answer", show(row)));
+        };
+        let agrees = |at: usize| agree(&expected.row[at], &row[at], expected.off[at]);
+        if !(by..width).all(agrees) {
+            return differ(format!("expected group {}, got {}", show(&expected.row), show(row)));
+        }
+    }
+    for pair in got.windows(2) {
+        if order(&group.order, pair[0], pair[1]).is_gt() {
+            let (above, below) = (show(pair[0]), show(pair[1]));
+            return differ(format!("group {above} comes before group {below}"));
+        }
+    }
+    let last = got.last().filter(|_| !group.order.is_empty());
+    let better = left
+        .values()
+        .find(|expected| last.is_some_and(|last| order(&group.order, &expected.row, last).is_lt()));
+    match better {
+        Some(expected) => differ(format!("group {} is missing", show(&expected.row))),
+        None => Ok(()),
+    }
+}
+
+fn differ<T>(text: String) -> Result<T, Difference> {
+    Err(Difference(text))
+}
+
+fn show(row: &[Answered]) -> String {
+    let values: Vec<String> = row.iter().map(Answered::to_string).collect();
+    format!("({})", values.join(", "))
+}
+
+fn agree(expected: &Answered, got: &Answered, off: f64) -> bool {
+    match (expected, got) {
+        (Answered::Float(a), Answered::Float(b)) => (a - b).abs() <= off.max(TOLERANCE * a.abs()),
+        (a, b) => a == b,
+    }
+}
+
+/// How two rows must stand: equal where numbers are too close to say, or a value is absent.
+fn order(by: &[OrderBy], a: &[Answered], b: &[Answered]) -> Ordering {
+    for OrderBy { column, descending } in by {
+        let order = match (&a[*column], &b[*column]) {
+            (Answered::Int(a), Answered::Int(b)) => a.cmp(b),
+            (Answered::Text(a), Answered::Text(b)) => a.cmp(b),
+            (Answered::Float(a), Answered::Float(b)) => {
+                if (a - b).abs() <= 1e-6 * a.abs().max(b.abs()) {
+                    return Ordering::Equal;
+                }
+                a.total_cmp(b)
+            }
+            _ => return Ordering::Equal,
+        };
+        if order != Ordering::Equal {
+            return if *descending { order.reverse() } else { order };
+        }
+    }
+    Ordering::Equal
+}

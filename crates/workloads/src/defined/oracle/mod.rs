@@ -1,0 +1,221 @@
+//! The right answers, from the rows alone.
+
+mod content;
+mod groups;
+mod times;
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use embermark_language::{Commit, Range, Removed, Span, Work};
+use embermark_model::answer::{Difference, Expected};
+use embermark_model::fingerprint::{Checksum, Fingerprint};
+use embermark_model::table::Value;
+
+use super::cell::{Cell, Rows};
+use super::draws::Drawn;
+use super::port::{Found, fingerprint};
+pub(super) use content::{Content, Touched};
+use times::TimeOrder;
+
+/// Knows what every phase must find and leave.
+pub(super) struct Oracle {
+    cell: Arc<Cell>,
+    /// The checksum of every table's loaded rows.
+    loaded: OnceCell<Vec<Checksum>>,
+    /// By phase, where a range by time needs one.
+    orders: HashMap<usize, TimeOrder>,
+}
+
+impl Oracle {
+    pub(super) fn new(cell: Arc<Cell>) -> Self {
+        Self { cell, loaded: OnceCell::new(), orders: HashMap::new() }
+    }
+
+    /// Compares what the first `ops` operations of a phase found with what they must.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub(super) fn check(
+        &mut self,
+        phase: usize,
+        ops: u64,
+        found: &Found,
+        tells_changes: bool,
+    ) -> Result<(), Difference> {
+        let cell = Arc::clone(&self.cell);
+        let work = cell.work(phase);
+        let counted = |expected: u64| {
+            if !tells_changes || found.changed == expected {
+                return Ok(());
+            }
+            let got = found.changed;
+            Err(Difference(format!("expected {expected} rows changed, the engine says {got}")))
+        };
+        let rows = |expected: Checksum| {
+            Expected::Checksum(expected)
+                .check(&embermark_model::answer::Answer::Checksum(found.rows))
+        };
+        match work {
+            Work::Insert { .. } => counted(ops),
+            Work::Get { .. } => rows(self.got(phase, ops)),
+            Work::Latest { table, by, time } => rows(latest(&cell.tables[*table], *by, *time)),
+            Work::Range(range) => rows(self.ranged(phase, range, ops)),
+            Work::Group(group) => {
+                let rows = &cell.tables[group.table];
+                groups::check(group, groups::all(rows, group), &found.result)
+            }
+            Work::Update { .. } => counted(self.present(phase, ops)),
+            Work::ReadModifyWrite { .. } => {
+                rows(self.read_before(phase, ops))?;
+                counted(self.present(phase, ops))
+            }
+            Work::Delete { .. } => counted(self.touched(phase, ops).gone()),
+            Work::Sql(_) | Work::Mix(_) => Ok(()),
+        }
+    }
+
+    /// What the first `ops` operations of a phase change in its table.
+    pub(super) fn touched(&self, phase: usize, ops: u64) -> Touched {
+        let mut touched = Touched::default();
+        match self.cell.work(phase) {
+            Work::Update { .. } | Work::ReadModifyWrite { .. } => {
+                for i in 0..ops as usize {
+                    if let Drawn::Row(place) = self.cell.drawn(phase, i) {
+                        touched.set(&self.cell, place, phase, i);
+                    }
+                }
+            }
+            Work::Delete { removed: Removed::Keys { .. }, .. } => {
+                for i in 0..ops as usize {
+                    if let Drawn::Row(place) = self.cell.drawn(phase, i) {
+                        touched.delete(place);
+                    }
+                }
+            }
+            Work::Delete { table, removed: Removed::Older { time, units } } => {
+                let rows = &self.cell.tables[*table];
+                let until = rows.older(*time, *units);
+                let old = |place: &usize| matches!(rows.staged.value(*place, *time), Value::Int(at) if at <= until);
+                (0..rows.loaded).filter(old).for_each(|place| touched.delete(place));
+            }
+            _ => {}
+        }
+        touched
+    }
+
+    /// The checksum of a table's first rows.
+    pub(super) fn first(&self, table: usize, rows: usize) -> Checksum {
+        let of = &self.cell.tables[table];
+        if rows == of.loaded {
+            return self.loaded.get_or_init(|| {
+                self.cell.tables.iter().map(|rows| first(rows, rows.loaded)).collect()
+            })[table];
+        }
+        first(of, rows)
+    }
+
+    /// The checksum of a table after rows of it were changed.
+    pub(super) fn after(&self, table: usize, touched: &Touched) -> Checksum {
+        let mut left = self.first(table, self.cell.tables[table].loaded);
+        touched.apply(&self.cell, table, &mut left);
+        left
+    }
+
+    fn row(&self, phase: usize, place: usize) -> Fingerprint {
+        fingerprint(self.cell.rows_of(phase).row(place))
+    }
+
+    fn got(&self, phase: usize, ops: u64) -> Checksum {
+        let drawn = (0..ops as usize).map(|i| self.cell.drawn(phase, i));
+        let there = drawn.filter_map(|drawn| match drawn {
+            Drawn::Row(place) => Some(self.row(phase, place)),
+            Drawn::Absent(_) => None,
+        });
+        there.collect()
+    }
+
+    /// How many operations concern a row that is there.
+    fn present(&self, phase: usize, ops: u64) -> u64 {
+        let drawn = (0..ops as usize).map(|i| self.cell.drawn(phase, i));
+        drawn.filter(|drawn| matches!(drawn, Drawn::Row(_))).count() as u64
+    }
+
+    /// Rows as each operation of a read-modify-write finds them.
+    fn read_before(&self, phase: usize, ops: u64) -> Checksum {
+        let (mut touched, mut read) = (Touched::default(), Checksum::default());
+        for i in 0..ops as usize {
+            if let Drawn::Row(place) = self.cell.drawn(phase, i) {
+                let rows = self.cell.rows_of(phase);
+                read += touched.row(&self.cell, rows, place);
+                touched.set(&self.cell, place, phase, i);
+            }
+        }
+        read
+    }
+
+    fn ranged(&mut self, phase: usize, range: &Range, ops: u64) -> Checksum {
+        let cell = Arc::clone(&self.cell);
+        let rows = &cell.tables[range.table];
+        let mut read = Checksum::default();
+        match range.span {
+            Span::Rows { .. } => {
+                for i in 0..ops as usize {
+                    let key = cell.key(phase, i);
+                    let (Ok(nth) | Err(nth)) = rows.staged.find(&key);
+                    let wanted = cell.wanted(phase, i) as usize;
+                    let from = rows.in_key_order_from(nth).take(wanted);
+                    from.for_each(|place| read += self.row(phase, place));
+                }
+            }
+            Span::Last { of, time, .. } | Span::From { of, time, .. } => {
+                let order =
+                    self.orders.entry(phase).or_insert_with(|| TimeOrder::of(rows, of, time));
+                for i in 0..ops as usize {
+                    let (from, to) = cell.times(phase, i);
+                    for place in order.between(rows, cell.of(phase, i), from, to) {
+                        read += fingerprint(rows.row(place));
+                    }
+                }
+            }
+        }
+        read
+    }
+}
+
+fn first(rows: &Rows, most: usize) -> Checksum {
+    (0..most.min(rows.loaded)).map(|place| fingerprint(rows.row(place))).collect()
+}
+
+/// The newest rows of each value of a column, several where they are of the same time.
+fn latest(rows: &Rows, by: usize, time: usize) -> Checksum {
+    let mut newest: HashMap<u64, (i64, Checksum)> = HashMap::new();
+    for place in 0..rows.loaded {
+        let (of, Value::Int(at)) = (rows.staged.value(place, by), rows.staged.value(place, time))
+        else {
+            continue;
+        };
+        if of == Value::Null {
+            continue;
+        }
+        let newest =
+            newest.entry(fingerprint([of]).bits()).or_insert((i64::MIN, Checksum::default()));
+        if at > newest.0 {
+            *newest = (at, Checksum::default());
+        }
+        if at == newest.0 {
+            newest.1 += fingerprint(rows.row(place));
+        }
+    }
+    newest.into_values().fold(Checksum::default(), |mut all, (_, rows)| {
+        all += rows;
+        all
+    })
+}
+
+/// Whether a commit covers all that came before a cap: what is left of a bulk load that was capped may be
+/// any of the rows.
+pub(super) const fn leaves_any_rows(commit: Commit) -> bool {
+    matches!(commit, Commit::Bulk)
+}

@@ -1,0 +1,52 @@
+//! Rows by the value of a column and their time.
+
+use embermark_data::table::compare;
+use embermark_model::table::Value;
+
+use super::super::cell::Rows;
+
+/// Places of the loaded rows in the order of a column and a time; absent times are left out.
+pub(super) struct TimeOrder {
+    of: Option<usize>,
+    time: usize,
+    places: Vec<u32>,
+}
+
+impl TimeOrder {
+    pub(super) fn of(rows: &Rows, of: Option<usize>, time: usize) -> Self {
+        let there = |place: &u32| rows.staged.value(*place as usize, time) != Value::Null;
+        let mut places: Vec<u32> = (0..rows.loaded as u32).filter(there).collect();
+        let value = |place: u32, column: usize| rows.staged.value(place as usize, column);
+        places.sort_unstable_by(|a, b| {
+            let of = of.map(|of| compare(&value(*a, of), &value(*b, of)));
+            of.unwrap_or(std::cmp::Ordering::Equal)
+                .then_with(|| compare(&value(*a, time), &value(*b, time)))
+        });
+        Self { of, time, places }
+    }
+
+    /// Places of the rows of a value from a time on up to but without another.
+    pub(super) fn between(
+        &self,
+        rows: &Rows,
+        of: Option<Value<'_>>,
+        from: i64,
+        to: i64,
+    ) -> impl Iterator<Item = usize> {
+        let before = |limit: i64| {
+            self.places.partition_point(|place| {
+                let place = *place as usize;
+                let value = self
+                    .of
+                    .zip(of)
+                    .map(|(column, of)| compare(&rows.staged.value(place, column), &of));
+                let time = compare(&rows.staged.value(place, self.time), &Value::Int(limit));
+                value.unwrap_or(std::cmp::Ordering::Equal).then(time).is_lt()
+            })
+        };
+        // A value that is absent is equal to none.
+        let absent = of == Some(Value::Null);
+        let (from, to) = if absent { (0, 0) } else { (before(from), before(to)) };
+        self.places[from..to.max(from)].iter().map(|place| *place as usize)
+    }
+}

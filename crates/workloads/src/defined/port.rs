@@ -1,0 +1,116 @@
+//! What the workload needs of a database, in its own words: one implementation a family.
+
+use embermark_contract::{Lifecycle, Result, Scope};
+use embermark_meter::Meter;
+use embermark_model::answer;
+use embermark_model::fingerprint::{Checksum, Fingerprint};
+use embermark_model::result::Execution;
+use embermark_model::table::Value;
+
+/// The tables of a workload file in a database. Phases and tables are named by their places in the
+/// file; which rows, keys and values an operation has, the [cell](super::cell::Cell) says, which every
+/// implementation is made with.
+pub(super) trait Database {
+    /// What every family has.
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle;
+
+    /// Who does a phase: the engine, or code of ours over its rows.
+    ///
+    /// # Errors
+    /// Unsupported where this family, or this engine, cannot say it, with the words why. Never asked of a
+    /// mix.
+    fn execution(&self, phase: usize) -> Result<Execution>;
+
+    /// Whether it tells how many rows an operation changed.
+    fn tells_changes(&self) -> bool {
+        true
+    }
+
+    /// Makes a table and its indexes anew, empty.
+    fn clear(&mut self, table: usize) -> Result<()>;
+
+    /// Opens the tables as they are, of a further client or after the database was opened again.
+    fn attach(&mut self) -> Result<()>;
+
+    /// Prepares what an operation of the phase runs. Outside the clock.
+    fn ready(&mut self, phase: usize) -> Result<()>;
+
+    /// Loads the first rows of a table by the engine's fastest path, as long as the meter has time, and
+    /// counts them in it; how many there were.
+    fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64>;
+
+    /// Enters a scope for `work`, which is called once, and ends it.
+    fn within(&mut self, scope: Scope, work: &mut SessionWork<'_>) -> Result<()>;
+
+    /// Waits until all that was written can be read. Inside the clock.
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Visits every row of a table, in any order: its values in the order of the columns.
+    fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()>;
+
+    /// Closes the database and opens it again; [`ready`](Self::ready) follows.
+    fn reopen(&mut self) -> Result<()>;
+
+    /// Closes the database.
+    fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// What is done in a scope.
+pub(super) type SessionWork<'a> = dyn FnMut(&mut dyn Session) -> Result<()> + 'a;
+
+/// Receives the rows of a table.
+pub(super) type VisitRow<'a> = dyn FnMut(&[Value<'_>]) + 'a;
+
+/// A scope that is entered.
+pub(super) trait Session {
+    /// Does operation `i` of a phase and adds what it finds. Of an `insert` that is the row of that place,
+    /// of a question the whole question: what an earlier one found of it goes.
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()>;
+}
+
+/// What operations found. Questions replace what the one before has found; the rest adds up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Found {
+    /// Rows read.
+    pub rows: Checksum,
+    /// Rows changed or deleted, where the engine tells; a row that was not there is none.
+    pub changed: u64,
+    /// The result of a question, row after row.
+    pub result: Vec<answer::Value>,
+    /// Whether there are more rows to delete than one transaction takes.
+    pub more: bool,
+}
+
+impl Found {
+    /// Has found nothing, and keeps its room.
+    pub(super) fn empty(&mut self) {
+        (self.rows, self.changed) = (Checksum::default(), 0);
+        self.result.clear();
+        self.more = false;
+    }
+
+    /// Adds what another client found.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.changed += other.changed;
+    }
+}
+
+/// A fingerprint with one more value of a row.
+#[inline]
+pub(super) fn with(print: Fingerprint, value: Value<'_>) -> Fingerprint {
+    match value {
+        Value::Null => print.int(i64::MIN + 1),
+        Value::Int(value) => print.int(value),
+        Value::Float(value) => print.int((value + 0.0).to_bits().cast_signed()),
+        Value::Text(text) => print.text(text),
+        Value::Bytes(bytes) => print.bytes(bytes),
+    }
+}
+
+/// The fingerprint of a row's values.
+pub(super) fn fingerprint<'a>(values: impl IntoIterator<Item = Value<'a>>) -> Fingerprint {
+    values.into_iter().fold(Fingerprint::default(), with)
+}

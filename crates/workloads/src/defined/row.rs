@@ -1,0 +1,90 @@
+//! Rows of results as values of a table's columns.
+
+use embermark_contract::row::ResultRow;
+use embermark_contract::{EngineError, Result};
+use embermark_language::{Aggregate, Group, Grouped};
+use embermark_model::answer;
+use embermark_model::fingerprint::Fingerprint;
+use embermark_model::table::{ColumnType, Table, Value};
+
+use super::cell::Rows;
+use super::port::with;
+
+/// A column of a result as a value of a type.
+#[inline]
+pub(super) fn value(row: &dyn ResultRow, column: usize, of: ColumnType) -> Result<Value<'_>> {
+    Ok(match of {
+        ColumnType::Bool | ColumnType::Int { .. } | ColumnType::Timestamp(_) => {
+            row.int(column)?.map_or(Value::Null, Value::Int)
+        }
+        ColumnType::Float => row.float(column)?.map_or(Value::Null, Value::Float),
+        ColumnType::Text => row.text(column)?.map_or(Value::Null, Value::Text),
+        ColumnType::Bytes => row.bytes(column)?.map_or(Value::Null, Value::Bytes),
+    })
+}
+
+/// The fingerprint of a row that holds every column of a table in its order.
+#[inline]
+pub(super) fn whole(row: &dyn ResultRow, table: &Table) -> Result<Fingerprint> {
+    let mut print = Fingerprint::default();
+    for (column, def) in table.columns.iter().enumerate() {
+        print = with(print, value(row, column, def.of)?);
+    }
+    Ok(print)
+}
+
+/// A value of an answer, which owns its text.
+pub(super) fn owned(value: Value<'_>) -> answer::Value {
+    match value {
+        Value::Null => answer::Value::Null,
+        Value::Int(value) => answer::Value::Int(value),
+        Value::Float(value) => answer::Value::Float(value),
+        Value::Text(text) => answer::Value::Text(text.to_owned()),
+        Value::Bytes(bytes) => answer::Value::Text(hexadecimal(bytes)),
+    }
+}
+
+/// Bytes as an answer has them.
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Adds a row of a group's result, what it is grouped by and then what is computed.
+pub(super) fn group(
+    row: &dyn ResultRow,
+    group: &Group,
+    rows: &Rows,
+    result: &mut Vec<answer::Value>,
+) -> Result<()> {
+    for (at, by) in group.by.iter().enumerate() {
+        result.push(match by {
+            Grouped::Column(column) => owned(value(row, at, rows.of(*column))?),
+            Grouped::Bucket { .. } => row.int(at)?.map_or(answer::Value::Null, answer::Value::Int),
+        });
+    }
+    for (compute, at) in group.compute.iter().zip(group.by.len()..) {
+        let of = compute.column.map(|column| rows.of(column));
+        result.push(aggregate(row, at, compute.aggregate, of)?);
+    }
+    Ok(())
+}
+
+/// An aggregate of a column of that type, in a column of a result. Sums and means are numbers, so that
+/// engines agree which make decimals or wide integers of them.
+fn aggregate(
+    row: &dyn ResultRow,
+    column: usize,
+    aggregate: Aggregate,
+    of: Option<ColumnType>,
+) -> Result<answer::Value> {
+    Ok(match (aggregate, of) {
+        (Aggregate::Count, _) => answer::Value::Int(row.int(column)?.unwrap_or_default()),
+        (Aggregate::Sum | Aggregate::Avg, _) => {
+            row.float(column)?.map_or(answer::Value::Null, answer::Value::Float)
+        }
+        (Aggregate::Min | Aggregate::Max, Some(of)) => owned(value(row, column, of)?),
+        (Aggregate::Min | Aggregate::Max, None) => {
+            return Err(EngineError::unsupported("a workload file", "the least of no column"));
+        }
+    })
+}

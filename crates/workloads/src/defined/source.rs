@@ -1,0 +1,153 @@
+//! The rows of a workload file, staged for workers: a file a table, and one that says how many rows of
+//! each are loaded.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use embermark_data::DataError;
+use embermark_data::table::{StagedTable, stage};
+use embermark_language::{Definition, Mix, Pace, Work};
+use embermark_model::Scale;
+use embermark_model::plan::Dataset;
+use embermark_model::table::RowsFrom;
+use serde::{Deserialize, Serialize};
+
+use super::cell::Rows;
+use crate::{Source, WorkloadError};
+
+/// Stages the rows of a workload file.
+pub(super) struct FileRows {
+    pub definition: &'static Definition,
+    /// The folder of the file, which names of files start from.
+    pub folder: PathBuf,
+    pub seed: u64,
+    /// The share of rows of a file that may not fit.
+    pub lenient: f64,
+}
+
+/// What is staged of a table.
+#[derive(Serialize, Deserialize)]
+struct Staged {
+    file: PathBuf,
+    loaded: usize,
+}
+
+/// The share of a table's rows that is held back for the inserts of mixes at most, where nothing else
+/// says how many they are.
+const HELD_BACK: u64 = 10;
+
+impl Source for FileRows {
+    fn stage(&self, scale: Scale, file: &Path) -> Result<Dataset, WorkloadError> {
+        let mut all = Vec::new();
+        // What refers to another made table refers to as many of its rows as there are.
+        let mut tables = self.definition.tables.clone();
+        for (table, def) in tables.iter_mut().enumerate() {
+            if let (RowsFrom::Made(rows), Some(asked)) = (&mut def.rows, self.asked(table, scale)) {
+                *rows = asked;
+            }
+        }
+        let mut dataset = Dataset { name: self.definition.name.clone(), ..Dataset::default() };
+        for (table, def) in self.definition.tables.iter().enumerate() {
+            let to = file.with_extension(format!("{}.table", def.name));
+            let asked = self.asked(table, scale);
+            let inserted = inserted(self.definition, table, asked);
+            let limit = asked.map(|rows| rows + inserted.unwrap_or(rows / HELD_BACK));
+            let limit = limit.filter(|_| inserted != Some(0)).or(asked);
+            let staged = stage(&tables, table, &self.folder, limit, self.seed, self.lenient, &to)?;
+            let held = inserted.unwrap_or(staged.rows / HELD_BACK).min(staged.rows / 2);
+            let loaded = asked.unwrap_or(u64::MAX).min(staged.rows - held);
+            if let Some(asked) = asked.filter(|asked| *asked > loaded) {
+                let (name, rows) = (&def.name, staged.rows);
+                let held = if held > 0 {
+                    format!(", of which {held} are held back")
+                } else {
+                    String::new()
+                };
+                return Err(WorkloadError::Unfit(format!(
+                    "table '{name}' has {rows} rows{held}: fewer than the {asked} asked for"
+                )));
+            }
+            if loaded == 0 {
+                return Err(WorkloadError::Unfit(format!("table '{}' has no rows", def.name)));
+            }
+            if table == 0 {
+                (dataset.rows, dataset.file) = (loaded, staged.file.clone());
+                dataset.sha256 = staged.sha256.clone();
+            }
+            let named = |counts: BTreeMap<String, u64>| {
+                let named = counts.into_iter();
+                named
+                    .map(|(what, count)| (format!("{}: {what}", def.name), count))
+                    .collect::<Vec<_>>()
+            };
+            dataset.dropped.extend(named(staged.dropped));
+            dataset.remarks.extend(named(staged.remarks));
+            all.push(Staged { file: to, loaded: loaded as usize });
+        }
+        let unwritable = |cause| DataError::Unwritable { path: file.to_owned(), cause };
+        let text = serde_json::to_string(&all).map_err(|e| unwritable(e.into()))?;
+        fs::write(file, text).map_err(unwritable)?;
+        Ok(dataset)
+    }
+}
+
+impl FileRows {
+    /// How many rows of a table are asked for; `None`: all of its file. The scale counts those of the main
+    /// table, and those of other made tables keep their proportion to it; other files are read whole.
+    fn asked(&self, table: usize, scale: Scale) -> Option<u64> {
+        let made = |table: usize| match self.definition.tables[table].rows {
+            RowsFrom::Made(rows) => Some(rows),
+            RowsFrom::File(_) => None,
+        };
+        let Scale::Rows(rows) = scale else { return made(table) };
+        if table == 0 {
+            return Some(rows);
+        }
+        let own = made(table)?;
+        let main = made(0).unwrap_or(rows).max(1);
+        Some((u128::from(own) * u128::from(rows) / u128::from(main)).max(1) as u64)
+    }
+}
+
+/// How many rows of a table the mixes of a file insert at most; `None` where only the time says.
+fn inserted(definition: &Definition, table: usize, rows: Option<u64>) -> Option<u64> {
+    let mut most = 0;
+    for phase in &definition.phases {
+        let Work::Mix(Mix { parts, clients, lasts, ops }) = &phase.work else { continue };
+        for part in parts {
+            let Work::Insert { table: of, .. } = definition.phases[part.phase].work else {
+                continue;
+            };
+            if of != table {
+                continue;
+            }
+            let needed = match (part.pace, lasts) {
+                (Pace::Rate(rate), Some(lasts)) => (rate * lasts.as_secs_f64()).ceil() as u64 + 1,
+                // Drawn by lot: some more than the share.
+                (Pace::Share(share), None) => {
+                    (share * *ops as f64 * 1.2) as u64 + 100 * u64::from(*clients)
+                }
+                _ => return None,
+            };
+            most = most.max(needed);
+        }
+    }
+    let _ = rows;
+    Some(most)
+}
+
+/// Opens what was staged, in the order of the file's tables.
+pub(super) fn open(
+    definition: &'static Definition,
+    file: &Path,
+) -> Result<Vec<Rows>, WorkloadError> {
+    let unreadable = |cause| DataError::Unreadable { path: file.to_owned(), cause };
+    let text = fs::read(file).map_err(unreadable)?;
+    let staged: Vec<Staged> = serde_json::from_slice(&text).map_err(|e| unreadable(e.into()))?;
+    let tables = definition.tables.iter().zip(staged);
+    let tables = tables.map(|(table, Staged { file, loaded })| {
+        Ok(Rows { table, staged: StagedTable::open(&file)?, loaded, there: loaded.into() })
+    });
+    tables.collect()
+}

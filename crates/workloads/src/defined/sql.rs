@@ -1,0 +1,308 @@
+//! The tables of a workload file in an SQL database.
+
+use std::sync::Arc;
+
+use embermark_contract::sql::{
+    Nullable, Param, QueryKind, Rows as BulkRows, SqlStore, SqlType, Statement, TableDef,
+};
+use embermark_contract::{EngineError, Lifecycle, Result, Scope};
+use embermark_language::{Group, Removed, Set, Span, Work};
+use embermark_meter::Meter;
+use embermark_model::result::Execution;
+use embermark_model::table::{ColumnType, Table, Value};
+use smallvec::SmallVec;
+
+use super::cell::{Cell, Rows, is_question, table_of};
+use super::port::{Database, Found, Session, SessionWork, VisitRow};
+use super::row;
+use super::statements::Texts;
+use crate::reopenable::Reopenable;
+
+/// Values of a statement.
+type Params<'a> = SmallVec<[Param<'a>; 12]>;
+
+/// How many rows each value of a column has at least, for it to be worth a look-up of its own.
+const WORTH_A_SEEK: usize = 20;
+
+pub(super) struct SqlTables {
+    store: Reopenable<dyn SqlStore>,
+    cell: Arc<Cell>,
+    /// By table.
+    defs: Vec<&'static TableDef>,
+    /// By phase: prepared since its table was made and the database opened.
+    statements: Vec<Vec<Statement>>,
+}
+
+impl SqlTables {
+    pub(super) fn new(store: Reopenable<dyn SqlStore>, cell: Arc<Cell>) -> Self {
+        let defs = cell.tables.iter().map(|rows| definition(rows.table)).collect();
+        let statements = vec![Vec::new(); cell.definition.phases.len()];
+        Self { store, cell, defs, statements }
+    }
+
+    fn texts(&self, table: usize) -> Texts<'_> {
+        Texts { dialect: self.store.dialect(), table: self.cell.tables[table].table }
+    }
+
+    /// The statements of a phase.
+    fn of(&self, phase: usize) -> Result<Vec<String>> {
+        let work = self.cell.work(phase);
+        let Some(table) = table_of(work) else {
+            return Err(EngineError::unsupported("SQL", "this phase"));
+        };
+        let seeks = if let Work::Latest { by, time, .. } = work {
+            let rows = &self.cell.tables[table];
+            let dialect = self.store.dialect();
+            dialect.seeks_by_key()
+                && dialect.derived_tables()
+                && rows.finds(&[*by, *time])
+                && rows.distinct(*by) * WORTH_A_SEEK <= rows.loaded
+        } else {
+            false
+        };
+        Ok(self.texts(table).of(work, seeks))
+    }
+}
+
+/// What every engine needs to create a table. A definition lives as long as the process, which has one
+/// workload.
+fn definition(table: &'static Table) -> &'static TableDef {
+    let columns = table.columns.iter().map(|column| {
+        let nullable = if column.nullable { Nullable::Yes } else { Nullable::No };
+        (&*column.name, sql_type(column.of), nullable)
+    });
+    let key = table.key.iter().map(|column| &*table.columns[*column].name);
+    Box::leak(Box::new(TableDef {
+        name: &table.name,
+        columns: Vec::leak(columns.collect()),
+        key: Vec::leak(key.collect()),
+    }))
+}
+
+const fn sql_type(of: ColumnType) -> SqlType {
+    match of {
+        ColumnType::Bool | ColumnType::Int { bits: 8 | 16, .. } => SqlType::Int,
+        ColumnType::Int { bits: 32, signed: true } => SqlType::Int,
+        ColumnType::Int { .. } | ColumnType::Timestamp(_) => SqlType::Big,
+        ColumnType::Float => SqlType::Double,
+        ColumnType::Text => SqlType::Text,
+        ColumnType::Bytes => SqlType::Bytes,
+    }
+}
+
+#[inline]
+const fn param(value: Value<'_>) -> Param<'_> {
+    match value {
+        Value::Null => Param::Null,
+        Value::Int(value) => Param::Int(value),
+        Value::Float(value) => Param::Float(value),
+        Value::Text(text) => Param::Text(text),
+        Value::Bytes(bytes) => Param::Bytes(bytes),
+    }
+}
+
+impl Database for SqlTables {
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
+    }
+
+    fn execution(&self, phase: usize) -> Result<Execution> {
+        self.of(phase).map(|_| Execution::Native)
+    }
+
+    fn clear(&mut self, table: usize) -> Result<()> {
+        for (phase, statements) in self.cell.definition.phases.iter().zip(&mut self.statements) {
+            if table_of(&phase.work).is_none_or(|of| of == table) {
+                statements.clear();
+            }
+        }
+        let (dialect, def) = (self.store.dialect(), self.defs[table]);
+        let Table { columns, key, indexes, .. } = self.cell.tables[table].table;
+        let indexed = indexes.iter().flatten().filter(|column| !key.contains(column));
+        let types: Vec<(&str, &str)> = indexed
+            .map(|column| {
+                let column = &columns[*column];
+                (&*column.name, dialect.indexed_type(sql_type(column.of)))
+            })
+            .collect();
+        let name = dialect.table(def.name);
+        self.store.batch(&format!("DROP TABLE IF EXISTS {name}"))?;
+        self.store.batch(&dialect.create_table_of(def, &types))?;
+        for index in indexes {
+            let of: Vec<&str> = index.iter().map(|column| &*columns[*column].name).collect();
+            let (called, of) = (of.join("_"), of.join(", "));
+            let text = format!("CREATE INDEX {}_by_{called} ON {name} ({of})", def.name);
+            self.store.batch(&text)?;
+        }
+        Ok(())
+    }
+
+    fn attach(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn ready(&mut self, phase: usize) -> Result<()> {
+        let question = is_question(self.cell.work(phase));
+        self.store.expect(if question { QueryKind::Analytic } else { QueryKind::Point })?;
+        if self.statements[phase].is_empty() {
+            for text in self.of(phase)? {
+                let statement = self.store.prepare(&text)?;
+                self.statements[phase].push(statement);
+            }
+        }
+        Ok(())
+    }
+
+    fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
+        self.store.expect(QueryKind::Analytic)?;
+        let sorted = self.store.bulk_sorted();
+        let source = self.cell.tables[table].source(rows, sorted, meter);
+        let mut rows = TableRows { source, row: Params::new() };
+        let loaded = self.store.bulk_insert(self.defs[table], &mut rows)?;
+        rows.source.count_given();
+        Ok(loaded)
+    }
+
+    fn within(&mut self, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
+        let (cell, statements) = (&*self.cell, &*self.statements);
+        self.store.within(scope, |store| work(&mut SqlSession { store, cell, statements }))
+    }
+
+    fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
+        let contents = self.texts(table).contents();
+        let all = self.store.prepare(&contents)?;
+        let columns = &self.cell.tables[table].table.columns;
+        self.store.query(all, &[], &mut |result| {
+            let values = columns.iter().enumerate();
+            let values = values.map(|(at, column)| row::value(result, at, column.of));
+            visit(&values.collect::<Result<SmallVec<[_; 12]>>>()?);
+            Ok(())
+        })
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.statements.iter_mut().for_each(Vec::clear);
+        self.store.reopen()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}
+
+/// Rows on their way into a bulk load.
+struct TableRows<'a> {
+    source: super::rows::Source<'a>,
+    row: Params<'a>,
+}
+
+impl BulkRows for TableRows<'_> {
+    fn next(&mut self) -> Option<&[Param<'_>]> {
+        let (rows, place) = self.source.advance()?;
+        self.row.clear();
+        self.row.extend(rows.row(place).map(param));
+        Some(&self.row)
+    }
+}
+
+struct SqlSession<'a> {
+    store: &'a mut dyn SqlStore,
+    cell: &'a Cell,
+    statements: &'a [Vec<Statement>],
+}
+
+impl<'a> SqlSession<'a> {
+    fn rows(
+        &mut self,
+        phase: usize,
+        n: usize,
+        params: &[Param<'_>],
+        rows: &Rows,
+        found: &mut Found,
+    ) -> Result<()> {
+        self.store.query(self.statements[phase][n], params, &mut |result| {
+            found.rows += row::whole(result, rows.table)?;
+            Ok(())
+        })
+    }
+
+    fn key(&self, phase: usize, i: usize) -> Params<'a> {
+        self.cell.key(phase, i).into_iter().map(param).collect()
+    }
+
+    fn update(&mut self, phase: usize, i: usize, set: &Set) -> Result<u64> {
+        let cell = self.cell;
+        let columns = cell.set(phase, i);
+        let statement = match set {
+            Set::Columns(_) => 0,
+            Set::OneOf(all) => all.iter().position(|c| Some(c) == columns.first()).unwrap_or(0),
+        };
+        let fresh = columns.iter().map(|column| param(cell.fresh(phase, i, *column)));
+        let mut params: Params<'_> = fresh.collect();
+        params.extend(cell.key(phase, i).into_iter().map(param));
+        self.store.run(self.statements[phase][statement], &params)
+    }
+
+    fn group(&mut self, phase: usize, group: &Group, rows: &Rows, found: &mut Found) -> Result<()> {
+        let params = group.conditions.iter().map(|condition| param(rows.bound(condition)));
+        let params: Params<'_> = params.collect();
+        found.result.clear();
+        self.store.query(self.statements[phase][0], &params, &mut |result| {
+            row::group(result, group, rows, &mut found.result)
+        })
+    }
+}
+
+impl Session for SqlSession<'_> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+        let cell = self.cell;
+        let (work, rows) = (cell.work(phase), cell.rows_of(phase));
+        match work {
+            Work::Insert { .. } => {
+                let params: Params<'_> = rows.row(i).map(param).collect();
+                found.changed += self.store.run(self.statements[phase][0], &params)?;
+            }
+            Work::Get { .. } => {
+                let key = self.key(phase, i);
+                self.rows(phase, 0, &key, rows, found)?;
+            }
+            Work::Latest { .. } => {
+                found.rows = Default::default();
+                self.rows(phase, 0, &[], rows, found)?;
+            }
+            Work::Range(range) => {
+                let mut params = Params::new();
+                if let Span::Rows { .. } = range.span {
+                    let key = self.key(phase, i);
+                    let texts = Texts { dialect: self.store.dialect(), table: rows.table };
+                    params.extend(texts.from_key_parameters().into_iter().map(|at| key[at]));
+                    params.push(Param::Int(cell.wanted(phase, i).cast_signed()));
+                } else {
+                    params.extend(cell.of(phase, i).map(param));
+                    let (from, to) = cell.times(phase, i);
+                    params.extend([Param::Int(from), Param::Int(to)]);
+                }
+                self.rows(phase, 0, &params, rows, found)?;
+            }
+            Work::Group(group) => self.group(phase, group, rows, found)?,
+            Work::Update { set, .. } => found.changed += self.update(phase, i, set)?,
+            Work::ReadModifyWrite { set, .. } => {
+                let key = self.key(phase, i);
+                let get = self.statements[phase].len() - 1;
+                self.rows(phase, get, &key, rows, found)?;
+                found.changed += self.update(phase, i, set)?;
+            }
+            Work::Delete { removed, .. } => {
+                let params = match removed {
+                    Removed::Keys { .. } => self.key(phase, i),
+                    Removed::Older { time, units } => {
+                        Params::from_iter([Param::Int(rows.older(*time, *units))])
+                    }
+                };
+                found.changed += self.store.run(self.statements[phase][0], &params)?;
+            }
+            Work::Sql(_) | Work::Mix(_) => {}
+        }
+        Ok(())
+    }
+}

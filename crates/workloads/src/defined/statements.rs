@@ -1,0 +1,265 @@
+//! The SQL texts of a workload file's phases; a dialect gives the pieces that engines write
+//! differently.
+
+use embermark_contract::sql::Dialect;
+use embermark_language::{
+    Aggregate, Compute, Group, Grouped, Operator, OrderBy, Range, Removed, Set, Span, Work,
+};
+use embermark_model::table::Table;
+
+/// A table in a dialect.
+#[derive(Clone, Copy)]
+pub(super) struct Texts<'a> {
+    pub dialect: &'a dyn Dialect,
+    pub table: &'a Table,
+}
+
+impl Texts<'_> {
+    fn name(&self, column: usize) -> &str {
+        &self.table.columns[column].name
+    }
+
+    fn names<'a>(&'a self, columns: impl IntoIterator<Item = &'a usize>) -> Vec<&'a str> {
+        columns.into_iter().map(|column| self.name(*column)).collect()
+    }
+
+    fn all(&self) -> String {
+        self.all_of("")
+    }
+
+    /// Every column, as of a table by another name.
+    fn all_of(&self, prefix: &str) -> String {
+        let columns = self.table.columns.iter();
+        let names: Vec<String> = columns.map(|column| format!("{prefix}{}", column.name)).collect();
+        names.join(", ")
+    }
+
+    fn table(&self) -> String {
+        self.dialect.table(&self.table.name)
+    }
+
+    fn place(&self, n: usize) -> String {
+        self.dialect.placeholder(n)
+    }
+
+    /// `a = ? AND b = ?` of the key, its parameters from `n` on.
+    fn is_key(&self, n: usize) -> String {
+        let names = self.names(&self.table.key);
+        let each = names.iter().zip(n..).map(|(name, n)| format!("{name} = {}", self.place(n)));
+        each.collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// Parameters: every column in order.
+    pub(super) fn insert(&self) -> String {
+        let places: Vec<String> = (1..=self.table.columns.len()).map(|n| self.place(n)).collect();
+        let (table, all, places) = (self.table(), self.all(), places.join(", "));
+        format!("INSERT INTO {table} ({all}) VALUES ({places})")
+    }
+
+    /// Parameters: the key.
+    pub(super) fn get(&self) -> String {
+        format!("SELECT {} FROM {} WHERE {}", self.all(), self.table(), self.is_key(1))
+    }
+
+    /// Parameters: the columns, then the key.
+    pub(super) fn update(&self, columns: &[usize]) -> String {
+        let set = self.names(columns);
+        let set = set.iter().zip(1..).map(|(name, n)| format!("{name} = {}", self.place(n)));
+        let set = set.collect::<Vec<_>>().join(", ");
+        format!("UPDATE {} SET {set} WHERE {}", self.table(), self.is_key(columns.len() + 1))
+    }
+
+    /// The statements of an update, in the order of its columns where it sets one of them.
+    pub(super) fn updates(&self, set: &Set) -> Vec<String> {
+        match set {
+            Set::Columns(columns) => vec![self.update(columns)],
+            Set::OneOf(columns) => {
+                columns.iter().map(|column| self.update(std::slice::from_ref(column))).collect()
+            }
+        }
+    }
+
+    /// Parameters: the key, or the time before which.
+    pub(super) fn delete(&self, removed: &Removed) -> String {
+        let condition = match removed {
+            Removed::Keys { .. } => self.is_key(1),
+            Removed::Older { time, .. } => format!("{} <= {}", self.name(*time), self.place(1)),
+        };
+        format!("DELETE FROM {} WHERE {condition}", self.table())
+    }
+
+    /// Every row.
+    pub(super) fn contents(&self) -> String {
+        format!("SELECT {} FROM {}", self.all(), self.table())
+    }
+
+    /// Parameters: of a range by rows the key to begin at and the number of rows; of one by time the
+    /// value of the column, where there is one, and from and to when.
+    pub(super) fn range(&self, range: &Range) -> String {
+        let (all, table) = (self.all(), self.table());
+        match range.span {
+            Span::Rows { .. } => {
+                let (from, key) = (self.from_key(), self.names(&self.table.key).join(", "));
+                let last = self.from_key_parameters().len() + 1;
+                let limit = self.place(last);
+                format!("SELECT {all} FROM {table} WHERE {from} ORDER BY {key} LIMIT {limit}")
+            }
+            Span::Last { of, time, .. } | Span::From { of, time, .. } => {
+                let mut n = 0;
+                let mut next = || {
+                    n += 1;
+                    self.place(n)
+                };
+                let of = of.map(|of| format!("{} = {} AND ", self.name(of), next()));
+                let of = of.unwrap_or_default();
+                let time = self.name(time);
+                let (from, to) = (next(), next());
+                format!("SELECT {all} FROM {table} WHERE {of}{time} >= {from} AND {time} < {to}")
+            }
+        }
+    }
+
+    /// The condition of keys from one on, in key order.
+    fn from_key(&self) -> String {
+        let names = self.names(&self.table.key);
+        if let [name] = names[..] {
+            return format!("{name} >= {}", self.place(1));
+        }
+        if self.dialect.row_values() {
+            let places: Vec<String> = (1..=names.len()).map(|n| self.place(n)).collect();
+            return format!("({}) >= ({})", names.join(", "), places.join(", "));
+        }
+        // a >= ? AND (a > ? OR (a = ? AND (b > ? OR (b = ? AND c >= ?)))): the first finds the place.
+        let mut n = 0;
+        let mut next = |name: &str, operator: &str| {
+            n += 1;
+            format!("{name} {operator} {}", self.place(n))
+        };
+        let mut text = next(names[0], ">=");
+        for (at, name) in names.iter().enumerate() {
+            if at + 1 == names.len() {
+                text += &format!(" AND {}", next(name, ">="));
+            } else {
+                text += &format!(" AND ({} OR ({}", next(name, ">"), next(name, "="));
+            }
+        }
+        text + &"))".repeat(names.len() - 1)
+    }
+
+    /// The places in the key of what [`range`](Self::range) by rows takes first.
+    pub(super) fn from_key_parameters(&self) -> Vec<usize> {
+        let keys = self.table.key.len();
+        if keys == 1 || self.dialect.row_values() {
+            return (0..keys).collect();
+        }
+        let others = (0..keys - 1).flat_map(|at| [at, at]);
+        std::iter::once(0).chain(others).chain([keys - 1]).collect()
+    }
+
+    /// The newest rows of each value of a column. Where the key or an index finds the newest row of a
+    /// value, each value is looked up from the one before: a loose index scan
+    /// (<https://wiki.postgresql.org/wiki/Loose_indexscan>).
+    pub(super) fn latest(&self, by: usize, time: usize, seeks: bool) -> String {
+        let (all, table, by, time) =
+            (self.all_of("r."), self.table(), self.name(by), self.name(time));
+        if seeks {
+            return format!(
+                "WITH RECURSIVE each_of (v) AS (SELECT MIN({by}) FROM {table} UNION ALL SELECT \
+                 (SELECT MIN({by}) FROM {table} WHERE {by} > each_of.v) FROM each_of \
+                 WHERE each_of.v IS NOT NULL) SELECT {all} FROM each_of JOIN {table} AS r \
+                 ON r.{by} = each_of.v AND r.{time} = \
+                 (SELECT MAX({time}) FROM {table} WHERE {by} = each_of.v)"
+            );
+        }
+        format!(
+            "SELECT {all} FROM {table} AS r JOIN (SELECT {by} AS v, MAX({time}) AS t FROM {table} \
+             GROUP BY {by}) AS newest ON r.{by} = newest.v AND r.{time} = newest.t"
+        )
+    }
+
+    /// What rows are grouped by.
+    fn grouped(&self, by: Grouped) -> String {
+        match by {
+            Grouped::Column(column) => self.name(column).to_owned(),
+            Grouped::Bucket { column, units } => {
+                let units = units.to_string();
+                let number = self.dialect.integer_division(self.name(column), &units);
+                format!("({number}) * {units}")
+            }
+        }
+    }
+
+    fn computed(&self, compute: Compute) -> String {
+        let function = match compute.aggregate {
+            Aggregate::Count => "COUNT",
+            Aggregate::Sum => "SUM",
+            Aggregate::Avg => "AVG",
+            Aggregate::Min => "MIN",
+            Aggregate::Max => "MAX",
+        };
+        format!("{function}({})", compute.column.map_or("*", |column| self.name(column)))
+    }
+
+    /// Columns: what it is grouped by, then what is computed, called `c0`, `c1`, … Parameters: the bounds
+    /// of its conditions.
+    pub(super) fn group(&self, group: &Group) -> String {
+        let by: Vec<String> = group.by.iter().map(|by| self.grouped(*by)).collect();
+        let computed = group.compute.iter().map(|compute| self.computed(*compute));
+        let columns = by.iter().cloned().chain(computed).enumerate();
+        let columns: Vec<String> = columns.map(|(n, column)| format!("{column} AS c{n}")).collect();
+        let mut text = format!("SELECT {} FROM {}", columns.join(", "), self.table());
+        let conditions = group.conditions.iter().zip(1..).map(|(condition, n)| {
+            let operator = operator(condition.operator);
+            format!("{} {operator} {}", self.name(condition.column), self.place(n))
+        });
+        let conditions: Vec<String> = conditions.collect();
+        if !conditions.is_empty() {
+            text += &format!(" WHERE {}", conditions.join(" AND "));
+        }
+        if !by.is_empty() {
+            text += &format!(" GROUP BY {}", by.join(", "));
+        }
+        let order = |order: &OrderBy| {
+            format!("c{}{}", order.column, if order.descending { " DESC" } else { "" })
+        };
+        let order: Vec<String> = group.order.iter().map(order).collect();
+        if !order.is_empty() {
+            text += &format!(" ORDER BY {}", order.join(", "));
+        }
+        if let Some(limit) = group.limit {
+            text += &format!(" LIMIT {limit}");
+        }
+        text
+    }
+
+    /// The statements of a phase, in the order in which its operations name them.
+    pub(super) fn of(&self, work: &Work, seeks: bool) -> Vec<String> {
+        match work {
+            Work::Insert { .. } => vec![self.insert()],
+            Work::Get { .. } => vec![self.get()],
+            Work::Latest { by, time, .. } => vec![self.latest(*by, *time, seeks)],
+            Work::Range(range) => vec![self.range(range)],
+            Work::Group(group) => vec![self.group(group)],
+            Work::Update { set, .. } => self.updates(set),
+            Work::ReadModifyWrite { set, .. } => {
+                let mut all = self.updates(set);
+                all.push(self.get());
+                all
+            }
+            Work::Delete { removed, .. } => vec![self.delete(removed)],
+            Work::Sql(_) | Work::Mix(_) => Vec::new(),
+        }
+    }
+}
+
+/// As SQL, and InfluxQL, write it.
+pub(super) const fn operator(operator: Operator) -> &'static str {
+    match operator {
+        Operator::Equal => "=",
+        Operator::NotEqual => "<>",
+        Operator::Less => "<",
+        Operator::AtMost => "<=",
+        Operator::Greater => ">",
+        Operator::AtLeast => ">=",
+    }
+}
