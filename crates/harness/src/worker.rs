@@ -300,7 +300,8 @@ impl Trial<'_> {
         for part in parts.ended(status, reason) {
             // Its runs go with it: nothing of it is watched while it runs.
             let runs = part.runs.clone();
-            self.events.send(&Event::OpenedPhase(Box::new(PhaseResult { runs, ..part.clone() })))?;
+            self.events
+                .send(&Event::OpenedPhase(Box::new(PhaseResult { runs, ..part.clone() })))?;
             self.events.send(&Event::PhaseEnded(Box::new(part)))?;
         }
         Ok(())

@@ -54,8 +54,14 @@ fn the_cap_ends_an_open_loop_also_while_it_waits() {
 
 #[test]
 fn clients_take_turns() {
-    assert_eq!(ArrivalSchedule::of(1_000.0, 4, 0), ArrivalSchedule { first_ns: 0.0, every_ns: 4e6 });
-    assert_eq!(ArrivalSchedule::of(1_000.0, 4, 3), ArrivalSchedule { first_ns: 3e6, every_ns: 4e6 });
+    assert_eq!(
+        ArrivalSchedule::of(1_000.0, 4, 0),
+        ArrivalSchedule { first_ns: 0.0, every_ns: 4e6 }
+    );
+    assert_eq!(
+        ArrivalSchedule::of(1_000.0, 4, 3),
+        ArrivalSchedule { first_ns: 3e6, every_ns: 4e6 }
+    );
 }
 
 #[test]

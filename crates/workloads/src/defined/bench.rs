@@ -14,9 +14,9 @@ use embermark_model::result::Execution;
 use super::cell::{Cell, is_question, table_of};
 use super::crew::{Crew, Done, Duty};
 use super::mixed::{self, Left};
-use super::{family, mix};
 use super::oracle::{Content, Oracle, Touched, leaves_any_rows};
 use super::port::{Database, Found, fingerprint};
+use super::{draws, family, mix};
 use crate::{Bench, CheckError, MeasuredPart, OpenedPhase, Prepared, Strategy};
 
 /// Everything that exists before the engine does.
@@ -88,7 +88,7 @@ impl PreparedCell {
             Work::Mix(mix) if mix.lasts.is_some() => 0,
             Work::Mix(mix) => mix.ops,
             work if is_question(work) => 0,
-            _ => self.cell.draws[phase].operations(),
+            work => draws::operations(work, &self.cell.draws[phase]),
         }
     }
 
@@ -240,15 +240,12 @@ impl FileBench {
             }
             Work::ReadModifyWrite { .. } if by == Strategy::CommitEach => {
                 // Reading and writing are one transaction.
-                meter.each(prepared.cell.draws[phase].operations(), |i| {
+                meter.each(prepared.ops(phase), |i| {
                     database.within(Scope::Batch, &mut |both| both.perform(phase, i, found))
                 })?;
             }
             _ => {
-                let ops = match work {
-                    Work::Insert { table, .. } => prepared.cell.tables[*table].loaded,
-                    _ => prepared.cell.draws[phase].operations() as usize,
-                };
+                let ops = prepared.ops(phase) as usize;
                 by.each(ops, meter, |scope, part| {
                     let (mut part, mut done) = (Some(part), 0);
                     database.within(scope, &mut |session| {
@@ -280,23 +277,23 @@ impl FileBench {
             }
         }
         if expected.is_none() {
-            return self.compare_rows(table, touched, put, Content::finish_some);
+            return self.compare_rows(table, touched, put, false);
         }
-        self.compare_rows(table, touched, put, Content::finish)?;
+        self.compare_rows(table, touched, put, true)?;
         Err(Difference("the rows of the table are not the rows expected".to_owned()).into())
     }
 
-    /// The same row by row.
+    /// The same row by row; `all`: whether it must hold them all.
     fn compare_rows(
         &mut self,
         table: usize,
         touched: &Touched,
         put: usize,
-        finish: fn(Content<'_>) -> Result<(), Difference>,
+        all: bool,
     ) -> Result<(), CheckError> {
         let mut content = Content::new(&self.prepared.cell, table, touched, put);
         self.database.contents(table, &mut |row| content.see(row))?;
-        Ok(finish(content)?)
+        Ok(content.finish(all)?)
     }
 
     /// Notes which tables a phase will leave otherwise than they were loaded.
@@ -323,7 +320,7 @@ pub(super) const fn is_point(work: &Work) -> bool {
         && !matches!(work, Work::Mix(_) | Work::Delete { removed: Removed::Older { .. }, .. })
 }
 
-const fn changes_rows(work: &Work) -> bool {
+pub(super) const fn changes_rows(work: &Work) -> bool {
     matches!(
         work,
         Work::Insert { .. }
@@ -410,7 +407,7 @@ impl Bench for FileBench {
         if !self.done.is_empty() {
             mixed::check_reads(self.cell(), &self.done)?;
             for (table, Left { put, touched }) in mixed::left(self.cell(), &self.done) {
-                self.compare_rows(table, &touched, put, Content::finish)?;
+                self.compare_rows(table, &touched, put, true)?;
             }
             return Ok(());
         }

@@ -97,9 +97,8 @@ impl Duty {
         let mut counts = vec![0_u64; self.parts.len()];
         let most = self.ops.unwrap_or(u64::MAX);
         if let [DutyPart { phase, schedule: Some(_) }] = self.parts[..] {
-            meters[0].part(0..most, |i| {
-                self.one(database, cell, phase, i, &mut found[0], used_up)
-            })?;
+            meters[0]
+                .part(0..most, |i| self.one(database, cell, phase, i, &mut found[0], used_up))?;
             return Ok(());
         }
         for n in 0..most {
@@ -187,7 +186,8 @@ impl Crew {
             let own = Arc::clone(&duty);
             let work = move || serve(opener, &cell, &own, &together, &started, &reported);
             let thread = Builder::new().name("client".to_owned()).spawn(work);
-            let thread = thread.map_err(|e| EngineError::failed("a client", "start a thread", e))?;
+            let thread =
+                thread.map_err(|e| EngineError::failed("a client", "start a thread", e))?;
             crew.members.push(Member { start, reports, thread: Some(thread), duty });
         }
         // Each says that it is in.

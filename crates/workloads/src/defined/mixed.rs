@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering;
 use embermark_language::{KeysOf, Removed, Work};
 use embermark_model::answer::Difference;
 
+use super::bench::changes_rows;
 use super::cell::{Cell, table_of};
 use super::crew::Done;
 use super::draws::Drawn;
 use super::oracle::Touched;
 
 /// What a table must hold after several clients have worked on it.
-#[derive(Default)]
 pub(super) struct Left {
     /// How many rows, from the first, were put in.
     pub put: usize,
@@ -26,17 +26,14 @@ pub(super) fn left(cell: &Cell, clients: &[Done]) -> BTreeMap<usize, Left> {
         let work = cell.work(phase);
         let Some(table) = table_of(work) else { continue };
         let rows = &cell.tables[table];
-        let most = || rows.taken.load(Ordering::Relaxed).min(rows.staged.rows());
-        let mut entry = || {
-            let new = || Left { put: most(), touched: Touched::default() };
-            left.entry(table).or_insert_with(new)
-        };
+        if !changes_rows(work) {
+            continue;
+        }
+        let put = rows.taken.load(Ordering::Relaxed).min(rows.staged.rows());
+        let new = || Left { put, touched: Touched::default() };
+        let touched = &mut left.entry(table).or_insert_with(new).touched;
         match work {
-            Work::Insert { .. } => {
-                entry();
-            }
             Work::Update { .. } | Work::ReadModifyWrite { .. } => {
-                let touched = &mut entry().touched;
                 for i in operations {
                     if let Drawn::Row(place) = cell.drawn(phase, i) {
                         touched.set_by_one(cell, place, phase, i);
@@ -44,7 +41,6 @@ pub(super) fn left(cell: &Cell, clients: &[Done]) -> BTreeMap<usize, Left> {
                 }
             }
             Work::Delete { removed: Removed::Keys { .. }, .. } => {
-                let touched = &mut entry().touched;
                 for i in operations {
                     if let Drawn::Row(place) = cell.drawn(phase, i) {
                         touched.delete(place);
@@ -79,7 +75,8 @@ pub(super) fn check_reads(cell: &Cell, clients: &[Done]) -> Result<(), Differenc
             if deleted.contains(table) || matches!(keys.of, KeysOf::Newest { .. }) {
                 continue;
             }
-            let there = own(done, at).filter(|i| matches!(cell.drawn(part.phase, *i), Drawn::Row(_)));
+            let there =
+                own(done, at).filter(|i| matches!(cell.drawn(part.phase, *i), Drawn::Row(_)));
             let (there, got) = (there.count() as u64, done.found[at].rows.rows);
             if there != got {
                 let name = &cell.definition.phases[part.phase].name;

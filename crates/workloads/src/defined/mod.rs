@@ -89,7 +89,7 @@ impl Defined {
         };
         let protocol = Protocol::of(Vec::leak(rows), &[AS_WRITTEN]);
         let points = definition.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
-        let points: Vec<&str> = points.map(|phase| &*phase.name).collect();
+        let points: &'static [&'static str] = Vec::leak(points.map(|phase| &*phase.name).collect());
         let info = Info {
             id: &definition.name,
             about: &definition.about,
@@ -104,7 +104,7 @@ impl Defined {
             cold: true,
             searches: &[],
             clients: clients(definition),
-            points: Vec::leak(vec![(AS_WRITTEN, Vec::leak(points))]),
+            points: if points.is_empty() { &[] } else { Vec::leak(vec![(AS_WRITTEN, points)]) },
         };
         Box::leak(Box::new(Self { info, definition, folder, lenient }))
     }
@@ -145,6 +145,18 @@ impl Workload for Defined {
 }
 
 impl Defined {
+    /// How many operations of a phase mixes have, as far as that is known; where a time says it, so many
+    /// that to begin again is no matter.
+    fn mixed(&self, phase: usize) -> u64 {
+        let mixes = self.definition.phases.iter().filter_map(|phase| match &phase.work {
+            Work::Mix(mix) => Some(mix),
+            _ => None,
+        });
+        let with = mixes.filter(|mix| mix.parts.iter().any(|part| part.phase == phase));
+        let ops = with.map(|mix| if mix.lasts.is_some() { 100_000 } else { mix.ops });
+        ops.max().unwrap_or(0)
+    }
+
     /// By phase, of a mix: what its parts are called.
     fn parts(&self) -> Vec<Vec<&'static str>> {
         let phases = &self.definition.phases;
@@ -167,9 +179,12 @@ impl Defined {
             match &def.work {
                 Work::Get { keys, .. }
                 | Work::Update { keys, .. }
-                | Work::ReadModifyWrite { keys, .. } => Draws::of(keys, keys.ops, rows, &mut draw),
+                | Work::ReadModifyWrite { keys, .. } => {
+                    Draws::of(keys, keys.ops.max(self.mixed(phase)), rows, &mut draw)
+                }
                 Work::Range(range) => {
-                    let drawn = Draws::of(&range.keys, range.keys.ops, rows, &mut draw)?;
+                    let ops = range.keys.ops.max(self.mixed(phase));
+                    let drawn = Draws::of(&range.keys, ops, rows, &mut draw)?;
                     Ok(drawn.wanting(&range.span, &mut draw))
                 }
                 Work::Delete { removed: Removed::Keys { keys, .. }, .. } => {

@@ -39,7 +39,13 @@ impl Touched {
     }
 
     /// The same by one of several clients, of which nobody knows who was the last.
-    pub(in super::super) fn set_by_one(&mut self, cell: &Cell, place: usize, phase: usize, i: usize) {
+    pub(in super::super) fn set_by_one(
+        &mut self,
+        cell: &Cell,
+        place: usize,
+        phase: usize,
+        i: usize,
+    ) {
         let fate = self.rows.entry(place).or_insert_with(|| Fate::Set(SmallVec::new()));
         if let Fate::Set(columns) = fate {
             columns.extend(cell.set(phase, i).iter().map(|column| (*column, phase, i)));
@@ -148,15 +154,13 @@ impl<'a> Content<'a> {
         Ok(())
     }
 
-    /// Says whether the rows seen were right, and not whether they were all.
-    pub(in super::super) fn finish_some(self) -> Result<(), Difference> {
-        self.difference.map_or(Ok(()), |difference| Err(Difference(difference)))
-    }
-
-    /// Says whether the rows seen were all and right.
-    pub(in super::super) fn finish(self) -> Result<(), Difference> {
+    /// Says whether the rows seen were right, and, with `all`, whether they were all.
+    pub(in super::super) fn finish(self, all: bool) -> Result<(), Difference> {
         if let Some(difference) = self.difference {
             return Err(Difference(difference));
+        }
+        if !all {
+            return Ok(());
         }
         let gone = |place: &usize| matches!(self.touched.rows.get(place), Some(Fate::Gone));
         let mut missing = (0..self.put).filter(|place| !self.seen[*place] && !gone(place));
