@@ -14,6 +14,7 @@ use embermark_model::table::RowsFrom;
 use serde::{Deserialize, Serialize};
 
 use super::cell::Rows;
+use super::referees;
 use crate::{Source, WorkloadError};
 
 /// Stages the rows of a workload file.
@@ -39,6 +40,8 @@ const HELD_BACK: u64 = 10;
 
 impl Source for FileRows {
     fn stage(&self, scale: Scale, file: &Path) -> Result<Dataset, WorkloadError> {
+        // Before any work is done: answers that cannot be read.
+        referees::given(self.definition, &self.folder)?;
         let mut all = Vec::new();
         // What refers to another made table refers to as many of its rows as there are.
         let mut tables = self.definition.tables.clone();
