@@ -99,6 +99,10 @@ fn tables_are_checked() {
     ] {
         assert_eq!(said_of(table, columns, phase), [said]);
     }
+    let other = "[table.T]\nfile = \"a\"\nkey = [\"id\"]\ncolumns = { id = \"u8\" }\n[phase.p]\n\
+                 do = \"insert\"\ntable = \"t\"";
+    let said = said_of("file = \"a\"\nkey = [\"id\"]", "id = \"u8\"", other);
+    assert_eq!(said, ["'t' and 'T' are one name in SQL"]);
 }
 
 #[test]
@@ -106,6 +110,7 @@ fn made_columns_are_checked() {
     for (column, said) in [
         ("{ type = \"u8\", make = \"sequence\" }", "'x' counts beyond what u8 holds"),
         ("{ type = \"text\", make = \"sequence\" }", "'sequence' counts up"),
+        ("{ type = \"u8\", make = \"sequence\", step = 0 }", "a sequence that stands still"),
         ("{ type = \"u8\", make = \"cycle\" }", "'distinct' is missing"),
         ("{ type = \"u8\", make = \"cycle\", distinct = 300 }", "'x' counts beyond what u8 holds"),
         ("{ type = \"u8\", make = \"random\", to = 256 }", "256 is no u8"),
