@@ -207,6 +207,7 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         embermark: env!("CARGO_PKG_VERSION").to_owned(),
         kernel: format!("Linux {}", kernel.trim()),
+        named: engines.iter().filter(|id| words.contains(id)).cloned().collect(),
         engines,
         configurations,
         durabilities,
@@ -327,9 +328,13 @@ fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<S
                  have accepted it, say so with --accept-license {id}"
             ))
         }
-        (_, Tier::Unsupported { why }) => Some(why.to_owned()),
-        // The settings of a configuration may be another thing in each tier.
+        // The settings of a configuration may be another thing in each tier, and keep one that the
+        // engine's own do not.
         _ if configuration.is_some() => None,
+        (_, Tier::Unsupported { .. }) if head.named.iter().any(|name| name == id) => None,
+        (_, Tier::Unsupported { why }) => {
+            Some(format!("{why}; to try it all the same name it: embermark durability {id}"))
+        }
         (_, tier) => {
             let mut stronger = head.durabilities.iter().filter(|other| **other > durability);
             let same = stronger.find(|other| engine.tier(**other) == tier);
