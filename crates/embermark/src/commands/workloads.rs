@@ -51,7 +51,8 @@ pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
         }
         text.push('\n');
     }
-    let _ = writeln!(text, "files  run by name; 'embermark workloads NAME' prints one to start from\n");
+    let _ =
+        writeln!(text, "files  run by name; 'embermark workloads NAME' prints one to start from\n");
     for (id, file) in BUILT_IN {
         let about = parse(id, file, &[]).map(|definition| definition.about);
         let _ = writeln!(text, "    {id:<14} {}", about.unwrap_or_default());
