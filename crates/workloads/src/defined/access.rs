@@ -153,3 +153,6 @@ pub(super) fn beyond(bytes: &mut Vec<u8>) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests;
