@@ -73,7 +73,7 @@ fn name(fields: &Fields<'_>, file: &str) -> Option<String> {
 }
 
 /// A name of letters, digits and dashes for a text.
-fn dashed(text: &str) -> String {
+pub fn dashed(text: &str) -> String {
     let letters = text.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', " ");
     let name = letters.split_whitespace().collect::<Vec<_>>().join("-");
     if name.is_empty() { "workload".to_owned() } else { name }

@@ -8,6 +8,7 @@ mod shape;
 mod table;
 mod told;
 
+use crate::file::dashed;
 use names::Names;
 use shape::Shape;
 
@@ -18,11 +19,11 @@ const HEAD: &str = "\
 ";
 
 /// A workload file for these tables that runs as it is, with comments on why it says what it says.
-/// Its name is that of the file it is written to.
-pub fn propose(tables: &[Inferred]) -> String {
+/// `name` is its name; blanks and the like become dashes.
+pub fn propose(name: &str, tables: &[Inferred]) -> String {
     let mut names = Names::default();
     let shapes: Vec<_> = tables.iter().map(|table| Shape::of(table, &mut names)).collect();
-    let mut text = HEAD.to_owned();
+    let mut text = format!("{HEAD}\nname = {}\n", quoted(&dashed(name)));
     for shape in &shapes {
         table::write(&mut text, shape);
     }

@@ -15,7 +15,7 @@ fn staged(name: &str, rows: &str) -> (u64, String) {
     std::fs::write(&path, rows).expect("a file");
     let mut inferred = infer(&path).expect("rows");
     inferred.file = name.into();
-    let text = propose(&[inferred]);
+    let text = propose("found", &[inferred]);
     let file = parse("found.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
     let to = folder.path().join("staged");
     let base: &Path = folder.path();

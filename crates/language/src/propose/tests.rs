@@ -58,7 +58,7 @@ fn readings() -> Inferred {
 
 /// What a proposed file says, and the names of its phases.
 fn read(tables: &[Inferred]) -> (Definition, Vec<String>) {
-    let text = propose(tables);
+    let text = propose("my rows", tables);
     let file = parse("x.toml", &text, &[]).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"));
     let names = file.phases.iter().map(|phase| phase.name.clone()).collect();
     (file, names)
@@ -66,9 +66,9 @@ fn read(tables: &[Inferred]) -> (Definition, Vec<String>) {
 
 #[test]
 fn what_is_proposed_of_readings_is_told_and_right() {
-    assert_eq!(propose(&[readings()]), include_str!("tests/readings.toml"));
+    assert_eq!(propose("weather", &[readings()]), include_str!("tests/readings.toml"));
     let (file, phases) = read(&[readings()]);
-    assert_eq!(file.name, "x");
+    assert_eq!(file.name, "my-rows");
     let [table] = &file.tables[..] else { panic!("{:#?}", file.tables) };
     assert_eq!(table.name, "readings_2024");
     assert_eq!(table.rows, RowsFrom::File("data/Readings 2024.csv.gz".into()));
@@ -96,7 +96,7 @@ fn a_table_without_a_key_has_the_number_of_the_row() {
     let mut rows = readings();
     rows.keys.clear();
     rows.columns[2].name = "Row".to_owned();
-    let text = propose(&[rows.clone()]);
+    let text = propose("x", &[rows.clone()]);
     assert!(text.contains("No columns were found that are unique together"), "{text}");
     let (file, _) = read(&[rows]);
     let table = &file.tables[0];
