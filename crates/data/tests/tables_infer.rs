@@ -169,6 +169,7 @@ fn files_without_names_or_rows_are_told_so() {
         infer(&folder.path().join("t.csv")).unwrap_err().to_string()
     };
     assert!(refusal("1,2\n3,4\n").contains("its first line has no names but values: 1 2"));
+    assert!(refusal("s1,2004-02-28\ns2,2004-02-29\n").contains("but values: s1 2004-02-28"));
     assert!(refusal("a,b\n").contains("it has no rows"));
     assert!(refusal("").contains("is empty"));
 }

@@ -17,7 +17,7 @@ use super::fault::Fault;
 use super::record::{Names, Record, Sink};
 use super::source::Source;
 use super::stage::stage;
-use super::{Format, StagedTable, compare};
+use super::{Format, StagedTable, compare, time};
 use crate::DataError;
 
 /// Different values that are shown of a column.
@@ -90,8 +90,7 @@ pub fn infer(path: &Path) -> Result<Inferred, DataError> {
     let mut survey = Survey::default();
     let names = source.read(&mut survey)?;
     let names: Vec<String> = names.iter().map(str::to_owned).collect();
-    let is_number = |name: &String| fast_float2::parse::<f64, _>(name).is_ok();
-    if matches!(source.format, Format::Csv { .. }) && names.iter().any(is_number) {
+    if matches!(source.format, Format::Csv { .. }) && are_values(&names) {
         let first = names.join(" ");
         return Err(source.not_tabular(format!("its first line has no names but values: {first}")));
     }
@@ -114,6 +113,12 @@ pub fn infer(path: &Path) -> Result<Inferred, DataError> {
         rows: RowsFrom::File(path.to_owned()),
     };
     look(&source, &table)
+}
+
+/// Whether what stands for names is values: the first is a number, or one is a time.
+fn are_values(names: &[String]) -> bool {
+    let first = names.first().map(fast_float2::parse::<f64, _>);
+    matches!(first, Some(Ok(_))) || names.iter().any(|name| time::parse(name.as_bytes()).is_some())
 }
 
 /// Stages the rows and looks at them.
