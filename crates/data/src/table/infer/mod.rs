@@ -132,10 +132,13 @@ fn look(source: &Source, table: &Table) -> Result<Inferred, DataError> {
     if rows.rows() == 0 {
         return Err(source.not_tabular("none of its rows fits the others"));
     }
-    let columns: Vec<InferredColumn> =
+    let mut columns: Vec<InferredColumn> =
         table.columns.iter().enumerate().map(|(at, column)| column_of(&rows, at, column)).collect();
     let time = keys::time(&columns);
     let keys = keys::find(&rows, &columns, time, folder.path()).map_err(unwritable)?;
+    for &key in keys.iter().filter_map(|key| <&[usize; 1]>::try_from(&key[..]).ok()).flatten() {
+        (columns[key].distinct, columns[key].exact) = (staged.rows, true);
+    }
     Ok(Inferred {
         file: source.path.clone(),
         format: source.format,
@@ -180,7 +183,7 @@ fn column_of(rows: &StagedTable, at: usize, column: &Column) -> InferredColumn {
         absent,
         least: least.to_owned(),
         greatest: greatest.to_owned(),
-        distinct: distinct.count(),
+        distinct: distinct.count().min(rows.rows() as u64 - absent),
         exact: distinct.is_exact(),
         examples: examples.into_iter().map(Value::to_owned).collect(),
         ascending,
