@@ -194,6 +194,14 @@ fn a_field_that_the_file_lacks_is_named_with_the_nearest() {
 }
 
 #[test]
+fn a_file_of_a_header_alone_has_no_rows() {
+    let folder = file("r.csv", "id,x\n");
+    let (staged, table) = staged(folder.path(), table("r.csv", &[("id", U64)], &[0]));
+    assert_eq!((staged.rows, table.rows(), table.least(0)), (0, 0, Value::Null));
+    assert_eq!(table.find(&[Value::Int(7)]), Err(0));
+}
+
+#[test]
 fn a_column_may_have_another_name_than_its_field() {
     let folder = file("r.csv", "Temp (°C)\n1.5\n");
     let mut of = table("r.csv", &[("temp", FLOAT)], &[]);

@@ -1,7 +1,7 @@
 //! Rows in the order of some of their columns, sorted outside the heap.
 
 use std::cmp::Ordering;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -11,6 +11,9 @@ use memmap2::MmapMut;
 
 use super::staged::{StagedTable, compare};
 use crate::mapping::map_mut;
+
+/// Bytes that are gathered before they are written.
+const BUFFER: usize = 256 << 10;
 
 /// A row and the beginning of its key. Where two have different prefixes, these have the order of
 /// the keys.
@@ -40,14 +43,16 @@ impl<'a> Sorted<'a> {
     ) -> io::Result<Self> {
         let by = By::new(table, columns, rows.clone());
         let file = tempfile::tempfile_in(folder)?;
-        // A mapping of no bytes is refused by some systems.
-        file.set_len((rows.len().max(1) * size_of::<Keyed>()) as u64)?;
-        let mut mapping = map_mut(&file)?;
-        let used = rows.len() * size_of::<Keyed>();
-        let pairs: &mut [Keyed] = bytemuck::cast_slice_mut(&mut mapping[..used]);
-        for (pair, row) in pairs.iter_mut().zip(rows) {
-            *pair = Keyed { prefix: by.prefix(row), row: row as u64 };
+        // Written, not only mapped: a full disk is an error here and would be a signal there.
+        let mut out = BufWriter::with_capacity(BUFFER, &file);
+        for row in rows {
+            let pair = Keyed { prefix: by.prefix(row), row: row as u64 };
+            out.write_all(bytemuck::bytes_of(&pair))?;
         }
+        out.flush()?;
+        drop(out);
+        let mut mapping = map_mut(&file)?;
+        let pairs: &mut [Keyed] = bytemuck::cast_slice_mut(&mut mapping);
         pairs.sort_unstable_by(|a, b| by.compare(a, b).then(a.row.cmp(&b.row)));
         Ok(Self { by, pairs: mapping })
     }
