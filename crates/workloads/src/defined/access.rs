@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 
 use embermark_data::table::compare;
-use embermark_language::Operator;
+use embermark_language::{Operator, Range, Removed, Span, Work};
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
+use super::cell::Cell;
 use super::codec::Codec;
 
 /// A condition with its bound.
@@ -19,6 +20,33 @@ pub(super) struct Filter<'a> {
 
 /// Conditions all of which a row meets.
 pub(super) type Filters<'a> = SmallVec<[Filter<'a>; 4]>;
+
+/// The conditions that rows of a phase meet, for operation `i`.
+pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
+    let rows = cell.rows_of(phase);
+    match cell.work(phase) {
+        Work::Group(group) => (group.conditions.iter())
+            .map(|c| Filter { column: c.column, operator: c.operator, bound: rows.bound(c) })
+            .collect(),
+        Work::Range(Range {
+            span: Span::Last { of, time, .. } | Span::From { of, time, .. },
+            ..
+        }) => {
+            let (from, to) = cell.times(phase, i);
+            let at = |operator, bound| Filter { column: *time, operator, bound: Value::Int(bound) };
+            let mut all = Filters::from_iter([at(Operator::AtLeast, from), at(Operator::Less, to)]);
+            if let Some((column, bound)) = of.zip(cell.of(phase, i)) {
+                all.push(Filter { column, operator: Operator::Equal, bound });
+            }
+            all
+        }
+        Work::Delete { removed: Removed::Older { time, units }, .. } => {
+            let bound = Value::Int(rows.older(*time, *units));
+            Filters::from_iter([Filter { column: *time, operator: Operator::AtMost, bound }])
+        }
+        _ => Filters::new(),
+    }
+}
 
 impl Filter<'_> {
     /// Whether a value meets it. An absent one meets none.
