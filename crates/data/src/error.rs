@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use embermark_model::Reading;
+use embermark_model::choice::UnknownName;
 
 /// Why rows could not be read, made, sampled or written.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +96,35 @@ pub enum DataError {
         path: PathBuf,
         /// How it differs.
         what: String,
+    },
+    /// A file of rows that does not exist.
+    #[error(
+        "{path}: no such file: check its path, which in a workload file counts from that file's folder",
+        path = .0.display()
+    )]
+    NoTableFile(PathBuf),
+    /// A file that has no rows that could be a table's.
+    #[error(
+        "{path}: cannot be read as a table: {what}; give CSV with names in its first line, JSON with \
+         an object in each line, both plain or compressed by gzip, or Parquet",
+        path = .path.display()
+    )]
+    NotTabular {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        what: String,
+    },
+    /// A column of a table whose field the file lacks.
+    #[error(
+        "{path}: {unknown}: correct the column's name, or say with 'from' what its field is called",
+        path = .path.display()
+    )]
+    NoField {
+        /// The file.
+        path: PathBuf,
+        /// The field, the nearest and all.
+        unknown: UnknownName,
     },
     /// A column of a made table of which no values can be made.
     #[error(

@@ -39,6 +39,7 @@ mod machine;
 mod manifest;
 mod observing;
 mod outdir;
+mod parts;
 pub mod probe;
 mod probes;
 mod processes;

@@ -23,6 +23,7 @@ use crate::explaining::{Explainer, run_traced};
 use crate::heap;
 use crate::loading::Loads;
 use crate::observing::{Traffic, Watching};
+use crate::parts::Parts;
 use crate::probe;
 use crate::probes::Probes;
 use crate::protocol::{Event, Explain, Job, send};
@@ -114,7 +115,7 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         url: job.url.clone(),
         guest: job.guest.clone(),
         link: traffic.link(),
-        clients: job.plan.clients,
+        clients: job.plan.clients.max(workload.info().clients),
         shared: workload.info().lasts,
         settings: configuration.map(Configuration::pairs).unwrap_or_default(),
     };
@@ -211,8 +212,10 @@ impl Trial<'_> {
         self.explainer.watch(&mut meter);
         let (mut latencies, mut responses): (Vec<Latency>, Vec<Latency>) = Default::default();
         let lasts = self.bench.lasts(index);
+        let once = self.bench.once(index);
         let (runs, warmup) =
-            if lasts { (1, 0) } else { (self.job.plan.runs, self.job.plan.warmup_runs) };
+            if once { (1, 0) } else { (self.job.plan.runs, self.job.plan.warmup_runs) };
+        let mut parts = Parts::default();
         for run in 0..runs {
             self.events.send(&Event::Running { run })?;
             self.bench.ready(index)?;
@@ -268,10 +271,13 @@ impl Trial<'_> {
                 observed: lasts.then(|| watching.observed()),
                 loaded,
                 clients: meter.clients().to_vec(),
-                schedule: self.job.plan.target_rate.and_then(|rate| meter.schedule_kept(rate)),
+                schedule: (self.bench.target_rate(index))
+                    .or(self.job.plan.target_rate.map(|rate| rate as f64))
+                    .and_then(|rate| meter.schedule_kept(rate)),
                 explained,
             };
             self.events.send(&Event::Run { run: Box::new(ran), between })?;
+            parts.add(self.bench.parts(index), discarded);
             if measured.capped {
                 phase.status = Status::Capped;
             }
@@ -289,7 +295,16 @@ impl Trial<'_> {
         }
         let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
         (phase.latency, phase.response) = (merged(&latencies), merged(&responses));
-        Ok(self.events.send(&Event::PhaseEnded(Box::new(phase)))?)
+        let (status, reason) = (phase.status, phase.reason.clone());
+        self.events.send(&Event::PhaseEnded(Box::new(phase)))?;
+        for part in parts.ended(status, reason) {
+            // Its runs go with it: nothing of it is watched while it runs.
+            let runs = part.runs.clone();
+            self.events
+                .send(&Event::OpenedPhase(Box::new(PhaseResult { runs, ..part.clone() })))?;
+            self.events.send(&Event::PhaseEnded(Box::new(part)))?;
+        }
+        Ok(())
     }
 }
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use toml::de::DeTable;
 
 use crate::about;
-use crate::definition::{Definition, Phase, Work};
+use crate::checks;
+use crate::definition::Definition;
 use crate::mistakes::{Log, Mistakes};
-use crate::mix;
 use crate::node::{Entry, Fields, all};
-use crate::phase::{self, Tables, Verb};
+use crate::phases;
 use crate::table::Draft;
 
 /// Reads a workload file. `file` is how messages call it and, where it has no name of its own, what
@@ -50,20 +50,12 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
 
     let names: Vec<_> = table_entries.iter().map(|entry| entry.name).collect();
     let drafts: Vec<_> = table_entries.iter().map(|entry| Draft::read(entry, &names)).collect();
-    drafts.iter().for_each(|draft| draft.check_references(&drafts, log));
-    let phases = phases(&phase_entries, &drafts, engines);
+    drafts.iter().for_each(|draft| checks::references(draft, &drafts, log));
+    let phases = phases::read(&phase_entries, &drafts, engines);
     let tables = all(drafts.into_iter().map(Draft::table));
     let (tables, phases, name) = (tables?, phases?, name?);
     let about = about?.map_or_else(|| about::of_file(&tables), str::to_owned);
-    let phases = phases
-        .into_iter()
-        .map(|(name, about, work, alone)| Phase {
-            name: name.to_owned(),
-            about: about.map_or_else(|| about::of(&work, &tables), str::to_owned),
-            work,
-            alone,
-        })
-        .collect();
+    let phases = phases.into_iter().map(|phase| phase.told(&tables)).collect();
     Some(Definition { name, about, tables, phases })
 }
 
@@ -98,74 +90,10 @@ fn in_order<'a>(mut tables: Vec<Entry<'a>>, phases: &[Entry<'_>]) -> Vec<Entry<'
         };
         phases.iter().filter(of).count()
     };
-    if let Some(main) = tables
-        .iter()
-        .map(|t| t.at.start)
-        .zip(tables.iter().map(phases_of))
-        .min_by_key(|(_, count)| Reverse(*count))
-    {
-        let place = tables.iter().position(|table| table.at.start == main.0).unwrap_or(0);
-        tables[..=place].rotate_right(1);
+    // Of equal ones `min_by_key` takes the first.
+    let main = (0..tables.len()).min_by_key(|place| Reverse(phases_of(&tables[*place])));
+    if let Some(main) = main {
+        tables[..=main].rotate_right(1);
     }
     tables
-}
-
-/// A phase: its name, what the file says of it, its work, and whether it runs alone.
-type Read<'a> = (&'a str, Option<&'a str>, Work, bool);
-
-fn phases<'a>(
-    entries: &[Entry<'a>],
-    drafts: &[Draft<'_>],
-    engines: &[&str],
-) -> Option<Vec<Read<'a>>> {
-    // Mixes come after what they are made of, wherever they stand.
-    let opened: Vec<_> = entries
-        .iter()
-        .map(|entry| {
-            check_name(entry);
-            let fields = entry.node.open()?.named(entry.at.clone());
-            let verb = Verb::of(&fields);
-            Some((fields, verb))
-        })
-        .collect();
-    let mut works: Vec<Option<Work>> = entries
-        .iter()
-        .zip(&opened)
-        .map(|(entry, opened)| {
-            let (fields, verb) = opened.as_ref()?;
-            match (*verb)? {
-                Verb::Mix => None,
-                verb => phase::read(entry, fields, verb, Tables { drafts }, engines),
-            }
-        })
-        .collect();
-    let mixes: Vec<_> = {
-        let known: Vec<_> =
-            entries.iter().map(|e| e.name).zip(works.iter().map(Option::as_ref)).collect();
-        let mix = |opened: &Option<(Fields<'_>, Option<Verb>)>| match opened {
-            Some((fields, Some(Verb::Mix))) => mix::read(fields, &known).map(Work::Mix),
-            _ => None,
-        };
-        opened.iter().map(mix).collect()
-    };
-    for (work, mix) in works.iter_mut().zip(mixes) {
-        *work = work.take().or(mix);
-    }
-    all(entries.iter().zip(&opened).zip(works).map(|((entry, opened), work)| {
-        let (fields, _) = opened.as_ref()?;
-        let about = fields.maybe("about", |node| node.text());
-        let alone = fields.or("only", true, |node| node.one_of("place", &[("mix", false)]));
-        Some((entry.name, about?, work?, alone?))
-    }))
-}
-
-fn check_name(phase: &Entry<'_>) {
-    if !phase.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
-        let _: Option<()> = phase.node.log.mistake(
-            phase.at.clone(),
-            format!("'{}' cannot be the name of a phase", phase.name),
-            "",
-            "letters, digits, dashes and underscores",
-        );
-    }
 }

@@ -5,7 +5,7 @@ use embermark_model::table::{ColumnType, TimeUnit};
 use crate::constant;
 use crate::definition::{Aggregate, Bound, Compute, Condition, Group, Grouped, Operator, OrderBy};
 use crate::node::Node;
-use crate::phase::Reading;
+use crate::reading::Reading;
 use crate::time;
 
 const OPERATORS: [(&str, Operator); 6] = [
@@ -34,10 +34,10 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
     let fields = phase.fields;
     let conditions =
         fields.or("where", Vec::new(), |node| node.each(|item| condition(phase, &item)));
-    let by = fields.or("by", Vec::new(), |node| node.each(|item| grouped(phase, &item)));
+    let by = fields.or("by", Vec::new(), |node| once(&node, |item| grouped(phase, item)));
     let count = (Compute { aggregate: Aggregate::Count, column: None }, "count".to_owned());
     let compute = fields.or("compute", vec![count], |node| {
-        let computed = node.each(|item| compute(phase, &item))?;
+        let computed = once(&node, |item| compute(phase, item))?;
         if computed.is_empty() {
             node.mistake("nothing to compute", "", "write [\"count\"]")
         } else {
@@ -54,6 +54,13 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
         // What it could name is not known.
         _ => None,
     };
+    if let (Some(node), None) = (fields.get("limit"), fields.get("order")) {
+        return node.mistake(
+            "a limit without an order",
+            "the first of which?",
+            "write for example order = [\"-count\"]",
+        );
+    }
     Some(Group {
         table: phase.table,
         conditions: conditions?,
@@ -61,6 +68,22 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
         compute: compute?.into_iter().map(|(compute, _)| compute).collect(),
         order: order?,
         limit: limit?,
+    })
+}
+
+/// Every item of a list read, with its name; none of them twice.
+fn once<'a, T>(
+    node: &Node<'a>,
+    read: impl Fn(&Node<'a>) -> Option<(T, String)>,
+) -> Option<Vec<(T, String)>> {
+    let mut names = Vec::new();
+    node.each(|item| {
+        let (found, name) = read(&item)?;
+        if names.contains(&name) {
+            return item.mistake(format!("'{name}' twice"), "", "");
+        }
+        names.push(name.clone());
+        Some((found, name))
     })
 }
 
@@ -163,6 +186,14 @@ fn compute(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Compute, String)> {
         return Some((Compute { aggregate: Aggregate::Count, column: None }, text.to_owned()));
     }
     let (name, column) = call(text).unwrap_or((text, ""));
+    if matches!(name, "mean" | "average") {
+        let valid = format!("valid: {}", AGGREGATES.map(|a| a.0).join(", "));
+        return node.mistake(
+            format!("unknown aggregate '{name}'"),
+            "it is called 'avg' here",
+            valid,
+        );
+    }
     let Some((_, aggregate)) = AGGREGATES.iter().find(|(aggregate, _)| *aggregate == name) else {
         return node.log.unknown(node.at.clone(), "aggregate", name, AGGREGATES.map(|a| a.0));
     };

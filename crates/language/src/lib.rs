@@ -1,10 +1,11 @@
 //! Workload files: somebody's own tables and the work on them, in TOML.
 //!
-//! [`Definition`] is what a file says, checked; [`parse`] reads it, [`Mistakes`] is all that is wrong
-//! with it. `docs/workload-files.md` has the whole language.
+//! [`Definition`] is what a file says, checked; [`parse`] reads it, [`Mistakes`] is all that is
+//! wrong with it. `docs/workload-files.md` has the whole language.
 
 mod about;
 mod built_in;
+mod checks;
 mod column;
 mod constant;
 mod definition;
@@ -16,6 +17,9 @@ mod mix;
 mod names;
 mod node;
 mod phase;
+mod phases;
+mod reading;
+mod reserved;
 mod sql;
 mod table;
 mod time;
@@ -28,6 +32,3 @@ pub use definition::{
 pub use file::parse;
 pub use mistakes::Mistakes;
 pub use table::time_column;
-
-#[cfg(test)]
-mod tests;

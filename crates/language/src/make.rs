@@ -65,7 +65,9 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
         },
         Maker::Words => {
             only(&["distinct", "skew"]);
-            kinds(fields, of, "makes texts", |of| of == ColumnType::Text)?;
+            kinds(fields, of, "makes texts", |of| {
+                matches!(of, ColumnType::Text | ColumnType::Bytes)
+            })?;
             let distinct = fields.need("distinct", "distinct = 500", |node| node.count());
             let skew = skew(fields, 0.0);
             Some(MakeKind::Words { distinct: distinct?, skew: skew? })

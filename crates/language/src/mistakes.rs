@@ -65,6 +65,18 @@ impl std::error::Error for Mistakes {}
 pub struct Log(RefCell<Vec<Mistake>>);
 
 impl Log {
+    /// Adds one.
+    pub fn add(
+        &self,
+        at: Range<usize>,
+        what: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let (what, label, help) = (what.into(), label.into(), help.into());
+        self.0.borrow_mut().push(Mistake { at, what, label, help });
+    }
+
     /// Adds one. What stood there is `None` to whoever reads it.
     pub fn mistake<T>(
         &self,
@@ -73,8 +85,7 @@ impl Log {
         label: impl Into<String>,
         help: impl Into<String>,
     ) -> Option<T> {
-        let (what, label, help) = (what.into(), label.into(), help.into());
-        self.0.borrow_mut().push(Mistake { at, what, label, help });
+        self.add(at, what, label, help);
         None
     }
 

@@ -2,16 +2,26 @@
 
 use std::time::Duration;
 
-use crate::definition::{Commit, LASTS, Mix, OPS, Pace, Part, Work};
+use crate::definition::{Commit, LASTS, Mix, OPS, Pace, Part, Removed, Work};
 use crate::node::{Entry, Fields, Node, all};
 use crate::time;
 
 /// Most clients of a mix.
 const MOST_CLIENTS: u64 = 256;
 
-/// Reads a phase with `mix`. `phases` are all of the file, with what they do as far as that is known.
-pub fn read(fields: &Fields<'_>, phases: &[(&str, Option<&Work>)]) -> Option<Mix> {
-    fields.only(&["mix", "for", "clients", "ops", "about", "only"]);
+/// A phase that may be named in a mix.
+pub struct Member<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether it is a mix itself.
+    pub is_mix: bool,
+    /// What it does, where that could be read.
+    pub work: Option<&'a Work>,
+}
+
+/// Reads a phase with `mix`. `phases` are all of the file.
+pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
+    fields.only(&["mix", "for", "clients", "ops", "about"]);
     let node = fields.get("mix")?;
     let parts = parts(&node, phases);
     let clients = fields.or("clients", 1, |node| {
@@ -43,7 +53,7 @@ pub fn read(fields: &Fields<'_>, phases: &[(&str, Option<&Work>)]) -> Option<Mix
     Some(Mix { parts, clients, lasts, ops: ops.unwrap_or(OPS) })
 }
 
-fn parts(node: &Node<'_>, phases: &[(&str, Option<&Work>)]) -> Option<Vec<Part>> {
+fn parts(node: &Node<'_>, phases: &[Member<'_>]) -> Option<Vec<Part>> {
     let entries = node.open()?.entries();
     if entries.is_empty() {
         return node.mistake(
@@ -95,20 +105,30 @@ fn pace(node: &Node<'_>) -> Option<Pace> {
     }
 }
 
-fn part(entry: &Entry<'_>, phases: &[(&str, Option<&Work>)]) -> Option<usize> {
+fn part(entry: &Entry<'_>, phases: &[Member<'_>]) -> Option<usize> {
     let log = entry.node.log;
-    let Some(place) = phases.iter().position(|(name, _)| *name == entry.name) else {
-        let names = phases.iter().map(|(name, _)| *name);
+    let Some(place) = phases.iter().position(|phase| phase.name == entry.name) else {
+        let names = phases.iter().filter(|phase| !phase.is_mix).map(|phase| phase.name);
         return log.unknown(entry.at.clone(), "phase", entry.name, names);
     };
     let refused = |what: &str, why: &str| {
         log.mistake(entry.at.clone(), format!("'{}' {what}", entry.name), "", why)
     };
-    match phases[place].1? {
-        Work::Mix(_) => refused("is a mix itself", "a mix is of phases that are none"),
-        Work::Insert { commit: Commit::Bulk, .. } => {
-            refused("takes the fastest path", "in a mix rows come one by one: another commit")
-        }
+    if phases[place].is_mix {
+        return refused("is a mix itself", "a mix is of phases that are none");
+    }
+    match phases[place].work? {
+        Work::Insert { commit: Commit::Bulk, .. } => refused(
+            "takes the fastest path",
+            "in a mix rows come one after the other: name an insert with commit = \"each\"",
+        ),
+        Work::Insert { commit: Commit::All, .. }
+        | Work::Update { commit: Commit::All, .. }
+        | Work::ReadModifyWrite { commit: Commit::All, .. }
+        | Work::Delete { removed: Removed::Keys { commit: Commit::All, .. }, .. } => refused(
+            "commits after all",
+            "a mix knows no last operation: name a phase with commit = \"each\" or a number",
+        ),
         _ => Some(place),
     }
 }

@@ -42,6 +42,11 @@ pub struct Entry<'a> {
 
 impl<'a> Node<'a> {
     /// Says what stands here and what should.
+    pub fn add(&self, what: impl Into<String>, label: impl Into<String>, help: impl Into<String>) {
+        self.log.add(self.at.clone(), what, label, help);
+    }
+
+    /// The same, where a value was asked for.
     pub fn mistake<T>(
         &self,
         what: impl Into<String>,
@@ -198,11 +203,8 @@ impl<'a> Fields<'a> {
 
     /// Says of every key that is none of these.
     pub fn only(&self, keys: &[&str]) {
-        for entry in self.entries().iter().filter(|entry| !keys.contains(&entry.name)) {
-            let () = self
-                .log
-                .unknown(entry.at.clone(), "key", entry.name, keys.iter().copied())
-                .unwrap_or_default();
+        for entry in self.entries().into_iter().filter(|entry| !keys.contains(&entry.name)) {
+            let _: Option<()> = self.log.unknown(entry.at, "key", entry.name, keys.iter().copied());
         }
     }
 

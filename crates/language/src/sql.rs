@@ -4,32 +4,40 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::definition::{Sql, Work};
-use crate::node::{Entry, Fields};
+use crate::node::{Fields, Node};
 
 /// What stands before the id of an engine.
 const OWN: &str = "sql-";
 
 /// Reads a phase with `sql`, or `sql-ENGINE`, where the engine is one of these.
-pub fn read(entry: &Entry<'_>, fields: &Fields<'_>, engines: &[&str]) -> Option<Work> {
-    let log = entry.node.log;
+pub fn read(fields: &Fields<'_>, engines: &[&str]) -> Option<Work> {
     let mut by_engine = BTreeMap::new();
     let mut known = vec!["sql", "answer", "about", "only"];
     for entry in fields.entries() {
         let Some(engine) = entry.name.strip_prefix(OWN) else { continue };
         known.push(entry.name);
         if !engines.contains(&engine) {
-            let _: Option<()> = log.unknown(entry.at, "engine", engine, engines.iter().copied());
-        } else if let Some(text) = entry.node.text() {
-            by_engine.insert(engine.to_owned(), text.to_owned());
+            let _: Option<()> =
+                fields.log.unknown(entry.at, "engine", engine, engines.iter().copied());
+        } else if let Some(text) = question(&entry.node) {
+            by_engine.insert(engine.to_owned(), text);
         }
     }
     fields.only(&known);
-    let text = fields.maybe("sql", |node| node.text().map(str::to_owned));
+    let text = fields.maybe("sql", |node| question(&node));
     let answer = fields.maybe("answer", |node| node.text().map(PathBuf::from));
     let text = text?;
     let ordered =
         text.as_deref().or(by_engine.values().next().map(String::as_str)).is_some_and(ordered);
     Some(Work::Sql(Sql { text, by_engine, answer: answer?, ordered }))
+}
+
+/// A text of SQL that says something.
+fn question(node: &Node<'_>) -> Option<String> {
+    match node.text()?.trim() {
+        "" => node.mistake("an empty question", "", "write a SELECT"),
+        text => Some(text.trim_end_matches(';').to_owned()),
+    }
 }
 
 /// Whether the outermost question has an ORDER BY: outside of parentheses, quotes and comments.
@@ -73,3 +81,6 @@ fn is_word(c: char) -> bool {
 fn quoted(text: &str, quote: char) -> usize {
     text[1..].find(quote).map_or(text.len(), |end| end + 2)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,10 +4,11 @@ use embermark_model::table::TimeUnit;
 use jiff::Timestamp;
 
 /// How a length of time is written.
-pub const DURATION_HELP: &str = "write a whole number and one of ns, us, ms, s, m, h, d, w, for example \"30s\", \"1h\" or \"7d\"";
+pub const DURATION_HELP: &str =
+    "write a whole number and one of ns, us, ms, s, m, h, d, w: \"30s\", \"1h\", \"7d\"";
 
-/// How a moment is written.
-pub const MOMENT_HELP: &str = "write a day or a moment as in RFC 3339, for example \"2024-01-31\" or \"2024-01-31T12:00:00Z\"";
+/// How a moment is written, as in RFC 3339.
+pub const MOMENT_HELP: &str = "write a day or a moment: \"2024-01-31\", \"2024-01-31T12:00:00Z\"";
 
 const SECOND: i128 = 1_000_000_000;
 
@@ -53,3 +54,6 @@ pub fn rate(text: &str) -> Option<f64> {
     let rate = count.trim().parse::<f64>().ok()? * SECOND as f64 / *unit as f64;
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,8 +32,8 @@ pub struct ArrivalSchedule {
 impl ArrivalSchedule {
     /// The schedule of client number `client` of `clients`, of whom all together start
     /// `per_second` operations: each at even intervals, and the clients' intervals evenly shifted.
-    pub fn of(per_second: u64, clients: u32, client: u32) -> Self {
-        let between_ns = 1e9 / per_second.max(1) as f64;
+    pub fn of(per_second: f64, clients: u32, client: u32) -> Self {
+        let between_ns = 1e9 / per_second.max(1e-9);
         let every_ns = between_ns * f64::from(clients.max(1));
         Self { first_ns: between_ns * f64::from(client), every_ns }
     }

@@ -1,5 +1,7 @@
 //! One run that several clients share: its meter hands each client one of its own and gathers them.
 
+use std::time::Duration;
+
 use embermark_model::result::{ClientRun, Latency, OpenLoopSchedule};
 
 use crate::arrivals::ArrivalSchedule;
@@ -18,9 +20,20 @@ impl Meter {
         meter
     }
 
+    /// A meter for what one of several clients does of one kind, that ends at a cap of its own and samples
+    /// latencies as it learns to.
+    #[must_use]
+    pub fn for_part(&self, schedule: Option<ArrivalSchedule>, cap: Option<Duration>) -> Self {
+        let mut meter = Self::with(self.clock.clone(), cap, self.timing_cost);
+        meter.hook = self.hook;
+        meter.set_schedule(schedule);
+        meter
+    }
+
     /// Takes what the clients of a run measured as the run: from the first one's start to the last
     /// one's end, operations added up, capped where one of them was.
-    pub fn gather(&mut self, clients: &[Self]) {
+    pub fn gather<'a>(&mut self, clients: impl IntoIterator<Item = &'a Self, IntoIter: Clone>) {
+        let mut clients = clients.into_iter();
         self.histogram.reset();
         let mut merged = MergedClients::default();
         let (mut response, mut late) = (latency::empty(), latency::empty());
@@ -29,7 +42,7 @@ impl Meter {
             all.add(one).unwrap_or_else(|error| unreachable!("{error}"));
         };
         let mut measured = Measured::default();
-        for client in clients {
+        for client in clients.clone() {
             let Measured { elapsed_ns, ops, capped } = client.measured;
             merged.clients.push(ClientRun { elapsed_ns, ops });
             measured.ops += ops;
@@ -42,13 +55,20 @@ impl Meter {
                 merged.achieved.extend(open_loop.achieved());
             }
         }
-        let from = clients.iter().map(|client| client.started).min().unwrap_or_default();
-        let to = clients.iter().map(|client| client.stopped).max().unwrap_or_default();
+        let from = clients.clone().map(|client| client.started).min().unwrap_or_default();
+        let to = clients.clone().map(|client| client.stopped).max().unwrap_or_default();
         measured.elapsed_ns = self.clock.nanoseconds(from, to);
-        if clients.iter().any(|client| client.open_loop.is_some()) {
+        if clients.any(|client| client.open_loop.is_some()) {
             (merged.response, merged.late) = (Some(response), Some(late));
         }
+        (self.started, self.stopped) = (from, to);
         (self.measured, self.merged) = (measured, merged);
+    }
+
+    /// Takes what was measured of the parts of one client's run as the run.
+    pub fn gather_parts<'a>(&mut self, parts: impl IntoIterator<Item = &'a Self, IntoIter: Clone>) {
+        self.gather(parts);
+        self.merged.clients.clear();
     }
 
     /// What each of several clients did in the last run; empty where there was one.
@@ -64,7 +84,7 @@ impl Meter {
 
     /// How well the schedule of the last run was kept, of `per_second` operations by all clients
     /// together; `None` of a closed loop, and of a run without operations.
-    pub fn schedule_kept(&self, target_rate: u64) -> Option<OpenLoopSchedule> {
+    pub fn schedule_kept(&self, target_rate: f64) -> Option<OpenLoopSchedule> {
         let late = self
             .merged
             .late
@@ -77,7 +97,7 @@ impl Meter {
         let response_ns = self.response_times()?.mean();
         share.is_finite().then(|| OpenLoopSchedule {
             target_rate,
-            achieved_rate: share * target_rate as f64,
+            achieved_rate: share * target_rate,
             response_ns,
             on_time: late.len(),
             late_p99_ns: (late.len() >= 100).then(|| late.value_at_quantile(0.99)),

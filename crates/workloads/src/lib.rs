@@ -77,6 +77,8 @@ pub struct Info {
     pub cold: bool,
     /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
     pub searches: &'static [&'static str],
+    /// Clients that its phases have at the same time, where that is more than the plan's.
+    pub clients: u32,
     /// The phases made of operations on one row each, by variant, the usual variant first: several
     /// clients may share them, and they may start at a target rate. Then no other phase runs.
     pub points: &'static [(&'static str, &'static [&'static str])],
@@ -262,6 +264,23 @@ pub trait Bench {
     /// When the engine reports one.
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError>;
 
+    /// Whether a phase runs once in a trial, however many runs were asked for: it is long, and has
+    /// everything to say after one.
+    fn once(&self, phase: usize) -> bool {
+        self.lasts(phase)
+    }
+
+    /// Operations a second that a phase itself starts on a schedule, where it does.
+    fn target_rate(&self, _phase: usize) -> Option<f64> {
+        None
+    }
+
+    /// What was measured of each part of the last run of a phase, where it does several things at the same
+    /// time: each is shown as a phase of its own.
+    fn parts(&mut self, _phase: usize) -> Vec<MeasuredPart> {
+        Vec::new()
+    }
+
     /// Whether a phase lasts by the clock and says itself when the measuring begins. It runs once in
     /// a trial: its window is long.
     fn lasts(&self, _phase: usize) -> bool {
@@ -310,6 +329,18 @@ pub trait Bench {
     /// # Errors
     /// When the engine reports one.
     fn finish(self: Box<Self>) -> Result<(), EngineError>;
+}
+
+/// A part of a phase that does several things at the same time, as its last run was measured.
+pub struct MeasuredPart {
+    /// Its name: the phase's and its own, `live/window`.
+    pub name: &'static str,
+    /// By the engine's own means or by client code.
+    pub execution: Execution,
+    /// What was measured.
+    pub meter: Meter,
+    /// Operations a second that were to be started; `None` of a closed loop.
+    pub target_rate: Option<f64>,
 }
 
 /// The first `ops` of the rows.

@@ -9,7 +9,7 @@ const PUBLISHED: [&str; 2] = [
 ];
 
 /// SHA-256 in hexadecimal.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

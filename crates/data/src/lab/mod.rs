@@ -5,7 +5,7 @@
 //! zone and are taken as UTC. The epoch is not kept: it repeats, so it is no part of a key.
 
 mod chronology;
-mod digest;
+pub(crate) mod digest;
 mod fault;
 mod line;
 mod text;

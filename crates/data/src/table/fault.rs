@@ -34,6 +34,9 @@ faults! {
     NotUtf8: "not UTF-8",
     Nul: "has a NUL",
     TooLong: "longer than 16 MB",
+    TooFewFields: "too few fields",
+    TooManyFields: "too many fields",
+    NotAnObject: "not a JSON object",
     OtherType: "of another type",
 }
 

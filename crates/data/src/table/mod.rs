@@ -2,14 +2,22 @@
 //! a seed, checked against the table's columns, and staged in a file that workers map.
 
 mod again;
+mod columnar;
+mod delimited;
 mod fault;
+mod fit;
 mod layout;
+mod lines;
 mod made;
 mod order;
+mod record;
 mod refused;
+mod source;
 mod stage;
 mod staged;
+mod time;
 mod writer;
 
+pub use source::Format;
 pub use stage::{Staged, stage};
 pub use staged::{StagedTable, compare};

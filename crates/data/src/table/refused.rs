@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use embermark_model::table::{Column, Value};
 
 use super::fault::Fault;
+use super::record::Field;
 use crate::DataError;
 
 /// Characters of a value that a message shows.
@@ -27,12 +28,17 @@ impl<'a> Refused<'a> {
     /// Counts a row whose value in `column` does not fit, or the row as a whole where there is no
     /// such column. `line` counts from 1.
     #[cold]
-    pub(super) fn count(&mut self, column: usize, fault: Fault, line: u64, found: &str) {
-        let column = column.min(self.columns.len());
+    pub(super) fn count(
+        &mut self,
+        column: usize,
+        fault: Fault,
+        line: u64,
+        found: impl FnOnce() -> String,
+    ) {
         self.counts[column][fault as usize] += 1;
         if self.first.is_none() {
             let reason = self.reason(column, fault);
-            self.first = Some(format!("line {line}: {reason}: {found}"));
+            self.first = Some(format!("line {line}: {reason}: {}", found()));
         }
     }
 
@@ -88,6 +94,18 @@ pub(super) fn shown(value: &Value<'_>) -> String {
         Value::Float(value) => value.to_string(),
         Value::Text(text) => excerpt(text.as_bytes()),
         Value::Bytes(bytes) => excerpt(bytes),
+    }
+}
+
+/// What a file has, as a message shows it.
+pub(super) fn shown_field(field: &Field<'_>) -> String {
+    match field {
+        Field::Absent => "nothing".to_owned(),
+        Field::Text(text) => excerpt(text),
+        Field::Bool(value) => value.to_string(),
+        Field::Int(value) => value.to_string(),
+        Field::Float(value) => value.to_string(),
+        Field::Time { value, per_second } => format!("the time {value} in 1/{per_second} s"),
     }
 }
 

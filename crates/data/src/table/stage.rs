@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use embermark_model::choice::UnknownName;
 use embermark_model::table::{RowsFrom, Table};
 
-use super::fault::check;
+use super::fault::{Fault, check};
+use super::fit::fit;
 use super::made::Maker;
-use super::refused::{Refused, shown};
+use super::record::{Names, Record, Sink};
+use super::refused::{Refused, excerpt, shown, shown_field};
+use super::source::Source;
 use super::writer::TableWriter;
 use crate::DataError;
 
@@ -28,6 +32,9 @@ pub struct Staged {
 
 /// Why a row is left out whose key a row before it has.
 const AGAIN: &str = "a key that was there before";
+
+/// What is odd about a time that has more digits than its column.
+const FINER: &str = "time finer than the unit of its column: cut";
 
 /// Writes the rows of a table to `to`, for [`super::StagedTable::open`], in place of what was there.
 ///
@@ -52,7 +59,84 @@ pub fn stage(
 ) -> Result<Staged, DataError> {
     match &tables[table].rows {
         RowsFrom::Made(rows) => made(tables, table, limit.unwrap_or(*rows), seed, lenient, to),
-        RowsFrom::File(file) => Err(DataError::Missing(base.join(file))),
+        RowsFrom::File(file) => read(&tables[table], &base.join(file), limit, lenient, to),
+    }
+}
+
+fn read(
+    table: &Table,
+    path: &Path,
+    limit: Option<u64>,
+    lenient: f64,
+    to: &Path,
+) -> Result<Staged, DataError> {
+    let source = Source::open(path)?;
+    let mut stager = Stager::new(table, limit.unwrap_or(u64::MAX), to)?;
+    let (read, sha256) = std::thread::scope(|scope| {
+        // Beside the reading where there is a second core.
+        let hashing = scope.spawn(|| source.sha256());
+        let read = source.read(&mut stager);
+        (read, hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    read?;
+    let Stager { writer, refused, finer, .. } = stager;
+    let mut staged = finish(writer, refused, &path.display().to_string(), lenient)?;
+    if finer > 0 {
+        staged.remarks.insert(FINER.to_owned(), finer);
+    }
+    Ok(Staged { sha256: Some(sha256), file: Some(path.to_owned()), ..staged })
+}
+
+/// Stages the records of a file.
+struct Stager<'a> {
+    table: &'a Table,
+    limit: u64,
+    /// By column the place of its field.
+    places: Vec<usize>,
+    writer: TableWriter<'a>,
+    refused: Refused<'a>,
+    finer: u64,
+}
+
+impl<'a> Stager<'a> {
+    fn new(table: &'a Table, limit: u64, to: &'a Path) -> Result<Self, DataError> {
+        let writer = TableWriter::create(to, &table.columns, &table.key)?;
+        let refused = Refused::new(&table.columns);
+        Ok(Self { table, limit, places: Vec::new(), writer, refused, finer: 0 })
+    }
+}
+
+impl Sink for Stager<'_> {
+    fn begin(&mut self, names: &mut Names) -> Result<(), UnknownName> {
+        for column in &self.table.columns {
+            let name = column.from.as_ref().unwrap_or(&column.name);
+            self.places.push(names.want(name)?);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn record<R: Record>(&mut self, record: &R) -> Result<bool, DataError> {
+        if self.writer.rows() == self.limit {
+            return Ok(false);
+        }
+        for (place, (column, &field)) in self.table.columns.iter().zip(&self.places).enumerate() {
+            let field = record.field(field);
+            match fit(column, field, &mut self.finer) {
+                Ok(value) => self.writer.put(place, value),
+                Err(fault) => {
+                    self.refused.count(place, fault, record.line(), || shown_field(&field));
+                    self.writer.drop_row();
+                    return Ok(true);
+                }
+            }
+        }
+        self.writer.end_row()?;
+        Ok(true)
+    }
+
+    fn broken(&mut self, line: u64, fault: Fault, found: &[u8]) {
+        self.refused.count(self.table.columns.len(), fault, line, || excerpt(found));
     }
 }
 
@@ -82,7 +166,7 @@ fn made(
         match fault {
             None => writer.end_row()?,
             Some((place, fault, found)) => {
-                refused.count(place, fault, row + 1, &found);
+                refused.count(place, fault, row + 1, || found);
                 writer.drop_row();
             }
         }

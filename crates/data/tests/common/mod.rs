@@ -1,5 +1,7 @@
-//! What the tests of the log reader share.
+//! What the tests of readers share.
 #![allow(dead_code, reason = "each test file uses its own part")]
+
+pub mod tables;
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use embermark_model::result::OpenLoopSchedule;
 use super::*;
 use crate::Meter;
 
-fn scheduled(rate: u64, ops: u64, service: Duration) -> (Meter, OpenLoopSchedule) {
+fn scheduled(rate: f64, ops: u64, service: Duration) -> (Meter, OpenLoopSchedule) {
     let mut meter = Meter::new(None);
     meter.set_schedule(Some(ArrivalSchedule::of(rate, 1, 0)));
     meter.start();
@@ -21,7 +21,7 @@ fn scheduled(rate: u64, ops: u64, service: Duration) -> (Meter, OpenLoopSchedule
 
 #[test]
 fn a_loop_that_keeps_up_answers_in_its_service_time() {
-    let (meter, schedule) = scheduled(100, 30, Duration::from_millis(2));
+    let (meter, schedule) = scheduled(100.0, 30, Duration::from_millis(2));
     let (service, response) = (meter.latency().unwrap(), meter.response().unwrap());
     assert!(schedule.kept_up(), "{schedule:?}");
     assert_eq!((service.samples, response.samples, service.sampled_every), (30, 30, 1));
@@ -33,7 +33,7 @@ fn a_loop_that_keeps_up_answers_in_its_service_time() {
 
 #[test]
 fn a_loop_below_its_target_rate_falls_behind_and_its_response_times_grow() {
-    let (meter, schedule) = scheduled(1_000, 50, Duration::from_millis(4));
+    let (meter, schedule) = scheduled(1_000.0, 50, Duration::from_millis(4));
     let (service, response) = (meter.latency().unwrap(), meter.response().unwrap());
     assert!(!schedule.kept_up() && schedule.achieved_rate < 300.0, "{schedule:?}");
     // The last one was to start after 49 ms, and 49 of 4 ms came before it.
@@ -44,7 +44,7 @@ fn a_loop_below_its_target_rate_falls_behind_and_its_response_times_grow() {
 #[test]
 fn the_cap_ends_an_open_loop_also_while_it_waits() {
     let mut meter = Meter::new(Some(Duration::from_millis(50)));
-    meter.set_schedule(Some(ArrivalSchedule::of(100, 1, 0)));
+    meter.set_schedule(Some(ArrivalSchedule::of(100.0, 1, 0)));
     meter.start();
     let done = meter.each::<Infallible>(1_000, |_| Ok(()));
     meter.stop();
@@ -54,14 +54,20 @@ fn the_cap_ends_an_open_loop_also_while_it_waits() {
 
 #[test]
 fn clients_take_turns() {
-    assert_eq!(ArrivalSchedule::of(1_000, 4, 0), ArrivalSchedule { first_ns: 0.0, every_ns: 4e6 });
-    assert_eq!(ArrivalSchedule::of(1_000, 4, 3), ArrivalSchedule { first_ns: 3e6, every_ns: 4e6 });
+    assert_eq!(
+        ArrivalSchedule::of(1_000.0, 4, 0),
+        ArrivalSchedule { first_ns: 0.0, every_ns: 4e6 }
+    );
+    assert_eq!(
+        ArrivalSchedule::of(1_000.0, 4, 3),
+        ArrivalSchedule { first_ns: 3e6, every_ns: 4e6 }
+    );
 }
 
 #[test]
 fn parts_of_an_open_loop_keep_to_one_schedule() {
     let mut meter = Meter::new(None);
-    meter.set_schedule(Some(ArrivalSchedule::of(1_000, 1, 0)));
+    meter.set_schedule(Some(ArrivalSchedule::of(1_000.0, 1, 0)));
     meter.start();
     for part in [0..10, 10..20, 20..30] {
         assert_eq!(meter.part::<Infallible>(part, |_| Ok(())), Ok(10));

@@ -32,7 +32,7 @@ fn a_run_of_two_clients_lasts_from_the_first_start_to_the_last_end() {
     assert!(a.elapsed_ns >= 20_000_000 && b.elapsed_ns >= 50_000_000, "{a:?} {b:?}");
     assert!(measured.elapsed_ns < a.elapsed_ns + b.elapsed_ns);
     assert_eq!(whole.latency().unwrap().samples, 15);
-    assert!(whole.response().is_none() && whole.schedule_kept(1).is_none());
+    assert!(whole.response().is_none() && whole.schedule_kept(1.0).is_none());
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn clients_of_an_open_loop_are_judged_together() {
     let mut whole = Meter::new(None);
     let client = |schedule| whole.for_client(Some(schedule));
     let (idle, busy) =
-        (client(ArrivalSchedule::of(200, 2, 0)), client(ArrivalSchedule::of(200, 2, 1)));
+        (client(ArrivalSchedule::of(200.0, 2, 0)), client(ArrivalSchedule::of(200.0, 2, 1)));
     // One keeps its 100 a second, the other does 50.
     let (idle, busy) = std::thread::scope(|scope| {
         let idle = scope.spawn(|| ran(idle, 20, Duration::from_millis(1)));
@@ -48,7 +48,7 @@ fn clients_of_an_open_loop_are_judged_together() {
         (idle.join().unwrap(), busy.join().unwrap())
     });
     whole.gather(&[idle, busy]);
-    let schedule = whole.schedule_kept(200).unwrap();
+    let schedule = whole.schedule_kept(200.0).unwrap();
     assert!(
         !schedule.kept_up() && (100.0..190.0).contains(&schedule.achieved_rate),
         "{schedule:?}"

@@ -106,7 +106,7 @@ impl ClientRun {
 pub struct OpenLoopSchedule {
     /// Operations a second that the schedule has.
     #[serde(alias = "per_second")]
-    pub target_rate: u64,
+    pub target_rate: f64,
     /// Operations a second that were started.
     #[serde(alias = "reached")]
     pub achieved_rate: f64,
@@ -127,7 +127,7 @@ impl OpenLoopSchedule {
 
     /// Whether operations were started at the target rate.
     pub fn kept_up(&self) -> bool {
-        self.achieved_rate >= Self::ENOUGH * self.target_rate as f64
+        self.achieved_rate >= Self::ENOUGH * self.target_rate
     }
 }
 

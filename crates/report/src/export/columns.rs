@@ -172,7 +172,7 @@ fn shared() -> Vec<Column> {
         real("ops_per_second", |line| line.run?.1.ops_per_second()),
         real("slowest_client_per_second", move |line| rates(line, f64::min)),
         real("fastest_client_per_second", move |line| rates(line, f64::max)),
-        run("target_rate", |run| Some(run.schedule?.target_rate)),
+        real("target_rate", |line| Some(line.run?.1.schedule?.target_rate)),
         real("achieved_rate", |line| Some(line.run?.1.schedule?.achieved_rate)),
         flag("kept_up", |line| Some(line.run?.1.schedule?.kept_up())),
         run("late_p99_ns", |run| run.schedule?.late_p99_ns),

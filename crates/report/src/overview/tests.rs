@@ -273,7 +273,7 @@ fn who_did_not_keep_up_is_marked_named_and_not_the_best() {
     let mut late = cell("late", "single", &[("write", 10)]);
     for run in late.trials.iter_mut().flat_map(|t| &mut t.phases).flat_map(|p| &mut p.runs) {
         run.schedule = Some(OpenLoopSchedule {
-            target_rate: 100,
+            target_rate: 100.0,
             achieved_rate: 50.0,
             response_ns: 1.0,
             on_time: 10,

@@ -21,7 +21,7 @@ pub struct Sharing {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Schedule {
     /// Operations a second that the schedule has.
-    pub target_rate: u64,
+    pub target_rate: f64,
     /// Operations a second that were started.
     pub achieved_rate: f64,
     /// Whether every counted run kept up.

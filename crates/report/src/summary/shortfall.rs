@@ -59,7 +59,7 @@ impl<'a> Shortfall<'a> {
 impl Lacking {
     fn of(run: &Run) -> Option<Self> {
         if let Some(schedule) = run.schedule.filter(|schedule| !schedule.kept_up()) {
-            return Some(Self::Rate(schedule.achieved_rate, schedule.target_rate as f64));
+            return Some(Self::Rate(schedule.achieved_rate, schedule.target_rate));
         }
         let seen: &Observed = run.observed.as_ref()?;
         let count = |name: &str| seen.counts.get(name).copied();

@@ -49,6 +49,11 @@ pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
 }
 
 impl Filter<'_> {
+    /// Whether it bounds its column from below.
+    const fn is_low(&self) -> bool {
+        matches!(self.operator, Operator::Greater | Operator::AtLeast)
+    }
+
     /// Whether a value meets it. An absent one meets none.
     #[inline]
     pub(super) fn is_met(&self, value: &Value<'_>) -> bool {
@@ -105,14 +110,22 @@ impl Access {
                 filters.iter().any(|f| f.column == *column && f.operator != Operator::NotEqual)
             });
             let used = &columns[..equal + usize::from(bounded)];
-            // Texts in an index are cut off.
-            let whole = |column: &usize| {
-                by == By::Key
-                    || !matches!(table.columns[*column].of, ColumnType::Text | ColumnType::Bytes)
+            // Texts in an index are cut off, and the last of a key has no end.
+            let last = columns.last();
+            let whole = |f: &Filter<'_>| match table.columns[f.column].of {
+                ColumnType::Text | ColumnType::Bytes => {
+                    by == By::Key && f.operator == Operator::Equal && last != Some(&f.column)
+                }
+                _ => !matches!(f.operator, Operator::NotEqual | Operator::Greater),
             };
-            let exact = filters.iter().all(|f| {
-                f.operator != Operator::NotEqual && used.contains(&f.column) && whole(&f.column)
-            });
+            let alone = |f: &Filter<'_>| {
+                let beside = filters.iter().filter(|other| {
+                    other.column == f.column
+                        && (f.operator == Operator::Equal || f.is_low() == other.is_low())
+                });
+                beside.count() == 1
+            };
+            let exact = filters.iter().all(|f| used.contains(&f.column) && whole(f) && alone(f));
             if 2 * equal + usize::from(bounded) > 2 * best.equal + usize::from(best.bounded) {
                 best = Self { by, equal, bounded, exact };
             }

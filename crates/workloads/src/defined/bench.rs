@@ -1,6 +1,7 @@
 //! A workload file on one database.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Reopener, Scope, Store};
@@ -11,10 +12,12 @@ use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
 
 use super::cell::{Cell, is_question, table_of};
-use super::family;
+use super::crew::{Crew, Done, Duty};
+use super::mixed::{self, Left};
 use super::oracle::{Content, Oracle, Touched, leaves_any_rows};
 use super::port::{Database, Found, fingerprint};
-use crate::{Bench, CheckError, OpenedPhase, Prepared, Strategy};
+use super::{draws, family, mix};
+use crate::{Bench, CheckError, MeasuredPart, OpenedPhase, Prepared, Strategy};
 
 /// Everything that exists before the engine does.
 pub(super) struct PreparedCell {
@@ -27,6 +30,13 @@ pub(super) struct PreparedCell {
     pub window: Duration,
     /// Operations a second of phases of single rows.
     pub target_rate: Option<u64>,
+    /// Clients that share the operations of phases of single rows.
+    pub clients: u32,
+    pub seed: u64,
+    /// By phase, of a mix: what its parts are called.
+    pub parts: Vec<Vec<&'static str>>,
+    /// Longest time of a run that several clients share.
+    pub cap: Option<Duration>,
     /// Whether reads are to be cold.
     pub cold: bool,
 }
@@ -38,10 +48,18 @@ impl Prepared for PreparedCell {
         reopener: Reopener,
     ) -> Result<Box<dyn Bench>, EngineError> {
         let database = family::open(store, reopener, Arc::clone(&self.cell))?;
+        let execution = |phase| database.execution(phase).unwrap_or(Execution::Native);
         let phases = self.names.iter().enumerate().map(|(phase, name)| OpenedPhase {
             name,
             ops: self.ops(phase),
-            execution: database.execution(phase).unwrap_or(Execution::Native),
+            execution: match self.cell.work(phase) {
+                Work::Mix(mix) => {
+                    let parts = mix.parts.iter().map(|part| execution(part.phase));
+                    let client_side = parts.into_iter().any(|by| by == Execution::ClientSide);
+                    if client_side { Execution::ClientSide } else { Execution::Native }
+                }
+                _ => execution(phase),
+            },
         });
         let holds = vec![Holds::Else; self.cell.tables.len()];
         Ok(Box::new(FileBench {
@@ -52,6 +70,9 @@ impl Prepared for PreparedCell {
             holds,
             maintained: false,
             found: Found::default(),
+            crew: None,
+            done: Vec::new(),
+            measured: Vec::new(),
             refused: None,
         }))
     }
@@ -63,8 +84,11 @@ impl PreparedCell {
         match self.cell.work(phase) {
             Work::Insert { table, .. } => self.cell.tables[*table].loaded as u64,
             Work::Delete { removed: Removed::Older { .. }, .. } => 1,
+            // By a time, or as many as are due in it.
+            Work::Mix(mix) if mix.lasts.is_some() => 0,
+            Work::Mix(mix) => mix.ops,
             work if is_question(work) => 0,
-            _ => self.cell.draws[phase].operations(),
+            work => draws::operations(work, &self.cell.draws[phase]),
         }
     }
 
@@ -107,6 +131,12 @@ struct FileBench {
     /// Whether maintenance was done since anything changed.
     maintained: bool,
     found: Found,
+    /// Clients that wait for the phase that is ready, where it has several.
+    crew: Option<Crew>,
+    /// What they did in its last run.
+    done: Vec<Done>,
+    /// What was measured of the parts of the last run of a mix.
+    measured: Vec<Meter>,
     /// Why the phase that is ready cannot be done here.
     refused: Option<EngineError>,
 }
@@ -131,6 +161,55 @@ impl FileBench {
         if !self.maintained {
             self.database.lifecycle().maintain()?;
             self.maintained = true;
+        }
+        Ok(())
+    }
+
+    /// What several clients do in a phase, or one that does several things; none where there is one that
+    /// does one.
+    fn duties(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
+        let PreparedCell { cell, clients, target_rate, seed, cap, .. } = &self.prepared;
+        match cell.work(phase) {
+            Work::Mix(of) => mix::duties(cell, of, *seed),
+            work if *clients > 1 && is_point(work) => {
+                let ops = self.phases[phase].ops;
+                Ok(mix::shared(phase, ops, *clients as usize, *target_rate, *cap))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether a phase cannot be done here: of a mix whether one of its parts cannot.
+    fn refused(&self, phase: usize) -> Option<EngineError> {
+        match self.cell().work(phase) {
+            Work::Mix(mix) => {
+                let mut parts = mix.parts.iter().map(|part| part.phase);
+                let refused = parts.find_map(|part| self.database.execution(part).err());
+                refused.or_else(|| self.duties(phase).err())
+            }
+            _ => self.database.execution(phase).err(),
+        }
+    }
+
+    /// Has several clients, or one, do their duties.
+    fn share(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
+        let cell = Arc::clone(&self.prepared.cell);
+        self.done = match self.crew.take() {
+            Some(crew) => crew.run(meter)?,
+            None => {
+                let mut done = Vec::new();
+                for duty in self.duties(phase)? {
+                    let (duty, no) = (Arc::new(duty), AtomicBool::new(false));
+                    let meters = duty.meters(meter);
+                    done.push(duty.perform(&mut *self.database, &cell, meters, &no)?);
+                }
+                done
+            }
+        };
+        mix::gather(&self.done, meter);
+        if let Work::Mix(mix) = cell.work(phase) {
+            let parts = 0..mix.parts.len();
+            self.measured = parts.map(|part| mix::of_part(&self.done, mix, part, meter)).collect();
         }
         Ok(())
     }
@@ -161,15 +240,12 @@ impl FileBench {
             }
             Work::ReadModifyWrite { .. } if by == Strategy::CommitEach => {
                 // Reading and writing are one transaction.
-                meter.each(prepared.cell.draws[phase].operations(), |i| {
+                meter.each(prepared.ops(phase), |i| {
                     database.within(Scope::Batch, &mut |both| both.perform(phase, i, found))
                 })?;
             }
             _ => {
-                let ops = match work {
-                    Work::Insert { table, .. } => prepared.cell.tables[*table].loaded,
-                    _ => prepared.cell.draws[phase].operations() as usize,
-                };
+                let ops = prepared.ops(phase) as usize;
                 by.each(ops, meter, |scope, part| {
                     let (mut part, mut done) = (Some(part), 0);
                     database.within(scope, &mut |session| {
@@ -200,18 +276,51 @@ impl FileBench {
                 return Ok(());
             }
         }
-        let cell = Arc::clone(&self.prepared.cell);
-        let mut content = Content::new(&cell, table, touched, put);
-        self.database.contents(table, &mut |row| content.see(row))?;
         if expected.is_none() {
-            return Ok(content.finish_some()?);
+            return self.compare_rows(table, touched, put, false);
         }
-        content.finish()?;
+        self.compare_rows(table, touched, put, true)?;
         Err(Difference("the rows of the table are not the rows expected".to_owned()).into())
+    }
+
+    /// The same row by row; `all`: whether it must hold them all.
+    fn compare_rows(
+        &mut self,
+        table: usize,
+        touched: &Touched,
+        put: usize,
+        all: bool,
+    ) -> Result<(), CheckError> {
+        let mut content = Content::new(&self.prepared.cell, table, touched, put);
+        self.database.contents(table, &mut |row| content.see(row))?;
+        Ok(content.finish(all)?)
+    }
+
+    /// Notes which tables a phase will leave otherwise than they were loaded.
+    fn will_change(&mut self, work: &Work) {
+        if changes_rows(work) {
+            self.maintained = false;
+            if let Some(table) = table_of(work) {
+                self.holds[table] = Holds::Else;
+            }
+        }
+        if let Work::Mix(mix) = work {
+            for part in &mix.parts {
+                let work = self.cell().work(part.phase);
+                self.will_change(work);
+            }
+        }
     }
 }
 
-const fn changes_rows(work: &Work) -> bool {
+/// Whether the operations of a phase each concern a row or a range of rows, so that clients can share
+/// them.
+pub(super) const fn is_point(work: &Work) -> bool {
+    !is_question(work)
+        && !matches!(work, Work::Mix(_) | Work::Delete { removed: Removed::Older { .. }, .. })
+}
+
+pub(super) const fn changes_rows(work: &Work) -> bool {
     matches!(
         work,
         Work::Insert { .. }
@@ -228,7 +337,10 @@ impl Bench for FileBench {
 
     fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
         self.found.empty();
-        self.refused = self.database.execution(phase).err();
+        self.crew = None;
+        (self.done, self.measured) = (Vec::new(), Vec::new());
+        self.cell().begin();
+        self.refused = self.refused(phase);
         if self.refused.is_some() {
             return Ok(());
         }
@@ -242,7 +354,23 @@ impl Bench for FileBench {
                 self.database.reopen()?;
             }
         }
-        self.database.ready(phase)
+        let duties = self.duties(phase)?;
+        if let Work::Mix(mix) = self.cell().work(phase) {
+            for part in &mix.parts {
+                self.database.ready(part.phase)?;
+            }
+        } else {
+            self.database.ready(phase)?;
+        }
+        if duties.len() > 1 {
+            let cell = Arc::clone(&self.prepared.cell);
+            match Crew::begin(self.database.lifecycle(), &cell, duties) {
+                Ok(crew) => self.crew = Some(crew),
+                Err(error) if error.is_unsupported() => self.refused = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
@@ -250,15 +378,13 @@ impl Bench for FileBench {
             return Err(refused);
         }
         let work = self.cell().work(phase);
-        if changes_rows(work) {
-            self.maintained = false;
-            if let Some(table) = table_of(work) {
-                self.holds[table] = Holds::Else;
-            }
+        self.will_change(work);
+        if matches!(work, Work::Mix(_)) || self.crew.is_some() {
+            self.share(phase, meter)?;
+            return Ok(Answer::Count(meter.measured().ops));
         }
-        let is_point = !is_question(work) && self.prepared.strategy(phase) != Strategy::Bulk;
-        let rate = self.prepared.target_rate.filter(|_| is_point);
-        meter.set_schedule(rate.map(|rate| ArrivalSchedule::of(rate, 1, 0)));
+        let rate = self.prepared.target_rate.filter(|_| is_point(work));
+        meter.set_schedule(rate.map(|rate| ArrivalSchedule::of(rate as f64, 1, 0)));
         meter.start();
         let done = self.perform(phase, meter);
         meter.stop();
@@ -277,6 +403,13 @@ impl Bench for FileBench {
         let full = self.phases[phase].ops;
         if full != 0 && ops != full && !measured.capped {
             return Err(Difference(format!("{ops} of {full} operations were done")).into());
+        }
+        if !self.done.is_empty() {
+            mixed::check_reads(self.cell(), &self.done)?;
+            for (table, Left { put, touched }) in mixed::left(self.cell(), &self.done) {
+                self.compare_rows(table, &touched, put, true)?;
+            }
+            return Ok(());
         }
         let tells = self.database.tells_changes();
         self.oracle.check(phase, ops, &self.found, tells)?;
@@ -300,6 +433,30 @@ impl Bench for FileBench {
             self.holds[table] = Holds::Else;
         }
         same
+    }
+
+    fn once(&self, phase: usize) -> bool {
+        matches!(self.cell().work(phase), Work::Mix(mix) if mix.lasts.is_some())
+    }
+
+    fn target_rate(&self, phase: usize) -> Option<f64> {
+        match self.cell().work(phase) {
+            Work::Mix(of) => mix::target_rate(of),
+            _ => None,
+        }
+    }
+
+    fn parts(&mut self, phase: usize) -> Vec<MeasuredPart> {
+        let Work::Mix(mix) = self.cell().work(phase) else { return Vec::new() };
+        let measured = std::mem::take(&mut self.measured);
+        let parts = mix.parts.iter().zip(measured).zip(&self.prepared.parts[phase]);
+        let parts = parts.map(|((part, meter), name)| MeasuredPart {
+            name,
+            execution: self.phases[part.phase].execution,
+            meter,
+            target_rate: mix::rate(part.pace),
+        });
+        parts.collect()
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {

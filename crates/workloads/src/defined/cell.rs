@@ -35,8 +35,29 @@ pub(super) struct Rows {
     pub staged: StagedTable,
     /// How many of them, from the first, are loaded: what is beyond is inserted by mixes.
     pub loaded: usize,
-    /// How many are there for sure while a mix inserts some.
+    /// How many are there while a mix inserts some.
     pub there: AtomicUsize,
+    /// How many have been given out to be inserted, the loaded ones among them.
+    pub taken: AtomicUsize,
+}
+
+/// A row that a mix inserts.
+pub(super) struct Inserted<'a> {
+    rows: &'a Rows,
+    pub place: usize,
+}
+
+impl<'a> Inserted<'a> {
+    /// The next one; `None` where all are used up.
+    pub(super) fn next(rows: &'a Rows) -> Option<Self> {
+        let place = rows.taken.fetch_add(1, Ordering::Relaxed);
+        (place < rows.staged.rows()).then_some(Self { rows, place })
+    }
+
+    /// Its commit was acknowledged.
+    pub(super) fn is_there(self) {
+        self.rows.there.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl Rows {
@@ -103,6 +124,13 @@ impl Rows {
         if let Value::Int(end) = self.staged.greatest(time) { end } else { 0 }
     }
 
+    /// Whether a time of it lies before 1970.
+    pub(super) fn early(&self) -> bool {
+        let columns = self.table.columns.iter().enumerate();
+        let mut times = columns.filter(|(_, of)| matches!(of.of, ColumnType::Timestamp(_)));
+        times.any(|(column, _)| self.start(column) < 0)
+    }
+
     /// The least.
     pub(super) fn start(&self, time: usize) -> i64 {
         if let Value::Int(start) = self.staged.least(time) { start } else { 0 }
@@ -110,6 +138,14 @@ impl Rows {
 }
 
 impl Cell {
+    /// Forgets what mixes have inserted.
+    pub(super) fn begin(&self) {
+        for rows in &self.tables {
+            rows.there.store(rows.loaded, Ordering::Relaxed);
+            rows.taken.store(rows.loaded, Ordering::Relaxed);
+        }
+    }
+
     /// What a phase does.
     pub(super) fn work(&self, phase: usize) -> &'static Work {
         &self.definition.phases[phase].work
@@ -123,7 +159,13 @@ impl Cell {
     /// The row that operation `i` of a phase concerns.
     #[inline]
     pub(super) fn drawn(&self, phase: usize, i: usize) -> Drawn {
-        self.draws[phase].at(i, self.rows_of(phase).there.load(Ordering::Relaxed))
+        let rows = self.rows_of(phase);
+        let newest = match self.work(phase) {
+            // Rows that a mix inserts are read in it, and not changed.
+            Work::Get { .. } | Work::Range(_) => rows.there.load(Ordering::Relaxed),
+            _ => rows.loaded,
+        };
+        self.draws[phase].at(i, newest)
     }
 
     /// The row that operation `i` of a phase concerns, or that whose key is like the absent one.

@@ -12,7 +12,7 @@ use embermark_contract::document::{
     Order, Value as Stored,
 };
 use embermark_contract::{EngineError, Lifecycle, Result, Scope};
-use embermark_language::{Grouped, Range, Span, Work};
+use embermark_language::{Range, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Table, Value};
@@ -41,6 +41,8 @@ struct Question {
 pub(super) struct DocumentTables {
     store: Reopenable<dyn DocumentStore>,
     cell: Arc<Cell>,
+    /// By table: why it is no collection, if it is none.
+    refused: Vec<Option<String>>,
     /// By table.
     defs: Vec<&'static CollectionDef>,
     collections: Vec<Collection>,
@@ -53,20 +55,45 @@ pub(super) struct DocumentTables {
 impl DocumentTables {
     pub(super) fn new(store: Reopenable<dyn DocumentStore>, cell: Arc<Cell>) -> Result<Self> {
         let language = store.language();
+        let refused = cell.tables.iter().map(|rows| refused(rows, language)).collect();
         let tables: Vec<&'static Table> = cell.tables.iter().map(|rows| rows.table).collect();
-        let columns = tables.iter().flat_map(|table| &table.columns);
-        if columns.into_iter().any(|column| column.name == "_id") {
-            let what = "a column called _id: it is the key of a document";
-            return Err(EngineError::unsupported("a document store", what));
-        }
         let defs = tables.iter().map(|table| definition(table, language)).collect();
         let names = tables.iter().map(|table| names(table)).collect();
         let phases = 0..cell.definition.phases.len();
         let questions = phases.map(|phase| question(&cell, phase, language)).collect();
-        let mut new = Self { store, cell, defs, collections: Vec::new(), names, questions };
+        let collections = Vec::new();
+        let mut new = Self { store, cell, refused, defs, collections, names, questions };
         new.attach()?;
         Ok(new)
     }
+}
+
+/// The largest integer of either sign that a double and every smaller one is.
+const EXACT: i64 = 1 << 53;
+
+/// Why a table is no collection, if it is none.
+fn refused(rows: &Rows, language: Language) -> Option<String> {
+    for (column, def) in rows.table.columns.iter().enumerate() {
+        let name = &def.name;
+        if name == "_id" {
+            return Some("a column called _id: it is the key of a document".to_owned());
+        }
+        // HarperDB keeps JSON.
+        if matches!(language, Language::Pipeline) {
+            continue;
+        }
+        if def.of == ColumnType::Bytes {
+            return Some(format!("bytes, as {name} has: JSON has none"));
+        }
+        for extreme in [rows.staged.least(column), rows.staged.greatest(column)] {
+            if let Value::Int(int) = extreme
+                && !(-EXACT..=EXACT).contains(&int)
+            {
+                return Some(format!("{int}, as {name} has: its integers are exact up to 53 bits"));
+            }
+        }
+    }
+    None
 }
 
 /// A collection lives as long as the process, which has one workload.
@@ -110,11 +137,7 @@ fn question(cell: &Cell, phase: usize, language: Language) -> Option<Question> {
         }
         (Work::Group(group), Language::Pipeline) => {
             let rows = cell.rows_of(phase);
-            let early = group.by.iter().any(|by| match by {
-                Grouped::Bucket { column, .. } => rows.start(*column) < 0,
-                Grouped::Column(_) => false,
-            });
-            let made = pipeline::group(table, group, &filters(cell, phase, 0), early)?;
+            let made = pipeline::group(table, group, &filters(cell, phase, 0), rows.early())?;
             Some(Question { text: made.text, columns: made.columns })
         }
         (Work::Group(group), Language::Sql(dialect)) => {
@@ -158,11 +181,13 @@ impl Database for DocumentTables {
     }
 
     fn execution(&self, phase: usize) -> Result<Execution> {
+        let unsupported = |what: &str| Err(EngineError::unsupported("a document store", what));
         let work = self.cell.work(phase);
-        if table_of(work).is_none() {
-            return Err(EngineError::unsupported("a document store", "SQL of the file's own"));
+        let Some(table) = table_of(work) else { return unsupported("SQL of the file's own") };
+        if let Some(why) = &self.refused[table] {
+            return unsupported(why);
         }
-        let table = self.cell.rows_of(phase).table;
+        let table = self.cell.tables[table].table;
         match work {
             Work::Range(Range { span: Span::Rows { .. }, .. })
                 if table
@@ -170,8 +195,7 @@ impl Database for DocumentTables {
                     .iter()
                     .any(|column| table.columns[*column].of == ColumnType::Bytes) =>
             {
-                let what = "a range of keys with bytes: it orders them by their length first";
-                Err(EngineError::unsupported("a document store", what))
+                unsupported("a range of keys with bytes: it orders them by their length first")
             }
             Work::Latest { .. } | Work::Group(_) if self.questions[phase].is_none() => {
                 Ok(Execution::ClientSide)
@@ -181,6 +205,9 @@ impl Database for DocumentTables {
     }
 
     fn clear(&mut self, table: usize) -> Result<()> {
+        if self.refused[table].is_some() {
+            return Ok(());
+        }
         self.collections[table] = self.store.create(self.defs[table])?;
         Ok(())
     }
@@ -197,7 +224,11 @@ impl Database for DocumentTables {
         Ok(())
     }
 
+    /// Of a table that is no collection none: what is done with it is refused.
     fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
+        if self.refused[table].is_some() {
+            return Ok(0);
+        }
         let source = self.cell.tables[table].source(rows, false, meter);
         let def = self.defs[table];
         let mut documents = Feed { source, def, key: Key::new(), fields: Fields::new() };
@@ -207,7 +238,7 @@ impl Database for DocumentTables {
     }
 
     fn within(&mut self, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let Self { store, cell, defs, collections, names, questions } = self;
+        let Self { store, cell, defs, collections, names, questions, .. } = self;
         let store: &mut dyn DocumentStore = &mut **store;
         work(&mut DocumentSession { store, cell, defs, collections, names, questions })
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use embermark_data::draw::Draw;
 use embermark_data::zipf::{Zipf, scrambled};
-use embermark_language::{Keys, KeysOf, Span};
+use embermark_language::{Keys, KeysOf, Range, Span, Work};
 use embermark_model::table::{ColumnType, OwnedValue, Value};
 
 use super::cell::{Rows, Values};
@@ -119,11 +119,6 @@ impl Draws {
         self
     }
 
-    /// How many there are.
-    pub(super) const fn operations(&self) -> u64 {
-        self.drawn.len() as u64
-    }
-
     /// What operation `i` concerns, of a table of so many rows.
     #[inline]
     pub(super) fn at(&self, i: usize, rows: usize) -> Drawn {
@@ -147,6 +142,17 @@ impl Draws {
     #[inline]
     pub(super) fn wanted(&self, i: usize) -> u64 {
         u64::from(self.wanted[i % self.wanted.len()])
+    }
+}
+
+/// Operations of a phase of keys that runs alone: what is drawn may be more, for mixes.
+pub(super) fn operations(work: &Work, draws: &Draws) -> u64 {
+    match work {
+        Work::Get { keys, .. }
+        | Work::Update { keys, .. }
+        | Work::ReadModifyWrite { keys, .. }
+        | Work::Range(Range { keys, .. }) => keys.ops,
+        _ => draws.drawn.len() as u64,
     }
 }
 

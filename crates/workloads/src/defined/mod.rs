@@ -6,11 +6,14 @@ mod aggregate;
 mod bench;
 mod cell;
 mod codec;
+mod crew;
 mod document;
 mod draws;
 mod family;
 mod fresh;
 mod kv;
+mod mix;
+mod mixed;
 mod newest;
 mod oracle;
 mod port;
@@ -26,7 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use embermark_data::draw::Draw;
-use embermark_language::{Commit, Definition, Removed, Work};
+use embermark_language::{Commit, Definition, Mix, Phase, Removed, Work};
 use embermark_model::choice;
 use embermark_model::plan::DataSource;
 use embermark_model::table::{ColumnType, RowsFrom, Value};
@@ -34,7 +37,7 @@ use embermark_model::table::{ColumnType, RowsFrom, Value};
 use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
-use bench::PreparedCell;
+use bench::{PreparedCell, is_point};
 use cell::{Cell, Rows, table_of};
 use draws::Draws;
 use fresh::Fresh;
@@ -88,6 +91,8 @@ impl Defined {
             RowsFrom::File(_) => (Vec::new(), true),
         };
         let protocol = Protocol::of(Vec::leak(rows), &[AS_WRITTEN]);
+        let points = definition.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
+        let points: &'static [&'static str] = Vec::leak(points.map(|phase| &*phase.name).collect());
         let info = Info {
             id: &definition.name,
             about: &definition.about,
@@ -101,7 +106,8 @@ impl Defined {
             lasts: false,
             cold: true,
             searches: &[],
-            points: &[],
+            clients: clients(definition),
+            points: if points.is_empty() { &[] } else { Vec::leak(vec![(AS_WRITTEN, points)]) },
         };
         Box::leak(Box::new(Self { info, definition, folder, lenient }))
     }
@@ -132,12 +138,41 @@ impl Workload for Defined {
             commit: *commit,
             window: spec.window.max(Duration::from_millis(1)),
             target_rate: spec.target_rate,
+            clients: spec.clients,
+            seed: spec.seed,
+            parts: self.parts(),
+            cap: None,
             cold: spec.cold,
         }))
     }
 }
 
 impl Defined {
+    /// How many operations of a phase mixes have, as far as that is known; where a time says it, so many
+    /// that to begin again is no matter.
+    fn mixed(&self, phase: usize) -> u64 {
+        let mixes = self.definition.phases.iter().filter_map(|phase| match &phase.work {
+            Work::Mix(mix) => Some(mix),
+            _ => None,
+        });
+        let with = mixes.filter(|mix| mix.parts.iter().any(|part| part.phase == phase));
+        let ops = with.map(|mix| if mix.lasts.is_some() { 100_000 } else { mix.ops });
+        ops.max().unwrap_or(0)
+    }
+
+    /// By phase, of a mix: what its parts are called.
+    fn parts(&self) -> Vec<Vec<&'static str>> {
+        let phases = &self.definition.phases;
+        let of = |phase: &'static Phase| match &phase.work {
+            Work::Mix(mix) => (mix.parts.iter())
+                .map(|part| format!("{}/{}", phase.name, phases[part.phase].name))
+                .map(|name| &*name.leak())
+                .collect(),
+            _ => Vec::new(),
+        };
+        phases.iter().map(of).collect()
+    }
+
     /// What is drawn for each phase, from a stream of its own.
     fn draws(&self, tables: &[Rows], seed: u64) -> Result<Vec<Draws>, WorkloadError> {
         let phases = self.definition.phases.iter().enumerate();
@@ -147,9 +182,12 @@ impl Defined {
             match &def.work {
                 Work::Get { keys, .. }
                 | Work::Update { keys, .. }
-                | Work::ReadModifyWrite { keys, .. } => Draws::of(keys, keys.ops, rows, &mut draw),
+                | Work::ReadModifyWrite { keys, .. } => {
+                    Draws::of(keys, keys.ops.max(self.mixed(phase)), rows, &mut draw)
+                }
                 Work::Range(range) => {
-                    let drawn = Draws::of(&range.keys, range.keys.ops, rows, &mut draw)?;
+                    let ops = range.keys.ops.max(self.mixed(phase));
+                    let drawn = Draws::of(&range.keys, ops, rows, &mut draw)?;
                     Ok(drawn.wanting(&range.span, &mut draw))
                 }
                 Work::Delete { removed: Removed::Keys { keys, .. }, .. } => {
@@ -160,6 +198,18 @@ impl Defined {
         });
         drawn.collect()
     }
+}
+
+/// Clients that the mixes of a file have at the same time, and the one that watches.
+fn clients(definition: &Definition) -> u32 {
+    let clients = definition.phases.iter().map(|phase| match &phase.work {
+        Work::Mix(Mix { parts, clients, .. }) if mix::by_rates(parts) => {
+            (*clients).max(parts.len() as u32) + 1
+        }
+        Work::Mix(Mix { clients, .. }) if *clients > 1 => clients + 1,
+        _ => 1,
+    });
+    clients.max().unwrap_or(1)
 }
 
 /// Bytes of the longest text that an update may have to make.

@@ -147,7 +147,8 @@ pub(super) fn open(
     let staged: Vec<Staged> = serde_json::from_slice(&text).map_err(|e| unreadable(e.into()))?;
     let tables = definition.tables.iter().zip(staged);
     let tables = tables.map(|(table, Staged { file, loaded })| {
-        Ok(Rows { table, staged: StagedTable::open(&file)?, loaded, there: loaded.into() })
+        let (there, taken) = (loaded.into(), loaded.into());
+        Ok(Rows { table, staged: StagedTable::open(&file)?, loaded, there, taken })
     });
     tables.collect()
 }

@@ -164,7 +164,7 @@ impl Bench for SensorBench {
         } else {
             if !step.is_question() && step != Phase::LastReadings {
                 meter.set_schedule(
-                    self.cell.load.target_rate.map(|rate| ArrivalSchedule::of(rate, 1, 0)),
+                    self.cell.load.target_rate.map(|rate| ArrivalSchedule::of(rate as f64, 1, 0)),
                 );
             }
             meter.start();

@@ -89,8 +89,9 @@ impl Clients {
         meter: &mut Meter,
         found: &mut QueryResults,
     ) -> Result<Done> {
-        let pace =
-            |client| load.target_rate.map(|rate| ArrivalSchedule::of(rate, load.clients, client));
+        let pace = |client| {
+            load.target_rate.map(|rate| ArrivalSchedule::of(rate as f64, load.clients, client))
+        };
         self.order(|client| Order::Run(step, by, Box::new(meter.for_client(pace(client)))))?;
         let mut meters = Vec::with_capacity(self.clients.len());
         (found.changed, found.checksum) = (0, Checksum::default());

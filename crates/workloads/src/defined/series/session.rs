@@ -179,6 +179,8 @@ impl Session for SeriesSession<'_> {
                 }
             }
             Work::ReadModifyWrite { .. } => {
+                // It is to see what the one before has written.
+                self.store.flush()?;
                 if self.get(of, phase, i, found)? {
                     self.update(of, phase, i, found)?;
                 }

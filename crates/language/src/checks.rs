@@ -1,0 +1,121 @@
+//! What must hold between the columns of a table, and between tables.
+
+use embermark_model::table::{ColumnType, MakeKind, RowsFrom};
+
+use crate::constant;
+use crate::mistakes::Log;
+use crate::node::Fields;
+use crate::table::{Draft, DraftColumn};
+
+/// No column of the key may be absent.
+pub fn key(draft: &Draft<'_>, fields: &Fields<'_>) {
+    let (Some(key), Some(node)) = (&draft.key, fields.get("key")) else { return };
+    for column in key.iter().filter_map(|place| draft.column(*place)) {
+        if column.nullable {
+            node.add(
+                format!("'{}' is of the key and may be absent", column.name),
+                "",
+                "every row has a key: take the '?' away, or another column",
+            );
+        }
+    }
+}
+
+/// InfluxDB has the time of a row in a column of this name.
+pub fn time(draft: &Draft<'_>, log: &Log) {
+    let Some(named) = draft.columns.iter().position(|column| column.name == "time") else {
+        return;
+    };
+    let is_time = |of: ColumnType| matches!(of, ColumnType::Timestamp(_) | ColumnType::Int { .. });
+    let right = match (draft.column(named), draft.time()) {
+        (None, _) => true,
+        (_, Some(time)) => time == named,
+        (Some(column), None) => is_time(column.of),
+    };
+    if !right {
+        log.add(
+            draft.columns[named].at.clone(),
+            "'time' is not the time of its table",
+            "InfluxDB has the time of a row under this name",
+            "rename it and write from = \"time\" beside its type",
+        );
+    }
+}
+
+/// Made columns are of made tables, and hold what is made.
+pub fn made(draft: &Draft<'_>, log: &Log) {
+    for DraftColumn { at, column, .. } in &draft.columns {
+        let Some(column) = column else { continue };
+        let kind = column.make.as_ref().map(|make| &make.kind);
+        let (what, label, help) = match (&draft.rows, kind) {
+            (Some(RowsFrom::Made(_)), None) => (
+                format!("it is not said how '{}' is made", column.name),
+                String::new(),
+                "its table is made: write for example { type = \"u32\", make = \"random\" }",
+            ),
+            (Some(RowsFrom::File(_)), Some(kind)) if !is_row_number(kind) => (
+                format!("'{}' is made, and the rows of its table come from a file", column.name),
+                String::new(),
+                "beside the columns of a file stands make = \"sequence\" alone: the row's number",
+            ),
+            (Some(RowsFrom::Made(rows)), Some(kind)) if overflow(column.of, kind, *rows) => (
+                format!("'{}' counts beyond what {} holds", column.name, column.of),
+                format!("within {rows} rows"),
+                "take a wider type",
+            ),
+            _ => continue,
+        };
+        log.add(at.clone(), what, label, help);
+    }
+}
+
+/// Says so where a reference has another type than what it refers to.
+pub fn references(draft: &Draft<'_>, all: &[Draft<'_>], log: &Log) {
+    for DraftColumn { at, column, .. } in &draft.columns {
+        let Some(column) = column else { continue };
+        let Some(MakeKind::Reference { table, .. }) = column.make.as_ref().map(|make| &make.kind)
+        else {
+            continue;
+        };
+        let other = &all[*table];
+        let problem = match (&other.rows, other.key.as_deref()) {
+            (Some(RowsFrom::File(_)), _) => "its rows come from a file".to_owned(),
+            (_, Some([key])) => match other.column(*key) {
+                Some(key) if key.of != column.of => format!("its key is {}", key.of),
+                Some(key) if key.make.as_ref().is_some_and(|make| is_no_target(&make.kind)) => {
+                    "its key is a walk or refers itself".to_owned()
+                }
+                _ => continue,
+            },
+            (_, Some(_)) => "its key has several columns".to_owned(),
+            _ => continue,
+        };
+        log.add(
+            at.clone(),
+            format!("'{}' cannot refer to '{}'", column.name, other.name),
+            problem,
+            "a reference has the type of the only key column of a made table",
+        );
+    }
+}
+
+fn is_row_number(kind: &MakeKind) -> bool {
+    matches!(kind, MakeKind::Sequence { .. })
+}
+
+fn is_no_target(kind: &MakeKind) -> bool {
+    matches!(kind, MakeKind::Walk { .. } | MakeKind::Reference { .. })
+}
+
+/// Whether made integers go beyond their type.
+fn overflow(of: ColumnType, kind: &MakeKind, rows: u64) -> bool {
+    let (least, greatest) = constant::limits(of);
+    let last = match kind {
+        MakeKind::Sequence { from, step, repeat } => {
+            i128::from(*from) + i128::from(*step) * i128::from((rows - 1) / repeat)
+        }
+        MakeKind::Cycle { from, distinct } => i128::from(*from) + i128::from(*distinct) - 1,
+        _ => return false,
+    };
+    !(i128::from(least)..=i128::from(greatest)).contains(&last)
+}

@@ -1,0 +1,113 @@
+//! The phases of a file, those that are mixes after all others.
+
+use embermark_model::table::Table;
+
+use crate::about;
+use crate::definition::{Phase, Work};
+use crate::mix::{self, Member};
+use crate::node::{Entry, Fields, all};
+use crate::phase::{self, Verb};
+use crate::table::Draft;
+
+/// A phase that was read.
+pub struct Read<'a> {
+    name: &'a str,
+    about: Option<&'a str>,
+    work: Work,
+    alone: bool,
+}
+
+impl Read<'_> {
+    /// The same, with a line on what it does where the file has none.
+    pub fn told(self, tables: &[Table]) -> Phase {
+        let about = self.about.map_or_else(|| about::of(&self.work, tables), str::to_owned);
+        Phase { name: self.name.to_owned(), about, work: self.work, alone: self.alone }
+    }
+}
+
+/// A phase of which is known what kind it is.
+struct Begun<'a> {
+    fields: Fields<'a>,
+    verb: Option<Verb>,
+    alone: Option<bool>,
+}
+
+/// Reads all of them.
+pub fn read<'a>(
+    entries: &[Entry<'a>],
+    drafts: &[Draft<'_>],
+    engines: &[&str],
+) -> Option<Vec<Read<'a>>> {
+    let begun: Vec<_> = entries.iter().map(begin).collect();
+    let single = |begun: &Option<Begun<'a>>| {
+        let Begun { fields, verb, .. } = begun.as_ref()?;
+        verb.filter(|verb| *verb != Verb::Mix)
+            .and_then(|verb| phase::read(fields, verb, drafts, engines))
+    };
+    let mut works: Vec<_> = begun.iter().map(single).collect();
+    let mixes = mixes(entries, &begun, &works);
+    for (work, mix) in works.iter_mut().zip(mixes) {
+        *work = work.take().or(mix);
+    }
+    all(entries.iter().zip(begun).zip(works).map(|((entry, begun), work)| {
+        let Begun { fields, alone, .. } = begun?;
+        let about = fields.maybe("about", |node| node.text());
+        Some(Read { name: entry.name, about: about?, work: work?, alone: alone? })
+    }))
+}
+
+fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {
+    if !entry.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') {
+        entry.node.log.add(
+            entry.at.clone(),
+            format!("'{}' cannot be the name of a phase", entry.name),
+            "letters, digits, dashes and underscores",
+            "",
+        );
+    }
+    let fields = entry.node.open()?.named(entry.at.clone());
+    let verb = Verb::of(&fields);
+    let alone = fields.or("only", true, |node| node.one_of("place", &[("mix", false)]));
+    Some(Begun { fields, verb, alone })
+}
+
+/// The mixes, at the places of their phases; and a word on every part that is in none.
+fn mixes<'a>(
+    entries: &[Entry<'a>],
+    begun: &[Option<Begun<'a>>],
+    works: &[Option<Work>],
+) -> Vec<Option<Work>> {
+    let verb = |begun: &Option<Begun<'_>>| begun.as_ref().and_then(|begun| begun.verb);
+    let members: Vec<_> = entries
+        .iter()
+        .zip(begun.iter().zip(works))
+        .map(|(entry, (begun, work))| Member {
+            name: entry.name,
+            is_mix: verb(begun) == Some(Verb::Mix),
+            work: work.as_ref(),
+        })
+        .collect();
+    let mixes: Vec<_> = begun
+        .iter()
+        .map(|begun| match begun {
+            Some(Begun { fields, verb: Some(Verb::Mix), .. }) => mix::read(fields, &members),
+            _ => None,
+        })
+        .collect();
+    let named = |name: &str| {
+        let of =
+            |begun: &Begun<'_>| begun.fields.get("mix").map(|mix| mix.value.get(name).is_some());
+        begun.iter().flatten().filter_map(of).any(|named| named)
+    };
+    for (entry, begun) in entries.iter().zip(begun) {
+        let Some(Begun { fields, alone: Some(false), .. }) = begun else { continue };
+        if let (Some(only), false) = (fields.get("only"), named(entry.name)) {
+            only.add(
+                format!("'{}' never runs", entry.name),
+                "no mix has it as a part",
+                "name it in a mix, or leave 'only' out",
+            );
+        }
+    }
+    mixes.into_iter().map(|mix| mix.map(Work::Mix)).collect()
+}

@@ -1,0 +1,219 @@
+//! The phases of a table: what each verb reads beside `do`.
+
+use embermark_model::table::ColumnType;
+
+use crate::constant;
+use crate::definition::{Commit, Keys, KeysOf, OPS, Range, Removed, SKEW, Set, Span, Work};
+use crate::make;
+use crate::node::{Fields, Node};
+use crate::table::Draft;
+
+/// A phase of a table that is being read.
+pub struct Reading<'a> {
+    /// What stands in it.
+    pub fields: &'a Fields<'a>,
+    /// The place of the table.
+    pub table: usize,
+    /// The table.
+    pub draft: &'a Draft<'a>,
+}
+
+impl Reading<'_> {
+    /// Which keys, and how many.
+    pub fn keys(&self) -> Option<Keys> {
+        let ops = self.fields.or("ops", OPS, |node| node.count());
+        let of = self.fields.or("keys", KeysOf::Uniform, |node| keys_of(&node));
+        let absent = self.fields.or("absent", 0.0, |node| node.share());
+        Some(Keys { ops: ops?, of: of?, absent: absent? })
+    }
+
+    /// What a commit covers; `bulk` where the fastest path may be taken.
+    pub fn commit(&self, bulk: bool) -> Option<Commit> {
+        self.fields.or("commit", Commit::Each, |node| match node.as_text() {
+            Some("each") => Some(Commit::Each),
+            Some("all") => Some(Commit::All),
+            Some("bulk") if bulk => Some(Commit::Bulk),
+            Some("bulk") => node.mistake(
+                "only an insert takes the fastest path",
+                "",
+                "write \"each\", a number of rows, or \"all\"",
+            ),
+            Some(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => {
+                let valid = ["each", "all", "bulk"];
+                node.log.unknown(node.at.clone(), "commit", text, valid)
+            }
+            _ => node.count().map(Commit::Rows),
+        })
+    }
+
+    /// The column of time and its type: as said, or that of the table.
+    fn time(&self) -> Option<(usize, ColumnType)> {
+        let Some(node) = self.fields.get("time") else {
+            let Some(place) = self.draft.time() else {
+                return self.draft.sound().then(|| self.no_time()).flatten();
+            };
+            return Some((place, self.draft.column(place)?.of));
+        };
+        let place = self.draft.place(&node)?;
+        let column = self.draft.column(place)?;
+        if !matches!(column.of, ColumnType::Timestamp(_) | ColumnType::Int { .. }) {
+            return node.mistake(
+                format!("'{}' is {} and no time", column.name, column.of),
+                "",
+                "a column of time is a timestamp or an integer",
+            );
+        }
+        if column.nullable {
+            let what = format!("'{}' may be absent", column.name);
+            return node.mistake(what, "", "every row has a value in the column of time");
+        }
+        Some((place, column.of))
+    }
+
+    fn no_time<T>(&self) -> Option<T> {
+        self.fields.mistake(
+            format!("which column of '{}' is the time?", self.draft.name),
+            "the last of the key where it is a timestamp, or the only timestamp that is never \
+             absent; else write time = \"…\"",
+        )
+    }
+
+    /// A `latest`.
+    pub fn latest(&self) -> Option<Work> {
+        let by = self.fields.need("by", "by = \"station\"", |node| self.draft.place(&node));
+        let time = self.time();
+        let (by, (time, _)) = (by?, time?);
+        if by == time {
+            let node = self.fields.get("by")?;
+            return node.mistake(
+                "the newest row of each time",
+                "",
+                "write the column that names what has rows",
+            );
+        }
+        Some(Work::Latest { table: self.table, by, time })
+    }
+
+    /// A `range`.
+    pub fn range(&self) -> Option<Work> {
+        let keys = self.keys();
+        let given = ["rows", "last", "span"].map(|key| self.fields.get(key));
+        let span = match given {
+            [Some(rows), None, None] => {
+                let why = "so many rows come in the order of the key; the others are of time";
+                self.none_beside("rows", &["of", "time"], why);
+                make::span(&rows).map(|(from, to)| Span::Rows { from, to })
+            }
+            [None, Some(last), None] => {
+                self.units(&last).map(|(of, time, units)| Span::Last { of, time, units })
+            }
+            [None, None, Some(span)] => {
+                self.units(&span).map(|(of, time, units)| Span::From { of, time, units })
+            }
+            [None, None, None] => self.fields.mistake(
+                "a range without an end",
+                "write rows = 100, last = \"1h\" or span = \"1h\"",
+            ),
+            _ => self.fields.mistake("several ends of a range", "one of rows, last and span"),
+        };
+        Some(Work::Range(Range { table: self.table, keys: keys?, span: span? }))
+    }
+
+    fn units(&self, node: &Node<'_>) -> Option<(Option<usize>, usize, i64)> {
+        let of = self.fields.maybe("of", |node| self.draft.place(&node));
+        let (time, kind) = self.time()?;
+        let units = constant::length(node, kind);
+        Some((of?, time, units?))
+    }
+
+    /// Says of each key that does not stand beside another.
+    fn none_beside(&self, key: &str, others: &[&str], why: &str) {
+        for (other, node) in
+            others.iter().filter_map(|other| Some((other, self.fields.get(other)?)))
+        {
+            node.add(format!("'{other}' beside '{key}'"), "", why);
+        }
+    }
+
+    /// What `update` and `read-modify-write` have.
+    pub fn set_by_keys(&self) -> Option<(Keys, Set, Commit)> {
+        let keys = self.keys();
+        let commit = self.commit(false);
+        let set = self.set();
+        Some((keys?, set?, commit?))
+    }
+
+    /// Whether a column cannot be set: one of the key, or the time of rows.
+    fn is_fixed(&self, place: usize) -> bool {
+        self.draft.key.iter().flatten().any(|key| *key == place) || self.draft.time() == Some(place)
+    }
+
+    fn set(&self) -> Option<Set> {
+        let Some(node) = self.fields.get("set") else {
+            let free =
+                (0..self.draft.columns.len()).filter(|place| !self.is_fixed(*place)).collect();
+            return match free {
+                _ if !self.draft.sound() || self.draft.key.is_none() => None,
+                columns if columns == [] as [usize; 0] => {
+                    self.fields.mistake("nothing to set", "every column is of the key or the time")
+                }
+                columns => Some(Set::Columns(columns)),
+            };
+        };
+        let columns = |node: &Node<'_>| {
+            let places = self.draft.places(node)?;
+            match places.iter().find(|place| self.is_fixed(**place)) {
+                Some(place) => node.mistake(
+                    format!("'{}' cannot be set", self.draft.columns[*place].name),
+                    "of the key, or the time",
+                    "a row keeps its key and its time",
+                ),
+                None => Some(places),
+            }
+        };
+        if node.value.is_table() {
+            let fields = node.fields(&["one-of"])?;
+            return fields
+                .need("one-of", "set = { one-of = [\"field0\"] }", |node| columns(&node))
+                .map(Set::OneOf);
+        }
+        columns(&node).map(Set::Columns)
+    }
+
+    /// What a `delete` removes.
+    pub fn removed(&self) -> Option<Removed> {
+        let Some(older) = self.fields.get("older") else {
+            let keys = self.keys();
+            let commit = self.commit(false);
+            return Some(Removed::Keys { keys: keys?, commit: commit? });
+        };
+        let why = "a delete is by keys, or of all that is older";
+        self.none_beside("older", &["ops", "keys", "absent", "commit"], why);
+        let (time, of) = self.time()?;
+        Some(Removed::Older { time, units: constant::length(&older, of)? })
+    }
+}
+
+fn keys_of(node: &Node<'_>) -> Option<KeysOf> {
+    let names = [
+        ("uniform", KeysOf::Uniform),
+        ("zipfian", KeysOf::Zipfian { skew: SKEW }),
+        ("newest", KeysOf::Newest { skew: SKEW }),
+    ];
+    if !node.value.is_table() {
+        return node.one_of("distribution of keys", &names);
+    }
+    let fields = node.fields(&["distribution", "skew"])?;
+    let example = "{ distribution = \"zipfian\", skew = 0.5 }";
+    let of =
+        fields.need("distribution", example, |node| node.one_of("distribution of keys", &names));
+    let skew = make::skew(&fields, SKEW);
+    match (of?, skew?) {
+        (KeysOf::Uniform, _) if fields.get("skew").is_some() => {
+            fields.get("skew")?.mistake("uniform keys have no skew", "", "")
+        }
+        (KeysOf::Uniform, _) => Some(KeysOf::Uniform),
+        (KeysOf::Zipfian { .. }, skew) => Some(KeysOf::Zipfian { skew }),
+        (KeysOf::Newest { .. }, skew) => Some(KeysOf::Newest { skew }),
+    }
+}

@@ -1,0 +1,332 @@
+//! What is taken where a file says nothing, and what it may say.
+
+use std::time::Duration;
+
+use embermark_language::{
+    Aggregate, Bound, Commit, Compute, Definition, Grouped, Keys, KeysOf, Mix, OrderBy, Pace, Part,
+    Range, Removed, Set, Span, Work, parse, time_column,
+};
+use embermark_model::table::{
+    Column, ColumnType, Make, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit,
+};
+
+fn read(text: &str) -> Definition {
+    parse("my weather.toml", text, &["sqlite", "duckdb"]).unwrap_or_else(|m| panic!("{m}"))
+}
+
+const READINGS: &str = r#"
+[table.readings]
+file = "readings.csv"
+key = ["station", "time"]
+[table.readings.columns]
+station = { type = "u16", from = "Station ID" }
+time = { type = "timestamp", unit = "ms" }
+temp = "f64?"
+note = { type = "text", absent = true }
+"#;
+
+/// What phases of [`READINGS`] do.
+fn works(phases: &str) -> Vec<Work> {
+    read(&format!("{READINGS}{phases}")).phases.into_iter().map(|phase| phase.work).collect()
+}
+
+/// What a phase of [`READINGS`] does.
+fn work(keys: &str) -> Work {
+    works(&format!("[phase.p]\n{keys}")).remove(0)
+}
+
+const KEYS: Keys = Keys { ops: 1_000, of: KeysOf::Uniform, absent: 0.0 };
+
+#[test]
+fn a_file_has_its_name_where_it_says_none() {
+    let file = read(&format!("{READINGS}[phase.b]\ndo = \"insert\"\n[phase.a]\ndo = \"get\""));
+    assert_eq!(file.name, "my-weather");
+    assert_eq!(file.about, "readings from readings.csv");
+    let names: Vec<_> = file.phases.iter().map(|phase| &*phase.name).collect();
+    assert_eq!(names, ["b", "a"]);
+    assert!(file.phases.iter().all(|phase| phase.alone));
+    assert_eq!(file.phases[0].about, "inserts every row of readings, one commit each");
+    let named = read(&format!(
+        "name = \"a b c\"\nabout = \"d\"\n{READINGS}[phase.p]\ndo = \"insert\"\nabout = \"e\""
+    ));
+    assert_eq!((&*named.name, &*named.about, &*named.phases[0].about), ("a-b-c", "d", "e"));
+}
+
+#[test]
+fn columns_of_a_file() {
+    let file = read(&format!("{READINGS}[phase.p]\ndo = \"insert\""));
+    let column = |name: &str, from: Option<&str>, of, nullable| Column {
+        name: name.to_owned(),
+        from: from.map(str::to_owned),
+        of,
+        nullable,
+        make: None,
+    };
+    let table = Table {
+        name: "readings".to_owned(),
+        columns: vec![
+            column(
+                "station",
+                Some("Station ID"),
+                ColumnType::Int { bits: 16, signed: false },
+                false,
+            ),
+            column("time", None, ColumnType::Timestamp(TimeUnit::Milliseconds), false),
+            column("temp", None, ColumnType::Float, true),
+            column("note", None, ColumnType::Text, true),
+        ],
+        key: vec![0, 1],
+        indexes: Vec::new(),
+        rows: RowsFrom::File("readings.csv".into()),
+    };
+    assert_eq!(time_column(&table), Some(1));
+    assert_eq!(file.tables, [table]);
+}
+
+/// How a column of ten rows is made, and whether it may be absent.
+fn made(column: &str) -> (Make, bool) {
+    let file = read(&format!(
+        "[table.t]\nrows = 10\nkey = [\"id\"]\n[table.t.columns]\n\
+         id = {{ type = \"u8\", make = \"sequence\" }}\nx = {{ {column} }}\n[phase.p]\ndo = \"insert\"",
+    ));
+    let column = &file.tables[0].columns[1];
+    (column.make.clone().expect("it is made"), column.nullable)
+}
+
+#[test]
+fn made_columns() {
+    let day = 1_704_067_200;
+    for (column, kind) in [
+        ("type = \"i8\", make = \"sequence\"", MakeKind::Sequence { from: 0, step: 1, repeat: 1 }),
+        (
+            "type = \"timestamp\", unit = \"ms\", make = \"sequence\"",
+            MakeKind::Sequence { from: day * 1_000, step: 1_000, repeat: 1 },
+        ),
+        (
+            "type = \"timestamp\", unit = \"s\", make = \"sequence\", from = 2024-01-01T00:01:00Z, \
+             step = \"1h\", repeat = 5",
+            MakeKind::Sequence { from: day + 60, step: 3_600, repeat: 5 },
+        ),
+        ("type = \"u8\", make = \"cycle\", distinct = 3", MakeKind::Cycle { from: 0, distinct: 3 }),
+        ("type = \"i8\", make = \"random\"", MakeKind::RandomInt { from: -128, to: 127 }),
+        ("type = \"u64\", make = \"random\"", MakeKind::RandomInt { from: 0, to: i64::MAX }),
+        ("type = \"bool\", make = \"random\"", MakeKind::RandomInt { from: 0, to: 1 }),
+        ("type = \"f64\", make = \"random\"", MakeKind::RandomFloat { from: 0.0, to: 1.0 }),
+        (
+            "type = \"text\", make = \"random\", length = [1, \"1k\"]",
+            MakeKind::Random { from: 1, to: 1_000 },
+        ),
+        (
+            "type = \"text\", make = \"words\", distinct = 9",
+            MakeKind::Words { distinct: 9, skew: 0.0 },
+        ),
+        ("type = \"text\", make = \"hashed\"", MakeKind::Hashed { prefix: String::new() }),
+        (
+            "type = \"f64\", make = \"walk\", lowest = -10, highest = 30",
+            MakeKind::Walk { from: 10.0, step: 0.4, lowest: -10.0, highest: 30.0 },
+        ),
+        (
+            "type = \"bool\", make = \"choice\", values = [true, false]",
+            MakeKind::Choice {
+                values: vec![OwnedValue::Int(1), OwnedValue::Int(0)],
+                weights: Vec::new(),
+            },
+        ),
+        (
+            "type = \"u8\", make = \"reference\", to = \"t\"",
+            MakeKind::Reference { table: 0, skew: 0.0 },
+        ),
+    ] {
+        assert_eq!(made(column), (Make { kind, absent: 0.0 }, false), "{column}");
+    }
+    let (make, nullable) = made("type = \"u8\", make = \"random\", absent = \"5%\"");
+    assert_eq!((make.absent, nullable), (0.05, true));
+    let (make, nullable) = made("type = \"u8?\", make = \"random\"");
+    assert_eq!((make.absent, nullable), (0.0, true));
+}
+
+#[test]
+fn keys_and_commits() {
+    assert_eq!(work("do = \"insert\""), Work::Insert { table: 0, commit: Commit::Each });
+    for (written, commit) in [
+        ("\"each\"", Commit::Each),
+        ("\"all\"", Commit::All),
+        ("\"bulk\"", Commit::Bulk),
+        ("500", Commit::Rows(500)),
+        ("\"10k\"", Commit::Rows(10_000)),
+    ] {
+        assert_eq!(
+            work(&format!("do = \"insert\"\ncommit = {written}")),
+            Work::Insert { table: 0, commit }
+        );
+    }
+    assert_eq!(work("do = \"get\""), Work::Get { table: 0, keys: KEYS });
+    for (written, of) in [
+        ("\"zipfian\"", KeysOf::Zipfian { skew: 0.99 }),
+        ("\"newest\"", KeysOf::Newest { skew: 0.99 }),
+        ("{ distribution = \"zipfian\", skew = 0.5 }", KeysOf::Zipfian { skew: 0.5 }),
+        ("{ distribution = \"uniform\" }", KeysOf::Uniform),
+    ] {
+        let keys = Keys { ops: 10_000, of, absent: 0.02 };
+        let phase = format!("do = \"get\"\nops = \"10k\"\nabsent = 0.02\nkeys = {written}");
+        assert_eq!(work(&phase), Work::Get { table: 0, keys });
+    }
+}
+
+#[test]
+fn what_is_set_and_deleted() {
+    let (keys, commit) = (KEYS, Commit::Each);
+    // All but the key and the time.
+    let set = Set::Columns(vec![2, 3]);
+    assert_eq!(
+        work("do = \"update\""),
+        Work::Update { table: 0, keys: keys.clone(), set: set.clone(), commit }
+    );
+    assert_eq!(
+        work("do = \"read-modify-write\""),
+        Work::ReadModifyWrite { table: 0, keys: keys.clone(), set, commit }
+    );
+    let one = work("do = \"update\"\nset = { one-of = [\"note\"] }");
+    assert_eq!(
+        one,
+        Work::Update { table: 0, keys: keys.clone(), set: Set::OneOf(vec![3]), commit }
+    );
+    assert_eq!(
+        work("do = \"delete\""),
+        Work::Delete { table: 0, removed: Removed::Keys { keys, commit } }
+    );
+    assert_eq!(
+        work("do = \"delete\"\nolder = \"7d\""),
+        Work::Delete { table: 0, removed: Removed::Older { time: 1, units: 604_800_000 } }
+    );
+}
+
+#[test]
+fn latest_and_ranges() {
+    assert_eq!(
+        work("do = \"latest\"\nby = \"station\""),
+        Work::Latest { table: 0, by: 0, time: 1 }
+    );
+    assert_eq!(
+        work("do = \"latest\"\nby = \"note\"\ntime = \"station\""),
+        Work::Latest { table: 0, by: 3, time: 0 }
+    );
+    for (written, span) in [
+        ("rows = 100", Span::Rows { from: 100, to: 100 }),
+        ("rows = [1, 100]", Span::Rows { from: 1, to: 100 }),
+        ("last = \"1h\"", Span::Last { of: None, time: 1, units: 3_600_000 }),
+        ("last = \"5m\"\nof = \"station\"", Span::Last { of: Some(0), time: 1, units: 300_000 }),
+        ("span = \"2w\"", Span::From { of: None, time: 1, units: 1_209_600_000 }),
+        ("span = 7\ntime = \"station\"", Span::From { of: None, time: 0, units: 7 }),
+    ] {
+        let range = Range { table: 0, keys: KEYS, span };
+        assert_eq!(work(&format!("do = \"range\"\n{written}")), Work::Range(range));
+    }
+}
+
+#[test]
+fn groups() {
+    let Work::Group(plain) = work("do = \"group\"") else { panic!("no group") };
+    assert_eq!(plain.compute, [Compute { aggregate: Aggregate::Count, column: None }]);
+    assert!(plain.conditions.is_empty() && plain.by.is_empty() && plain.order.is_empty());
+    assert_eq!(plain.limit, None);
+
+    let Work::Group(group) = work(
+        "do = \"group\"\nwhere = [[\"time\", \">=\", \"end - 1d\"], [\"time\", \"<\", \"start+2h\"], \
+         [\"time\", \"!=\", \"end\"], [\"time\", \">\", \"2024-01-01\"], [\"note\", \"=\", \"end\"], \
+         [\"temp\", \"<=\", 20]]\n\
+         by = [\"station\", \"hour( time )\"]\ncompute = [\"count\", \"max(time)\", \"count(note)\"]\n\
+         order = [\"-max(time)\", \"hour(time)\", \"station\"]\nlimit = 10",
+    ) else {
+        panic!("no group")
+    };
+    let bounds: Vec<_> = group.conditions.into_iter().map(|condition| condition.bound).collect();
+    assert_eq!(
+        bounds,
+        [
+            Bound::End(-86_400_000),
+            Bound::Start(7_200_000),
+            Bound::End(0),
+            Bound::Constant(OwnedValue::Int(1_704_067_200_000)),
+            Bound::Constant(OwnedValue::Text("end".to_owned())),
+            Bound::Constant(OwnedValue::Float(20.0)),
+        ]
+    );
+    assert_eq!(group.by, [Grouped::Column(0), Grouped::Bucket { column: 1, units: 3_600_000 }]);
+    assert_eq!(group.compute[2], Compute { aggregate: Aggregate::Count, column: Some(3) });
+    let by = |column, descending| OrderBy { column, descending };
+    assert_eq!(group.order, [by(3, true), by(1, false), by(0, false)]);
+    assert_eq!(group.limit, Some(10));
+}
+
+#[test]
+fn questions_in_sql() {
+    let Work::Sql(sql) =
+        work("sql = \"SELECT 1 ORDER BY 1;\"\nsql-duckdb = \"SELECT 2\"\nanswer = \"a.csv\"")
+    else {
+        panic!("no sql")
+    };
+    assert_eq!(sql.text.as_deref(), Some("SELECT 1 ORDER BY 1"));
+    assert_eq!(
+        sql.by_engine.into_iter().collect::<Vec<_>>(),
+        [("duckdb".to_owned(), "SELECT 2".to_owned())]
+    );
+    assert_eq!((sql.answer, sql.ordered), (Some("a.csv".into()), true));
+    let Work::Sql(own) = work("sql-sqlite = \"SELECT 1\"") else { panic!("no sql") };
+    assert_eq!((own.text, own.ordered), (None, false));
+}
+
+#[test]
+fn mixes() {
+    let phases = "[phase.live]\nmix = { get = \"200/s\", put = \"30/m\" }\n[phase.get]\ndo = \"get\"\n\
+                  [phase.put]\ndo = \"insert\"\nonly = \"mix\"\n\
+                  [phase.shares]\nmix = { put = \"5%\", get = 0.95 }\n\
+                  [phase.long]\nmix = { get = 1 }\nclients = 4\nfor = \"2m\"";
+    let file = read(&format!("{READINGS}{phases}"));
+    let alone: Vec<_> = file.phases.iter().map(|phase| phase.alone).collect();
+    assert_eq!(alone, [true, true, false, true, true]);
+    let mixes: Vec<_> = file
+        .phases
+        .into_iter()
+        .filter_map(|phase| match phase.work {
+            Work::Mix(mix) => Some(mix),
+            _ => None,
+        })
+        .collect();
+    let part = |phase, pace| Part { phase, pace };
+    let mix = |parts, clients, lasts: Option<u64>| Mix {
+        parts,
+        clients,
+        lasts: lasts.map(Duration::from_secs),
+        ops: 1_000,
+    };
+    assert_eq!(
+        mixes,
+        [
+            mix(vec![part(1, Pace::Rate(200.0)), part(2, Pace::Rate(0.5))], 1, Some(30)),
+            mix(vec![part(2, Pace::Share(0.05)), part(1, Pace::Share(0.95))], 1, None),
+            mix(vec![part(1, Pace::Share(1.0))], 4, Some(120)),
+        ]
+    );
+}
+
+#[test]
+fn the_table_with_the_most_phases_is_the_main_one() {
+    let table = |name: &str, more: &str| {
+        format!(
+            "[table.{name}]\nrows = 9\nkey = [\"id\"]\n[table.{name}.columns]\n\
+             id = {{ type = \"u32\", make = \"sequence\" }}\n{more}\n"
+        )
+    };
+    let first = table("a", "b = { type = \"u32\", make = \"reference\", to = \"b\" }");
+    let tables = format!("{first}{}", table("b", ""));
+    let phase = |name: &str, of: &str| format!("[phase.{name}]\ndo = \"get\"\ntable = \"{of}\"\n");
+    let file = read(&format!("{tables}{}{}{}", phase("p", "a"), phase("q", "b"), phase("r", "b")));
+    let names: Vec<_> = file.tables.iter().map(|table| &*table.name).collect();
+    assert_eq!(names, ["b", "a"]);
+    let kind = &file.tables[1].columns[1].make.as_ref().unwrap().kind;
+    assert_eq!(*kind, MakeKind::Reference { table: 0, skew: 0.0 });
+    assert_eq!(file.phases[0].work, Work::Get { table: 1, keys: KEYS });
+    let file = read(&format!("{tables}{}{}", phase("p", "b"), phase("q", "a")));
+    assert_eq!(file.tables[0].name, "a");
+}

@@ -1,0 +1,228 @@
+//! What is wrong with a file is found, all of it, and shown where it stands.
+
+use embermark_language::parse;
+
+const ENGINES: [&str; 2] = ["sqlite", "duckdb"];
+
+#[test]
+fn ten_mistakes_are_shown_at_once() {
+    let mistakes = parse("weather.toml", include_str!("ten-mistakes.toml"), &ENGINES).unwrap_err();
+    assert_eq!(mistakes.count(), 10);
+    assert_eq!(format!("{mistakes}\n"), include_str!("ten-mistakes.txt"));
+    let colored = mistakes.colored();
+    assert!(colored.contains("\u{1b}[") && colored.contains("unknown verb 'latst'"));
+}
+
+#[test]
+fn what_is_no_toml_is_shown_alone() {
+    let shown = parse("a.toml", "abuot = 1\nname = \"x\n", &ENGINES).unwrap_err().to_string();
+    assert!(shown.contains("error: this is no TOML\n --> a.toml:2:10"), "{shown}");
+    assert!(!shown.contains("abuot'"), "{shown}");
+}
+
+const COLUMNS: &str = r#"
+id = "u32"
+seen = { type = "timestamp", unit = "ms" }
+n = "i16?"
+word = "text"
+"#;
+
+/// What is said of a file with these parts, without the text it is shown in.
+fn said_of(table: &str, columns: &str, phases: &str) -> Vec<String> {
+    let text = format!("[table.t]\n{table}\n[table.t.columns]\n{columns}\n{phases}");
+    match parse("t.toml", &text, &ENGINES) {
+        Ok(file) => panic!("{file:#?}"),
+        Err(mistakes) => {
+            let shown = mistakes.to_string();
+            shown
+                .lines()
+                .filter_map(|line| Some(line.strip_prefix("error: ")?.to_owned()))
+                .collect()
+        }
+    }
+}
+
+/// What is said of a phase of a right table.
+fn said_of_phase(phase: &str) -> Vec<String> {
+    said_of("file = \"t.csv\"\nkey = [\"id\"]", COLUMNS, &format!("[phase.p]\n{phase}"))
+}
+
+/// What is said of a column of a table of 300 made rows.
+fn said_of_made(column: &str) -> Vec<String> {
+    let columns = format!("id = {{ type = \"u32\", make = \"sequence\" }}\nx = {column}");
+    said_of("rows = 300\nkey = [\"id\"]", &columns, "[phase.p]\ndo = \"insert\"")
+}
+
+#[test]
+fn tables_are_checked() {
+    let phase = "[phase.p]\ndo = \"insert\"";
+    for (table, columns, said) in [
+        ("key = [\"id\"]", COLUMNS, "a table without rows"),
+        ("file = \"a\"\nrows = 3\nkey = [\"id\"]", COLUMNS, "both 'file' and 'rows'"),
+        ("file = \"a\"", COLUMNS, "'key' is missing"),
+        ("file = \"a\"\nkey = []", COLUMNS, "no column"),
+        ("file = \"a\"\nkey = [\"n\"]", COLUMNS, "'n' is of the key and may be absent"),
+        ("file = \"a\"\nkey = [\"id\", \"id\"]", COLUMNS, "'id' twice"),
+        ("file = \"a\"\nkey = [\"id\"]\nindex = [\"n\"]", COLUMNS, "an index is a list of columns"),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = \"u8\"\nID = \"u8\"",
+            "'id' and 'ID' are one name in SQL",
+        ),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = \"u8\"\n9a = \"u8\"",
+            "'9a' cannot be the name of a column",
+        ),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = \"u8\"\n_id = \"u8\"",
+            "'_id' cannot be the name of a column",
+        ),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = \"u8\"\ntime = \"text\"",
+            "'time' is not the time of its table",
+        ),
+        ("file = \"a\"\nkey = [\"id\"]", "id = \"timestamp\"", "a timestamp has a unit"),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = { type = \"u8\", unit = \"s\" }",
+            "'u8' has no unit",
+        ),
+        ("rows = 9\nkey = [\"id\"]", "id = \"u8\"", "it is not said how 'id' is made"),
+        (
+            "file = \"a\"\nkey = [\"id\"]",
+            "id = { type = \"u8\", make = \"random\" }",
+            "'id' is made, and the rows of its table come from a file",
+        ),
+    ] {
+        assert_eq!(said_of(table, columns, phase), [said]);
+    }
+}
+
+#[test]
+fn made_columns_are_checked() {
+    for (column, said) in [
+        ("{ type = \"u8\", make = \"sequence\" }", "'x' counts beyond what u8 holds"),
+        ("{ type = \"text\", make = \"sequence\" }", "'sequence' counts up"),
+        ("{ type = \"u8\", make = \"cycle\" }", "'distinct' is missing"),
+        ("{ type = \"u8\", make = \"cycle\", distinct = 300 }", "'x' counts beyond what u8 holds"),
+        ("{ type = \"u8\", make = \"random\", to = 256 }", "256 is no u8"),
+        ("{ type = \"f64\", make = \"random\", from = 2 }", "'from' is not below 'to'"),
+        ("{ type = \"text\", make = \"random\" }", "'length' is missing"),
+        ("{ type = \"text\", make = \"random\", length = [9, 1] }", "no span of counts"),
+        ("{ type = \"text\", make = \"words\", distinct = 5, skew = 9 }", "a skew of 9"),
+        (
+            "{ type = \"f64\", make = \"walk\", lowest = 1, highest = 1 }",
+            "a walk that goes nowhere",
+        ),
+        ("{ type = \"u8\", make = \"choice\", values = [] }", "a choice of nothing"),
+        (
+            "{ type = \"u8\", make = \"choice\", values = [1], weights = [1, 2] }",
+            "2 weights of 1 values",
+        ),
+        ("{ type = \"u8\", make = \"reference\", to = \"t\" }", "'x' cannot refer to 't'"),
+        ("{ type = \"u8\", make = \"reference\", to = \"s\" }", "unknown table 's'"),
+        ("{ type = \"u8\", make = \"random\", absent = 2 }", "expected a share"),
+        ("{ type = \"u8\", make = \"rnadom\" }", "unknown kind of made values 'rnadom'"),
+    ] {
+        assert_eq!(said_of_made(column), [said], "{column}");
+    }
+}
+
+#[test]
+fn phases_are_checked() {
+    for (phase, said) in [
+        ("about = \"nothing\"", "a phase that does nothing"),
+        ("do = \"get\"\nsql = \"SELECT 1\"", "several things in one phase"),
+        ("do = \"get\"\nlimit = 3", "unknown key 'limit'"),
+        ("do = \"get\"\nops = 0", "'0' is no count"),
+        (
+            "do = \"get\"\nkeys = { distribution = \"uniform\", skew = 1 }",
+            "uniform keys have no skew",
+        ),
+        ("do = \"get\"\ntable = \"u\"", "unknown table 'u'"),
+        ("do = \"get\"\nonly = \"mix\"", "'p' never runs"),
+        ("do = \"insert\"\ncommit = \"bluk\"", "unknown commit 'bluk'"),
+        ("do = \"update\"\ncommit = \"bulk\"", "only an insert takes the fastest path"),
+        ("do = \"update\"\nset = [\"id\"]", "'id' cannot be set"),
+        ("do = \"update\"\nset = { one-of = [\"n\", \"seen\"] }", "'seen' cannot be set"),
+        ("do = \"latest\"\nby = \"seen\"", "the newest row of each time"),
+        ("do = \"latest\"\nby = \"id\"\ntime = \"word\"", "'word' is text and no time"),
+        ("do = \"latest\"\nby = \"id\"\ntime = \"n\"", "'n' may be absent"),
+        ("do = \"range\"", "a range without an end"),
+        ("do = \"range\"\nrows = 3\nlast = \"1h\"", "several ends of a range"),
+        ("do = \"range\"\nrows = 3\nof = \"id\"", "'of' beside 'rows'"),
+        ("do = \"range\"\nlast = 3600", "expected a text in quotes"),
+        ("do = \"range\"\nlast = \"1us\"", "the times are in ms"),
+        (
+            "do = \"range\"\nlast = \"1h\"\ntime = \"id\"",
+            "a length of time of a column without a unit",
+        ),
+        ("do = \"delete\"\nolder = \"7d\"\nops = 3", "'ops' beside 'older'"),
+        ("sql = \" \"", "an empty question"),
+        ("sql-sqlit = \"SELECT 1\"", "unknown engine 'sqlit'"),
+    ] {
+        assert_eq!(said_of_phase(phase), [said], "{phase}");
+    }
+}
+
+#[test]
+fn a_table_may_have_no_time() {
+    let columns = "id = \"u32\"\na = { type = \"timestamp\", unit = \"s\" }\n\
+                   b = { type = \"timestamp\", unit = \"s\" }";
+    let phase = "[phase.p]\ndo = \"delete\"\nolder = \"7d\"";
+    let said = said_of("rows = 3\nkey = [\"id\"]", columns, phase);
+    assert!(said.contains(&"which column of 't' is the time?".to_owned()), "{said:?}");
+}
+
+#[test]
+fn groups_are_checked() {
+    for (keys, said) in [
+        ("where = [[\"n\", \">\"]]", "a condition has three parts"),
+        ("where = [[\"n\", \">\", 40_000]]", "40000 is no i16"),
+        ("where = [[\"n\", \">\", \"much\"]]", "expected an integer"),
+        ("where = [[\"seen\", \">\", \"end - 7y\"]]", "'7y' is no length of time in ms"),
+        ("where = [[\"seen\", \">\", \"noon\"]]", "'noon' is no moment"),
+        ("by = [\"hour(n)\"]", "'n' is i16 and no timestamp"),
+        ("by = [\"year(seen)\"]", "unknown bucket of time 'year'"),
+        ("by = [\"n\", \"n\"]", "'n' twice"),
+        ("compute = []", "nothing to compute"),
+        ("compute = [\"sum(word)\"]", "no sum of 'word', which is text"),
+        ("compute = [\"sum\"]", "'sum' of nothing"),
+        ("by = [\"word\"]\norder = [\"n\"]", "unknown column of the result 'n'"),
+        ("by = [\"word\"]\nlimit = 3", "a limit without an order"),
+    ] {
+        assert_eq!(said_of_phase(&format!("do = \"group\"\n{keys}")), [said], "{keys}");
+    }
+}
+
+#[test]
+fn mixes_are_checked() {
+    let table = "file = \"t.csv\"\nkey = [\"id\"]";
+    let phases = "[phase.get]\ndo = \"get\"\n[phase.load]\ndo = \"insert\"\ncommit = \"bulk\"\n\
+                  [phase.all]\ndo = \"update\"\ncommit = \"all\"\n[phase.m]\n";
+    for (mix, said) in [
+        ("mix = {}", "a mix of nothing"),
+        ("mix = { get = \"9/y\" }", "'9/y' is no rate"),
+        ("mix = { get = 0 }", "a share of nothing"),
+        ("mix = { get = 0.9 }", "the shares do not make up the whole"),
+        ("mix = { get = \"9/s\" }\nclients = 2", "'clients' in this mix"),
+        ("mix = { get = \"9/s\" }\nops = 2", "'ops' in this mix"),
+        ("mix = { get = 1 }\nops = 2\nfor = \"9s\"", "'ops' in this mix"),
+        ("mix = { get = 1 }\nclients = 257", "257 clients"),
+        ("mix = { load = 1 }", "'load' takes the fastest path"),
+        ("mix = { all = 1 }", "'all' commits after all"),
+        ("mix = { m = 1 }", "'m' is a mix itself"),
+    ] {
+        assert_eq!(said_of(table, COLUMNS, &format!("{phases}{mix}")), [said], "{mix}");
+    }
+    let two = said_of(
+        table,
+        COLUMNS,
+        "[phase.get]\ndo = \"get\"\n[phase.update]\ndo = \"update\"\n[phase.m]\n\
+         mix = { get = \"9/s\", update = 0.5 }",
+    );
+    assert_eq!(two, ["rates and shares in one mix"]);
+}

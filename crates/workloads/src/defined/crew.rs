@@ -1,0 +1,265 @@
+//! Clients that work at the same time: each with a connection or handle of its own, on a thread of its
+//! own. They are let in before a run, start it together, and are closed after it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Barrier};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use embermark_contract::{ClientOpener, EngineError, Lifecycle, Result, Scope};
+use embermark_language::Work;
+use embermark_meter::{ArrivalSchedule, Meter};
+
+use super::cell::{Cell, Inserted};
+use super::family;
+use super::port::{Database, Found};
+
+/// What one client does.
+#[derive(Clone)]
+pub(super) struct Duty {
+    /// Phases of the file.
+    pub parts: Vec<DutyPart>,
+    /// Which part each operation is of, begun again at its end; empty: all are of the first part.
+    pub order: Arc<[u8]>,
+    /// How many operations; `None`: until the time is over.
+    pub ops: Option<u64>,
+    /// How long; `None`: until the operations are done, or the run's own limit.
+    pub lasts: Option<Duration>,
+    /// Of the operations of each part this client does every `clients`-th, from number `client` on.
+    pub client: usize,
+    /// See `client`.
+    pub clients: usize,
+}
+
+/// A phase that a client does operations of.
+#[derive(Clone, Copy)]
+pub(super) struct DutyPart {
+    pub phase: usize,
+    /// When they start; `None`: one after the other.
+    pub schedule: Option<ArrivalSchedule>,
+}
+
+/// What a client has done.
+pub(super) struct Done {
+    pub duty: Arc<Duty>,
+    /// By part.
+    pub meters: Vec<Meter>,
+    /// By part.
+    pub found: Vec<Found>,
+}
+
+/// Why a client stops before its time.
+enum Stop {
+    Engine(EngineError),
+    /// There are no more rows to insert.
+    UsedUp,
+}
+
+impl From<EngineError> for Stop {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl Duty {
+    /// Meters for its parts.
+    pub(super) fn meters(&self, meter: &Meter) -> Vec<Meter> {
+        self.parts.iter().map(|part| meter.for_part(part.schedule, self.lasts)).collect()
+    }
+
+    /// Does it on a database, where `all` says whether any client has used the rows up.
+    pub(super) fn perform(
+        self: &Arc<Self>,
+        database: &mut dyn Database,
+        cell: &Cell,
+        mut meters: Vec<Meter>,
+        used_up: &AtomicBool,
+    ) -> Result<Done> {
+        let mut found = vec![Found::default(); self.parts.len()];
+        meters.iter_mut().for_each(Meter::start);
+        let done = self.operations(database, cell, &mut meters, &mut found, used_up);
+        meters.iter_mut().for_each(Meter::stop);
+        match done {
+            Ok(()) | Err(Stop::UsedUp) => Ok(Done { duty: Arc::clone(self), meters, found }),
+            Err(Stop::Engine(error)) => Err(error),
+        }
+    }
+
+    fn operations(
+        &self,
+        database: &mut dyn Database,
+        cell: &Cell,
+        meters: &mut [Meter],
+        found: &mut [Found],
+        used_up: &AtomicBool,
+    ) -> std::result::Result<(), Stop> {
+        let mut counts = vec![0_u64; self.parts.len()];
+        let most = self.ops.unwrap_or(u64::MAX);
+        if let [DutyPart { phase, schedule: Some(_) }] = self.parts[..] {
+            meters[0]
+                .part(0..most, |i| self.one(database, cell, phase, i, &mut found[0], used_up))?;
+            return Ok(());
+        }
+        for n in 0..most {
+            // A look at the clock costs as much as a fast engine's read.
+            if n % 16 == 0 && n > 0 && (meters[0].expired() || used_up.load(Ordering::Relaxed)) {
+                break;
+            }
+            let part = match self.order.len() as u64 {
+                0 => 0,
+                length => usize::from(self.order[(n % length) as usize]),
+            };
+            let (count, phase) = (counts[part], self.parts[part].phase);
+            counts[part] += 1;
+            meters[part].part(count..count + 1, |i| {
+                self.one(database, cell, phase, i, &mut found[part], used_up)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Does this client's `i`th operation of a phase, each a commit of its own.
+    #[inline]
+    fn one(
+        &self,
+        database: &mut dyn Database,
+        cell: &Cell,
+        phase: usize,
+        i: usize,
+        found: &mut Found,
+        used_up: &AtomicBool,
+    ) -> std::result::Result<(), Stop> {
+        let mut i = self.client + i * self.clients;
+        let work = cell.work(phase);
+        let inserted = match work {
+            Work::Insert { table, .. } => {
+                let Some(inserted) = Inserted::next(&cell.tables[*table]) else {
+                    used_up.store(true, Ordering::Relaxed);
+                    return Err(Stop::UsedUp);
+                };
+                i = inserted.place;
+                Some(inserted)
+            }
+            _ => None,
+        };
+        let scope = match work {
+            Work::ReadModifyWrite { .. } => Scope::Batch,
+            _ => Scope::PerOperation,
+        };
+        database.within(scope, &mut |session| session.perform(phase, i, found))?;
+        if let Some(inserted) = inserted {
+            inserted.is_there();
+        }
+        Ok(())
+    }
+}
+
+/// Clients that wait for a run.
+pub(super) struct Crew {
+    members: Vec<Member>,
+}
+
+struct Member {
+    start: Sender<Vec<Meter>>,
+    reports: Receiver<Result<Option<Done>>>,
+    thread: Option<JoinHandle<()>>,
+    duty: Arc<Duty>,
+}
+
+impl Crew {
+    /// Lets one client in for each duty, and has it prepare for its phases.
+    ///
+    /// # Errors
+    /// When the engine has one client at a time, or refuses.
+    pub(super) fn begin(
+        lifecycle: &mut dyn Lifecycle,
+        cell: &Arc<Cell>,
+        duties: Vec<Duty>,
+    ) -> Result<Self> {
+        let together = Arc::new((Barrier::new(duties.len()), AtomicBool::new(false)));
+        let mut crew = Self { members: Vec::with_capacity(duties.len()) };
+        for duty in duties {
+            let (opener, cell, duty) = (lifecycle.open_client()?, Arc::clone(cell), Arc::new(duty));
+            let together = Arc::clone(&together);
+            let ((start, started), (reported, reports)) = (channel(), channel());
+            let own = Arc::clone(&duty);
+            let work = move || serve(opener, &cell, &own, &together, &started, &reported);
+            let thread = Builder::new().name("client".to_owned()).spawn(work);
+            let thread =
+                thread.map_err(|e| EngineError::failed("a client", "start a thread", e))?;
+            crew.members.push(Member { start, reports, thread: Some(thread), duty });
+        }
+        // Each says that it is in.
+        crew.reports()?;
+        Ok(crew)
+    }
+
+    /// Has all clients do their duty at the same time, and closes them.
+    ///
+    /// # Errors
+    /// The first client's that has one.
+    pub(super) fn run(mut self, meter: &Meter) -> Result<Vec<Done>> {
+        for member in &self.members {
+            // One that is gone says why below.
+            let _ = member.start.send(member.duty.meters(meter));
+        }
+        self.reports()
+    }
+
+    /// Waits for every client, also after the first error.
+    fn reports(&mut self) -> Result<Vec<Done>> {
+        let lost = || EngineError::failed("a client", "go on", "its thread ended");
+        let reports = self.members.iter().map(|m| m.reports.recv().unwrap_or_else(|_| Err(lost())));
+        let reports: Vec<Result<Option<Done>>> = reports.collect();
+        let done: Result<Vec<Option<Done>>> = reports.into_iter().collect();
+        Ok(done?.into_iter().flatten().collect())
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        for Member { start, thread, .. } in self.members.drain(..) {
+            drop(start);
+            if let Some(thread) = thread {
+                // Of a panic standard error tells, and the report that did not come.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// A client's thread.
+fn serve(
+    opener: ClientOpener,
+    cell: &Arc<Cell>,
+    duty: &Arc<Duty>,
+    together: &(Barrier, AtomicBool),
+    start: &Receiver<Vec<Meter>>,
+    reports: &Sender<Result<Option<Done>>>,
+) {
+    let (barrier, used_up) = together;
+    let opened = opener.open().and_then(|store| family::attach(store, Arc::clone(cell)));
+    let ready = opened.and_then(|mut database| {
+        duty.parts.iter().try_for_each(|part| database.ready(part.phase)).map(|()| database)
+    });
+    // Nobody listens any more where a report cannot be sent: then there are no orders.
+    let mut database = match ready {
+        Ok(database) => {
+            let _ = reports.send(Ok(None));
+            database
+        }
+        Err(error) => {
+            let _ = reports.send(Err(error));
+            return;
+        }
+    };
+    let Ok(meters) = start.recv() else {
+        let _ = database.close();
+        return;
+    };
+    barrier.wait();
+    let done = duty.perform(&mut *database, cell, meters, used_up);
+    let closed = database.close();
+    let _ = reports.send(done.and_then(|done| closed.map(|()| Some(done))));
+}

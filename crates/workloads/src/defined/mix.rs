@@ -1,0 +1,156 @@
+//! Several phases at the same time, and what was measured of each.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use embermark_contract::{EngineError, Result};
+use embermark_data::draw::Draw;
+use embermark_language::{Mix, Pace, Part, Removed, Work};
+use embermark_meter::{ArrivalSchedule, Meter};
+
+use super::cell::Cell;
+use super::crew::{Done, Duty, DutyPart};
+
+/// Operations after which the drawn order of parts begins again.
+const ORDER: usize = 1 << 14;
+
+/// What each client of a mix does: of one by rates each part is a client, of one by shares all clients do
+/// the same.
+///
+/// # Errors
+/// Unsupported where a part is nothing that can be done beside others.
+pub(super) fn duties(cell: &Cell, mix: &Mix, seed: u64) -> Result<Vec<Duty>> {
+    let whole = |phase: usize| {
+        matches!(cell.work(phase), Work::Delete { removed: Removed::Older { .. }, .. })
+    };
+    if mix.parts.iter().any(|part| whole(part.phase)) {
+        let what = "to delete what is old beside other work: which rows are left could not be told";
+        return Err(EngineError::unsupported("a mix", what));
+    }
+    if by_rates(&mix.parts) {
+        let lasts = mix.lasts.unwrap_or(embermark_language::LASTS);
+        let duty = |part: &Part| {
+            let Pace::Rate(rate) = part.pace else { return None };
+            let schedule = Some(ArrivalSchedule::of(rate, 1, 0));
+            Some(Duty {
+                parts: vec![DutyPart { phase: part.phase, schedule }],
+                order: Arc::from([]),
+                ops: Some(((rate * lasts.as_secs_f64()).floor() as u64).max(1)),
+                lasts: Some(lasts),
+                client: 0,
+                clients: 1,
+            })
+        };
+        return Ok(mix.parts.iter().filter_map(duty).collect());
+    }
+    let clients = mix.clients.max(1) as usize;
+    let parts = mix.parts.iter().map(|part| DutyPart { phase: part.phase, schedule: None });
+    let parts: Vec<DutyPart> = parts.collect();
+    let duty = |client| Duty {
+        parts: parts.clone(),
+        order: order(mix, seed, client as u64),
+        ops: mix.lasts.is_none().then(|| share(mix.ops, clients, client)),
+        lasts: mix.lasts,
+        client,
+        clients,
+    };
+    Ok((0..clients).map(duty).collect())
+}
+
+/// What each of several clients does of one phase.
+pub(super) fn shared(
+    phase: usize,
+    ops: u64,
+    clients: usize,
+    rate: Option<u64>,
+    cap: Option<Duration>,
+) -> Vec<Duty> {
+    let duty = |client| {
+        let pace = |rate: u64| ArrivalSchedule::of(rate as f64, clients as u32, client as u32);
+        Duty {
+            parts: vec![DutyPart { phase, schedule: rate.map(pace) }],
+            order: Arc::from([]),
+            ops: Some(share(ops, clients, client)),
+            lasts: cap,
+            client,
+            clients,
+        }
+    };
+    (0..clients).map(duty).collect()
+}
+
+/// How many of some operations a client has of which it does every `clients`-th.
+const fn share(ops: u64, clients: usize, client: usize) -> u64 {
+    let (clients, client) = (clients as u64, client as u64);
+    ops / clients + if ops % clients > client { 1 } else { 0 }
+}
+
+/// Parts by lot, as their shares say.
+fn order(mix: &Mix, seed: u64, client: u64) -> Arc<[u8]> {
+    let mut draw = Draw::new(seed, 10_000 + client);
+    let shares = mix.parts.iter().map(|part| match part.pace {
+        Pace::Share(share) | Pace::Rate(share) => share,
+    });
+    let shares: Vec<f64> = shares.collect();
+    let all: f64 = shares.iter().sum();
+    let one = |_| {
+        let mut left = draw.unit() * all;
+        let part = shares.iter().position(|share| {
+            left -= share;
+            left < 0.0
+        });
+        part.unwrap_or(shares.len() - 1) as u8
+    };
+    (0..ORDER).map(one).collect()
+}
+
+/// Operations a second of all parts of a mix by rates.
+pub(super) fn target_rate(mix: &Mix) -> Option<f64> {
+    let rates = mix.parts.iter().map(|part| match part.pace {
+        Pace::Rate(rate) => Some(rate),
+        Pace::Share(_) => None,
+    });
+    rates.sum()
+}
+
+/// Whether parts start their operations on schedules.
+pub(super) fn by_rates(parts: &[Part]) -> bool {
+    parts.iter().any(|part| matches!(part.pace, Pace::Rate(_)))
+}
+
+/// The rate of a part.
+pub(super) const fn rate(pace: Pace) -> Option<f64> {
+    match pace {
+        Pace::Rate(rate) => Some(rate),
+        Pace::Share(_) => None,
+    }
+}
+
+/// Takes what clients measured as one run, of all they did.
+pub(super) fn gather(clients: &[Done], meter: &mut Meter) {
+    if clients.iter().all(|done| done.meters.len() == 1) {
+        return meter.gather(clients.iter().flat_map(|done| &done.meters));
+    }
+    let of_client = |done: &Done| {
+        let mut all = meter.for_part(None, None);
+        all.gather_parts(&done.meters);
+        all
+    };
+    let by_client: Vec<Meter> = clients.iter().map(of_client).collect();
+    match &by_client[..] {
+        [one] => meter.gather_parts(std::slice::from_ref(one)),
+        all => meter.gather(all),
+    }
+}
+
+/// What clients measured of a part of a mix.
+pub(super) fn of_part(clients: &[Done], mix: &Mix, part: usize, meter: &Meter) -> Meter {
+    let own: Vec<&Meter> = match mix.parts[part].pace {
+        // Each part is a client.
+        Pace::Rate(_) => clients.get(part).into_iter().flat_map(|done| &done.meters).collect(),
+        Pace::Share(_) => clients.iter().filter_map(|done| done.meters.get(part)).collect(),
+    };
+    let mut all = meter.for_part(None, None);
+    all.gather_parts(own);
+    all
+}
