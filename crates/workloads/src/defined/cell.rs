@@ -76,12 +76,7 @@ impl Rows {
         self.table.columns[column].of
     }
 
-    /// Places of the loaded rows in the order of their keys.
-    pub(super) fn in_key_order(&self) -> impl Iterator<Item = usize> {
-        self.in_key_order_from(0)
-    }
-
-    /// The same, from the nth key of all on.
+    /// Places of the loaded rows in the order of their keys, from the nth key of all on.
     pub(super) fn in_key_order_from(&self, nth: usize) -> impl Iterator<Item = usize> {
         let places = (nth..self.staged.rows()).map(|nth| self.staged.nth_by_key(nth));
         places.filter(|place| *place < self.loaded)

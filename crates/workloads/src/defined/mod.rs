@@ -91,6 +91,10 @@ impl Defined {
             RowsFrom::File(_) => (Vec::new(), true),
         };
         let protocol = Protocol::of(Vec::leak(rows), &[AS_WRITTEN]);
+        let timed = definition.phases.iter().filter_map(|phase| match &phase.work {
+            Work::Mix(Mix { lasts: Some(_), .. }) => Some(&*phase.name),
+            _ => None,
+        });
         let points = definition.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
         let points: &'static [&'static str] = Vec::leak(points.map(|phase| &*phase.name).collect());
         let info = Info {
@@ -106,6 +110,7 @@ impl Defined {
             lasts: false,
             cold: true,
             searches: &[],
+            timed: Vec::leak(timed.collect()),
             clients: clients(definition),
             points: if points.is_empty() { &[] } else { Vec::leak(vec![(AS_WRITTEN, points)]) },
         };
