@@ -23,6 +23,8 @@ mod series;
 mod source;
 mod sql;
 mod statements;
+#[cfg(test)]
+mod tables;
 
 use std::path::PathBuf;
 use std::sync::Arc;

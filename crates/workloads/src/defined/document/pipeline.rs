@@ -221,6 +221,3 @@ fn write(to: &mut String, what: std::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod tests;
