@@ -73,15 +73,12 @@ const EXACT: i64 = 1 << 53;
 
 /// Why a table is no collection, if it is none.
 fn refused(rows: &Rows, language: Language) -> Option<String> {
+    if matches!(language, Language::Pipeline) {
+        return None;
+    }
+    // HarperDB keeps JSON.
     for (column, def) in rows.table.columns.iter().enumerate() {
         let name = &def.name;
-        if name == "_id" {
-            return Some("a column called _id: it is the key of a document".to_owned());
-        }
-        // HarperDB keeps JSON.
-        if matches!(language, Language::Pipeline) {
-            continue;
-        }
         if def.of == ColumnType::Bytes {
             return Some(format!("bytes, as {name} has: JSON has none"));
         }

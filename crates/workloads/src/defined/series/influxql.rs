@@ -36,6 +36,8 @@ pub(super) struct Measurement {
     unit: TimeUnit,
     /// A field that every point has.
     mark: &'static str,
+    /// `SELECT … FROM …` of whole rows.
+    select: String,
 }
 
 impl Measurement {
@@ -67,7 +69,11 @@ impl Measurement {
         }
         let always = fields.iter().find(|column| !table.columns[**column].nullable);
         let mark = always.map_or(MARK, |column| &*table.columns[*column].name);
-        Ok(Self { table, time, tags, fields, unit, mark })
+        let names = fields.iter().map(|column| &*table.columns[*column].name);
+        let names = names.chain(always.is_none().then_some(MARK)).map(quoted);
+        let names: Vec<String> = names.collect();
+        let select = format!("SELECT {} FROM {}", names.join(", "), quoted(&table.name));
+        Ok(Self { table, time, tags, fields, unit, mark, select })
     }
 
     /// Whether points need a field of their own that is always there.
@@ -106,30 +112,20 @@ impl Measurement {
         self.table.columns.iter().enumerate().map(name).collect()
     }
 
-    /// `SELECT … FROM …` of whole rows; conditions and [`SERIES`] follow.
-    fn select(&self) -> String {
-        let mut fields: Vec<String> =
-            self.fields.iter().map(|column| quoted(&self.table.columns[*column].name)).collect();
-        if self.is_marked() {
-            fields.push(quoted(MARK));
-        }
-        format!("SELECT {} FROM {}", fields.join(", "), quoted(&self.table.name))
-    }
-
     /// Every row, series after series.
     pub(super) fn every(&self) -> String {
-        self.select() + SERIES
+        self.select.clone() + SERIES
     }
 
     /// The newest row of each series, which is one for each value of the only tag.
     pub(super) fn latest(&self) -> String {
-        self.select() + SERIES + " ORDER BY time DESC LIMIT 1"
+        self.select.clone() + SERIES + " ORDER BY time DESC LIMIT 1"
     }
 
     /// Rows that meet all filters which InfluxQL can say; whether it can say all of them.
     pub(super) fn rows(&self, filters: &[Filter<'_>], text: &mut String) -> bool {
         text.clear();
-        text.push_str(&self.select());
+        text.push_str(&self.select);
         let all = self.filter(filters, text);
         text.push_str(SERIES);
         all
@@ -138,7 +134,7 @@ impl Measurement {
     /// The row of a key.
     pub(super) fn get(&self, key: &[Value<'_>], text: &mut String) {
         text.clear();
-        text.push_str(&self.select());
+        text.push_str(&self.select);
         self.is_key(key, text);
         text.push_str(SERIES);
     }
@@ -146,7 +142,7 @@ impl Measurement {
     /// So many rows from a time on, of a measurement without tags.
     pub(super) fn from(&self, time: Value<'_>, most: u64, text: &mut String) {
         text.clear();
-        text.push_str(&self.select());
+        text.push_str(&self.select);
         let filter = Filter { column: self.time, operator: Operator::AtLeast, bound: time };
         self.filter(&[filter], text);
         write(text, format_args!(" LIMIT {most}"));
@@ -155,26 +151,23 @@ impl Measurement {
     /// Deletes the row of a key.
     pub(super) fn delete(&self, key: &[Value<'_>], text: &mut String) {
         text.clear();
-        write(text, format_args!("DELETE FROM {}", quoted(&self.table.name)));
+        write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
         self.is_key(key, text);
     }
 
     /// Deletes every row up to a time.
     pub(super) fn delete_until(&self, time: i64, text: &mut String) {
         text.clear();
-        write(text, format_args!("DELETE FROM {}", quoted(&self.table.name)));
+        write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
         let bound = Value::Int(time);
         self.filter(&[Filter { column: self.time, operator: Operator::AtMost, bound }], text);
     }
 
     fn is_key(&self, key: &[Value<'_>], text: &mut String) {
-        let equal = self.table.key.iter().zip(key);
-        let equal = equal.map(|(column, bound)| Filter {
-            column: *column,
-            operator: Operator::Equal,
-            bound: *bound,
-        });
-        self.filter(&equal.collect::<Vec<_>>(), text);
+        for (n, (column, bound)) in self.table.key.iter().zip(key).enumerate() {
+            text.push_str(if n == 0 { " WHERE " } else { " AND " });
+            self.condition(Operator::Equal, *column, *bound, text);
+        }
     }
 
     /// Adds the conditions that InfluxQL can say; whether it can say all of them.
@@ -187,22 +180,24 @@ impl Measurement {
             }
             text.push_str(before);
             before = " AND ";
-            let operator = operator(filter.operator);
-            if filter.column == self.time {
-                write(text, format_args!("time {operator} {}", self.bound(filter.bound)));
-                continue;
-            }
-            write(text, format_args!("\"{}\" {operator} ", self.table.columns[filter.column].name));
-            let is_tag = self.tags.contains(&filter.column);
-            match filter.bound {
-                Value::Int(int) if is_tag => write(text, format_args!("'{int}'")),
-                Value::Int(int) => write(text, format_args!("{int}")),
-                Value::Float(float) => decimal(float, text),
-                Value::Text(literal) => string(literal, text),
-                Value::Null | Value::Bytes(_) => {}
-            }
+            self.condition(filter.operator, filter.column, filter.bound, text);
         }
         all
+    }
+
+    fn condition(&self, is: Operator, column: usize, bound: Value<'_>, text: &mut String) {
+        let is = operator(is);
+        if column == self.time {
+            return write(text, format_args!("time {is} {}", self.bound(bound)));
+        }
+        write(text, format_args!("\"{}\" {is} ", self.table.columns[column].name));
+        match bound {
+            Value::Int(int) if self.tags.contains(&column) => write(text, format_args!("'{int}'")),
+            Value::Int(int) => write(text, format_args!("{int}")),
+            Value::Float(float) => decimal(float, text),
+            Value::Text(literal) => string(literal, text),
+            Value::Null | Value::Bytes(_) => {}
+        }
     }
 
     /// Whether InfluxQL can say a condition.
