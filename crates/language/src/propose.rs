@@ -1,7 +1,5 @@
 //! The text of a workload file for tables that were looked at.
 
-use std::fmt::Write;
-
 use embermark_data::table::Inferred;
 
 mod names;
@@ -10,22 +8,22 @@ mod shape;
 mod table;
 mod told;
 
+use crate::file::dashed;
 use names::Names;
 use shape::Shape;
+
+/// Where the file begins.
+const HEAD: &str = "\
+# Proposed by `embermark init` from what it found: correct what is wrong, leave out what you do
+# not need. The whole language: docs/workload-files.md.
+";
 
 /// A workload file for these tables that runs as it is, with comments on why it says what it says.
 /// `name` is its name; blanks and the like become dashes.
 pub fn propose(name: &str, tables: &[Inferred]) -> String {
     let mut names = Names::default();
     let shapes: Vec<_> = tables.iter().map(|table| Shape::of(table, &mut names)).collect();
-    let mut text = String::new();
-    // Writing to a text does not fail.
-    let _ = write!(
-        text,
-        "# Proposed by `embermark init` from what it found: correct what is wrong, leave out what \
-         you do\n# not need. The whole language: docs/workload-files.md.\n\nname = {}\n",
-        quoted(&crate::file::dashed(name)),
-    );
+    let mut text = format!("{HEAD}\nname = {}\n", quoted(&dashed(name)));
     for shape in &shapes {
         table::write(&mut text, shape);
     }

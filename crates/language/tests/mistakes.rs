@@ -256,3 +256,18 @@ fn whatever_is_lost_or_replaced_is_right_or_has_mistakes() {
     }
     assert!(wrong > 1_000, "{wrong}");
 }
+
+#[test]
+fn what_is_cut_off_anywhere_is_right_or_has_mistakes() {
+    let (name, text) = BUILT_IN[8];
+    for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)).step_by(7) {
+        if let Err(mistakes) = parse(name, &text[..end], &ENGINES) {
+            assert!(mistakes.to_string().starts_with("error: "), "{end}");
+        }
+    }
+    let empty = parse("empty.toml", "", &ENGINES).unwrap_err().to_string();
+    assert!(
+        empty.contains("'table' is missing") && empty.contains("'phase' is missing"),
+        "{empty}"
+    );
+}

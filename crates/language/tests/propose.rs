@@ -10,16 +10,16 @@ use embermark_language::{parse, propose, time_column};
 /// Writes rows to a file of this name, and stages the table that is proposed for it; gives the
 /// rows that were staged and the proposed text.
 fn staged(name: &str, rows: &str) -> (u64, String) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(name);
-    std::fs::write(&path, rows).unwrap();
-    let mut inferred = infer(&path).unwrap();
+    std::fs::write(&path, rows).expect("a file");
+    let mut inferred = infer(&path).expect("rows");
     inferred.file = name.into();
     let text = propose("found", &[inferred]);
     let file = parse("found.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
     let to = folder.path().join("staged");
     let base: &Path = folder.path();
-    let staged = stage(&file.tables, 0, base, None, 42, 0.0, &to).unwrap();
+    let staged = stage(&file.tables, 0, base, None, 42, 0.0, &to).expect("rows");
     assert!(staged.dropped.is_empty(), "{:?}", staged.dropped);
     (staged.rows, text)
 }

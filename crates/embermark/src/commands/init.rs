@@ -8,9 +8,11 @@ use std::process::ExitCode;
 use clap::Args;
 use embermark_data::table::{Inferred, infer};
 use embermark_language::propose;
+use embermark_workloads::WORKLOADS;
 
 use super::output;
 use crate::error::Failure;
+use crate::plan::shipped;
 
 /// The arguments of `embermark init`.
 #[derive(Args)]
@@ -40,7 +42,12 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     }
     let name = args.out.as_deref().or(args.data.first().map(PathBuf::as_path));
     let name = name.and_then(Path::file_stem).map(|stem| stem.to_string_lossy());
-    let text = propose(&name.unwrap_or_default(), &tables);
+    let name = name.unwrap_or_default();
+    let is_taken = |name: &str| {
+        WORKLOADS.iter().any(|workload| workload.info().id == name) || shipped(name).is_some()
+    };
+    let name = if is_taken(&name) { format!("my-{name}").into() } else { name };
+    let text = propose(&name, &tables);
     let Some(out) = args.out else { return output::print(&text) };
     let written = OpenOptions::new().write(true).create_new(true).open(&out);
     let written = written.and_then(|mut file| file.write_all(text.as_bytes()));

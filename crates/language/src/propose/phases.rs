@@ -6,7 +6,7 @@ use super::shape::{Shape, Time};
 use super::{list, quoted};
 
 /// Lengths of time that people name, and their seconds.
-const LENGTHS: [(&str, f64); 14] = [
+const LENGTHS: [(&str, f64); 16] = [
     ("1s", 1.0),
     ("10s", 10.0),
     ("1m", 60.0),
@@ -16,7 +16,9 @@ const LENGTHS: [(&str, f64); 14] = [
     ("6h", 21_600.0),
     ("12h", 43_200.0),
     ("1d", 86_400.0),
+    ("3d", 259_200.0),
     ("7d", 604_800.0),
+    ("14d", 1_209_600.0),
     ("30d", 2_592_000.0),
     ("90d", 7_776_000.0),
     ("365d", 31_536_000.0),

@@ -194,3 +194,6 @@ pub(super) fn beyond(bytes: &mut Vec<u8>) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests;

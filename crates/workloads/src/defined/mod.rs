@@ -136,7 +136,7 @@ impl Workload for Defined {
             choice::unknown("variant", &spec.variant, VARIANTS.iter().map(|(name, ..)| *name))
         })?;
         let tables = source::open(self.definition, &spec.rows)?;
-        let draws = self.draws(&tables, spec.seed)?;
+        let draws = Self::draws_of(self.definition, &tables, spec.seed)?;
         let fresh = Fresh::new(spec.seed, longest(&tables));
         let cell = Cell { definition: self.definition, tables, draws, fresh };
         Ok(Box::new(PreparedCell {
@@ -155,18 +155,6 @@ impl Workload for Defined {
 }
 
 impl Defined {
-    /// How many operations of a phase mixes have, as far as that is known; where a time says it, so many
-    /// that to begin again is no matter.
-    fn mixed(&self, phase: usize) -> u64 {
-        let mixes = self.definition.phases.iter().filter_map(|phase| match &phase.work {
-            Work::Mix(mix) => Some(mix),
-            _ => None,
-        });
-        let with = mixes.filter(|mix| mix.parts.iter().any(|part| part.phase == phase));
-        let ops = with.map(|mix| if mix.lasts.is_some() { 100_000 } else { mix.ops });
-        ops.max().unwrap_or(0)
-    }
-
     /// By phase, of a mix: what its parts are called.
     fn parts(&self) -> Vec<Vec<&'static str>> {
         let phases = &self.definition.phases;
@@ -181,8 +169,12 @@ impl Defined {
     }
 
     /// What is drawn for each phase, from a stream of its own.
-    fn draws(&self, tables: &[Rows], seed: u64) -> Result<Vec<Draws>, WorkloadError> {
-        let phases = self.definition.phases.iter().enumerate();
+    fn draws_of(
+        definition: &Definition,
+        tables: &[Rows],
+        seed: u64,
+    ) -> Result<Vec<Draws>, WorkloadError> {
+        let phases = definition.phases.iter().enumerate();
         let drawn = phases.map(|(phase, def)| {
             let mut draw = Draw::new(seed, 100 + phase as u64);
             let rows = &tables[table_of(&def.work).unwrap_or_default()];
@@ -190,10 +182,10 @@ impl Defined {
                 Work::Get { keys, .. }
                 | Work::Update { keys, .. }
                 | Work::ReadModifyWrite { keys, .. } => {
-                    Draws::of(keys, keys.ops.max(self.mixed(phase)), rows, &mut draw)
+                    Draws::of(keys, keys.ops.max(mixed(definition, phase)), rows, &mut draw)
                 }
                 Work::Range(range) => {
-                    let ops = range.keys.ops.max(self.mixed(phase));
+                    let ops = range.keys.ops.max(mixed(definition, phase));
                     let drawn = Draws::of(&range.keys, ops, rows, &mut draw)?;
                     Ok(drawn.wanting(&range.span, &mut draw))
                 }
@@ -205,6 +197,18 @@ impl Defined {
         });
         drawn.collect()
     }
+}
+
+/// How many operations of a phase mixes have, as far as that is known; where a time says it, so many
+/// that to begin again is no matter.
+fn mixed(definition: &Definition, phase: usize) -> u64 {
+    let mixes = definition.phases.iter().filter_map(|phase| match &phase.work {
+        Work::Mix(mix) => Some(mix),
+        _ => None,
+    });
+    let with = mixes.filter(|mix| mix.parts.iter().any(|part| part.phase == phase));
+    let ops = with.map(|mix| if mix.lasts.is_some() { 100_000 } else { mix.ops });
+    ops.max().unwrap_or(0)
 }
 
 /// Clients that the mixes of a file have at the same time, and the one that watches.
