@@ -119,6 +119,13 @@ impl Rows {
         if let Value::Int(end) = self.staged.greatest(time) { end } else { 0 }
     }
 
+    /// Whether a time of it lies before 1970.
+    pub(super) fn early(&self) -> bool {
+        let columns = self.table.columns.iter().enumerate();
+        let mut times = columns.filter(|(_, of)| matches!(of.of, ColumnType::Timestamp(_)));
+        times.any(|(column, _)| self.start(column) < 0)
+    }
+
     /// The least.
     pub(super) fn start(&self, time: usize) -> i64 {
         if let Value::Int(start) = self.staged.least(time) { start } else { 0 }

@@ -7,19 +7,24 @@ mod bench;
 mod cell;
 mod codec;
 mod crew;
+mod document;
 mod draws;
 mod family;
 mod fresh;
 mod kv;
 mod mix;
 mod mixed;
+mod newest;
 mod oracle;
 mod port;
 mod row;
 mod rows;
+mod series;
 mod source;
 mod sql;
 mod statements;
+#[cfg(test)]
+mod tables;
 
 use std::path::PathBuf;
 use std::sync::Arc;
