@@ -68,7 +68,7 @@ pub enum Filter<'a> {
     /// The one of that key.
     Key(&'a [Value<'a>]),
     /// Those of keys from `from` up to but without `to`, compared value by value. Either may be
-    /// cut short: it then comes before every key that it begins.
+    /// cut short: it then comes before every key that it begins. One without values bounds nothing.
     Keys {
         /// The lowest key that belongs to it.
         from: &'a [Value<'a>],
@@ -86,6 +86,8 @@ pub enum Filter<'a> {
         /// The lowest value above it that does not.
         to: Value<'a>,
     },
+    /// Those of every one of these, at least one; none of them of a key as a whole.
+    Every(&'a [Filter<'a>]),
 }
 
 /// In which order documents are found.

@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 use embermark_engines::registry;
 
 use commands::{
-    advise, compare, data, durability, engines, record, report, run, verify, workloads,
+    advise, compare, data, durability, engines, init, record, report, run, verify, workloads,
 };
 
 /// Which database belongs on this device, for this work?
@@ -29,8 +29,10 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// List the engines: what they are, whether they are here, how durable each can be
     Engines(engines::EnginesArgs),
-    /// List the workloads with their phases and variants
-    Workloads,
+    /// Look at your rows and propose a workload file for them
+    Init(init::InitArgs),
+    /// List the workloads with their phases and variants, or print one that is a file
+    Workloads(workloads::WorkloadsArgs),
     /// Describe, sample and convert the rows of the sensors workload
     Data(data::DataArgs),
     /// Check the answers of engines: every workload on small data, in every variant and tier
@@ -61,7 +63,8 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(*args),
         Command::Engines(args) => engines::list(&args),
-        Command::Workloads => workloads::list(),
+        Command::Init(args) => init::init(args),
+        Command::Workloads(args) => workloads::list(&args),
         Command::Data(args) => data::data(args),
         Command::Verify(args) => verify::verify(args),
         Command::Durability(args) => durability::durability(args),

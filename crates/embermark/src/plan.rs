@@ -10,7 +10,7 @@ use embermark_harness::{Catalog, cells};
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::url::password_variable;
 use embermark_model::{Configuration, Durability, Scale, ServerUrl};
-use embermark_workloads::{WORKLOADS, Workload};
+use embermark_workloads::Workload;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ mod memory;
 
 pub use configurations::{columns, configurations, parsed, try_out};
 use files::Chosen;
-pub use files::{read as read_file, shipped};
+pub use files::{of_plan, shipped};
 use memory::memory;
 pub use memory::{bytes, memory_limits};
 

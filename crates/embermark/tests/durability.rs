@@ -105,6 +105,30 @@ fn what_a_run_has_shown_is_told_by_its_page_by_engines_and_by_reports() {
     report.saying(&["one of `embermark durability`"]);
 }
 
+/// DuckDB 1.5.6 is not offered in `power`.
+#[test]
+fn a_tier_that_an_engine_is_not_offered_in_is_tried_where_the_engine_is_named() {
+    if !is_here("duckdb") {
+        return;
+    }
+    let place = Place::new();
+    let words = ["durability", "-d", "power", "--states", "0", "--kills", "1"];
+    let not_tried = |out: &str| {
+        let all = result(&place.path(out))["not_tried"].as_array().unwrap().clone();
+        all.into_iter().find(|not| not["engine"] == "duckdb")
+    };
+    place.embermark(&[&words[..], &["duckdb", "-o", "named"]].concat()).with(0);
+    assert_eq!(not_tried("named"), None);
+    let tried = result(&place.path("named"))["tested"].clone();
+    assert_eq!((&tried[0]["engine"], &tried[0]["tried"]), (&"duckdb".into(), &1.into()));
+
+    let engines = place.embermark(&["engines"]).with(0).stdout;
+    place.embermark(&[&words[..], &["embedded", "-o", "all"]].concat()).with(0);
+    let why = not_tried("all").map(|not| not["why"].as_str().unwrap().to_owned());
+    assert_eq!(why.is_some(), engines.contains("duckdb, power: not offered"), "{engines}");
+    assert!(why.is_none_or(|why| why.contains("embermark durability duckdb")));
+}
+
 #[test]
 fn killed_in_the_middle_it_leaves_no_mount_no_loop_device_and_no_process() {
     if !is_here("sqlite") {

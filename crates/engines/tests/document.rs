@@ -447,6 +447,25 @@ fn filters_find(subject: &mut Subject) {
     assert_eq!(subject.find(found, between).len(), 10);
     let (from, to) = (Value::Text("f"), Value::Text("p"));
     assert_eq!(subject.find(found, Filter::Between { field: "kind", from, to }).len(), 25);
+    // Keys without an end, and conditions that all hold.
+    assert_eq!(subject.find(found, Filter::Keys { from: &key(3, 70), to: &[] }).len(), 13);
+    assert_eq!(subject.find(found, Filter::Keys { from: &[], to: &key(3, 70) }).len(), 37);
+    assert_eq!(
+        subject.count(found),
+        subject.find(found, Filter::Keys { from: &[], to: &[] }).len()
+    );
+    let odd = Filter::Equal("kind", Value::Text("odd"));
+    let late = Filter::Between { field: "stamp", from: Value::Int(50), to: Value::Int(80) };
+    let of = Filter::Equal("place", Value::Int(2));
+    assert_eq!(subject.stamps(found, Filter::Every(&[odd, of])), [10, 30, 50, 70, 90]);
+    assert_eq!(subject.stamps(found, Filter::Every(&[of, late])), [50, 60, 70]);
+    assert_eq!(subject.stamps(found, Filter::Every(&[late, odd, of])), [50, 70]);
+    let below = Filter::Keys { from: &[], to: &key(1, 0) };
+    assert_eq!(subject.stamps(found, Filter::Every(&[odd, below])), [10, 30, 50, 70, 90]);
+    let changed = [("number", Value::Float(-1.0))];
+    assert_eq!(subject.store.update(found, &Filter::Every(&[late, of]), &changed).unwrap(), 3);
+    assert_eq!(subject.store.delete(found, &Filter::Every(&[late, of])).unwrap(), 3);
+    assert_eq!(subject.count(found), 47);
 }
 
 fn order_and_limit_are_kept(subject: &mut Subject) {

@@ -43,7 +43,9 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
             engine: ENGINE.to_owned(),
             memory_limit: None,
         };
-        let phases: Vec<String> = info.phases.iter().map(|phase| phase.name.to_owned()).collect();
+        let phases = info.phases.iter().map(|phase| phase.name);
+        let phases = phases.filter(|phase| !info.timed.contains(phase));
+        let phases: Vec<String> = phases.map(str::to_owned).collect();
         let name = format!("floor-{}", info.id);
         let trial = run.trial(&cell, &phases, &rows, &name, Purpose::Floor)?;
         let Some(trial) = trial else { return Ok((None, problems)) };

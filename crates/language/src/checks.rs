@@ -4,8 +4,19 @@ use embermark_model::table::{ColumnType, MakeKind, RowsFrom};
 
 use crate::constant;
 use crate::mistakes::Log;
-use crate::node::Fields;
+use crate::node::{Entry, Fields};
 use crate::table::{Draft, DraftColumn};
+
+/// Names of tables differ in more than the case of letters.
+pub fn names(tables: &[Entry<'_>], log: &Log) {
+    for (place, table) in tables.iter().enumerate() {
+        let same = |other: &&Entry<'_>| other.name.eq_ignore_ascii_case(table.name);
+        if let Some(other) = tables[..place].iter().find(same) {
+            let what = format!("'{}' and '{}' are one name in SQL", other.name, table.name);
+            log.add(table.at.clone(), what, "", "rename it");
+        }
+    }
+}
 
 /// No column of the key may be absent.
 pub fn key(draft: &Draft<'_>, fields: &Fields<'_>) {

@@ -1,4 +1,5 @@
-//! What a workload file says, checked: names are resolved to places, and every verb has what it needs.
+//! What a workload file says, checked: names are resolved to places, and every verb has what it
+//! needs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,8 +15,8 @@ pub struct Definition {
     pub name: String,
     /// What it stands for, in a line.
     pub about: String,
-    /// Its tables, the main one first: that whose rows `--scale` counts. It is the one with the most
-    /// phases, of equal ones the first in the file.
+    /// Its tables, the main one first: that whose rows `--scale` counts. It is the one with the
+    /// most phases, of equal ones the first in the file.
     pub tables: Vec<Table>,
     /// Its phases in the order of the file, in which they run.
     pub phases: Vec<Phase>,
@@ -179,8 +180,8 @@ pub enum KeysOf {
 pub struct Range {
     /// The table.
     pub table: usize,
-    /// From which keys: of [`Span::Rows`] a key that is drawn, of the others the value of `of` in a row
-    /// that is drawn.
+    /// From which keys: of [`Span::Rows`] a key that is drawn, of the others the value of `of` in a
+    /// row that is drawn.
     pub keys: Keys,
     /// How far.
     pub span: Span,
@@ -278,8 +279,9 @@ pub enum Bound {
 pub enum Grouped {
     /// A column.
     Column(usize),
-    /// `minute(time)`, `hour(time)`, `day(time)`, `week(time)`: the beginning of the bucket of a time, in the column's
-    /// unit. Buckets are counted from 1970-01-01 UTC, weeks from Thursday, the day that was.
+    /// `minute(time)`, `hour(time)`, `day(time)`, `week(time)`: the beginning of the bucket of a
+    /// time, in the column's unit. Buckets are counted from 1970-01-01 UTC, weeks from Thursday,
+    /// the day that was.
     Bucket {
         /// The column of time.
         column: usize,
@@ -297,7 +299,8 @@ pub struct Compute {
     pub column: Option<usize>,
 }
 
-/// An aggregate. Absent values are left out; of none but absent values `count` is 0, the others absent.
+/// An aggregate. Absent values are left out; of none but absent values `count` is 0, the others
+/// absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
     /// `count`, `count(column)`
@@ -321,8 +324,8 @@ pub struct OrderBy {
     pub descending: bool,
 }
 
-/// What is set in a row: in operation `n` a value that follows from the seed and `n`, unlike the one
-/// before.
+/// What is set in a row: in operation `n` a value that follows from the seed and `n`, unlike the
+/// one before.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Set {
     /// These columns, none of them of the key.
@@ -360,8 +363,8 @@ pub struct Sql {
     /// A file with the right answer, as the workload file names it: CSV, a column for each of the
     /// result.
     pub answer: Option<PathBuf>,
-    /// Whether the order of the rows is part of the answer: it is where the text has an ORDER BY of its
-    /// own outermost.
+    /// Whether the order of the rows is part of the answer: it is where the text has an ORDER BY of
+    /// its own outermost.
     pub ordered: bool,
 }
 

@@ -40,13 +40,13 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
     let name = name(&file_fields, file);
     let about = file_fields.or("about", None, |node| node.text().map(Some));
     let entries = |key: &str, example: &str| {
-        let entries = file_fields.need(key, example, |node| node.open())?.entries();
-        Some(entries)
+        file_fields.need(key, example, |node| Some(node.open()?.entries()))
     };
     let table_entries = entries("table", "[table.readings]");
-    let phase_entries = entries("phase", "[phase.ingest]");
-    let phase_entries = phase_entries.unwrap_or_default();
-    let table_entries = in_order(table_entries?, &phase_entries);
+    let phase_entries = entries("phase", "[phase.ingest]").unwrap_or_default();
+    let table_entries = table_entries?;
+    checks::names(&table_entries, log);
+    let table_entries = in_order(table_entries, &phase_entries);
 
     let names: Vec<_> = table_entries.iter().map(|entry| entry.name).collect();
     let drafts: Vec<_> = table_entries.iter().map(|entry| Draft::read(entry, &names)).collect();
@@ -59,26 +59,24 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
     Some(Definition { name, about, tables, phases })
 }
 
-/// The name: as written, or the file's; blanks are made dashes.
+/// The name: as written, with dashes for blanks, or else made of the file's.
 fn name(fields: &Fields<'_>, file: &str) -> Option<String> {
-    let dashed = |name: &str| name.split_whitespace().collect::<Vec<_>>().join("-");
-    let right = |name: &str| {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    let Some(node) = fields.get("name") else {
+        let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+        return Some(dashed(&stem));
     };
-    match fields.get("name") {
-        Some(node) => {
-            let name = dashed(node.text()?);
-            if right(&name) {
-                return Some(name);
-            }
-            node.mistake(format!("'{name}' cannot be its name"), "", "letters, digits and dashes")
-        }
-        None => {
-            let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
-            let name = stem.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-            Some(if name.is_empty() { "workload".to_owned() } else { name })
-        }
+    let name = node.text()?.split_whitespace().collect::<Vec<_>>().join("-");
+    if !name.is_empty() && name == dashed(&name) {
+        return Some(name);
     }
+    node.mistake(format!("'{name}' cannot be its name"), "", "letters, digits and dashes")
+}
+
+/// A name of letters, digits and dashes for a text.
+pub fn dashed(text: &str) -> String {
+    let letters = text.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', " ");
+    let name = letters.split_whitespace().collect::<Vec<_>>().join("-");
+    if name.is_empty() { "workload".to_owned() } else { name }
 }
 
 /// The main table first: the one with the most phases, of equal ones the first in the file.

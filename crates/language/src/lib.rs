@@ -18,6 +18,7 @@ mod names;
 mod node;
 mod phase;
 mod phases;
+mod propose;
 mod reading;
 mod reserved;
 mod sql;
@@ -31,4 +32,5 @@ pub use definition::{
 };
 pub use file::parse;
 pub use mistakes::Mistakes;
+pub use propose::propose;
 pub use table::time_column;

@@ -129,7 +129,10 @@ fn sequence(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
     };
     let step_of = |node: Node<'_>| match of {
         ColumnType::Timestamp(_) => constant::length(&node, of),
-        _ => node.integer(),
+        _ => match node.integer()? {
+            0 => node.mistake("a sequence that stands still", "", "a step above or below 0"),
+            step => Some(step),
+        },
     };
     let second = match of {
         ColumnType::Timestamp(unit) => unit.per_second(),

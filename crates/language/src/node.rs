@@ -163,7 +163,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The values of a list; of what is no list, itself.
+    /// The values of a list.
     pub fn list(&self) -> Option<Vec<Self>> {
         let Some(list) = self.value.as_array() else { return self.expected("a list in [ ]") };
         let node = |item: &'a toml::Spanned<DeValue<'a>>| Self {

@@ -1,6 +1,6 @@
 //! What is wrong with a file is found, all of it, and shown where it stands.
 
-use embermark_language::parse;
+use embermark_language::{BUILT_IN, parse};
 
 const ENGINES: [&str; 2] = ["sqlite", "duckdb"];
 
@@ -99,6 +99,10 @@ fn tables_are_checked() {
     ] {
         assert_eq!(said_of(table, columns, phase), [said]);
     }
+    let other = "[table.T]\nfile = \"a\"\nkey = [\"id\"]\ncolumns = { id = \"u8\" }\n[phase.p]\n\
+                 do = \"insert\"\ntable = \"t\"";
+    let said = said_of("file = \"a\"\nkey = [\"id\"]", "id = \"u8\"", other);
+    assert_eq!(said, ["'t' and 'T' are one name in SQL"]);
 }
 
 #[test]
@@ -106,6 +110,7 @@ fn made_columns_are_checked() {
     for (column, said) in [
         ("{ type = \"u8\", make = \"sequence\" }", "'x' counts beyond what u8 holds"),
         ("{ type = \"text\", make = \"sequence\" }", "'sequence' counts up"),
+        ("{ type = \"u8\", make = \"sequence\", step = 0 }", "a sequence that stands still"),
         ("{ type = \"u8\", make = \"cycle\" }", "'distinct' is missing"),
         ("{ type = \"u8\", make = \"cycle\", distinct = 300 }", "'x' counts beyond what u8 holds"),
         ("{ type = \"u8\", make = \"random\", to = 256 }", "256 is no u8"),
@@ -225,4 +230,44 @@ fn mixes_are_checked() {
          mix = { get = \"9/s\", update = 0.5 }",
     );
     assert_eq!(two, ["rates and shares in one mix"]);
+}
+
+#[test]
+fn whatever_is_lost_or_replaced_is_right_or_has_mistakes() {
+    let mut wrong = 0;
+    for (name, text) in BUILT_IN {
+        let lines: Vec<_> = text.lines().collect();
+        for (place, line) in lines.iter().enumerate() {
+            let values = line.split_once(" = ").map(|(key, _)| {
+                ["7", "-0.5", "\"nonsense\"", "\"\"", "true", "[]", "[7]", "{}", "{ x = 7 }"]
+                    .map(|value| format!("{key} = {value}"))
+            });
+            for with in values.into_iter().flatten().chain([String::new()]) {
+                let mut changed = lines.clone();
+                changed[place] = &with;
+                // A file that cannot be read has at least one mistake, which is shown.
+                if let Err(mistakes) = parse(name, &changed.join("\n"), &ENGINES) {
+                    assert!(mistakes.count() > 0, "{name}: {line} -> {with}");
+                    assert!(mistakes.to_string().contains("error: "));
+                    wrong += 1;
+                }
+            }
+        }
+    }
+    assert!(wrong > 1_000, "{wrong}");
+}
+
+#[test]
+fn what_is_cut_off_anywhere_is_right_or_has_mistakes() {
+    let (name, text) = BUILT_IN[8];
+    for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)).step_by(7) {
+        if let Err(mistakes) = parse(name, &text[..end], &ENGINES) {
+            assert!(mistakes.to_string().starts_with("error: "), "{end}");
+        }
+    }
+    let empty = parse("empty.toml", "", &ENGINES).unwrap_err().to_string();
+    assert!(
+        empty.contains("'table' is missing") && empty.contains("'phase' is missing"),
+        "{empty}"
+    );
 }

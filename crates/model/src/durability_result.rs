@@ -29,6 +29,9 @@ pub struct Head {
     pub kernel: String,
     /// Ids of the engines and names of configurations, in the order of the table.
     pub engines: Vec<String>,
+    /// Those of them that were named by their ids: they are tried in tiers, too, that they are not offered in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<String>,
     /// The configurations, by name.
     #[serde(default, skip_serializing_if = "Configurations::is_empty")]
     pub configurations: Configurations,
@@ -103,6 +106,7 @@ impl Outcome {
     #[must_use]
     pub fn only(mut self, kept: impl Fn(&str) -> bool) -> Self {
         self.head.engines.retain(|engine| kept(engine));
+        self.head.named.retain(|engine| kept(engine));
         self.tested.retain(|tested| kept(&tested.engine));
         self.not_tried.retain(|not| kept(&not.engine));
         self

@@ -30,6 +30,7 @@ pub use error::ReportError;
 pub use export::{Format, parquet, render};
 pub use load::{load, load_durability};
 pub use overview::{Files, overview};
+pub use table::wrapped;
 
 /// How a report is shown.
 #[derive(Clone, Copy, Debug)]

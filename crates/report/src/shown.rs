@@ -13,7 +13,7 @@ use crate::text;
 pub(crate) use record::Origin;
 pub use record::Record;
 pub(crate) use told::{Told, in_short, mark, notes, of, of_run};
-pub use told::{found, mark_advice};
+pub use told::{findings, found, mark_advice};
 
 /// What a tier of an engine rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

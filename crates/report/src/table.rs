@@ -27,7 +27,7 @@ pub(crate) fn heading(text: &str, options: &Options<'_>) -> String {
 }
 
 /// `text` in lines of `width` columns, broken between words alone: a number or a path stays whole.
-pub(crate) fn wrapped(text: &str, width: usize, first: &str, further: &str) -> Vec<String> {
+pub fn wrapped(text: &str, width: usize, first: &str, further: &str) -> Vec<String> {
     let options = textwrap::Options::new(width)
         .initial_indent(first)
         .subsequent_indent(further)

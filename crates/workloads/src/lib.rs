@@ -77,6 +77,8 @@ pub struct Info {
     pub cold: bool,
     /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
     pub searches: &'static [&'static str],
+    /// Phases that last for a time of their own, however long others may.
+    pub timed: &'static [&'static str],
     /// Clients that its phases have at the same time, where that is more than the plan's.
     pub clients: u32,
     /// The phases made of operations on one row each, by variant, the usual variant first: several

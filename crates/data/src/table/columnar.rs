@@ -95,6 +95,10 @@ impl Record for Row<'_> {
         }
     }
 
+    fn width(&self) -> usize {
+        self.columns.len()
+    }
+
     fn line(&self) -> u64 {
         self.number
     }

@@ -34,6 +34,10 @@ impl Record for ByteRecord {
         }
     }
 
+    fn width(&self) -> usize {
+        self.len()
+    }
+
     fn line(&self) -> u64 {
         self.position().map_or(0, csv::Position::line)
     }

@@ -37,13 +37,10 @@ pub(super) fn read(source: &Source, sink: &mut impl Sink) -> Result<Names, DataE
         if object.parse(&mut names).is_err() {
             sink.broken(object.line, Fault::NotAnObject, &object.text);
         } else if !sink.record(&object)? {
-            break;
+            return Ok(names);
         }
     }
-    // A file without records has no fields to miss.
-    if names.iter().len() > 0 && object.line > 1 {
-        names.never_found().map_err(|unknown| source.no_field(unknown))?;
-    }
+    names.never_found().map_err(|unknown| source.no_field(unknown))?;
     Ok(names)
 }
 
@@ -76,6 +73,10 @@ impl Record for Object {
             Some(&Held::Text(from, to)) => Field::Text(&self.text[from..to]),
             Some(&Held::Unescaped(from, to)) => Field::Text(&self.unescaped[from..to]),
         }
+    }
+
+    fn width(&self) -> usize {
+        self.fields.len()
     }
 
     fn line(&self) -> u64 {

@@ -6,6 +6,7 @@ mod columnar;
 mod delimited;
 mod fault;
 mod fit;
+mod infer;
 mod layout;
 mod lines;
 mod made;
@@ -18,6 +19,7 @@ mod staged;
 mod time;
 mod writer;
 
+pub use infer::{Inferred, InferredColumn, infer};
 pub use source::Format;
 pub use stage::{Staged, stage};
 pub use staged::{StagedTable, compare};

@@ -32,6 +32,9 @@ pub(super) trait Record {
     /// What stands in the field at a place of [`Names`].
     fn field(&self, place: usize) -> Field<'_>;
 
+    /// The fields that it has, or more.
+    fn width(&self) -> usize;
+
     /// Its line, or its number in a file without lines; from 1.
     fn line(&self) -> u64;
 }
@@ -135,9 +138,11 @@ impl Names {
         self.fields.iter().map(|field| field.name.as_str())
     }
 
-    /// The first field that is wanted and that no record had.
+    /// # Errors
+    /// Where a field is wanted that no record had, though there were records with fields.
     pub(super) fn never_found(&self) -> Result<(), UnknownName> {
-        match self.fields.iter().find(|field| field.wanted && !field.found) {
+        let missed = self.fields.iter().find(|field| field.wanted && !field.found);
+        match missed.filter(|_| self.fields.iter().any(|field| field.found)) {
             Some(field) => Err(self.unknown(&field.name)),
             None => Ok(()),
         }

@@ -105,11 +105,6 @@ impl Source {
         digest::sha256(&self.mapping)
     }
 
-    /// The bytes of the file as it lies on disk.
-    pub(super) fn len(&self) -> u64 {
-        self.mapping.len() as u64
-    }
-
     /// The text of the file, decompressed.
     pub(super) fn text(&self) -> Text<'_> {
         let file: &[u8] = &self.mapping;

@@ -11,7 +11,7 @@ use super::fit::fit;
 use super::made::Maker;
 use super::record::{Names, Record, Sink};
 use super::refused::{Refused, excerpt, shown, shown_field};
-use super::source::Source;
+use super::source::{Format, Source};
 use super::writer::TableWriter;
 use crate::DataError;
 
@@ -71,7 +71,8 @@ fn read(
     to: &Path,
 ) -> Result<Staged, DataError> {
     let source = Source::open(path)?;
-    let mut stager = Stager::new(table, limit.unwrap_or(u64::MAX), to)?;
+    let unit = if source.format == Format::Parquet { "row" } else { "line" };
+    let mut stager = Stager::new(table, limit.unwrap_or(u64::MAX), unit, to)?;
     let (read, sha256) = std::thread::scope(|scope| {
         // Beside the reading where there is a second core.
         let hashing = scope.spawn(|| source.sha256());
@@ -99,9 +100,14 @@ struct Stager<'a> {
 }
 
 impl<'a> Stager<'a> {
-    fn new(table: &'a Table, limit: u64, to: &'a Path) -> Result<Self, DataError> {
+    fn new(
+        table: &'a Table,
+        limit: u64,
+        unit: &'static str,
+        to: &'a Path,
+    ) -> Result<Self, DataError> {
         let writer = TableWriter::create(to, &table.columns, &table.key)?;
-        let refused = Refused::new(&table.columns);
+        let refused = Refused::new(&table.columns, unit);
         Ok(Self { table, limit, places: Vec::new(), writer, refused, finer: 0 })
     }
 }
@@ -151,7 +157,7 @@ fn made(
     let table = &tables[place];
     let mut maker = Maker::new(tables, place, seed)?;
     let mut writer = TableWriter::create(to, &table.columns, &table.key)?;
-    let mut refused = Refused::new(&table.columns);
+    let mut refused = Refused::new(&table.columns, "row");
     for row in 0..rows {
         let makers = maker.columns().iter_mut().zip(&table.columns).enumerate();
         let mut fault = None;

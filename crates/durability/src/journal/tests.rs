@@ -9,6 +9,7 @@ fn head() -> Head {
         begun: "2026-01-01T00:00:00Z".to_owned(),
         embermark: "0.1.0".to_owned(),
         kernel: "Linux 6".to_owned(),
+        named: Vec::new(),
         engines: vec!["lmdb".to_owned()],
         configurations: Default::default(),
         durabilities: vec![Durability::Power],

@@ -33,13 +33,14 @@ const STATES: [u32; 2] = [300, 60];
 const WORK: &str = "work";
 /// The folder of what broke a promise.
 const VIOLATIONS: &str = "violations";
-/// The table, beside the result.
-const TABLE: &str = "table.txt";
+/// The tables, beside the result, and their columns.
+const TABLES: (&str, usize) = ("table.txt", 120);
 
 /// The arguments of `embermark durability`.
 #[derive(Args)]
 pub struct DurabilityArgs {
-    /// Engines to try: ids, embedded or servers [default: embedded]
+    /// Engines to try: ids, embedded or servers. One that is named by its id is tried in tiers, too, that
+    /// it is not offered in [default: embedded]
     #[arg(value_name = "ENGINE", conflicts_with = "resume")]
     engines: Vec<String>,
 
@@ -155,12 +156,8 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
 
     let outcome = &journal.outcome;
     let json = serde_json::to_vec_pretty(outcome).map_err(Failure::runtime)?;
-    let mut text = table::text(outcome);
-    for id in &outcome.head.accepted_licences {
-        let what = "its licence forbids publishing what was found of it";
-        text.push_str(&format!("  {id}: {what} without its vendor's consent\n"));
-    }
-    for (name, content) in [(RESULT, &json[..]), (TABLE, text.as_bytes())] {
+    let (tables, width) = TABLES;
+    for (name, content) in [(RESULT, json), (tables, table::text(outcome, width).into_bytes())] {
         let path = out.join(name);
         fs::write(&path, content).map_err(Failure::unwritable(&path))?;
     }
@@ -172,6 +169,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
             String::new()
         }
     };
+    let text = table::text(outcome, output::width());
     output::print(&format!("{text}\n  result  {}\n{page}", out.join(RESULT).display()))?;
     if interrupt.is_set() {
         let out = out.display();
@@ -209,6 +207,7 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
         begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         embermark: env!("CARGO_PKG_VERSION").to_owned(),
         kernel: format!("Linux {}", kernel.trim()),
+        named: engines.iter().filter(|id| words.contains(id)).cloned().collect(),
         engines,
         configurations,
         durabilities,
@@ -329,9 +328,13 @@ fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<S
                  have accepted it, say so with --accept-license {id}"
             ))
         }
-        (_, Tier::Unsupported { why }) => Some(why.to_owned()),
-        // The settings of a configuration may be another thing in each tier.
+        // The settings of a configuration may be another thing in each tier, and keep one that the
+        // engine's own do not.
         _ if configuration.is_some() => None,
+        (_, Tier::Unsupported { .. }) if head.named.iter().any(|name| name == id) => None,
+        (_, Tier::Unsupported { why }) => {
+            Some(format!("{why}; to try it all the same name it: embermark durability {id}"))
+        }
         (_, tier) => {
             let mut stronger = head.durabilities.iter().filter(|other| **other > durability);
             let same = stronger.find(|other| engine.tier(**other) == tier);

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod data;
 pub mod durability;
 pub mod engines;
+pub mod init;
 mod output;
 mod page;
 pub mod record;

@@ -12,6 +12,7 @@ use embermark_workloads::{WORKLOADS, Workload};
 
 use super::report::Known;
 use crate::error::Failure;
+use crate::plan::of_plan;
 
 /// Writes the page of one or several results to `file`.
 ///
@@ -20,11 +21,12 @@ use crate::error::Failure;
 pub fn write(results: &[(&Path, &ResultFile)], file: &Path, known: &Known) -> Result<(), Failure> {
     let sources: Vec<Source<'_>> =
         results.iter().map(|(path, result)| Source { path, result }).collect();
+    let own = results.iter().flat_map(|(_, result)| of_plan(&result.plan));
     let options = PageOptions {
         order: &known.order,
         explanations: &known.explanations,
         engines: engines(),
-        workloads: WORKLOADS.iter().map(|workload| facts(*workload)).collect(),
+        workloads: WORKLOADS.iter().copied().chain(own).map(facts).collect(),
         durability: &known.durability,
     };
     let page = html::page(&sources, options).map_err(|error| match error {

@@ -3,15 +3,35 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use clap::Args;
+use embermark_language::{BUILT_IN, parse};
 use embermark_model::Scale;
 use embermark_workloads::WORKLOADS;
 
 use super::output;
 use crate::error::Failure;
+use crate::plan::shipped;
 
-/// Lists every workload with its phases and variants.
-pub fn list() -> Result<ExitCode, Failure> {
+/// The arguments of `embermark workloads`.
+#[derive(Args)]
+pub struct WorkloadsArgs {
+    /// A workload that is a file: prints it, to start from
+    name: Option<String>,
+}
+
+/// Lists every workload with its phases and variants, or prints one that is a file.
+pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
     let mut text = String::new();
+    if let Some(name) = &args.name {
+        return match shipped(name) {
+            Some(text) => output::print(text),
+            None => {
+                let names: Vec<&str> = BUILT_IN.iter().map(|(id, _)| *id).collect();
+                let names = names.join(", ");
+                Err(Failure::usage(format!("'{name}' is no workload that is a file: {names} are")))
+            }
+        };
+    }
     for workload in WORKLOADS {
         let info = workload.info();
         // Writing to a String cannot fail.
@@ -31,5 +51,12 @@ pub fn list() -> Result<ExitCode, Failure> {
         }
         text.push('\n');
     }
+    let _ =
+        writeln!(text, "files  run by name; 'embermark workloads NAME' prints one to start from\n");
+    for (id, file) in BUILT_IN {
+        let about = parse(id, file, &[]).map(|definition| definition.about);
+        let _ = writeln!(text, "    {id:<14} {}", about.unwrap_or_default());
+    }
+    text.push_str("\n    FILE.toml      your own: 'embermark init DATA', docs/workload-files.md\n");
     output::print(&text)
 }

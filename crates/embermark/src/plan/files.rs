@@ -102,7 +102,7 @@ pub fn shipped(name: &str) -> Option<&'static str> {
 }
 
 /// Reads a workload file: its text, and its folder.
-pub fn read(path: &Path) -> Result<(String, PathBuf), Failure> {
+fn read(path: &Path) -> Result<(String, PathBuf), Failure> {
     let unreadable =
         |error| Failure::usage(format!("cannot read the workload {}: {error}", path.display()));
     let text = std::fs::read_to_string(path).map_err(unreadable)?;

@@ -91,7 +91,8 @@ impl Engine for DuckDb {
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let library = LIBRARY.get()?;
-        let row = tiers(Some(library)).of(options.durability);
+        let tiers = tiers(Some(library));
+        let row = tiers.of(options.durability);
         let place = Place { library, log: row.set, options: options.clone() };
         let connection = Rc::new(place.open()?);
         let mut settings = read_back(&connection, options)?;

@@ -32,6 +32,25 @@ fn one<T>(
 }
 
 #[test]
+fn a_version_that_was_shown_not_to_keep_a_tier_is_not_offered_in_it() {
+    if !is_here(&DuckDb) {
+        return;
+    }
+    let version = &LIBRARY.get().unwrap().version;
+    match [Durability::Process, Durability::Power].map(|tier| DuckDb.tier(tier)) {
+        [Tier::Offered { effective_durability, .. }, Tier::Unsupported { why }] => {
+            assert_eq!(effective_durability, Durability::Process, "{version}");
+            assert!(["1.5.6", "2.0.0"].contains(&&**version), "{version}: {why}");
+            assert!(why.contains("docs/durability.md"), "{why}");
+        }
+        [Tier::Offered { .. }, Tier::Offered { .. }] => {
+            assert!(!["1.5.6", "2.0.0"].contains(&&**version), "{version}");
+        }
+        other => panic!("{version}: {other:?}"),
+    }
+}
+
+#[test]
 fn every_numeric_type_is_read_as_the_number_it_is() {
     let Some(connection) = connection() else { return };
     let int = |expression: &str| one(&connection, expression, |row| row.int(0));

@@ -16,23 +16,29 @@ pub(super) enum Log {
     Synced,
 }
 
+/// Versions that were shown not to keep `power` by `embermark durability`: a checkpoint puts new metadata
+/// into the free part of a block that the database's header already points to and writes the whole block
+/// again where it is (`AllocateHandle`,
+/// <https://github.com/duckdb/duckdb/blob/v1.5.5/src/storage/metadata/metadata_manager.cpp>). Where the power
+/// is cut meanwhile the block's checksum is wrong, and the file does not open. No setting changes that.
+const BROKEN: [&str; 2] = ["1.5.6", "2.0.0"];
+
 /// The table of a library. Without one there is nothing to run; what the newest does is said then.
 ///
-/// - `power`: a commit writes the log and syncs it; DuckDB's default.
+/// - `power`: a commit writes the log and syncs it; DuckDB's default. Of a version in [`BROKEN`] the same
+///   keeps `process` alone.
 /// - `process`: `fsync_mode = 'none'`, a setting since 2.0. An older library has none, and syncs.
 /// - `none`: `RECOVERY_MODE no_wal_writes`, an option of ATTACH since 1.5: nothing is written before
 ///   a checkpoint. An older library has none, and logs.
-pub(super) fn tiers(library: Option<&DuckLib>) -> &'static TierTable<Log> {
-    static TIERS: [[TierTable<Log>; 2]; 2] = [
-        [table(SYNCED, SYNCED), table(UNSYNCED, UNSYNCED)],
-        [table(NO_LOG, SYNCED), table(NO_LOG, UNSYNCED)],
-    ];
-    let (no_wal, fsync_mode) = library.map_or((false, false), |l| (l.has_no_wal, l.has_fsync_mode));
-    &TIERS[usize::from(no_wal)][usize::from(fsync_mode)]
-}
-
-const fn table(none: TierSetting<Log>, process: TierSetting<Log>) -> TierTable<Log> {
-    TierTable { none, process, power: SYNCED }
+pub(super) fn tiers(library: Option<&DuckLib>) -> TierTable<Log> {
+    let is = |known: fn(&DuckLib) -> bool| library.is_some_and(known);
+    let (synced, power) = match is(|library| BROKEN.contains(&&*library.version)) {
+        true => (SYNCED_FOR_PROCESS, NOT_KEPT),
+        false => (SYNCED, SYNCED),
+    };
+    let process = if is(|library| library.has_fsync_mode) { UNSYNCED } else { synced };
+    let none = if is(|library| library.has_no_wal) { NO_LOG } else { process };
+    TierTable { none, process, power }
 }
 
 const NO_LOG: TierSetting<Log> =
@@ -42,11 +48,20 @@ const UNSYNCED: TierSetting<Log> =
     TierSetting::of(Durability::Process, Log::Unsynced, "write-ahead log, fsync_mode=none", MANUAL)
         .reads(&[("fsync_mode", &["none"])]);
 
-const SYNCED: TierSetting<Log> = TierSetting::of(
-    Durability::Power,
-    Log::Synced,
-    "write-ahead log, synced at commit (the default)",
-    MANUAL,
+const SYNCED: TierSetting<Log> = synced(Durability::Power, AS_SHIPPED);
+
+/// The same of a version in [`BROKEN`].
+const SYNCED_FOR_PROCESS: TierSetting<Log> = synced(Durability::Process, AS_SHIPPED);
+const NOT_KEPT: TierSetting<Log> = synced(
+    Durability::Process,
+    "after a power cut in the middle of a checkpoint its file may not open: a block that is in use is \
+     written again where it is (docs/durability.md); DUCKDB_LIB_DIR has another version run",
 );
+
+const AS_SHIPPED: &str = "write-ahead log, synced at commit (the default)";
+
+const fn synced(effective: Durability, words: &'static str) -> TierSetting<Log> {
+    TierSetting::of(effective, Log::Synced, words, MANUAL)
+}
 
 const MANUAL: &str = "https://duckdb.org/docs/stable/sql/statements/attach";

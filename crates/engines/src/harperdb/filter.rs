@@ -10,11 +10,19 @@ pub(super) fn conditions(out: &mut Vec<u8>, key: Key, filter: &Filter<'_>) -> Re
     let primary = key.attribute();
     match *filter {
         // Truth values sort before numbers and texts.
-        Filter::All => condition(out, primary, "greater_than_equal", |out| {
-            out.extend_from_slice(b"false");
-            Ok(())
-        }),
+        Filter::All | Filter::Keys { from: [], to: [] } => {
+            condition(out, primary, "greater_than_equal", |out| {
+                out.extend_from_slice(b"false");
+                Ok(())
+            })
+        }
         Filter::Key(values) => condition(out, primary, "equals", |out| key.write(out, values)),
+        Filter::Keys { from, to: [] } => {
+            condition(out, primary, "greater_than_equal", |out| key.write_from(out, from))
+        }
+        Filter::Keys { from: [], to } => {
+            condition(out, primary, "less_than", |out| key.write_from(out, to))
+        }
         Filter::Keys { from, to } => {
             range(out, primary, |out| key.write_from(out, from), |out| key.write_from(out, to))
         }
@@ -27,6 +35,10 @@ pub(super) fn conditions(out: &mut Vec<u8>, key: Key, filter: &Filter<'_>) -> Re
             |out| key.write_from(out, &[from]),
             |out| key.write_from(out, &[to]),
         ),
+        Filter::Every(filters) => filters.iter().enumerate().try_for_each(|(n, filter)| {
+            out.extend_from_slice(if n == 0 { b"" } else { b"," });
+            conditions(out, key, filter)
+        }),
         Filter::Equal(field, of) => condition(out, field, "equals", |out| request::value(out, of)),
         Filter::Between { field, from, to } => {
             range(out, field, |out| request::value(out, from), |out| request::value(out, to))

@@ -65,7 +65,7 @@ impl Engine for MariaDb {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        tier::TIERS.tier(durability)
+        tier::of(durability)
     }
 
     fn settings(&self) -> Settings {

@@ -152,10 +152,12 @@ impl Session {
         Ok(rows.iter().map(|[name]| format!("`{}`", name.replace('`', "``"))).collect())
     }
 
-    /// Fresh statistics, of every column as well, for the planner
-    /// (<https://mariadb.com/kb/en/engine-independent-table-statistics/>).
+    /// Fresh statistics for the planner: InnoDB's own
+    /// (<https://mariadb.com/kb/en/innodb-persistent-statistics/>), which it keeps in tables of its own.
+    /// Those of every column (`PERSISTENT FOR ALL`) go to tables of Aria that are not transactional, and
+    /// after a power cut none of ours could be read for one of them that was too short.
     fn analyze(&mut self, tables: &str) -> Result<()> {
-        let sql = format!("ANALYZE TABLE {tables} PERSISTENT FOR ALL");
+        let sql = format!("ANALYZE TABLE {tables}");
         let rows = self.connection.rows(&sql);
         let rows = rows.map_err(|e| failed(format!("run `{sql}`"), &e))?;
         // Table, what was done, kind of message, message: an error is a row, too.

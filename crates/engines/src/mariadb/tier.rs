@@ -1,8 +1,11 @@
 //! How MariaDB makes each durability tier.
 
+use std::sync::OnceLock;
+
 use embermark_model::Durability;
 
-use crate::{Misfit, TierSetting, TierTable};
+use super::installation;
+use crate::{Misfit, Tier, TierSetting, TierTable};
 
 /// The settings of a tier.
 #[derive(Clone, Copy)]
@@ -60,6 +63,26 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
 };
 
 const MANUAL: &str = "https://mariadb.com/kb/en/innodb-system-variables/";
+
+/// Versions that were shown not to keep `power` by `embermark durability`: where the first page of a
+/// table's file was written in part, recovery does not put the copy in its place that the doublewrite
+/// buffer holds, and the table is corrupt for good.
+const BROKEN: [&str; 1] = ["10.11.19"];
+
+const NOT_KEPT: &str = "after a power cut a table whose file's first page was written in part may be \
+     corrupt: this version's recovery leaves out its copy in the doublewrite buffer \
+     (docs/durability.md); EMBERMARK_MARIADB_DIR has another version run";
+
+/// How the version that is here makes a tier.
+pub(super) fn of(durability: Durability) -> Tier {
+    static VERSION: OnceLock<Option<String>> = OnceLock::new();
+    let version = VERSION.get_or_init(|| installation::find().ok().map(|found| found.version));
+    let is_broken = version.as_deref().is_some_and(|version| BROKEN.contains(&version));
+    match durability {
+        Durability::Power if is_broken => Tier::Unsupported { why: NOT_KEPT },
+        _ => TIERS.tier(durability),
+    }
+}
 
 /// With a binary log recovery keeps what is in that log and rolls the rest back.
 const BINARY_LOG: TierSetting<()> =

@@ -1,5 +1,7 @@
 //! The parts of commands: filters, keys, documents.
 
+use itoa::Buffer;
+
 use super::bson::Writer;
 use crate::document::{CollectionDef, Document, Field, Filter, Value};
 
@@ -44,7 +46,7 @@ impl Writer {
     pub fn filter(&mut self, def: &CollectionDef, name: &str, filter: &Filter<'_>) {
         let mut longer = String::new();
         self.within(name, |whole| match filter {
-            Filter::All => {}
+            Filter::All | Filter::Keys { from: [], to: [] } => {}
             Filter::Key(key) => whole.key(def, "_id", key),
             Filter::Keys { from, to } => whole.within("_id", |range| {
                 // A range without a bound on one side.
@@ -61,6 +63,11 @@ impl Writer {
                     range.fields(&[("$gte", *from), ("$lt", *to)]);
                 });
             }
+            Filter::Every(filters) => whole.list("$and", |list| {
+                for (i, filter) in filters.iter().enumerate() {
+                    list.filter(def, Buffer::new().format(i), filter);
+                }
+            }),
         });
     }
 

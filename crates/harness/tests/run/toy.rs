@@ -326,6 +326,7 @@ impl Workload for Squares {
             published: Protocol::of(&[7, 8], &["other"]),
             reads_files: false,
             whole: false,
+            timed: &[],
             clients: 1,
             lasts: false,
             cold: false,

@@ -23,22 +23,9 @@ pub(crate) struct Told {
     pub standing: Standing,
 }
 
-/// What was found in an experiment, in words. What breaks no promise stands in brackets.
+/// What was found in an experiment, in words, with what beside the tries of the engine was found.
 pub fn found(tested: &Tested) -> String {
-    let finding = |(verdict, count): (&Verdict, &u32)| {
-        let finding = format!("{count} {}", verdict.name());
-        let broken = tested.is_promised() && verdict.is_violation();
-        if broken { finding } else { format!("({finding})") }
-    };
-    let bad = tested.verdicts.iter().filter(|(verdict, _)| **verdict != Verdict::Holds);
-    let mut words: Vec<String> = bad.map(finding).collect();
-    let tries = tested.experiment.tries(tested.tried);
-    if tested.violations() == 0 && tested.is_promised() {
-        words.insert(0, format!("no violation in {tries}"));
-    } else if words.is_empty() {
-        words.push(format!("nothing lost in {tries}"));
-    }
-    words.extend(torn(tested.torn_blocks));
+    let mut words = findings(tested, &format!(" in {}", tested.experiment.tries(tested.tried)));
     if tested.not_mounted > 0 {
         words.push(format!("{} beside these not mounted", tested.not_mounted));
     }
@@ -46,6 +33,25 @@ pub fn found(tested: &Tested) -> String {
         words.push(format!("exhaustive: {states} states of {works} short works"));
     }
     words.join(", ")
+}
+
+/// How the tries of an experiment ended, in words. What breaks no promise stands in brackets; `tries`
+/// follows where nothing was found.
+pub fn findings(tested: &Tested, tries: &str) -> Vec<String> {
+    let finding = |(verdict, count): (&Verdict, &u32)| {
+        let finding = format!("{count} {}", verdict.name());
+        let broken = tested.is_promised() && verdict.is_violation();
+        if broken { finding } else { format!("({finding})") }
+    };
+    let bad = tested.verdicts.iter().filter(|(verdict, _)| **verdict != Verdict::Holds);
+    let mut words: Vec<String> = bad.map(finding).collect();
+    if tested.violations() == 0 && tested.is_promised() {
+        words.insert(0, format!("no violation{tries}"));
+    } else if words.is_empty() {
+        words.push(format!("nothing lost{tries}"));
+    }
+    words.extend(torn(tested.torn_blocks));
+    words
 }
 
 fn torn(blocks: u32) -> Option<String> {

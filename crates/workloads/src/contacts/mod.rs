@@ -63,6 +63,7 @@ impl Workload for Contacts {
             published: Protocol::of(&[PUBLISHED_ROWS], &["commit-each"]),
             reads_files: false,
             whole: false,
+            timed: &[],
             clients: 1,
             lasts: false,
             cold: true,

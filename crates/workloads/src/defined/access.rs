@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 
 use embermark_data::table::compare;
-use embermark_language::Operator;
+use embermark_language::{Operator, Range, Removed, Span, Work};
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
+use super::cell::Cell;
 use super::codec::Codec;
 
 /// A condition with its bound.
@@ -20,7 +21,39 @@ pub(super) struct Filter<'a> {
 /// Conditions all of which a row meets.
 pub(super) type Filters<'a> = SmallVec<[Filter<'a>; 4]>;
 
+/// The conditions that rows of a phase meet, for operation `i`.
+pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
+    let rows = cell.rows_of(phase);
+    match cell.work(phase) {
+        Work::Group(group) => (group.conditions.iter())
+            .map(|c| Filter { column: c.column, operator: c.operator, bound: rows.bound(c) })
+            .collect(),
+        Work::Range(Range {
+            span: Span::Last { of, time, .. } | Span::From { of, time, .. },
+            ..
+        }) => {
+            let (from, to) = cell.times(phase, i);
+            let at = |operator, bound| Filter { column: *time, operator, bound: Value::Int(bound) };
+            let mut all = Filters::from_iter([at(Operator::AtLeast, from), at(Operator::Less, to)]);
+            if let Some((column, bound)) = of.zip(cell.of(phase, i)) {
+                all.push(Filter { column, operator: Operator::Equal, bound });
+            }
+            all
+        }
+        Work::Delete { removed: Removed::Older { time, units }, .. } => {
+            let bound = Value::Int(rows.older(*time, *units));
+            Filters::from_iter([Filter { column: *time, operator: Operator::AtMost, bound }])
+        }
+        _ => Filters::new(),
+    }
+}
+
 impl Filter<'_> {
+    /// Whether it bounds its column from below.
+    const fn is_low(&self) -> bool {
+        matches!(self.operator, Operator::Greater | Operator::AtLeast)
+    }
+
     /// Whether a value meets it. An absent one meets none.
     #[inline]
     pub(super) fn is_met(&self, value: &Value<'_>) -> bool {
@@ -77,14 +110,22 @@ impl Access {
                 filters.iter().any(|f| f.column == *column && f.operator != Operator::NotEqual)
             });
             let used = &columns[..equal + usize::from(bounded)];
-            // Texts in an index are cut off.
-            let whole = |column: &usize| {
-                by == By::Key
-                    || !matches!(table.columns[*column].of, ColumnType::Text | ColumnType::Bytes)
+            // Texts in an index are cut off, and the last of a key has no end.
+            let last = columns.last();
+            let whole = |f: &Filter<'_>| match table.columns[f.column].of {
+                ColumnType::Text | ColumnType::Bytes => {
+                    by == By::Key && f.operator == Operator::Equal && last != Some(&f.column)
+                }
+                _ => !matches!(f.operator, Operator::NotEqual | Operator::Greater),
             };
-            let exact = filters.iter().all(|f| {
-                f.operator != Operator::NotEqual && used.contains(&f.column) && whole(&f.column)
-            });
+            let alone = |f: &Filter<'_>| {
+                let beside = filters.iter().filter(|other| {
+                    other.column == f.column
+                        && (f.operator == Operator::Equal || f.is_low() == other.is_low())
+                });
+                beside.count() == 1
+            };
+            let exact = filters.iter().all(|f| used.contains(&f.column) && whole(f) && alone(f));
             if 2 * equal + usize::from(bounded) > 2 * best.equal + usize::from(best.bounded) {
                 best = Self { by, equal, bounded, exact };
             }
@@ -153,3 +194,6 @@ pub(super) fn beyond(bytes: &mut Vec<u8>) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,12 +79,7 @@ impl Rows {
         self.table.columns[column].of
     }
 
-    /// Places of the loaded rows in the order of their keys.
-    pub(super) fn in_key_order(&self) -> impl Iterator<Item = usize> {
-        self.in_key_order_from(0)
-    }
-
-    /// The same, from the nth key of all on.
+    /// Places of the loaded rows in the order of their keys, from the nth key of all on.
     pub(super) fn in_key_order_from(&self, nth: usize) -> impl Iterator<Item = usize> {
         let places = (nth..self.staged.rows()).map(|nth| self.staged.nth_by_key(nth));
         places.filter(|place| *place < self.loaded)
@@ -125,6 +120,13 @@ impl Rows {
     /// The greatest time of a column among all rows: the `end` of conditions. 0 where there is none.
     pub(super) fn end(&self, time: usize) -> i64 {
         if let Value::Int(end) = self.staged.greatest(time) { end } else { 0 }
+    }
+
+    /// Whether a time of it lies before 1970.
+    pub(super) fn early(&self) -> bool {
+        let columns = self.table.columns.iter().enumerate();
+        let mut times = columns.filter(|(_, of)| matches!(of.of, ColumnType::Timestamp(_)));
+        times.any(|(column, _)| self.start(column) < 0)
     }
 
     /// The least.

@@ -177,6 +177,7 @@ impl Codec {
                 let mark = 1 << (bit % 8);
                 if value == Value::Null {
                     bytes[self.bits + bit / 8] &= !mark;
+                    bytes[at..at + width(self.of[column])].fill(0);
                 } else {
                     bytes[self.bits + bit / 8] |= mark;
                     fixed(value, &mut bytes[at..at + width(self.of[column])]);
@@ -415,3 +416,6 @@ fn indexed(value: Value<'_>, of: ColumnType, to: &mut [u8]) {
     let length = text.len().min(to.len());
     to[..length].copy_from_slice(&text[..length]);
 }
+
+#[cfg(test)]
+mod tests;

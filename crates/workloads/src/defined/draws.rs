@@ -209,3 +209,6 @@ fn between(
     let step = ((u128::from(draw.bits()) * (u128::from(width) + 1)) >> 64) as u64;
     OwnedValue::Int(from.wrapping_add_unsigned(step))
 }
+
+#[cfg(test)]
+mod tests;

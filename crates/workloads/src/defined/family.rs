@@ -6,8 +6,10 @@ use embermark_contract::kv::Indexed;
 use embermark_contract::{EngineError, Reopener, Result, Store};
 
 use super::cell::Cell;
+use super::document::DocumentTables;
 use super::kv::KvTables;
 use super::port::Database;
+use super::series::SeriesTables;
 use super::sql::SqlTables;
 use crate::reopenable::Reopenable;
 
@@ -23,9 +25,10 @@ pub(super) fn open(store: Store, reopener: Reopener, cell: Arc<Cell>) -> Result<
             let store = Reopenable::new(Indexed::new(store), Indexed::reopener(reopener));
             Box::new(KvTables::new(store, cell, keeps_indexes)?)
         }
-        Store::Document(_) | Store::Series(_) => {
-            return Err(EngineError::unsupported("this family", "workload files"));
+        Store::Document(store) => {
+            Box::new(DocumentTables::new(Reopenable::new(store, reopener), cell)?)
         }
+        Store::Series(store) => Box::new(SeriesTables::new(Reopenable::new(store, reopener), cell)),
     })
 }
 

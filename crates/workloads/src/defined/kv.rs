@@ -1,22 +1,22 @@
 //! The tables of a workload file in a key-value store.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Operations, Pairs, Table, TableDef};
 use embermark_contract::{EngineError, Lifecycle, Result, Scope};
-use embermark_language::{Group, Operator, Range, Removed, Span, Work};
+use embermark_language::{Group, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::result::Execution;
 use embermark_model::table::{ColumnType, Value};
 use smallvec::SmallVec;
 
-use super::access::{Access, By, Filter, Filters};
+use super::access::{Access, By, Filter, filters};
 use super::aggregate::Groups;
 use super::cell::{Cell, Rows, table_of};
 use super::codec::Codec;
+use super::newest::Newest;
 use super::port::{Database, Found, Session, SessionWork, VisitRow, with};
 use super::rows::Source;
 use crate::reopenable::Reopenable;
@@ -69,33 +69,6 @@ impl KvTables {
     fn access(&self, phase: usize) -> Access {
         let rows = self.cell.rows_of(phase);
         Access::of(rows.table, &filters(&self.cell, phase, 0))
-    }
-}
-
-/// The conditions that rows of a phase meet, for operation `i`.
-fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
-    let rows = cell.rows_of(phase);
-    match cell.work(phase) {
-        Work::Group(group) => (group.conditions.iter())
-            .map(|c| Filter { column: c.column, operator: c.operator, bound: rows.bound(c) })
-            .collect(),
-        Work::Range(Range {
-            span: Span::Last { of, time, .. } | Span::From { of, time, .. },
-            ..
-        }) => {
-            let (from, to) = cell.times(phase, i);
-            let at = |operator, bound| Filter { column: *time, operator, bound: Value::Int(bound) };
-            let mut all = Filters::from_iter([at(Operator::AtLeast, from), at(Operator::Less, to)]);
-            if let Some((column, bound)) = of.zip(cell.of(phase, i)) {
-                all.push(Filter { column, operator: Operator::Equal, bound });
-            }
-            all
-        }
-        Work::Delete { removed: Removed::Older { time, units }, .. } => {
-            let bound = Value::Int(rows.older(*time, *units));
-            Filters::from_iter([Filter { column: *time, operator: Operator::AtMost, bound }])
-        }
-        _ => Filters::new(),
     }
 }
 
@@ -320,41 +293,21 @@ impl KvSession<'_> {
         found: &mut Checksum,
     ) -> Result<()> {
         let codec = &self.codecs[table];
-        let mut newest: HashMap<Vec<u8>, (i64, Checksum)> = HashMap::new();
-        let mut broken = false;
-        let mut value_of = Vec::new();
+        let (mut newest, mut broken) = (Newest::default(), false);
         self.operations.scan(self.tables[table], kv::Range::default(), &mut |key, value| {
             let columns = (codec.column(key, value, by), codec.column(key, value, time));
-            let (Some(group), Some(at)) = columns else {
+            let row = codec.read(key, value, Fingerprint::default(), with);
+            let ((Some(of), Some(at)), Some(row)) = (columns, row) else {
                 broken = true;
                 return ControlFlow::Break(());
             };
-            let Value::Int(at) = at else { return ControlFlow::Continue(()) };
-            if group == Value::Null {
-                return ControlFlow::Continue(());
-            }
-            identity(group, &mut value_of);
-            let Some(print) = codec.read(key, value, Fingerprint::default(), with) else {
-                broken = true;
-                return ControlFlow::Break(());
-            };
-            if !newest.contains_key(&value_of) {
-                newest.insert(value_of.clone(), (i64::MIN, Checksum::default()));
-            }
-            if let Some((newest, rows)) = newest.get_mut(&value_of) {
-                if at > *newest {
-                    (*newest, *rows) = (at, Checksum::default());
-                }
-                if at == *newest {
-                    *rows += print;
-                }
-            }
+            newest.add(of, at, row);
             ControlFlow::Continue(())
         })?;
         if broken {
             return Err(foreign());
         }
-        newest.into_values().for_each(|(_, rows)| *found += rows);
+        *found += newest.rows();
         Ok(())
     }
 
@@ -426,18 +379,6 @@ fn read(codec: &Codec, key: &[u8], value: &[u8]) -> Result<Fingerprint> {
 #[cold]
 fn foreign() -> EngineError {
     EngineError::failed("the store", "give back a row", "it is no pair that was put")
-}
-
-/// Bytes that are the same for the same value of a column.
-fn identity(value: Value<'_>, to: &mut Vec<u8>) {
-    to.clear();
-    match value {
-        Value::Null => {}
-        Value::Int(value) => to.extend_from_slice(&value.to_le_bytes()),
-        Value::Float(value) => to.extend_from_slice(&(value + 0.0).to_le_bytes()),
-        Value::Text(text) => to.extend_from_slice(text.as_bytes()),
-        Value::Bytes(bytes) => to.extend_from_slice(bytes),
-    }
 }
 
 impl Session for KvSession<'_> {

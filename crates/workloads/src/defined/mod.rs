@@ -7,20 +7,25 @@ mod bench;
 mod cell;
 mod codec;
 mod crew;
+mod document;
 mod draws;
 mod family;
 mod fresh;
 mod kv;
 mod mix;
 mod mixed;
+mod newest;
 mod oracle;
 mod port;
 mod referees;
 mod row;
 mod rows;
+mod series;
 mod source;
 mod sql;
 mod statements;
+#[cfg(test)]
+mod tables;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -89,6 +94,10 @@ impl Defined {
             RowsFrom::File(_) => (Vec::new(), true),
         };
         let protocol = Protocol::of(Vec::leak(rows), &[AS_WRITTEN]);
+        let timed = definition.phases.iter().filter_map(|phase| match &phase.work {
+            Work::Mix(Mix { lasts: Some(_), .. }) => Some(&*phase.name),
+            _ => None,
+        });
         let points = definition.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
         let points: &'static [&'static str] = Vec::leak(points.map(|phase| &*phase.name).collect());
         let info = Info {
@@ -104,6 +113,7 @@ impl Defined {
             lasts: false,
             cold: true,
             searches: &[],
+            timed: Vec::leak(timed.collect()),
             clients: clients(definition),
             points: if points.is_empty() { &[] } else { Vec::leak(vec![(AS_WRITTEN, points)]) },
         };
@@ -135,7 +145,7 @@ impl Workload for Defined {
             choice::unknown("variant", &spec.variant, VARIANTS.iter().map(|(name, ..)| *name))
         })?;
         let tables = source::open(self.definition, &spec.rows)?;
-        let draws = self.draws(&tables, spec.seed)?;
+        let draws = Self::draws_of(self.definition, &tables, spec.seed)?;
         let fresh = Fresh::new(spec.seed, longest(&tables));
         let engine = spec.engine.clone();
         let cell = Cell { definition: self.definition, tables, draws, fresh, engine };
@@ -158,18 +168,6 @@ impl Workload for Defined {
 }
 
 impl Defined {
-    /// How many operations of a phase mixes have, as far as that is known; where a time says it, so many
-    /// that to begin again is no matter.
-    fn mixed(&self, phase: usize) -> u64 {
-        let mixes = self.definition.phases.iter().filter_map(|phase| match &phase.work {
-            Work::Mix(mix) => Some(mix),
-            _ => None,
-        });
-        let with = mixes.filter(|mix| mix.parts.iter().any(|part| part.phase == phase));
-        let ops = with.map(|mix| if mix.lasts.is_some() { 100_000 } else { mix.ops });
-        ops.max().unwrap_or(0)
-    }
-
     /// By phase, of a mix: what its parts are called.
     fn parts(&self) -> Vec<Vec<&'static str>> {
         let phases = &self.definition.phases;
@@ -184,8 +182,12 @@ impl Defined {
     }
 
     /// What is drawn for each phase, from a stream of its own.
-    fn draws(&self, tables: &[Rows], seed: u64) -> Result<Vec<Draws>, WorkloadError> {
-        let phases = self.definition.phases.iter().enumerate();
+    fn draws_of(
+        definition: &Definition,
+        tables: &[Rows],
+        seed: u64,
+    ) -> Result<Vec<Draws>, WorkloadError> {
+        let phases = definition.phases.iter().enumerate();
         let drawn = phases.map(|(phase, def)| {
             let mut draw = Draw::new(seed, 100 + phase as u64);
             let rows = &tables[table_of(&def.work).unwrap_or_default()];
@@ -193,10 +195,10 @@ impl Defined {
                 Work::Get { keys, .. }
                 | Work::Update { keys, .. }
                 | Work::ReadModifyWrite { keys, .. } => {
-                    Draws::of(keys, keys.ops.max(self.mixed(phase)), rows, &mut draw)
+                    Draws::of(keys, keys.ops.max(mixed(definition, phase)), rows, &mut draw)
                 }
                 Work::Range(range) => {
-                    let ops = range.keys.ops.max(self.mixed(phase));
+                    let ops = range.keys.ops.max(mixed(definition, phase));
                     let drawn = Draws::of(&range.keys, ops, rows, &mut draw)?;
                     Ok(drawn.wanting(&range.span, &mut draw))
                 }
@@ -208,6 +210,18 @@ impl Defined {
         });
         drawn.collect()
     }
+}
+
+/// How many operations of a phase mixes have, as far as that is known; where a time says it, so many
+/// that to begin again is no matter.
+fn mixed(definition: &Definition, phase: usize) -> u64 {
+    let mixes = definition.phases.iter().filter_map(|phase| match &phase.work {
+        Work::Mix(mix) => Some(mix),
+        _ => None,
+    });
+    let with = mixes.filter(|mix| mix.parts.iter().any(|part| part.phase == phase));
+    let ops = with.map(|mix| if mix.lasts.is_some() { 100_000 } else { mix.ops });
+    ops.max().unwrap_or(0)
 }
 
 /// Clients that the mixes of a file have at the same time, and the one that watches.

@@ -92,12 +92,6 @@ impl Found {
         self.result.clear();
         self.more = false;
     }
-
-    /// Adds what another client found.
-    pub(super) fn add(&mut self, other: &Self) {
-        self.rows += other.rows;
-        self.changed += other.changed;
-    }
 }
 
 /// A fingerprint with one more value of a row.

@@ -97,7 +97,7 @@ pub(super) fn group(
 
 /// An aggregate of a column of that type, in a column of a result. Sums and means are numbers, so that
 /// engines agree which make decimals or wide integers of them.
-fn aggregate(
+pub(super) fn aggregate(
     row: &dyn ResultRow,
     column: usize,
     aggregate: Aggregate,

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use super::cell::{Cell, Rows, is_question, table_of};
 use super::port::{Database, Found, Session, SessionWork, VisitRow};
 use super::row;
-use super::statements::Texts;
+use super::statements::{Texts, from_key_parameters};
 use crate::reopenable::Reopenable;
 
 /// Values of a statement.
@@ -41,7 +41,8 @@ impl SqlTables {
     }
 
     fn texts(&self, table: usize) -> Texts<'_> {
-        Texts { dialect: self.store.dialect(), table: self.cell.tables[table].table }
+        let rows = &self.cell.tables[table];
+        Texts { dialect: self.store.dialect(), table: rows.table, early: rows.early() }
     }
 
     /// The statements of a phase.
@@ -284,8 +285,8 @@ impl Session for SqlSession<'_> {
                 let mut params = Params::new();
                 if let Span::Rows { .. } = range.span {
                     let key = self.key(phase, i);
-                    let texts = Texts { dialect: self.store.dialect(), table: rows.table };
-                    params.extend(texts.from_key_parameters().into_iter().map(|at| key[at]));
+                    let places = from_key_parameters(self.store.dialect(), rows.table);
+                    params.extend(places.into_iter().map(|at| key[at]));
                     params.push(Param::Int(cell.wanted(phase, i).cast_signed()));
                 } else {
                     params.extend(cell.of(phase, i).map(param));

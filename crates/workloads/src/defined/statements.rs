@@ -12,6 +12,8 @@ use embermark_model::table::Table;
 pub(super) struct Texts<'a> {
     pub dialect: &'a dyn Dialect,
     pub table: &'a Table,
+    /// Whether times lie before 1970.
+    pub early: bool,
 }
 
 impl Texts<'_> {
@@ -100,7 +102,7 @@ impl Texts<'_> {
         match range.span {
             Span::Rows { .. } => {
                 let (from, key) = (self.from_key(), self.names(&self.table.key).join(", "));
-                let last = self.from_key_parameters().len() + 1;
+                let last = from_key_parameters(self.dialect, self.table).len() + 1;
                 let limit = self.place(last);
                 format!("SELECT {all} FROM {table} WHERE {from} ORDER BY {key} LIMIT {limit}")
             }
@@ -146,16 +148,6 @@ impl Texts<'_> {
         text + &"))".repeat(names.len() - 1)
     }
 
-    /// The places in the key of what [`range`](Self::range) by rows takes first.
-    pub(super) fn from_key_parameters(&self) -> Vec<usize> {
-        let keys = self.table.key.len();
-        if keys == 1 || self.dialect.row_values() {
-            return (0..keys).collect();
-        }
-        let others = (0..keys - 1).flat_map(|at| [at, at]);
-        std::iter::once(0).chain(others).chain([keys - 1]).collect()
-    }
-
     /// The newest rows of each value of a column. Where the key or an index finds the newest row of a
     /// value, each value is looked up from the one before: a loose index scan
     /// (<https://wiki.postgresql.org/wiki/Loose_indexscan>).
@@ -182,8 +174,12 @@ impl Texts<'_> {
         match by {
             Grouped::Column(column) => self.name(column).to_owned(),
             Grouped::Bucket { column, units } => {
-                let units = units.to_string();
-                let number = self.dialect.integer_division(self.name(column), &units);
+                let (time, units) = (self.name(column), units.to_string());
+                if self.early {
+                    // What is left of a negative number is negative.
+                    return format!("{time} - ({time} % {units} + {units}) % {units}");
+                }
+                let number = self.dialect.integer_division(time, &units);
                 format!("({number}) * {units}")
             }
         }
@@ -250,6 +246,16 @@ impl Texts<'_> {
             Work::Sql(_) | Work::Mix(_) => Vec::new(),
         }
     }
+}
+
+/// The places in the key of what a range by rows takes first.
+pub(super) fn from_key_parameters(dialect: &dyn Dialect, table: &Table) -> Vec<usize> {
+    let keys = table.key.len();
+    if keys == 1 || dialect.row_values() {
+        return (0..keys).collect();
+    }
+    let others = (0..keys - 1).flat_map(|at| [at, at]);
+    std::iter::once(0).chain(others).chain([keys - 1]).collect()
 }
 
 /// As SQL, and InfluxQL, write it.

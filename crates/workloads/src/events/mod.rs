@@ -48,6 +48,7 @@ impl Workload for Events {
             },
             reads_files: false,
             whole: false,
+            timed: &[],
             clients: 1,
             lasts: false,
             cold: true,

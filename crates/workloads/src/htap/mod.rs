@@ -59,6 +59,7 @@ impl Workload for Htap {
             published: Protocol::of(SCALES, &["commit-each"]),
             reads_files: false,
             whole: false,
+            timed: &[],
             clients: 1,
             lasts: false,
             cold: false,

@@ -90,6 +90,7 @@ impl Workload for Machine {
             published: protocol(&[1_200_000], 300_000, 900_000),
             reads_files: false,
             whole: false,
+            timed: &[],
             clients: 1,
             lasts: true,
             cold: false,

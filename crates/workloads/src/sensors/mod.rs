@@ -80,6 +80,7 @@ impl Workload for Sensors {
             published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["one-transaction"]),
             reads_files: true,
             whole: false,
+            timed: &[],
             clients: 1,
             lasts: false,
             cold: true,

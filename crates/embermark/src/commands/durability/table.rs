@@ -1,105 +1,112 @@
-//! What came of the experiments, as a table.
+//! What came of the experiments, as a screen shows it.
+
+mod notes;
 
 use std::cmp::Ordering;
 
-use comfy_table::{Table, TableStyle};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle};
 use embermark_durability::journal::Outcome;
 use embermark_durability::{Experiment, Loss, Tested};
-use embermark_report::shown::found;
+use embermark_report::shown::findings;
 
-const HEADER: [&str; 10] = [
-    "engine",
-    "version",
-    "tier",
-    "experiment",
-    "tried",
-    "found",
-    "lost commits",
-    "lost time",
-    "opens in (after a close)",
-    "a commit writes",
-];
+/// Columns below which a terminal wraps what is too wide for it.
+const NARROWEST: usize = 100;
 
-/// The table, its key, and where violations are kept.
-pub(super) fn text(outcome: &Outcome) -> String {
-    let head = &outcome.head;
-    let mut table = Table::new();
-    table.load_style(TableStyle::new());
-    table.set_header(HEADER);
-    for tested in &outcome.tested {
-        table.add_row(row(tested));
-    }
-    for not in &outcome.not_tried {
-        let mut row = vec!["-".to_owned(); HEADER.len()];
-        row[0].clone_from(&not.engine);
-        row[2] = not.durability.to_string();
-        row[3] = not.experiment.name().to_owned();
-        table.add_row(row);
-    }
+/// The column of the first table that takes the room which the others leave.
+const FOUND: usize = 5;
+
+/// What was found, what it takes to open and to commit, the key, and where violations are kept, in lines
+/// of `width` columns.
+pub(super) fn text(outcome: &Outcome, width: usize) -> String {
+    let (head, width) = (&outcome.head, width.max(NARROWEST));
     let mut text = format!(
-        "What was left of acknowledged commits after kills and power cuts\n{} on {}, {}, seed {}\n\n{}\n\n",
-        head.begun,
-        head.file_system,
-        head.kernel,
-        head.seed,
-        table.trim_fmt()
+        "What was left of acknowledged commits after kills and power cuts\n{} on {}, {}, seed {}\n",
+        head.begun, head.file_system, head.kernel, head.seed,
     );
-    text.push_str(KEY);
-    for (name, configuration) in &head.configurations {
-        text.push_str(&format!(
-            "  {name}: {configuration}; its author says by the tier what it keeps\n"
-        ));
+    for table in [finds(outcome, width), takes(outcome)] {
+        text.push_str(&format!("\n{}\n", table.trim_fmt()));
     }
-    for not in &outcome.not_tried {
-        let (engine, durability) = (&not.engine, not.durability);
-        let what = if not.failed { "failed" } else { "not tried" };
-        let experiment = not.experiment.name();
-        text.push_str(&format!("  {what}: {engine} {durability}, {experiment}: {}\n", not.why));
-    }
-    outcome.tested.iter().for_each(|tested| violations(tested, &mut text));
+    text.push('\n');
+    notes::write(outcome, width, &mut text);
     text
 }
 
-const KEY: &str = "\
-  tier        in brackets what the setting keeps, where that is another tier
-  found       what no tier promises to survive stands in brackets; every other finding breaks a promise
-  torn block  a write that was cut off within a block of 4 KiB, which a device of such sectors does not do
-  lost        acknowledged commits that were gone: median, and at worst; >=: all there were, of a longer work
-              more may be. For how long the oldest of them had been acknowledged
-  exhaustive  of the states these are all that there are of so many works of a few operations
-  opens in    median, beside that after a clean close
-";
+fn table(header: Vec<String>) -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new()).set_header(header);
+    table
+}
 
-fn row(tested: &Tested) -> Vec<String> {
-    let tier = match tested.effective_durability {
+/// What was found, a row an experiment.
+fn finds(outcome: &Outcome, width: usize) -> Table {
+    let header =
+        ["engine", "version", "tier", "experiment", "tried", "found", "lost: median, worst"];
+    let mut table = table(header.map(str::to_owned).into());
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width as u16);
+    for tested in &outcome.tested {
+        table.add_row([
+            tested.engine.clone(),
+            tested.version.clone(),
+            tier(tested),
+            tested.experiment.name().to_owned(),
+            tested.tried.to_string(),
+            findings(tested, "").join(", "),
+            tested.loss.as_ref().map_or_else(dash, lost),
+        ]);
+    }
+    for (at, column) in table.column_iter_mut().enumerate() {
+        if at != FOUND {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    table
+}
+
+/// How long a database takes to open after each experiment, and what a commit writes: a row a tier.
+fn takes(outcome: &Outcome) -> Table {
+    let of = |experiment| move |tested: &&Tested| tested.experiment == experiment;
+    let all = [Experiment::Kill, Experiment::PowerCut, Experiment::DeviceLies];
+    let made = || all.into_iter().filter(|one| outcome.tested.iter().any(|t| of(*one)(&t)));
+    let opens = made().map(|one| format!("opens after a {}\n(after a close)", one.name()));
+    let header = ["engine", "tier"].map(str::to_owned).into_iter().chain(opens);
+    let mut table = table(header.chain(["a commit writes".to_owned()]).collect());
+    for (at, first) in outcome.tested.iter().enumerate() {
+        let is_same =
+            |one: &&Tested| one.engine == first.engine && one.durability == first.durability;
+        if outcome.tested[..at].iter().any(|one| is_same(&one)) {
+            continue;
+        }
+        let same = || outcome.tested.iter().filter(is_same);
+        let opens = made().map(|one| same().find(of(one)).map_or_else(dash, opens_in));
+        let row = [first.engine.clone(), tier(first)].into_iter().chain(opens);
+        let commit = same().find_map(|tested| tested.commit).map_or_else(dash, |io| {
+            let each = |n: u64| n as f64 / io.commits.max(1) as f64;
+            format!("{:.1} KB, {:.2} flushes", each(io.bytes) / 1e3, each(io.flushes))
+        });
+        table.add_row(row.chain([commit]));
+    }
+    table
+}
+
+fn tier(tested: &Tested) -> String {
+    match tested.effective_durability {
         Some(effective) => format!("{} ({effective})", tested.durability),
         None => tested.durability.to_string(),
-    };
-    let at_least = |loss: &Loss| if loss.everything { ">=" } else { "" };
-    let dash = || "-".to_owned();
-    let commits = tested.loss.map_or_else(dash, |loss| {
-        format!("{}, worst {}{}", loss.median_commits, at_least(&loss), loss.worst_commits)
-    });
-    let time = tested.loss.map_or_else(dash, |loss| {
-        format!("{}, worst {}{}", ms(loss.median_ms), at_least(&loss), ms(loss.worst_ms))
-    });
+    }
+}
+
+fn lost(loss: &Loss) -> String {
+    let at_least = if loss.everything { ">=" } else { "" };
+    let commits = format!("{}, {at_least}{} commits", loss.median_commits, loss.worst_commits);
+    format!("{commits}\n{}, {at_least}{}", ms(loss.median_ms), ms(loss.worst_ms))
+}
+
+fn opens_in(tested: &Tested) -> String {
     let opens = |ns: Option<u64>| ns.map_or_else(dash, |ns| ms(ns as f64 / 1e6));
-    let commit = tested.commit.map_or_else(dash, |io| {
-        let each = |n: u64| n as f64 / io.commits.max(1) as f64;
-        format!("{:.1} KB, {:.2} flushes", each(io.bytes) / 1e3, each(io.flushes))
-    });
-    vec![
-        tested.engine.clone(),
-        tested.version.clone(),
-        tier,
-        tested.experiment.name().to_owned(),
-        tested.tried.to_string(),
-        found(tested),
-        commits,
-        time,
-        format!("{} ({})", opens(tested.open_ns), opens(tested.clean_open_ns)),
-        commit,
-    ]
+    match (tested.open_ns, tested.clean_open_ns) {
+        (None, None) => dash(),
+        (open, clean) => format!("{} ({})", opens(open), opens(clean)),
+    }
 }
 
 fn ms(ms: f64) -> String {
@@ -109,25 +116,9 @@ fn ms(ms: f64) -> String {
     }
 }
 
-/// The violations of one experiment, each with the commands that show it.
-fn violations(tested: &Tested, text: &mut String) {
-    for example in tested.examples.iter().filter(|_| tested.is_promised()) {
-        let Some(kept) = &example.kept else { continue };
-        let (engine, durability) = (&tested.engine, tested.durability);
-        let last = example.last.map_or_else(|| "?".to_owned(), |last| last.to_string());
-        text.push_str(&format!(
-            "\n  {engine} {durability}: {}, {}\n    acknowledged up to commit {}, there up to {last}{}\n",
-            example.verdict.name(),
-            example.of,
-            example.acknowledged,
-            example.message.as_ref().map_or_else(String::new, |said| format!(": {said}")),
-        ));
-        let kept = kept.display();
-        text.push_str(&match tested.experiment {
-            Experiment::Kill => format!("    ls {kept}    # opened once since\n"),
-            Experiment::PowerCut | Experiment::DeviceLies => format!(
-                "    cp --sparse=always {kept} /tmp/cut.img && mkdir -p /tmp/cut\n    mount -o loop /tmp/cut.img /tmp/cut && ls -l /tmp/cut/database    # as root; then: umount /tmp/cut\n"
-            ),
-        });
-    }
+fn dash() -> String {
+    "-".to_owned()
 }
+
+#[cfg(test)]
+mod tests;

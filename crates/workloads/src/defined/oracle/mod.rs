@@ -219,3 +219,6 @@ fn latest(rows: &Rows, by: usize, time: usize) -> Checksum {
 pub(super) const fn leaves_any_rows(commit: Commit) -> bool {
     matches!(commit, Commit::Bulk)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! The text of a workload file for tables that were looked at.
+
+use embermark_data::table::Inferred;
+
+mod names;
+mod phases;
+mod shape;
+mod table;
+mod told;
+
+use crate::file::dashed;
+use names::Names;
+use shape::Shape;
+
+/// Where the file begins.
+const HEAD: &str = "\
+# Proposed by `embermark init` from what it found: correct what is wrong, leave out what you do
+# not need. The whole language: docs/workload-files.md.
+";
+
+/// A workload file for these tables that runs as it is, with comments on why it says what it says.
+/// `name` is its name; blanks and the like become dashes.
+pub fn propose(name: &str, tables: &[Inferred]) -> String {
+    let mut names = Names::default();
+    let shapes: Vec<_> = tables.iter().map(|table| Shape::of(table, &mut names)).collect();
+    let mut text = format!("{HEAD}\nname = {}\n", quoted(&dashed(name)));
+    for shape in &shapes {
+        table::write(&mut text, shape);
+    }
+    let several = shapes.len() > 1;
+    for shape in &shapes {
+        phases::write(&mut text, shape, several);
+    }
+    text
+}
+
+/// A text as TOML has it.
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+/// Columns in a list.
+fn list<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<_> = names.into_iter().map(quoted).collect();
+    format!("[{}]", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! The phases of the proposed file.
+
+use std::fmt::Write;
+
+use super::shape::{Shape, Time};
+use super::{list, quoted};
+
+/// Lengths of time that people name, and their seconds.
+const LENGTHS: [(&str, f64); 16] = [
+    ("1s", 1.0),
+    ("10s", 10.0),
+    ("1m", 60.0),
+    ("5m", 300.0),
+    ("15m", 900.0),
+    ("1h", 3_600.0),
+    ("6h", 21_600.0),
+    ("12h", 43_200.0),
+    ("1d", 86_400.0),
+    ("3d", 259_200.0),
+    ("7d", 604_800.0),
+    ("14d", 1_209_600.0),
+    ("30d", 2_592_000.0),
+    ("90d", 7_776_000.0),
+    ("365d", 31_536_000.0),
+    ("3650d", 315_360_000.0),
+];
+
+/// The longest of them within so many seconds.
+fn within(seconds: f64) -> &'static str {
+    let fits = |(_, length): &&(&str, f64)| *length <= seconds;
+    LENGTHS.iter().rev().find(fits).map_or(LENGTHS[0].0, |(name, _)| name)
+}
+
+/// Rows of a window that a chart shows.
+const WINDOW: f64 = 100.0;
+
+/// Seconds of the mix.
+const MIX: u64 = 30;
+
+/// Phases of one table.
+struct Phases<'a> {
+    text: &'a mut String,
+    shape: &'a Shape<'a>,
+    /// What stands before the names of phases, where there are several tables.
+    prefix: String,
+    /// `table = …`, for the same reason.
+    table: String,
+    /// `time = …`, where it must be said.
+    time: String,
+}
+
+/// Writes the phases of a table.
+pub fn write(text: &mut String, shape: &Shape<'_>, several: bool) {
+    let table = match several {
+        true => format!("table = {}\n", quoted(&shape.name)),
+        false => String::new(),
+    };
+    let prefix = if several { format!("{}-", shape.name) } else { String::new() };
+    let time = match shape.time {
+        Some(Time { named: true, column, .. }) => {
+            format!("time = {}\n", quoted(shape.column(column)))
+        }
+        _ => String::new(),
+    };
+    Phases { text, shape, prefix, table, time }.all();
+}
+
+impl Phases<'_> {
+    fn all(mut self) {
+        let shape = self.shape;
+        let rows = shape.table.rows;
+        let ingest = "do = \"insert\"\ncommit = \"each\"";
+        self.phase("ingest", "Rows one by one, each committed …", ingest);
+        let load = "do = \"insert\"\ncommit = \"bulk\"";
+        self.phase("load", "… and all by the engine's fastest path.", load);
+        let ops = if rows >= 100_000 { "\"10k\"" } else { "1_000" };
+        let get = format!("do = \"get\"\nops = {ops}\nabsent = 0.02");
+        self.phase("get", "Rows by their keys, of which 2 in 100 are not there.", &get);
+        let mut parts = vec![("ingest", self.ingested())];
+        parts.extend(self.newest());
+        parts.extend(self.window());
+        parts.extend(self.groups());
+        parts.extend(self.update());
+        if parts.len() == 1 {
+            parts.push(("get", "20/s".to_owned()));
+        }
+        let parts: Vec<_> = parts
+            .iter()
+            .map(|(name, rate)| format!("{}{name} = \"{rate}\"", self.prefix))
+            .collect();
+        let mix = format!("mix = {{ {} }}\nfor = \"{MIX}s\"", parts.join(", "));
+        let comment = "All at once, each at its rate. What does a device of yours do in a second?";
+        self.put("live", comment, &mix);
+        self.delete();
+    }
+
+    /// A phase of the table.
+    fn phase(&mut self, name: &str, comment: &str, keys: &str) {
+        let keys = format!("{}{keys}", self.table);
+        self.put(name, comment, &keys);
+    }
+
+    fn put(&mut self, name: &str, comment: &str, keys: &str) {
+        let _ = write!(self.text, "\n# {comment}\n[phase.{}{name}]\n{keys}\n", self.prefix);
+    }
+
+    /// Rows that a mix inserts a second: a tenth of all are held back for it at most.
+    fn ingested(&self) -> String {
+        let rate = (self.shape.table.rows / 10 / MIX).clamp(1, 200);
+        format!("{rate}/s")
+    }
+
+    fn newest(&mut self) -> Option<(&'static str, String)> {
+        let (by, _) = (self.shape.by?, self.shape.time?);
+        let name = self.shape.column(by);
+        let keys = format!("do = \"latest\"\nby = {}\n{}", quoted(name), self.time);
+        self.phase("latest", &format!("The newest row of each {name}."), keys.trim_end());
+        Some(("latest", "1/s".to_owned()))
+    }
+
+    fn window(&mut self) -> Option<(&'static str, String)> {
+        let shape = self.shape;
+        let Some(time) = shape.time else {
+            let comment = "100 rows in the order of the key.";
+            self.phase("range", comment, "do = \"range\"\nrows = 100");
+            return Some(("range", "20/s".to_owned()));
+        };
+        let distinct = shape.by.map_or(1, |by| shape.table.columns[by].distinct);
+        let rows = shape.table.rows as f64 / distinct as f64;
+        let last = within(time.seconds * WINDOW / rows);
+        let (of, comment) = match shape.by {
+            Some(by) => {
+                let name = shape.column(by);
+                (
+                    format!("of = {}\n", quoted(name)),
+                    format!("The last rows of one {name}, as a chart shows."),
+                )
+            }
+            None => (String::new(), "The last rows, as a chart shows.".to_owned()),
+        };
+        let keys = format!("do = \"range\"\nlast = \"{last}\"\n{of}{}", self.time);
+        self.phase("window", &comment, keys.trim_end());
+        Some(("window", "20/s".to_owned()))
+    }
+
+    /// Sums over groups: in buckets of time, and the groups with the greatest means.
+    fn groups(&mut self) -> Option<(&'static str, String)> {
+        let shape = self.shape;
+        let by = shape.by.map(|by| shape.column(by));
+        let mut compute = vec!["count".to_owned()];
+        if let Some(number) = shape.numbers.first().map(|place| shape.column(*place)) {
+            compute.extend(["avg", "min", "max"].map(|name| format!("{name}({number})")));
+        }
+        let computed = list(compute.iter().map(String::as_str));
+        let greatest = compute.get(1).unwrap_or(&compute[0]);
+        if let Some(by) = by {
+            let keys = format!(
+                "do = \"group\"\nby = {}\ncompute = {computed}\norder = {}\nlimit = 10",
+                list([by]),
+                list([&*format!("-{greatest}"), by]),
+            );
+            self.phase("top", &format!("The ten with the greatest {greatest}."), &keys);
+        }
+        let Some(time) = shape.time else { return by.map(|_| ("top", "1/s".to_owned())) };
+        let length = within(time.seconds / 4.0);
+        let seconds = LENGTHS.iter().find(|(name, _)| *name == length).map_or(0.0, |found| found.1);
+        let (name, bucket) = match seconds {
+            ..=3_600.0 => ("minutes", "minute"),
+            ..=604_800.0 => ("hours", "hour"),
+            ..=31_536_000.0 => ("days", "day"),
+            _ => ("weeks", "week"),
+        };
+        let column = shape.column(time.column);
+        let comment = format!("The last {length}, summed up for each {bucket}.");
+        let bucket = format!("{bucket}({column})");
+        let groups = list(by.into_iter().chain([&*bucket]));
+        let keys = format!(
+            "do = \"group\"\nwhere = [[{}, \">=\", \"end - {length}\"]]\nby = {groups}\n\
+             compute = {computed}\norder = {groups}",
+            quoted(column),
+        );
+        self.phase(name, &comment, &keys);
+        Some((name, "1/s".to_owned()))
+    }
+
+    fn update(&mut self) -> Option<(&'static str, String)> {
+        let place = self.shape.numbers.first().or(self.shape.free.first())?;
+        let name = self.shape.column(*place);
+        let keys = format!("do = \"update\"\nset = {}\nkeys = \"newest\"", list([name]));
+        self.phase("update", "A value set right, mostly in new rows.", &keys);
+        Some(("update", "5/s".to_owned()))
+    }
+
+    fn delete(&mut self) {
+        let Some(time) = self.shape.time else {
+            self.phase("delete", "Rows by their keys.", "do = \"delete\"");
+            return;
+        };
+        let older = within(time.seconds * 0.9);
+        let keys = format!("do = \"delete\"\nolder = \"{older}\"\n{}", self.time);
+        self.phase("expire", "What is old goes.", keys.trim_end());
+    }
+}

@@ -1,0 +1,119 @@
+//! What there is to do with a table: which of its columns are of use for what.
+
+use embermark_data::table::{Inferred, InferredColumn};
+use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
+
+use super::names::Names;
+
+/// A table, and what its columns are good for. Columns are told by their places.
+pub struct Shape<'a> {
+    /// What was found.
+    pub table: &'a Inferred,
+    /// Its name.
+    pub name: String,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// Its key; `None`: there is none, and the row's number is one.
+    pub key: Option<Vec<usize>>,
+    /// The name of the row's number, where that is the key.
+    pub number: String,
+    /// Its column of time.
+    pub time: Option<Time>,
+    /// A column with few values, of each of which there are many rows: a sensor, a customer.
+    pub by: Option<usize>,
+    /// Columns of numbers that are neither key nor time nor `by`.
+    pub numbers: Vec<usize>,
+    /// Columns that are neither key nor time.
+    pub free: Vec<usize>,
+}
+
+/// A column of time that every row has.
+#[derive(Clone, Copy)]
+pub struct Time {
+    /// Its place.
+    pub column: usize,
+    /// Whether it must be named, since the language takes another or none by itself.
+    pub named: bool,
+    /// From the first to the last, in seconds.
+    pub seconds: f64,
+}
+
+impl<'a> Shape<'a> {
+    /// Looks at a table.
+    pub fn of(table: &'a Inferred, tables: &mut Names) -> Self {
+        let key = table.keys.first().cloned();
+        let time = time(table, key.as_deref().unwrap_or_default());
+        let mut names = Names::default();
+        let mut columns: Vec<_> =
+            table.columns.iter().map(|column| names.column(&column.name)).collect();
+        for (place, name) in columns.iter_mut().enumerate().filter(|(_, name)| *name == "time") {
+            // A column of this name is the time of its table.
+            if time.is_none_or(|time| time.column != place || time.named) {
+                *name = names.column("time_");
+            }
+        }
+        let number = names.column("row");
+        let is_key = |place: &usize| key.iter().flatten().any(|key| key == place);
+        let is_time = |place: &usize| time.is_some_and(|time| time.column == *place);
+        let by = by(table, key.as_deref().unwrap_or_default(), time);
+        let all = 0..table.columns.len();
+        let free: Vec<_> = all.filter(|place| !is_key(place) && !is_time(place)).collect();
+        let is_number = |place: &&usize| {
+            matches!(table.columns[**place].of, ColumnType::Float | ColumnType::Int { .. })
+                && by != Some(**place)
+        };
+        let mut numbers: Vec<_> = free.iter().filter(is_number).copied().collect();
+        // Measured ones before those that may be codes.
+        numbers.sort_by_key(|place| table.columns[*place].of != ColumnType::Float);
+        let name = tables.table(&table.file);
+        Self { table, name, columns, key, number, time, by, numbers, free }
+    }
+
+    /// The name of a column.
+    pub fn column(&self, place: usize) -> &str {
+        &self.columns[place]
+    }
+}
+
+/// The unit of a column of times that every row has.
+fn unit(column: &InferredColumn) -> Option<TimeUnit> {
+    match column.of {
+        ColumnType::Timestamp(unit) if !column.nullable => Some(unit),
+        _ => None,
+    }
+}
+
+fn time(table: &Inferred, key: &[usize]) -> Option<Time> {
+    let column = table.time?;
+    let inferred = &table.columns[column];
+    let unit = unit(inferred)?;
+    let (OwnedValue::Int(first), OwnedValue::Int(last)) = (&inferred.least, &inferred.greatest)
+    else {
+        return None;
+    };
+    let seconds = (*last as f64 - *first as f64) / unit.per_second() as f64;
+    let is_time = |place: &usize| self::unit(&table.columns[*place]).is_some();
+    let only = (0..table.columns.len()).filter(is_time).count() == 1;
+    let own = key.last().copied().filter(is_time).or(only.then_some(column));
+    Some(Time { column, named: own != Some(column), seconds })
+}
+
+/// The most values of a column of which each is asked for the newest row.
+const MOST: u64 = 1_000;
+
+fn by(table: &Inferred, key: &[usize], time: Option<Time>) -> Option<usize> {
+    let rows = table.rows;
+    let few = |place: &usize| {
+        let column = &table.columns[*place];
+        let kind =
+            !matches!(column.of, ColumnType::Float | ColumnType::Bytes | ColumnType::Timestamp(_));
+        let is_time = time.is_some_and(|time| time.column == *place);
+        let distinct = column.distinct;
+        kind && !is_time && !column.nullable && (2..=(rows / 4).min(MOST)).contains(&distinct)
+    };
+    // What the key begins with, else the one with the most values.
+    let leads = key.first().copied().filter(|_| key.len() > 1).filter(few);
+    leads.or_else(|| {
+        (0..table.columns.len()).filter(few).max_by_key(|place| table.columns[*place].distinct)
+    })
+}

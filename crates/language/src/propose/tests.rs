@@ -1,0 +1,159 @@
+use embermark_data::table::{Format, Inferred, InferredColumn};
+use embermark_model::table::{ColumnType, MakeKind, OwnedValue, RowsFrom, Table, TimeUnit};
+
+use super::propose;
+use crate::{Definition, Work, parse};
+
+const U16: ColumnType = ColumnType::Int { bits: 16, signed: false };
+const SECONDS: ColumnType = ColumnType::Timestamp(TimeUnit::Seconds);
+
+/// A column that every row has, with so many different integers from 1 on.
+fn column(name: &str, of: ColumnType, distinct: u64) -> InferredColumn {
+    InferredColumn {
+        name: name.to_owned(),
+        of,
+        nullable: false,
+        absent: 0,
+        least: OwnedValue::Int(1),
+        greatest: OwnedValue::Int(distinct as i64),
+        distinct,
+        exact: true,
+        examples: vec![OwnedValue::Int(1), OwnedValue::Int(2)],
+        ascending: false,
+    }
+}
+
+fn table(
+    file: &str,
+    columns: Vec<InferredColumn>,
+    keys: &[&[usize]],
+    time: Option<usize>,
+) -> Inferred {
+    Inferred {
+        file: file.into(),
+        format: Format::Csv { delimiter: b',' },
+        rows: 100_000,
+        dropped: [("another number of fields".to_owned(), 3)].into(),
+        columns,
+        keys: keys.iter().map(|key| key.to_vec()).collect(),
+        time,
+    }
+}
+
+/// Readings of 50 stations, each minute for 33 hours.
+fn readings() -> Inferred {
+    let first = 1_704_067_200;
+    let mut time = column("time", SECONDS, 2_000);
+    (time.least, time.greatest) = (OwnedValue::Int(first), OwnedValue::Int(first + 2_000 * 60));
+    let mut temp = column("temp (°C)", ColumnType::Float, 500);
+    (temp.nullable, temp.absent) = (true, 12);
+    (temp.least, temp.greatest) = (OwnedValue::Float(-3.5), OwnedValue::Float(31.0));
+    let mut note = column("order", ColumnType::Text, 9_000);
+    note.exact = false;
+    note.examples =
+        vec![OwnedValue::Text("a \"b\"\nc".to_owned()), OwnedValue::Text("x".repeat(99))];
+    let columns = vec![column("Station ID", U16, 50), time, temp, note];
+    table("data/Readings 2024.csv.gz", columns, &[&[0, 1], &[3]], Some(1))
+}
+
+/// What a proposed file says, and the names of its phases.
+fn read(tables: &[Inferred]) -> (Definition, Vec<String>) {
+    let text = propose("my rows", tables);
+    let file = parse("x.toml", &text, &[]).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"));
+    let names = file.phases.iter().map(|phase| phase.name.clone()).collect();
+    (file, names)
+}
+
+#[test]
+fn what_is_proposed_of_readings_is_told_and_right() {
+    assert_eq!(propose("weather", &[readings()]), include_str!("tests/readings.toml"));
+    let (file, phases) = read(&[readings()]);
+    assert_eq!(file.name, "my-rows");
+    let [table] = &file.tables[..] else { panic!("{:#?}", file.tables) };
+    assert_eq!(table.name, "readings_2024");
+    assert_eq!(table.rows, RowsFrom::File("data/Readings 2024.csv.gz".into()));
+    assert_eq!((&table.key[..], table.indexes.len()), (&[0, 1][..], 0));
+    let names = |table: &Table| -> Vec<_> {
+        table.columns.iter().map(|column| (column.name.clone(), column.from.clone())).collect()
+    };
+    let named = |name: &str, from: Option<&str>| (name.to_owned(), from.map(str::to_owned));
+    assert_eq!(
+        names(table),
+        [
+            named("station_id", Some("Station ID")),
+            named("time", None),
+            named("temp_c", Some("temp (°C)")),
+            named("order_", Some("order")),
+        ]
+    );
+    let expected =
+        ["ingest", "load", "get", "latest", "window", "top", "hours", "update", "live", "expire"];
+    assert_eq!(phases, expected);
+}
+
+#[test]
+fn a_table_without_a_key_has_the_number_of_the_row() {
+    let mut rows = readings();
+    rows.keys.clear();
+    rows.columns[2].name = "Row".to_owned();
+    let text = propose("x", &[rows.clone()]);
+    assert!(text.contains("No columns were found that are unique together"), "{text}");
+    let (file, _) = read(&[rows]);
+    let table = &file.tables[0];
+    let key = &table.columns[table.key[0]];
+    assert_eq!(key.name, "row_");
+    let make = key.make.as_ref().map(|make| &make.kind);
+    assert!(matches!(make, Some(MakeKind::Sequence { from: 0, step: 1, repeat: 1 })));
+    // The newest rows of a station are not found by the number of the row.
+    let names = |index: &Vec<usize>| {
+        index.iter().map(|place| table.columns[*place].name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(table.indexes.iter().map(names).collect::<Vec<_>>(), [["station_id", "time"]]);
+}
+
+#[test]
+fn tables_of_any_shape_are_right() {
+    let id = || column("id", U16, 100_000);
+    let text = || {
+        let mut text = column("", ColumnType::Text, 3);
+        (text.least, text.examples) = (OwnedValue::Null, Vec::new());
+        (text.nullable, text.absent) = (true, 100_000);
+        text
+    };
+    let at = |name: &str, nullable| InferredColumn { nullable, ..column(name, SECONDS, 1) };
+    for (columns, keys, time) in [
+        (vec![id()], vec![&[0][..]], None),
+        (vec![id()], vec![], None),
+        (vec![text()], vec![], None),
+        (vec![id(), text(), column("9 lives", ColumnType::Bool, 2)], vec![&[0]], None),
+        (vec![column("time", U16, 9), id()], vec![&[1]], None),
+        (vec![column("time", ColumnType::Text, 9), id()], vec![&[1]], None),
+        (vec![at("time", true), id()], vec![&[1]], Some(0)),
+        (vec![at("time", false), at("then", false), id()], vec![&[2]], Some(0)),
+        (vec![at("time", false), at("then", false), id()], vec![&[2]], Some(1)),
+        (vec![at("a b", false), at("A-B", false), column("TIME", U16, 7)], vec![&[0, 1]], Some(0)),
+        (vec![column("_id", ColumnType::Bytes, 100_000), at("x", false)], vec![&[0]], Some(1)),
+        (vec![column("größe", ColumnType::Float, 9), at(&"x".repeat(90), false)], vec![], Some(1)),
+    ] {
+        let mut rows = table("order.jsonl", columns, &keys, time);
+        for count in [1, 40, 100_000] {
+            rows.rows = count;
+            let (file, phases) = read(&[rows.clone()]);
+            assert_eq!(file.tables[0].name, "order_");
+            assert!(phases.len() >= 6, "{phases:?}");
+        }
+    }
+}
+
+#[test]
+fn several_tables_have_phases_of_their_own() {
+    let mut other = readings();
+    other.file = "readings-2024.parquet".into();
+    let (file, phases) = read(&[readings(), other]);
+    let names: Vec<_> = file.tables.iter().map(|table| &*table.name).collect();
+    assert_eq!(names, ["readings_2024", "readings_2024_"]);
+    assert_eq!(phases.len(), 20);
+    assert!(phases.contains(&"readings_2024_-expire".to_owned()));
+    let mixes = file.phases.iter().filter(|phase| matches!(phase.work, Work::Mix(_)));
+    assert_eq!(mixes.count(), 2);
+}

@@ -1,0 +1,59 @@
+//! What a column was found to hold, in a few words.
+
+use embermark_data::table::InferredColumn;
+use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
+use jiff::Timestamp;
+
+/// Examples of texts that are shown, and characters of each.
+const EXAMPLES: (usize, usize) = (3, 20);
+
+/// The least and the greatest value or examples, how many different ones there are in so many rows,
+/// and how many are absent.
+pub fn told(column: &InferredColumn, rows: u64) -> String {
+    let InferredColumn { of, least, greatest, distinct, .. } = column;
+    if *least == OwnedValue::Null {
+        return "absent in every row".to_owned();
+    }
+    let values = match of {
+        ColumnType::Text => Some(examples(column)),
+        ColumnType::Bool | ColumnType::Bytes => None,
+        _ => Some(format!("{} to {}", value(least, *of), value(greatest, *of))),
+    };
+    let about = if column.exact { "" } else { "about " };
+    // An estimate may be above what there can be.
+    let different = format!("{about}{} different", distinct.min(&rows));
+    let absent = (column.absent > 0).then(|| format!("{} absent", column.absent));
+    values.into_iter().chain([different]).chain(absent).collect::<Vec<_>>().join("; ")
+}
+
+fn value(value: &OwnedValue, of: ColumnType) -> String {
+    match (value, of) {
+        (OwnedValue::Int(time), ColumnType::Timestamp(unit)) => moment(*time, unit),
+        (OwnedValue::Int(value), _) => value.to_string(),
+        (OwnedValue::Float(value), _) => value.to_string(),
+        (OwnedValue::Text(text), _) => short(text),
+        (OwnedValue::Bytes(_) | OwnedValue::Null, _) => String::new(),
+    }
+}
+
+fn moment(time: i64, unit: TimeUnit) -> String {
+    let each = 1_000_000_000 / i128::from(unit.per_second());
+    match Timestamp::from_nanosecond(i128::from(time) * each) {
+        Ok(moment) => moment.to_string(),
+        Err(_) => time.to_string(),
+    }
+}
+
+fn examples(column: &InferredColumn) -> String {
+    let shown = column.examples.iter().take(EXAMPLES.0).map(|text| value(text, column.of));
+    let more = (column.distinct > EXAMPLES.0 as u64).then(|| "…".to_owned());
+    shown.chain(more).collect::<Vec<_>>().join(", ")
+}
+
+/// A text in quotes, its beginning where it is long, on one line.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(EXAMPLES.1) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}

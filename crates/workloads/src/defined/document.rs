@@ -1,0 +1,279 @@
+//! The tables of a workload file in a document store: a collection a table, a document a row. What is
+//! absent has no field.
+
+mod harper_sql;
+mod pipeline;
+mod session;
+
+use std::sync::Arc;
+
+use embermark_contract::document::{
+    Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
+    Order, Value as Stored,
+};
+use embermark_contract::{EngineError, Lifecycle, Result, Scope};
+use embermark_language::{Range, Span, Work};
+use embermark_meter::Meter;
+use embermark_model::result::Execution;
+use embermark_model::table::{ColumnType, Table, Value};
+use smallvec::SmallVec;
+
+use super::access::filters;
+use super::cell::{Cell, Rows, table_of};
+use super::port::{Database, SessionWork, VisitRow};
+use super::row;
+use super::rows::Source;
+use crate::reopenable::Reopenable;
+use session::DocumentSession;
+
+/// Values of a key.
+type Key<'a> = SmallVec<[Stored<'a>; 4]>;
+
+/// Fields of a document.
+type Fields<'a> = SmallVec<[Field<'a>; 12]>;
+
+/// A question in the store's language, and what to ask for, by name.
+struct Question {
+    text: String,
+    columns: Vec<String>,
+}
+
+pub(super) struct DocumentTables {
+    store: Reopenable<dyn DocumentStore>,
+    cell: Arc<Cell>,
+    /// By table: why it is no collection, if it is none.
+    refused: Vec<Option<String>>,
+    /// By table.
+    defs: Vec<&'static CollectionDef>,
+    collections: Vec<Collection>,
+    /// The columns of each table.
+    names: Vec<Vec<&'static str>>,
+    /// By phase: none where client code answers.
+    questions: Vec<Option<Question>>,
+}
+
+impl DocumentTables {
+    pub(super) fn new(store: Reopenable<dyn DocumentStore>, cell: Arc<Cell>) -> Result<Self> {
+        let language = store.language();
+        let refused = cell.tables.iter().map(|rows| refused(rows, language)).collect();
+        let tables: Vec<&'static Table> = cell.tables.iter().map(|rows| rows.table).collect();
+        let defs = tables.iter().map(|table| definition(table, language)).collect();
+        let names = tables.iter().map(|table| names(table)).collect();
+        let phases = 0..cell.definition.phases.len();
+        let questions = phases.map(|phase| question(&cell, phase, language)).collect();
+        let collections = Vec::new();
+        let mut new = Self { store, cell, refused, defs, collections, names, questions };
+        new.attach()?;
+        Ok(new)
+    }
+}
+
+/// The largest integer of either sign that a double and every smaller one is.
+const EXACT: i64 = 1 << 53;
+
+/// Why a table is no collection, if it is none.
+fn refused(rows: &Rows, language: Language) -> Option<String> {
+    if matches!(language, Language::Pipeline) {
+        return None;
+    }
+    // HarperDB keeps JSON.
+    for (column, def) in rows.table.columns.iter().enumerate() {
+        let name = &def.name;
+        if def.of == ColumnType::Bytes {
+            return Some(format!("bytes, as {name} has: JSON has none"));
+        }
+        for extreme in [rows.staged.least(column), rows.staged.greatest(column)] {
+            if let Value::Int(int) = extreme
+                && !(-EXACT..=EXACT).contains(&int)
+            {
+                return Some(format!("{int}, as {name} has: its integers are exact up to 53 bits"));
+            }
+        }
+    }
+    None
+}
+
+/// A collection lives as long as the process, which has one workload.
+fn definition(table: &'static Table, language: Language) -> &'static CollectionDef {
+    let names = |columns: &[usize]| -> &'static [&'static str] {
+        let names = columns.iter().map(|column| &*table.columns[*column].name);
+        Vec::leak(names.collect())
+    };
+    let beside = (0..table.columns.len()).filter(|column| !table.key.contains(column));
+    let mut indexes: Vec<&'static [&'static str]> = Vec::new();
+    for index in &table.indexes {
+        // HarperDB has indexes of one field, and one of the key.
+        let index = match language {
+            Language::Sql(_) if table.key == index[..1] => continue,
+            Language::Sql(_) => names(&index[..1]),
+            Language::Pipeline => names(index),
+        };
+        if !indexes.contains(&index) {
+            indexes.push(index);
+        }
+    }
+    Box::leak(Box::new(CollectionDef {
+        name: &table.name,
+        key: names(&table.key),
+        indexes: Vec::leak(indexes),
+        fields: names(&beside.collect::<Vec<_>>()),
+    }))
+}
+
+fn names(table: &'static Table) -> Vec<&'static str> {
+    table.columns.iter().map(|column| &*column.name).collect()
+}
+
+/// What a phase asks in the store's language, where it has words for it.
+fn question(cell: &Cell, phase: usize, language: Language) -> Option<Question> {
+    let table = cell.rows_of(phase).table;
+    match (cell.work(phase), language) {
+        (Work::Latest { by, time, .. }, Language::Pipeline) => {
+            let pipeline::Pipeline { text, columns } = pipeline::latest(table, *by, *time);
+            Some(Question { text, columns })
+        }
+        (Work::Group(group), Language::Pipeline) => {
+            let rows = cell.rows_of(phase);
+            let made = pipeline::group(table, group, &filters(cell, phase, 0), rows.early())?;
+            Some(Question { text: made.text, columns: made.columns })
+        }
+        (Work::Group(group), Language::Sql(dialect)) => {
+            let text = harper_sql::group(dialect, table, group, &filters(cell, phase, 0))?;
+            let columns = group.by.len() + group.compute.len() + harper_sql::sums(group).count();
+            Some(Question { text, columns: (0..columns).map(|n| format!("c{n}")).collect() })
+        }
+        _ => None,
+    }
+}
+
+#[inline]
+const fn stored(value: Value<'_>) -> Stored<'_> {
+    match value {
+        Value::Null => Stored::Null,
+        Value::Int(value) => Stored::Int(value),
+        Value::Float(value) => Stored::Float(value),
+        Value::Text(text) => Stored::Text(text),
+        Value::Bytes(bytes) => Stored::Bytes(bytes),
+    }
+}
+
+fn key_of<'a>(rows: &'a Rows, place: usize) -> Key<'a> {
+    rows.key(place).into_iter().map(stored).collect()
+}
+
+/// What a row has beside its key.
+fn fields_of<'a>(rows: &'a Rows, place: usize, def: &'static CollectionDef) -> Fields<'a> {
+    let beside = (0..rows.table.columns.len()).filter(|column| !rows.table.key.contains(column));
+    let fields = def
+        .fields
+        .iter()
+        .zip(beside)
+        .map(|(name, column)| (*name, stored(rows.staged.value(place, column))));
+    fields.filter(|(_, value)| *value != Stored::Null).collect()
+}
+
+impl Database for DocumentTables {
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
+    }
+
+    fn execution(&self, phase: usize) -> Result<Execution> {
+        let unsupported = |what: &str| Err(EngineError::unsupported("a document store", what));
+        let work = self.cell.work(phase);
+        let Some(table) = table_of(work) else { return unsupported("SQL of the file's own") };
+        if let Some(why) = &self.refused[table] {
+            return unsupported(why);
+        }
+        let table = self.cell.tables[table].table;
+        match work {
+            Work::Range(Range { span: Span::Rows { .. }, .. })
+                if table
+                    .key
+                    .iter()
+                    .any(|column| table.columns[*column].of == ColumnType::Bytes) =>
+            {
+                unsupported("a range of keys with bytes: it orders them by their length first")
+            }
+            Work::Latest { .. } | Work::Group(_) if self.questions[phase].is_none() => {
+                Ok(Execution::ClientSide)
+            }
+            _ => Ok(Execution::Native),
+        }
+    }
+
+    fn clear(&mut self, table: usize) -> Result<()> {
+        if self.refused[table].is_some() {
+            return Ok(());
+        }
+        self.collections[table] = self.store.create(self.defs[table])?;
+        Ok(())
+    }
+
+    fn attach(&mut self) -> Result<()> {
+        self.collections.clear();
+        for def in &self.defs {
+            self.collections.push(self.store.collection(def)?);
+        }
+        Ok(())
+    }
+
+    fn ready(&mut self, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// Of a table that is no collection none: what is done with it is refused.
+    fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
+        if self.refused[table].is_some() {
+            return Ok(0);
+        }
+        let source = self.cell.tables[table].source(rows, false, meter);
+        let def = self.defs[table];
+        let mut documents = Feed { source, def, key: Key::new(), fields: Fields::new() };
+        let loaded = self.store.bulk(self.collections[table], &mut documents)?;
+        documents.source.count_given();
+        Ok(loaded)
+    }
+
+    fn within(&mut self, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
+        let Self { store, cell, defs, collections, names, questions, .. } = self;
+        let store: &mut dyn DocumentStore = &mut **store;
+        work(&mut DocumentSession { store, cell, defs, collections, names, questions })
+    }
+
+    fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
+        let columns = &self.cell.tables[table].table.columns;
+        let names = &self.names[table];
+        let all = Find { filter: Filter::All, order: Order::Any, limit: None, columns: names };
+        self.store.find(self.collections[table], &all, &mut |found| {
+            let values = columns.iter().enumerate().map(|(at, def)| row::value(found, at, def.of));
+            visit(&values.collect::<Result<SmallVec<[_; 12]>>>()?);
+            Ok(())
+        })
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()?;
+        self.attach()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}
+
+/// Rows on their way into a bulk load.
+struct Feed<'a> {
+    source: Source<'a>,
+    def: &'static CollectionDef,
+    key: Key<'a>,
+    fields: Fields<'a>,
+}
+
+impl Documents for Feed<'_> {
+    fn next(&mut self) -> Option<Document<'_>> {
+        let (rows, place) = self.source.advance()?;
+        self.key = key_of(rows, place);
+        self.fields = fields_of(rows, place, self.def);
+        Some(Document { key: &self.key, fields: &self.fields })
+    }
+}

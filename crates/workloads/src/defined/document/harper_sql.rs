@@ -1,0 +1,94 @@
+//! Groups of a workload file in the SQL of HarperDB, which binds no values and knows a name of any
+//! column in backquotes.
+
+use std::fmt::Write;
+
+use embermark_contract::sql::Dialect;
+use embermark_language::{Aggregate, Compute, Group, Grouped, Operator};
+use embermark_model::table::{ColumnType, Table, Value};
+
+use super::super::access::Filter;
+use super::super::statements::operator;
+
+/// The groups of a table's rows that meet the filters, as columns `c0`, `c1`, …, and behind them, of
+/// each sum, how many values it is of: a sum of nothing is 0 or NULL to HarperDB as it happens. `None`
+/// where it answers otherwise than by the bytes of texts, or not at all (seen with 4.7): its MIN
+/// and MAX are NULL where they should be 0, it orders texts by UTF-16, and a quote in a text is an error.
+pub(super) fn group(
+    dialect: &dyn Dialect,
+    table: &Table,
+    group: &Group,
+    filters: &[Filter<'_>],
+) -> Option<String> {
+    let sorts_texts = group.order.iter().any(|order| match group.by.get(order.column) {
+        Some(Grouped::Column(column)) => table.columns[*column].of == ColumnType::Text,
+        _ => false,
+    });
+    let is_extreme =
+        |compute: &Compute| matches!(compute.aggregate, Aggregate::Min | Aggregate::Max);
+    if sorts_texts || group.compute.iter().any(is_extreme) {
+        return None;
+    }
+    let name = |column: usize| format!("`{}`", table.columns[column].name);
+    let by: Vec<String> = (group.by.iter())
+        .map(|by| match *by {
+            Grouped::Column(column) => name(column),
+            Grouped::Bucket { column, units } => {
+                let units = units.to_string();
+                format!("{} * {units}", dialect.integer_division(&name(column), &units))
+            }
+        })
+        .collect();
+    let mut columns = by.clone();
+    for Compute { aggregate, column } in &group.compute {
+        let function = match aggregate {
+            Aggregate::Count => "COUNT",
+            Aggregate::Sum => "SUM",
+            Aggregate::Avg => "AVG",
+            Aggregate::Min => "MIN",
+            Aggregate::Max => "MAX",
+        };
+        columns.push(format!("{function}({})", column.map_or("*".to_owned(), name)));
+    }
+    columns.extend(sums(group).map(|(_, column)| format!("COUNT({})", name(column))));
+    let columns: Vec<String> =
+        columns.iter().enumerate().map(|(n, column)| format!("{column} AS c{n}")).collect();
+    let mut text = format!("SELECT {} FROM {}", columns.join(", "), dialect.table(&table.name));
+    for (n, filter) in filters.iter().enumerate() {
+        text += if n == 0 { " WHERE " } else { " AND " };
+        text += &format!("{} {} ", name(filter.column), operator(filter.operator));
+        literal(filter, &mut text)?;
+    }
+    if !by.is_empty() {
+        text += &format!(" GROUP BY {}", by.join(", "));
+    }
+    for (n, order) in group.order.iter().enumerate() {
+        let way = if order.descending { " DESC" } else { "" };
+        text += &format!("{}c{}{way}", if n == 0 { " ORDER BY " } else { ", " }, order.column);
+    }
+    text += &group.limit.map_or(String::new(), |limit| format!(" LIMIT {limit}"));
+    Some(text)
+}
+
+/// The sums of a group: their places among the columns of the result, and the columns they are of.
+pub(super) fn sums(group: &Group) -> impl Iterator<Item = (usize, usize)> {
+    let computed = (group.by.len()..).zip(&group.compute);
+    let sums = computed.filter(|(_, compute)| compute.aggregate == Aggregate::Sum);
+    sums.filter_map(|(at, compute)| Some((at, compute.column?)))
+}
+
+/// What a column is compared with; `None` where it cannot be said, or is compared otherwise.
+fn literal(filter: &Filter<'_>, text: &mut String) -> Option<()> {
+    let equality = matches!(filter.operator, Operator::Equal | Operator::NotEqual);
+    match filter.bound {
+        Value::Int(int) => write!(text, "{int}").ok(),
+        Value::Float(float) => write!(text, "{float}").ok(),
+        Value::Text(literal) if equality && !literal.contains(['\'', '\\', '\n', '\r']) => {
+            write!(text, "'{literal}'").ok()
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+use embermark_language::{Compute, OrderBy};
+use serde_json::{Value as Json, json};
+
+use super::super::super::tables::{compute, group_of, table};
+use super::*;
+
+fn json_of(made: Option<Pipeline>) -> (Json, Vec<String>) {
+    let made = made.unwrap();
+    (serde_json::from_str(&made.text).unwrap(), made.columns)
+}
+
+fn is(column: usize, operator: Operator, bound: Value<'_>) -> Filter<'_> {
+    Filter { column, operator, bound }
+}
+
+#[test]
+fn columns_of_the_key_stand_under_its_id() {
+    assert_eq!(paths(table(&[0, 1])), ["_id.station", "_id.time", "value", "note", "raw"]);
+    assert_eq!(paths(table(&[1])), ["station", "_id", "value", "note", "raw"]);
+}
+
+#[test]
+fn groups_are_stages_in_the_order_of_their_work() {
+    let group = Group {
+        by: vec![Grouped::Column(0), Grouped::Bucket { column: 1, units: 3600 }],
+        compute: vec![
+            compute(Aggregate::Count, None),
+            compute(Aggregate::Sum, Some(2)),
+            compute(Aggregate::Count, Some(2)),
+            compute(Aggregate::Avg, Some(2)),
+            compute(Aggregate::Max, Some(1)),
+        ],
+        order: vec![
+            OrderBy { column: 3, descending: true },
+            OrderBy { column: 0, descending: false },
+        ],
+        limit: Some(7),
+        ..group_of()
+    };
+    let filters =
+        [is(0, Operator::Equal, Value::Int(5)), is(2, Operator::NotEqual, Value::Float(0.5))];
+    let (text, columns) = json_of(super::group(table(&[0, 1]), &group, &filters, false));
+    assert_eq!(columns, ["_id.g0", "_id.g1", "c0", "c1", "c2", "c3", "c4"]);
+    let there = json!({"$sum": {"$cond": [{"$gt": ["$value", null]}, 1, 0]}});
+    let hour = json!({"$numberLong": "3600"});
+    let bucket = json!({"$subtract": ["$_id.time", {"$mod": ["$_id.time", hour]}]});
+    let expected = json!([
+        {"$match": {"$and": [
+            {"_id": {
+                "$gte": {"station": {"$numberLong": "5"}},
+                "$lte": {"station": {"$numberLong": "5"}, "time": {"$maxKey": 1}},
+            }},
+            {"_id.station": {"$eq": {"$numberLong": "5"}}},
+            {"value": {"$nin": [{"$numberDouble": "0.5"}, null]}},
+        ]}},
+        {"$group": {
+            "_id": {"g0": "$_id.station", "g1": bucket},
+            "c0": {"$sum": 1}, "c1": {"$sum": "$value"}, "n1": there, "c2": there,
+            "c3": {"$avg": "$value"}, "c4": {"$max": "$_id.time"},
+        }},
+        {"$set": {"c1": {"$cond": [{"$gt": ["$n1", 0]}, "$c1", null]}}},
+        {"$sort": {"c1": -1, "_id.g0": 1}},
+        {"$limit": 7},
+    ]);
+    assert_eq!(text, expected);
+    let sorted = super::group(table(&[0, 1]), &group, &filters, false).unwrap().text;
+    assert!(sorted.contains(r#"{"$sort": {"c1": -1, "_id.g0": 1}}"#), "in this order: {sorted}");
+}
+
+#[test]
+fn one_column_is_the_id_and_none_is_one_group() {
+    let count = vec![compute(Aggregate::Count, None)];
+    let by = vec![Grouped::Bucket { column: 1, units: 60 }];
+    let group = Group { by, compute: count.clone(), ..group_of() };
+    let (text, columns) = json_of(super::group(table(&[0, 1]), &group, &[], true));
+    let minute = json!({"$numberLong": "60"});
+    let left = json!({"$mod": [{"$add": [{"$mod": ["$_id.time", minute]}, minute]}, minute]});
+    let id = json!({"$subtract": ["$_id.time", left]});
+    assert_eq!(text, json!([{"$group": {"_id": id, "c0": {"$sum": 1}}}]));
+    assert_eq!(columns, ["_id", "c0"]);
+    let group = Group { compute: count, ..group_of() };
+    let (text, columns) = json_of(super::group(table(&[0, 1]), &group, &[], true));
+    assert_eq!(text, json!([{"$group": {"_id": null, "c0": {"$sum": 1}}}]));
+    assert_eq!(columns, ["c0"]);
+}
+
+#[test]
+fn bytes_are_neither_sorted_nor_compared() {
+    let count: Vec<Compute> = vec![compute(Aggregate::Count, None)];
+    let order = vec![OrderBy { column: 0, descending: false }];
+    let group = Group { by: vec![Grouped::Column(4)], compute: count, order, ..group_of() };
+    assert_eq!(super::group(table(&[0, 1]), &group, &[], false), None);
+    let unordered = Group { order: Vec::new(), ..group };
+    assert!(super::group(table(&[0, 1]), &unordered, &[], false).is_some());
+    let bytes = [is(4, Operator::Equal, Value::Bytes(b"x"))];
+    assert_eq!(super::group(table(&[0, 1]), &unordered, &bytes, false), None);
+}
+
+/// The condition on whole keys that filters make.
+fn range_of(key: &[usize], filters: &[Filter<'_>]) -> Option<Json> {
+    let made = key_range(table(key), filters)?;
+    Some(serde_json::from_str::<Json>(&made).unwrap()["_id"].take())
+}
+
+#[test]
+fn filters_of_the_first_columns_of_a_key_bound_it() {
+    let long = |n: i64| json!({"$numberLong": n.to_string()});
+    let max = json!({"$maxKey": 1});
+    let (five, six) = (Value::Int(5), Value::Int(6));
+    let whole = [is(1, Operator::Equal, six), is(0, Operator::Equal, five)];
+    let key = json!({"station": long(5), "time": long(6)});
+    assert_eq!(range_of(&[0, 1], &whole), Some(json!({"$gte": key, "$lte": key})));
+    let from = [is(0, Operator::Equal, five), is(1, Operator::Greater, six)];
+    let above = json!({"station": long(5), "time": max});
+    assert_eq!(range_of(&[0, 1], &from), Some(json!({"$gte": key, "$lte": above})));
+    let to = [is(0, Operator::Less, five)];
+    assert_eq!(range_of(&[0, 1], &to), Some(json!({"$lte": above})));
+    assert_eq!(range_of(&[0, 1], &[is(0, Operator::AtLeast, five)]), {
+        Some(json!({"$gte": {"station": long(5)}}))
+    });
+    assert_eq!(range_of(&[0, 1], &[is(1, Operator::Equal, six)]), None);
+    assert_eq!(range_of(&[0, 1], &[is(0, Operator::NotEqual, six)]), None);
+    assert_eq!(range_of(&[1], &[is(1, Operator::Equal, six)]), None, "its own index has it");
+}
+
+#[test]
+fn texts_are_escaped() {
+    let (text, _) = json_of(super::group(
+        table(&[0, 1]),
+        &Group { compute: vec![compute(Aggregate::Count, None)], ..group_of() },
+        &[is(3, Operator::Equal, Value::Text("a \"b\" \\ $c\n"))],
+        false,
+    ));
+    assert_eq!(text[0]["$match"]["$and"][0]["note"]["$eq"], json!("a \"b\" \\ $c\n"));
+}

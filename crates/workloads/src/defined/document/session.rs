@@ -1,0 +1,223 @@
+//! Operations on a document store. The data model has no transactions over several documents: every
+//! change is a commit, whatever the scope.
+
+use embermark_contract::Result;
+use embermark_contract::document::{
+    Collection, CollectionDef, Document, DocumentStore, Filter, Find, Language, Order,
+    Value as Stored,
+};
+use embermark_language::{Group, Range, Removed, Span, Work};
+use embermark_model::answer;
+use embermark_model::fingerprint::Checksum;
+use embermark_model::table::Value;
+use smallvec::SmallVec;
+
+use super::super::access::filters;
+use super::super::aggregate::Groups;
+use super::super::cell::{Cell, table_of};
+use super::super::newest::Newest;
+use super::super::port::{Found, Session};
+use super::super::row;
+use super::{Fields, Key, Question, fields_of, harper_sql, key_of, stored};
+
+pub(super) struct DocumentSession<'a> {
+    pub store: &'a mut dyn DocumentStore,
+    pub cell: &'a Cell,
+    pub defs: &'a [&'static CollectionDef],
+    pub collections: &'a [Collection],
+    pub names: &'a [Vec<&'static str>],
+    pub questions: &'a [Option<Question>],
+}
+
+impl DocumentSession<'_> {
+    /// Reads whole documents.
+    fn rows(
+        &mut self,
+        table: usize,
+        filter: Filter<'_>,
+        (order, limit): (Order, Option<u32>),
+        found: &mut Found,
+    ) -> Result<()> {
+        let of = self.cell.tables[table].table;
+        let find = Find { filter, order, limit, columns: &self.names[table] };
+        self.store.find(self.collections[table], &find, &mut |document| {
+            found.rows += row::whole(document, of)?;
+            Ok(())
+        })
+    }
+
+    fn range(&mut self, phase: usize, i: usize, range: &Range, found: &mut Found) -> Result<()> {
+        let cell = self.cell;
+        let table = cell.tables[range.table].table;
+        let (of, time) = match range.span {
+            Span::Rows { .. } => {
+                let key: Key<'_> = cell.key(phase, i).into_iter().map(stored).collect();
+                let most = u32::try_from(cell.wanted(phase, i)).unwrap_or(u32::MAX);
+                let from = Filter::Keys { from: &key, to: &[] };
+                return self.rows(range.table, from, (Order::Key, Some(most)), found);
+            }
+            Span::Last { of, time, .. } | Span::From { of, time, .. } => (of, time),
+        };
+        let value = cell.of(phase, i).map(stored);
+        if value == Some(Stored::Null) {
+            // What is absent is equal to nothing.
+            return Ok(());
+        }
+        let (from, to) = cell.times(phase, i);
+        let (from, to) = (Stored::Int(from), Stored::Int(to));
+        let begins: SmallVec<[usize; 2]> = of.into_iter().chain([time]).collect();
+        let unordered = (Order::Any, None);
+        if table.key.starts_with(&begins) {
+            let bound = |end| value.into_iter().chain([end]).collect::<Key<'_>>();
+            let filter = Filter::Keys { from: &bound(from), to: &bound(to) };
+            return self.rows(range.table, filter, unordered, found);
+        }
+        let name = |column: usize| &*table.columns[column].name;
+        let between = Filter::Between { field: name(time), from, to };
+        match of.zip(value) {
+            Some((of, value)) => {
+                let both = [Filter::Equal(name(of), value), between];
+                self.rows(range.table, Filter::Every(&both), unordered, found)
+            }
+            None => self.rows(range.table, between, unordered, found),
+        }
+    }
+
+    fn latest(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
+        found.rows = Checksum::default();
+        let (cell, collection) = (self.cell, self.collections[table]);
+        let of = cell.tables[table].table;
+        let Work::Latest { by, time, .. } = cell.work(phase) else { return Ok(()) };
+        if let Some(Question { text, columns }) = &self.questions[phase] {
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            return self.store.query(collection, text, &columns, &mut |document| {
+                found.rows += row::whole(document, of)?;
+                Ok(())
+            });
+        }
+        let mut newest = Newest::default();
+        let columns = &self.names[table];
+        let all = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
+        self.store.find(collection, &all, &mut |document| {
+            let value = |column: usize| row::value(document, column, of.columns[column].of);
+            newest.add(value(*by)?, value(*time)?, row::whole(document, of)?);
+            Ok(())
+        })?;
+        found.rows = newest.rows();
+        Ok(())
+    }
+
+    fn group(&mut self, phase: usize, group: &Group, found: &mut Found) -> Result<()> {
+        found.result.clear();
+        let cell = self.cell;
+        let (rows, collection) = (&cell.tables[group.table], self.collections[group.table]);
+        let Some(Question { text, columns }) = &self.questions[phase] else {
+            return self.group_here(phase, group, found);
+        };
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let width = group.by.len() + group.compute.len();
+        let is_sql = matches!(self.store.language(), Language::Sql(_));
+        self.store.query(collection, text, &columns, &mut |document| {
+            let from = found.result.len();
+            row::group(document, group, rows, &mut found.result)?;
+            if is_sql {
+                // Of no values there is no sum.
+                for ((sum, _), count) in harper_sql::sums(group).zip(width..) {
+                    if document.int(count)?.unwrap_or_default() == 0 {
+                        found.result[from + sum] = answer::Value::Null;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        if group.by.is_empty() && found.result.is_empty() {
+            // No row meets the conditions: to a pipeline there is no group then.
+            Groups::new(group).result(&mut found.result);
+        }
+        Ok(())
+    }
+
+    /// Groups all documents in client code.
+    fn group_here(&mut self, phase: usize, group: &Group, found: &mut Found) -> Result<()> {
+        let cell = self.cell;
+        let (of, filters) = (cell.tables[group.table].table, filters(cell, phase, 0));
+        let (mut groups, columns) = (Groups::new(group), &self.names[group.table]);
+        let all = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
+        self.store.find(self.collections[group.table], &all, &mut |document| {
+            let values = of.columns.iter().enumerate();
+            let values = values.map(|(at, def)| row::value(document, at, def.of));
+            let values = values.collect::<Result<SmallVec<[Value<'_>; 12]>>>()?;
+            if filters.iter().all(|filter| filter.is_met(&values[filter.column])) {
+                groups.add(|column| values[column]);
+            }
+            Ok(())
+        })?;
+        groups.result(&mut found.result);
+        Ok(())
+    }
+
+    fn update(&mut self, phase: usize, i: usize, table: usize) -> Result<u64> {
+        let cell = self.cell;
+        let of = cell.tables[table].table;
+        let key: Key<'_> = cell.key(phase, i).into_iter().map(stored).collect();
+        let set = cell
+            .set(phase, i)
+            .iter()
+            .map(|column| (&*of.columns[*column].name, stored(cell.fresh(phase, i, *column))));
+        let set: Fields<'_> = set.collect();
+        self.store.update(self.collections[table], &Filter::Key(&key), &set)
+    }
+
+    fn delete(&mut self, phase: usize, i: usize, removed: &Removed) -> Result<u64> {
+        let cell = self.cell;
+        let rows = cell.rows_of(phase);
+        let table = table_of(cell.work(phase)).unwrap_or_default();
+        let collection = self.collections[table];
+        match removed {
+            Removed::Keys { .. } => {
+                let key: Key<'_> = cell.key(phase, i).into_iter().map(stored).collect();
+                self.store.delete(collection, &Filter::Key(&key))
+            }
+            Removed::Older { time, units } => {
+                let to = Stored::Int(rows.older(*time, *units).saturating_add(1));
+                if rows.table.key.first() == Some(time) {
+                    return self.store.delete(collection, &Filter::Keys { from: &[], to: &[to] });
+                }
+                let (field, from) = (&*rows.table.columns[*time].name, rows.start(*time));
+                let from = Stored::Int(from);
+                self.store.delete(collection, &Filter::Between { field, from, to })
+            }
+        }
+    }
+}
+
+impl Session for DocumentSession<'_> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+        let cell = self.cell;
+        let work = cell.work(phase);
+        let table = table_of(work).unwrap_or_default();
+        match work {
+            Work::Insert { .. } => {
+                let (rows, def) = (&cell.tables[table], self.defs[table]);
+                let (key, fields) = (key_of(rows, i), fields_of(rows, i, def));
+                let document = Document { key: &key, fields: &fields };
+                self.store.insert(self.collections[table], &document)?;
+                found.changed += 1;
+            }
+            Work::Get { .. } | Work::ReadModifyWrite { .. } => {
+                let key: Key<'_> = cell.key(phase, i).into_iter().map(stored).collect();
+                self.rows(table, Filter::Key(&key), (Order::Any, None), found)?;
+                if matches!(work, Work::ReadModifyWrite { .. }) {
+                    found.changed += self.update(phase, i, table)?;
+                }
+            }
+            Work::Update { .. } => found.changed += self.update(phase, i, table)?,
+            Work::Latest { .. } => self.latest(phase, table, found)?,
+            Work::Range(range) => self.range(phase, i, range, found)?,
+            Work::Group(group) => self.group(phase, group, found)?,
+            Work::Delete { removed, .. } => found.changed += self.delete(phase, i, removed)?,
+            Work::Sql(_) | Work::Mix(_) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+use std::collections::HashMap;
+
+use embermark_language::{Definition, parse};
+use embermark_model::Scale;
+
+use super::super::source;
+use super::*;
+use crate::Source as _;
+
+/// Staged rows of a made table of ten stations at 200 times, and what keeps them.
+fn rows(dir: &std::path::Path, key: &str) -> Rows {
+    let text = format!(
+        r#"
+        [table.t]
+        rows = 2000
+        key = {key}
+        [table.t.columns]
+        station = {{ type = "u8", make = "cycle", from = 0, distinct = 10 }}
+        time = {{ type = "u16", make = "sequence", from = 5, step = 3, repeat = 10 }}
+        [phase.p]
+        do = "get"
+        "#
+    );
+    let definition = parse("t.toml", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let definition: &'static Definition = Box::leak(Box::new(definition));
+    let made = source::FileRows { definition, folder: dir.to_owned(), seed: 3, lenient: 0.0 };
+    made.stage(Scale::Rows(2_000), &dir.join("staged")).unwrap();
+    source::open(definition, &dir.join("staged")).unwrap().remove(0)
+}
+
+fn keys(of: KeysOf, absent: f64) -> Keys {
+    Keys { ops: 5_000, of, absent }
+}
+
+#[test]
+fn draws_are_the_same_from_the_same_seed_and_follow_their_law() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = rows(dir.path(), r#"["station", "time"]"#);
+    let drawn = |of, seed| {
+        let draws = Draws::of(&keys(of, 0.0), 5_000, &rows, &mut Draw::new(seed, 1)).unwrap();
+        (0..5_000).map(|i| draws.at(i, rows.loaded)).collect::<Vec<_>>()
+    };
+    let most = |drawn: &[Drawn]| {
+        let mut counts: HashMap<usize, u32> = HashMap::new();
+        for drawn in drawn {
+            let Drawn::Row(place) = drawn else { panic!("absent") };
+            *counts.entry(*place).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|(_, count)| *count).unwrap()
+    };
+    assert_eq!(drawn(KeysOf::Uniform, 1), drawn(KeysOf::Uniform, 1));
+    assert_ne!(drawn(KeysOf::Uniform, 1), drawn(KeysOf::Uniform, 2));
+    assert!(most(&drawn(KeysOf::Uniform, 1)).1 < 20);
+    let (place, count) = most(&drawn(KeysOf::Zipfian { skew: 0.99 }, 1));
+    // The likeliest of 2,000 has a share of 1 / H(2000, 0.99), some 12 %, and is no end of the table.
+    assert!((450..750).contains(&count) && place != 0, "{place} {count}");
+    assert_eq!(most(&drawn(KeysOf::Newest { skew: 0.99 }, 1)).0, 1_999);
+}
+
+#[test]
+fn absent_keys_are_absent_and_as_many_as_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = rows(dir.path(), r#"["station", "time"]"#);
+    let draws = Draws::of(&keys(KeysOf::Uniform, 0.2), 5_000, &rows, &mut Draw::new(1, 1)).unwrap();
+    let absent = (0..5_000).filter_map(|i| match draws.at(i, rows.loaded) {
+        Drawn::Absent(number) => Some(draws.absent(number)),
+        Drawn::Row(_) => None,
+    });
+    let mut counted = 0;
+    for (place, last) in absent {
+        let mut key = rows.key(place);
+        key.pop();
+        key.push(last);
+        assert!(rows.staged.find(&key).is_err(), "{key:?}");
+        counted += 1;
+    }
+    assert!((850..1_150).contains(&counted), "{counted}");
+}
+
+#[test]
+fn no_key_is_absent_where_every_value_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = r#"
+        [table.t]
+        rows = 256
+        key = ["id"]
+        [table.t.columns]
+        id = { type = "u8", make = "sequence", from = 0 }
+        [phase.p]
+        do = "get"
+        "#;
+    let definition: &'static Definition = Box::leak(Box::new(parse("t", text, &[]).unwrap()));
+    let folder = dir.path().to_owned();
+    let made = source::FileRows { definition, folder, seed: 3, lenient: 0.0 };
+    made.stage(Scale::Rows(256), &dir.path().join("staged")).unwrap();
+    let rows = source::open(definition, &dir.path().join("staged")).unwrap().remove(0);
+    let refused = Draws::of(&keys(KeysOf::Uniform, 0.5), 10, &rows, &mut Draw::new(1, 1));
+    assert!(matches!(refused, Err(WorkloadError::NoAbsentKey { .. })));
+}
+
+#[test]
+fn deletes_draw_each_row_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = rows(dir.path(), r#"["station", "time"]"#);
+    for (ops, of) in [(500, KeysOf::Zipfian { skew: 0.99 }), (1_900, KeysOf::Uniform)] {
+        let keys = Keys { ops, of, absent: 0.0 };
+        let draws = Draws::distinct(&keys, &rows, &mut Draw::new(1, 1)).unwrap();
+        let mut places: Vec<u32> = draws.drawn.clone();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len() as u64, ops);
+    }
+}

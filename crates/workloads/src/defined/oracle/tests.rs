@@ -1,0 +1,211 @@
+//! The oracle by hand-made rows.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use embermark_language::{Definition, parse};
+use embermark_model::Scale;
+use embermark_model::answer::Value as Answered;
+
+use super::super::{Defined, source};
+use super::*;
+use crate::Source as _;
+
+/// Seven readings of three stations: one temperature absent, two of one newest time.
+const ROWS: &str = "station,time,temp,note\n\
+    1,100,20.0,a\n\
+    1,200,,b\n\
+    2,100,-3.5,a\n\
+    2,300,4.0,\n\
+    3,300,10.0,c\n\
+    1,300,22.0,a\n\
+    2,90,0.0,b\n";
+
+const FILE: &str = r#"
+[table.readings]
+file = "rows.csv"
+key = ["station", "time"]
+[table.readings.columns]
+station = "u16"
+time = { type = "timestamp", unit = "s" }
+temp = "f64?"
+note = "text?"
+[phase.latest]
+do = "latest"
+by = "station"
+[phase.by_note]
+do = "latest"
+by = "note"
+[phase.window]
+do = "range"
+of = "station"
+last = "100s"
+ops = 3
+[phase.hourly]
+do = "group"
+where = [["time", ">=", "end - 200s"], ["temp", ">", -1.0]]
+by = ["station", "minute(time)"]
+compute = ["count", "avg(temp)"]
+[phase.means]
+do = "group"
+by = ["station"]
+compute = ["avg(temp)", "count(temp)", "min(time)"]
+order = ["-avg(temp)"]
+limit = 2
+[phase.old]
+do = "delete"
+older = "200s"
+[phase.change]
+do = "update"
+ops = 20
+set = ["temp"]
+"#;
+
+fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
+    std::fs::write(dir.join("rows.csv"), ROWS).unwrap();
+    let definition = parse("hand.toml", FILE, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let definition: &'static Definition = Box::leak(Box::new(definition));
+    let rows = source::FileRows { definition, folder: dir.to_owned(), seed: 1, lenient: 0.0 };
+    rows.stage(Scale::Full, &dir.join("staged")).unwrap();
+    let tables = source::open(definition, &dir.join("staged")).unwrap();
+    let draws = Defined::draws_of(definition, &tables, 1).unwrap();
+    let fresh = super::super::fresh::Fresh::new(1, 10);
+    (Arc::new(Cell { definition, tables, draws, fresh }), definition)
+}
+
+fn phase(definition: &Definition, name: &str) -> usize {
+    definition.phases.iter().position(|phase| phase.name == name).unwrap()
+}
+
+fn sum(cell: &Cell, places: &[usize]) -> Checksum {
+    places.iter().map(|place| fingerprint(cell.tables[0].row(*place))).collect()
+}
+
+#[test]
+fn the_newest_rows_of_each_value_are_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cell, definition) = cell(dir.path());
+    let mut oracle = Oracle::new(Arc::clone(&cell));
+    let right = Found { rows: sum(&cell, &[5, 3, 4]), ..Found::default() };
+    let latest = phase(definition, "latest");
+    assert_eq!(oracle.check(latest, 1, &right, true), Ok(()));
+    for wrong in [&[5, 3][..], &[5, 3, 4, 4], &[0, 3, 4]] {
+        let wrong = Found { rows: sum(&cell, wrong), ..Found::default() };
+        assert!(oracle.check(latest, 1, &wrong, true).is_err());
+    }
+    // The row without a note belongs to none.
+    let right = Found { rows: sum(&cell, &[5, 1, 4]), ..Found::default() };
+    assert_eq!(oracle.check(phase(definition, "by_note"), 1, &right, true), Ok(()));
+}
+
+#[test]
+fn ranges_hold_the_rows_of_their_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cell, definition) = cell(dir.path());
+    let mut oracle = Oracle::new(Arc::clone(&cell));
+    let window = phase(definition, "window");
+    // Of the last 100 s, from 201 to 300, each station has one row.
+    let mut expected = Checksum::default();
+    for i in 0..3 {
+        let Some(Value::Int(station)) = cell.of(window, i) else { panic!("no station") };
+        expected += sum(&cell, &[[5, 3, 4][station as usize - 1]]);
+    }
+    let right = Found { rows: expected, ..Found::default() };
+    assert_eq!(oracle.check(window, 3, &right, true), Ok(()));
+    assert!(oracle.check(window, 2, &right, true).is_err());
+}
+
+#[test]
+fn groups_are_filtered_bucketed_and_computed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cell, definition) = cell(dir.path());
+    let mut oracle = Oracle::new(cell);
+    let hourly = phase(definition, "hourly");
+    let row = |station, minute, count, mean| {
+        [Answered::Int(station), Answered::Int(minute), Answered::Int(count), Answered::Float(mean)]
+    };
+    let rows =
+        [row(1, 60, 1, 20.0), row(1, 300, 1, 22.0), row(2, 300, 1, 4.0), row(3, 300, 1, 10.0)];
+    let found = |rows: &[[Answered; 4]]| Found { result: rows.concat(), ..Found::default() };
+    assert_eq!(oracle.check(hourly, 1, &found(&rows), true), Ok(()));
+    let mut turned = rows.clone();
+    turned.reverse();
+    assert_eq!(oracle.check(hourly, 1, &found(&turned), true), Ok(()));
+    assert!(oracle.check(hourly, 1, &found(&rows[1..]), true).is_err());
+    let mut bent = rows.clone();
+    bent[2][3] = Answered::Float(4.000_01);
+    assert!(oracle.check(hourly, 1, &found(&bent), true).is_err());
+    let twice = [&rows[..3], &rows[..1]].concat();
+    assert!(oracle.check(hourly, 1, &found(&twice), true).is_err());
+}
+
+#[test]
+fn the_best_groups_come_in_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cell, definition) = cell(dir.path());
+    let mut oracle = Oracle::new(cell);
+    let means = phase(definition, "means");
+    let row = |station, mean, rows, first| {
+        [Answered::Int(station), Answered::Float(mean), Answered::Int(rows), Answered::Int(first)]
+    };
+    let (one, two) = (row(1, 21.0, 2, 100), row(3, 10.0, 1, 300));
+    let third = row(2, 0.5 / 3.0, 3, 90);
+    let mut check = |rows: &[&[Answered; 4]]| {
+        let result = rows.iter().flat_map(|row| row.iter().cloned()).collect();
+        oracle.check(means, 1, &Found { result, ..Found::default() }, true)
+    };
+    assert_eq!(check(&[&one, &two]), Ok(()));
+    assert!(check(&[&two, &one]).unwrap_err().0.contains("comes before"));
+    assert!(check(&[&one, &third]).unwrap_err().0.contains("is missing"));
+    assert!(check(&[&one]).is_err());
+}
+
+#[test]
+fn what_is_deleted_and_set_is_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cell, definition) = cell(dir.path());
+    let oracle = Oracle::new(Arc::clone(&cell));
+    let old = oracle.touched(phase(definition, "old"), 1);
+    assert_eq!(old.gone(), 3);
+    assert_eq!(oracle.after(0, &old), sum(&cell, &[1, 3, 4, 5]));
+
+    let change = phase(definition, "change");
+    let touched = oracle.touched(change, 20);
+    let mut content = Content::new(&cell, 0, &touched, 7);
+    let (mut rows, mut as_loaded) = (Checksum::default(), true);
+    for place in 0..7 {
+        let last = (0..20).rev().find(|i| cell.place(change, *i) == place);
+        let mut row: Vec<Value<'_>> = cell.tables[0].row(place).collect();
+        if let Some(i) = last {
+            row[2] = cell.fresh(change, i, 2);
+            as_loaded = false;
+        }
+        rows += fingerprint(row.iter().copied());
+        content.see(&row);
+    }
+    assert!(!as_loaded);
+    assert_eq!(oracle.after(0, &touched), rows);
+    assert_eq!(content.finish(true), Ok(()));
+}
+
+#[test]
+fn a_wrong_row_is_told_by_its_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cell, _) = cell(dir.path());
+    let none = Touched::default();
+    let told = |rows: &[usize], bend: bool| {
+        let mut content = Content::new(&cell, 0, &none, 7);
+        for place in rows {
+            let mut row: Vec<Value<'_>> = cell.tables[0].row(*place).collect();
+            if bend {
+                row[2] = Value::Float(99.0);
+            }
+            content.see(&row);
+        }
+        content.finish(true).unwrap_err().0
+    };
+    let all = [0, 1, 2, 3, 4, 5, 6];
+    assert!(told(&all[..6], false).ends_with("with station Int(2), time Int(90) is missing"));
+    assert!(told(&[0, 0], false).contains("twice"));
+    assert!(told(&[0], true).contains("temp is Float(99.0), expected Float(20.0)"));
+}

@@ -1,0 +1,291 @@
+//! The tables of a workload file in a series store: a measurement a table, a point a row. A store of
+//! series commits point by point, and does not tell how many it changed.
+
+mod influxql;
+mod session;
+
+use std::sync::Arc;
+
+use embermark_contract::row::ResultRow;
+use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
+use embermark_contract::{EngineError, Lifecycle, Result, Scope};
+use embermark_language::{Keys, Removed, Span, Work};
+use embermark_meter::Meter;
+use embermark_model::result::Execution;
+use embermark_model::table::{ColumnType, Value};
+use smallvec::SmallVec;
+
+use super::access::filters;
+use super::cell::{Cell, table_of};
+use super::port::{Database, SessionWork, VisitRow};
+use super::row;
+use super::rows::Source;
+use crate::reopenable::Reopenable;
+use influxql::{Groups, MARK, Measurement};
+use session::SeriesSession;
+
+/// The family, in what it does not support.
+const FAMILY: &str = "a series store";
+
+pub(super) struct SeriesTables {
+    store: Reopenable<dyn SeriesStore>,
+    cell: Arc<Cell>,
+    /// By table: as a measurement, or why it is none.
+    tables: Vec<std::result::Result<Measured, String>>,
+    /// By phase: the question of groups, where InfluxQL has words for it.
+    questions: Vec<Option<Groups>>,
+    /// Room for a statement.
+    text: String,
+}
+
+/// A table as a measurement, and what to ask for to read its rows.
+struct Measured {
+    measurement: Measurement,
+    columns: Vec<&'static str>,
+}
+
+impl SeriesTables {
+    pub(super) fn new(store: Reopenable<dyn SeriesStore>, cell: Arc<Cell>) -> Self {
+        let measured = |measurement: Measurement| {
+            let columns = measurement.columns();
+            Measured { measurement, columns }
+        };
+        let tables = cell.tables.iter().map(|rows| Measurement::of(rows.table).map(measured));
+        let tables: Vec<_> = tables.collect();
+        let phases = 0..cell.definition.phases.len();
+        let questions = phases.map(|phase| match cell.work(phase) {
+            Work::Group(group) => {
+                let measured = tables[group.table].as_ref().ok()?;
+                measured.measurement.group(group, &filters(&cell, phase, 0))
+            }
+            _ => None,
+        });
+        let questions = questions.collect();
+        Self { store, cell, tables, questions, text: String::with_capacity(4_096) }
+    }
+}
+
+/// Whether no key that an operation draws is absent.
+fn all_are_there(keys: &Keys) -> bool {
+    keys.absent == 0.0
+}
+
+impl Database for SeriesTables {
+    fn lifecycle(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
+    }
+
+    fn tells_changes(&self) -> bool {
+        false
+    }
+
+    fn execution(&self, phase: usize) -> Result<Execution> {
+        let unsupported = |what: &str| Err(EngineError::unsupported(FAMILY, what));
+        let work = self.cell.work(phase);
+        let Some(table) = table_of(work) else { return unsupported("SQL of the file's own") };
+        let Measured { measurement, .. } = match &self.tables[table] {
+            Ok(measured) => measured,
+            Err(why) => return unsupported(why),
+        };
+        let native = match work {
+            Work::Insert { .. } | Work::Get { .. } => true,
+            // A point that is not there would be written: it is looked for first.
+            Work::Update { keys, .. } => all_are_there(keys),
+            Work::ReadModifyWrite { .. } | Work::Delete { removed: Removed::Keys { .. }, .. } => {
+                true
+            }
+            Work::Delete { removed: Removed::Older { time, .. }, .. } => {
+                if *time != measurement.time {
+                    return unsupported(
+                        "to delete by a field: by tags and the time of points alone",
+                    );
+                }
+                true
+            }
+            Work::Latest { by, time, .. } => measurement.finds_latest(*by, *time),
+            Work::Range(range) => match range.span {
+                Span::Rows { .. } if !measurement.tags.is_empty() => {
+                    return unsupported("rows in the order of tags: in that of time alone");
+                }
+                Span::Rows { .. } => true,
+                Span::Last { .. } | Span::From { .. } => {
+                    measurement.says_all(&filters(&self.cell, phase, 0))
+                }
+            },
+            // All groups come, in no order.
+            Work::Group(group) => {
+                let as_asked = group.order.is_empty() && group.limit.is_none();
+                self.questions[phase].is_some() && as_asked
+            }
+            Work::Sql(_) | Work::Mix(_) => true,
+        };
+        Ok(if native { Execution::Native } else { Execution::ClientSide })
+    }
+
+    fn clear(&mut self, table: usize) -> Result<()> {
+        self.store.clear(&self.cell.tables[table].table.name)
+    }
+
+    fn attach(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn ready(&mut self, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// Of a table that is no measurement none: what is done with it is refused.
+    fn bulk(&mut self, table: usize, rows: usize, meter: &mut Meter) -> Result<u64> {
+        let Ok(measured) = &self.tables[table] else { return Ok(0) };
+        let source = self.cell.tables[table].source(rows, false, meter);
+        let next = Row { tags: Tags::new(), fields: Fields::new(), time_ns: 0 };
+        let mut points = Feed { source, of: &measured.measurement, next, error: None };
+        let loaded = self.store.bulk(&measured.measurement.table.name, &mut points)?;
+        if let Some(error) = points.error {
+            return Err(error);
+        }
+        points.source.count_given();
+        Ok(loaded)
+    }
+
+    fn within(&mut self, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
+        let Self { store, cell, tables, questions, text } = self;
+        let store: &mut dyn SeriesStore = &mut **store;
+        work(&mut SeriesSession { store, cell, tables, questions, text })
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.store.flush()
+    }
+
+    fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {
+        let Ok(Measured { measurement, columns }) = &self.tables[table] else { return Ok(()) };
+        self.store.query(&measurement.every(), columns, &mut |point| {
+            visit(&values(point, measurement)?);
+            Ok(())
+        })
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.store.reopen()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.store.close()
+    }
+}
+
+/// The values of a row, in the order of its table's columns.
+type Values<'a> = SmallVec<[Value<'a>; 12]>;
+
+/// Reads a point.
+fn values<'a>(point: &'a dyn ResultRow, of: &Measurement) -> Result<Values<'a>> {
+    let columns = of.table.columns.iter().enumerate();
+    columns.map(|(column, def)| value(point, column, column, def.of, of)).collect()
+}
+
+/// A column of a table, at a place of an answer.
+fn value<'a>(
+    point: &'a dyn ResultRow,
+    at: usize,
+    column: usize,
+    of: ColumnType,
+    measurement: &Measurement,
+) -> Result<Value<'a>> {
+    if column == measurement.time {
+        let time = point.int(at)?.unwrap_or_default();
+        return Ok(Value::Int(time.div_euclid(measurement.nanoseconds())));
+    }
+    if !measurement.tags.contains(&column) {
+        return row::value(point, at, of);
+    }
+    let text = point.text(at)?.unwrap_or_default();
+    if of == ColumnType::Text {
+        return Ok(Value::Text(text));
+    }
+    let unfit = |error| {
+        let doing = format!("give back the tag of column {at}");
+        EngineError::failed("the engine", doing, format!("{text:?}: {error}"))
+    };
+    text.parse().map(Value::Int).map_err(unfit)
+}
+
+type Tags<'a> = SmallVec<[(&'a str, TagValue<'a>); 4]>;
+type Fields<'a> = SmallVec<[(&'a str, FieldValue<'a>); 12]>;
+
+/// A row as a point: what is absent has no field.
+struct Row<'a> {
+    tags: Tags<'a>,
+    fields: Fields<'a>,
+    time_ns: i64,
+}
+
+impl<'a> Row<'a> {
+    /// The point of a key, without fields yet.
+    fn of_key(measurement: &Measurement, key: impl IntoIterator<Item = Value<'a>>) -> Result<Self> {
+        let mut row = Self { tags: Tags::new(), fields: Fields::new(), time_ns: 0 };
+        for (column, value) in measurement.table.key.iter().zip(key) {
+            let name = &*measurement.table.columns[*column].name;
+            match value {
+                Value::Int(time) if *column == measurement.time => {
+                    row.time_ns = measurement.time_ns(time)?;
+                }
+                Value::Text(text) => row.tags.push((name, TagValue::Text(text))),
+                Value::Int(int) => row.tags.push((name, TagValue::Int(int))),
+                Value::Null | Value::Float(_) | Value::Bytes(_) => {}
+            }
+        }
+        Ok(row)
+    }
+
+    /// Adds a field, if there is a value.
+    fn set(&mut self, measurement: &Measurement, column: usize, value: Value<'a>) {
+        let value = match value {
+            Value::Int(int) => FieldValue::Int(int),
+            Value::Float(float) => FieldValue::Float(float),
+            Value::Text(text) => FieldValue::Text(text),
+            Value::Null | Value::Bytes(_) => return,
+        };
+        self.fields.push((&measurement.table.columns[column].name, value));
+    }
+
+    /// The point of a whole row.
+    fn whole(measurement: &Measurement, rows: &'a super::cell::Rows, place: usize) -> Result<Self> {
+        let mut row = Self::of_key(measurement, rows.key(place))?;
+        for column in &measurement.fields {
+            row.set(measurement, *column, rows.staged.value(place, *column));
+        }
+        if measurement.is_marked() {
+            row.fields.push((MARK, FieldValue::Int(1)));
+        }
+        Ok(row)
+    }
+
+    fn point(&self) -> Point<'_> {
+        Point { tags: &self.tags, fields: &self.fields, time_ns: self.time_ns }
+    }
+}
+
+/// Rows on their way into a bulk load; ends early at one that is no point.
+struct Feed<'a> {
+    source: Source<'a>,
+    of: &'a Measurement,
+    next: Row<'a>,
+    error: Option<EngineError>,
+}
+
+impl Points for Feed<'_> {
+    fn next(&mut self) -> Option<Point<'_>> {
+        let (rows, place) = self.source.advance()?;
+        match Row::whole(self.of, rows, place) {
+            Ok(row) => {
+                self.next = row;
+                Some(self.next.point())
+            }
+            Err(error) => {
+                self.error = Some(error);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! A table of a workload file as a measurement of InfluxDB, and its questions in InfluxQL: the time of
+//! a point is a column of the key, its tags are the others of the key, its fields all other columns.
+//!
+//! What InfluxQL cannot say (<https://docs.influxdata.com/influxdb/v1.8/query_language/>): an order by
+//! anything but time, groups by a field, comparisons of tags and texts other than whether they are
+//! equal, aggregates of tags and of the time.
+
+use std::fmt::Write;
+
+use embermark_contract::EngineError;
+use embermark_language::{Aggregate, Compute, Group, Grouped, Operator};
+use embermark_model::table::{ColumnType, Table, TimeUnit, Value};
+
+use super::super::access::Filter;
+use super::super::statements::operator;
+
+/// The field of a point whose columns may all be absent: 1 in every point. No column has its name.
+pub(super) const MARK: &str = "#row";
+
+/// The latest time, in ns, that a condition may name
+/// (<https://docs.influxdata.com/influxdb/v1.8/troubleshooting/frequently-asked-questions/>).
+const LATEST: i64 = i64::MAX - 1;
+
+/// The earliest.
+const EARLIEST: i64 = i64::MIN + 2;
+
+/// A table as a measurement.
+pub(super) struct Measurement {
+    pub table: &'static Table,
+    /// The column that is the time of points.
+    pub time: usize,
+    /// The other columns of the key.
+    pub tags: Vec<usize>,
+    /// The columns beside the key.
+    pub fields: Vec<usize>,
+    unit: TimeUnit,
+    /// A field that every point has.
+    mark: &'static str,
+    /// `SELECT … FROM …` of whole rows.
+    select: String,
+}
+
+impl Measurement {
+    /// A table as a measurement, or why it is none.
+    pub(super) fn of(table: &'static Table) -> Result<Self, String> {
+        let of = |column: usize| table.columns[column].of;
+        let time = table.key.iter().rev().find_map(|column| match of(*column) {
+            ColumnType::Timestamp(unit) => Some((*column, unit)),
+            _ => None,
+        });
+        let Some((time, unit)) = time else {
+            let name = &table.name;
+            return Err(format!("a table without a timestamp in its key, as {name} is"));
+        };
+        let tags: Vec<usize> = table.key.iter().copied().filter(|column| *column != time).collect();
+        let all = 0..table.columns.len();
+        let fields: Vec<usize> = all.filter(|column| !table.key.contains(column)).collect();
+        for (n, column) in table.columns.iter().enumerate() {
+            let name = &column.name;
+            if column.of == ColumnType::Bytes {
+                return Err(format!("bytes, as {name} has"));
+            }
+            if column.of == ColumnType::Float && tags.contains(&n) {
+                return Err(format!("a tag that is a fraction, as {name} of the key would be"));
+            }
+            if name == "time" && n != time {
+                return Err("a tag or field named time".to_owned());
+            }
+        }
+        let always = fields.iter().find(|column| !table.columns[**column].nullable);
+        let mark = always.map_or(MARK, |column| &*table.columns[*column].name);
+        let names = fields.iter().map(|column| &*table.columns[*column].name);
+        let names = names.chain(always.is_none().then_some(MARK)).map(quoted);
+        let names: Vec<String> = names.collect();
+        let select = format!("SELECT {} FROM {}", names.join(", "), quoted(&table.name));
+        Ok(Self { table, time, tags, fields, unit, mark, select })
+    }
+
+    /// Whether points need a field of their own that is always there.
+    pub(super) fn is_marked(&self) -> bool {
+        self.mark == MARK
+    }
+
+    /// Nanoseconds of one of the column's units.
+    pub(super) const fn nanoseconds(&self) -> i64 {
+        1_000_000_000 / self.unit.per_second()
+    }
+
+    /// A time of the column in nanoseconds.
+    pub(super) fn time_ns(&self, time: i64) -> embermark_contract::Result<i64> {
+        time.checked_mul(self.nanoseconds()).ok_or_else(|| {
+            let what = format!("the time {time} {}, in nanoseconds", self.unit.name());
+            EngineError::unsupported("a series store", what)
+        })
+    }
+
+    /// Whether each series is one of a value, so that its newest point is the value's newest row.
+    pub(super) fn finds_latest(&self, by: usize, time: usize) -> bool {
+        self.tags == [by] && self.time == time
+    }
+
+    /// Whether InfluxQL can say all conditions.
+    pub(super) fn says_all(&self, filters: &[Filter<'_>]) -> bool {
+        filters.iter().all(|filter| self.says(filter))
+    }
+
+    /// What to ask for, by name, to read a row: its columns in order.
+    pub(super) fn columns(&self) -> Vec<&'static str> {
+        let name = |(n, column): (usize, &'static embermark_model::table::Column)| {
+            if n == self.time { "time" } else { &*column.name }
+        };
+        self.table.columns.iter().enumerate().map(name).collect()
+    }
+
+    /// Every row, series after series.
+    pub(super) fn every(&self) -> String {
+        self.select.clone() + SERIES
+    }
+
+    /// The newest row of each series, which is one for each value of the only tag.
+    pub(super) fn latest(&self) -> String {
+        self.select.clone() + SERIES + " ORDER BY time DESC LIMIT 1"
+    }
+
+    /// Rows that meet all filters which InfluxQL can say; whether it can say all of them.
+    pub(super) fn rows(&self, filters: &[Filter<'_>], text: &mut String) -> bool {
+        text.clear();
+        text.push_str(&self.select);
+        let all = self.filter(filters, text);
+        text.push_str(SERIES);
+        all
+    }
+
+    /// The row of a key.
+    pub(super) fn get(&self, key: &[Value<'_>], text: &mut String) {
+        text.clear();
+        text.push_str(&self.select);
+        self.is_key(key, text);
+        text.push_str(SERIES);
+    }
+
+    /// So many rows from a time on, of a measurement without tags.
+    pub(super) fn from(&self, time: Value<'_>, most: u64, text: &mut String) {
+        text.clear();
+        text.push_str(&self.select);
+        let filter = Filter { column: self.time, operator: Operator::AtLeast, bound: time };
+        self.filter(&[filter], text);
+        write(text, format_args!(" LIMIT {most}"));
+    }
+
+    /// Deletes the row of a key.
+    pub(super) fn delete(&self, key: &[Value<'_>], text: &mut String) {
+        text.clear();
+        write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
+        self.is_key(key, text);
+    }
+
+    /// Deletes every row up to a time.
+    pub(super) fn delete_until(&self, time: i64, text: &mut String) {
+        text.clear();
+        write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
+        let bound = Value::Int(time);
+        self.filter(&[Filter { column: self.time, operator: Operator::AtMost, bound }], text);
+    }
+
+    fn is_key(&self, key: &[Value<'_>], text: &mut String) {
+        for (n, (column, bound)) in self.table.key.iter().zip(key).enumerate() {
+            text.push_str(if n == 0 { " WHERE " } else { " AND " });
+            self.condition(Operator::Equal, *column, *bound, text);
+        }
+    }
+
+    /// Adds the conditions that InfluxQL can say; whether it can say all of them.
+    fn filter(&self, filters: &[Filter<'_>], text: &mut String) -> bool {
+        let (mut all, mut before) = (true, " WHERE ");
+        for filter in filters {
+            if !self.says(filter) {
+                all = false;
+                continue;
+            }
+            text.push_str(before);
+            before = " AND ";
+            self.condition(filter.operator, filter.column, filter.bound, text);
+        }
+        all
+    }
+
+    fn condition(&self, is: Operator, column: usize, bound: Value<'_>, text: &mut String) {
+        let is = operator(is);
+        if column == self.time {
+            return write(text, format_args!("time {is} {}", self.bound(bound)));
+        }
+        write(text, format_args!("\"{}\" {is} ", self.table.columns[column].name));
+        match bound {
+            Value::Int(int) if self.tags.contains(&column) => write(text, format_args!("'{int}'")),
+            Value::Int(int) => write(text, format_args!("{int}")),
+            Value::Float(float) => decimal(float, text),
+            Value::Text(literal) => string(literal, text),
+            Value::Null | Value::Bytes(_) => {}
+        }
+    }
+
+    /// Whether InfluxQL can say a condition.
+    fn says(&self, filter: &Filter<'_>) -> bool {
+        let equality = matches!(filter.operator, Operator::Equal | Operator::NotEqual);
+        match filter.bound {
+            _ if filter.column == self.time => filter.operator != Operator::NotEqual,
+            Value::Int(_) | Value::Float(_) if self.tags.contains(&filter.column) => equality,
+            Value::Int(_) | Value::Float(_) => true,
+            Value::Text(_) => equality,
+            Value::Null | Value::Bytes(_) => false,
+        }
+    }
+
+    /// A time in ns; one that ns cannot say is the first or the last that they can.
+    fn bound(&self, time: Value<'_>) -> i64 {
+        let time = if let Value::Int(time) = time { time } else { 0 };
+        time.saturating_mul(self.nanoseconds()).clamp(EARLIEST, LATEST)
+    }
+
+    /// The groups of rows that meet the filters, in no order and all of them; `None` where InfluxQL
+    /// cannot say them.
+    pub(super) fn group(&self, group: &Group, filters: &[Filter<'_>]) -> Option<Groups> {
+        let (mut by, mut columns, mut bucket) = (Vec::new(), Vec::new(), None);
+        for grouped in &group.by {
+            match *grouped {
+                Grouped::Column(column) if self.tags.contains(&column) => {
+                    by.push(quoted(&self.table.columns[column].name));
+                    columns.push(self.table.columns[column].name.clone());
+                }
+                Grouped::Bucket { column, units } if column == self.time && bucket.is_none() => {
+                    bucket = Some(units);
+                    columns.push("time".to_owned());
+                }
+                _ => return None,
+            }
+        }
+        let mut computed = Vec::new();
+        for (n, compute) in group.compute.iter().enumerate() {
+            computed.push(format!("{} AS \"#{n}\"", self.computed(*compute)?));
+            columns.push(format!("#{n}"));
+        }
+        // A group of none but absent values is there as well.
+        computed.push(format!("COUNT({}) AS \"#rows\"", quoted(self.mark)));
+        let mut text = format!("SELECT {} FROM {}", computed.join(", "), quoted(&self.table.name));
+        if !self.filter(filters, &mut text) {
+            return None;
+        }
+        if let Some(units) = bucket {
+            // Buckets end with the present unless it is said when.
+            let before = if filters.is_empty() { "WHERE" } else { "AND" };
+            write(&mut text, format_args!(" {before} time <= {LATEST}"));
+            by.push(format!("time({units}{})", self.suffix()));
+        }
+        if !by.is_empty() {
+            write(&mut text, format_args!(" GROUP BY {}", by.join(", ")));
+        }
+        if bucket.is_some() {
+            text.push_str(" fill(none)");
+        }
+        Some(Groups { text, columns })
+    }
+
+    fn computed(&self, compute: Compute) -> Option<String> {
+        let function = match compute.aggregate {
+            Aggregate::Count => "COUNT",
+            Aggregate::Sum => "SUM",
+            Aggregate::Avg => "MEAN",
+            Aggregate::Min => "MIN",
+            Aggregate::Max => "MAX",
+        };
+        let of = match (compute.column, compute.aggregate) {
+            (Some(column), _) if self.fields.contains(&column) => &self.table.columns[column].name,
+            // Of the key nothing is absent.
+            (_, Aggregate::Count) => self.mark,
+            _ => return None,
+        };
+        Some(format!("{function}({})", quoted(of)))
+    }
+
+    /// The column's unit as a duration has it.
+    const fn suffix(&self) -> &'static str {
+        match self.unit {
+            TimeUnit::Seconds => "s",
+            TimeUnit::Milliseconds => "ms",
+            TimeUnit::Microseconds => "u",
+            TimeUnit::Nanoseconds => "ns",
+        }
+    }
+}
+
+/// A question for groups, and what to ask for by name: what they are grouped by, then what is computed.
+#[derive(Debug, PartialEq)]
+pub(super) struct Groups {
+    pub text: String,
+    pub columns: Vec<String>,
+}
+
+/// One series after the other, each with its tags.
+const SERIES: &str = " GROUP BY *";
+
+/// A name: no column's has anything to escape.
+fn quoted(name: &str) -> String {
+    format!("\"{name}\"")
+}
+
+/// A text: <https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#strings>.
+fn string(literal: &str, text: &mut String) {
+    text.push('\'');
+    for character in literal.chars() {
+        match character {
+            '\'' | '\\' => text.extend(['\\', character]),
+            '\n' => text.push_str("\\n"),
+            other => text.push(other),
+        }
+    }
+    text.push('\'');
+}
+
+/// A number without an exponent, which is how `Display` writes it, and with a point: without one it has
+/// to fit an integer.
+fn decimal(number: f64, text: &mut String) {
+    let point = if number.fract() == 0.0 { ".0" } else { "" };
+    write(text, format_args!("{number}{point}"));
+}
+
+/// Writing to a string cannot fail.
+fn write(to: &mut String, what: std::fmt::Arguments<'_>) {
+    let _ = to.write_fmt(what);
+}
+
+#[cfg(test)]
+mod tests;

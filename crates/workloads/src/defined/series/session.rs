@@ -1,0 +1,205 @@
+//! Operations on a series store.
+
+use embermark_contract::Result;
+use embermark_contract::series::SeriesStore;
+use embermark_language::{Group, Grouped, Range, Removed, Span, Work};
+use embermark_model::answer;
+use embermark_model::fingerprint::Checksum;
+use embermark_model::table::Value;
+use smallvec::SmallVec;
+
+use super::super::access::{Filters, filters};
+use super::super::aggregate::{self, in_order};
+use super::super::cell::{Cell, table_of};
+use super::super::newest::Newest;
+use super::super::port::{Found, Session, fingerprint};
+use super::super::row::{aggregate as aggregated, owned};
+use super::influxql::Groups;
+use super::{Measured, Row, Values, all_are_there, value, values};
+
+pub(super) struct SeriesSession<'a> {
+    pub store: &'a mut dyn SeriesStore,
+    pub cell: &'a Cell,
+    pub tables: &'a [std::result::Result<Measured, String>],
+    pub questions: &'a [Option<Groups>],
+    pub text: &'a mut String,
+}
+
+impl<'a> SeriesSession<'a> {
+    /// Asks for the rows of the statement that was written, and visits each.
+    fn read(&mut self, of: &Measured, visit: &mut dyn FnMut(Values<'_>)) -> Result<()> {
+        let Measured { measurement, columns } = of;
+        self.store.query(self.text, columns, &mut |point| {
+            visit(values(point, measurement)?);
+            Ok(())
+        })
+    }
+
+    /// Visits rows that meet all filters: what InfluxQL cannot say of them is looked at here.
+    fn filtered(
+        &mut self,
+        of: &Measured,
+        filters: &Filters<'_>,
+        visit: &mut dyn FnMut(Values<'_>),
+    ) -> Result<()> {
+        let all = of.measurement.rows(filters, self.text);
+        self.read(of, &mut |row| {
+            if all || filters.iter().all(|filter| filter.is_met(&row[filter.column])) {
+                visit(row);
+            }
+        })
+    }
+
+    /// Reads the row of an operation's key; whether it is there.
+    fn get(&mut self, of: &Measured, phase: usize, i: usize, found: &mut Found) -> Result<bool> {
+        of.measurement.get(&self.cell.key(phase, i), self.text);
+        let mut is_there = false;
+        self.read(of, &mut |row| {
+            found.rows += fingerprint(row);
+            is_there = true;
+        })?;
+        Ok(is_there)
+    }
+
+    /// Writes fields of a point again.
+    fn update(&mut self, of: &Measured, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+        let (cell, measurement) = (self.cell, &of.measurement);
+        let mut row = Row::of_key(measurement, cell.key(phase, i))?;
+        for column in cell.set(phase, i) {
+            row.set(measurement, *column, cell.fresh(phase, i, *column));
+        }
+        // What was absent stays so, and may be all there was to set.
+        if !row.fields.is_empty() {
+            self.store.write(&measurement.table.name, &row.point())?;
+        }
+        found.changed += 1;
+        Ok(())
+    }
+
+    fn latest(
+        &mut self,
+        of: &Measured,
+        (by, time): (usize, usize),
+        found: &mut Found,
+    ) -> Result<()> {
+        found.rows = Checksum::default();
+        if of.measurement.finds_latest(by, time) {
+            *self.text = of.measurement.latest();
+            return self.read(of, &mut |row| found.rows += fingerprint(row));
+        }
+        *self.text = of.measurement.every();
+        let mut newest = Newest::default();
+        self.read(of, &mut |row| newest.add(row[by], row[time], fingerprint(row.iter().copied())))?;
+        found.rows = newest.rows();
+        Ok(())
+    }
+
+    fn range(
+        &mut self,
+        of: &Measured,
+        (phase, i): (usize, usize),
+        range: &Range,
+        found: &mut Found,
+    ) -> Result<()> {
+        let cell = self.cell;
+        if let Span::Rows { .. } = range.span {
+            let key = cell.key(phase, i);
+            of.measurement.from(key[0], cell.wanted(phase, i), self.text);
+            return self.read(of, &mut |row| found.rows += fingerprint(row));
+        }
+        if cell.of(phase, i) == Some(Value::Null) {
+            // What is absent is equal to nothing.
+            return Ok(());
+        }
+        let filters = filters(cell, phase, i);
+        self.filtered(of, &filters, &mut |row| found.rows += fingerprint(row))
+    }
+
+    fn group(
+        &mut self,
+        of: &Measured,
+        phase: usize,
+        group: &Group,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (cell, questions) = (self.cell, self.questions);
+        found.result.clear();
+        let Some(question) = &questions[phase] else {
+            let (mut groups, filters) = (aggregate::Groups::new(group), filters(cell, phase, 0));
+            self.filtered(of, &filters, &mut |row| groups.add(|column| row[column]))?;
+            groups.result(&mut found.result);
+            return Ok(());
+        };
+        let rows = &cell.tables[group.table];
+        let columns: Vec<&str> = question.columns.iter().map(String::as_str).collect();
+        let mut all: Vec<SmallVec<[answer::Value; 4]>> = Vec::new();
+        self.store.query(&question.text, &columns, &mut |row| {
+            let mut values = SmallVec::new();
+            for (at, by) in group.by.iter().enumerate() {
+                let (Grouped::Column(column) | Grouped::Bucket { column, .. }) = *by;
+                values.push(owned(value(row, at, column, rows.of(column), &of.measurement)?));
+            }
+            for (compute, at) in group.compute.iter().zip(group.by.len()..) {
+                let column = compute.column.map(|column| rows.of(column));
+                values.push(aggregated(row, at, compute.aggregate, column)?);
+            }
+            all.push(values);
+            Ok(())
+        })?;
+        if all.is_empty() && group.by.is_empty() {
+            // No row meets the conditions: to InfluxQL there is no group then.
+            aggregate::Groups::new(group).result(&mut found.result);
+        } else {
+            in_order(all, group, &mut found.result);
+        }
+        Ok(())
+    }
+}
+
+impl Session for SeriesSession<'_> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+        let (cell, tables) = (self.cell, self.tables);
+        let work = cell.work(phase);
+        let table = table_of(work).unwrap_or_default();
+        // What is no measurement is refused before.
+        let Ok(of) = &tables[table] else { return Ok(()) };
+        match work {
+            Work::Insert { .. } => {
+                let row = Row::whole(&of.measurement, &cell.tables[table], i)?;
+                self.store.write(&of.measurement.table.name, &row.point())?;
+                found.changed += 1;
+            }
+            Work::Get { .. } => {
+                self.get(of, phase, i, found)?;
+            }
+            Work::Update { keys, .. } => {
+                let mut seen = Found::default();
+                if all_are_there(keys) || self.get(of, phase, i, &mut seen)? {
+                    self.update(of, phase, i, found)?;
+                }
+            }
+            Work::ReadModifyWrite { .. } => {
+                // It is to see what the one before has written.
+                self.store.flush()?;
+                if self.get(of, phase, i, found)? {
+                    self.update(of, phase, i, found)?;
+                }
+            }
+            Work::Delete { removed, .. } => {
+                match removed {
+                    Removed::Keys { .. } => of.measurement.delete(&cell.key(phase, i), self.text),
+                    Removed::Older { time, units } => {
+                        let until = cell.tables[table].older(*time, *units);
+                        of.measurement.delete_until(until, self.text);
+                    }
+                }
+                self.store.execute(self.text)?;
+            }
+            Work::Latest { by, time, .. } => self.latest(of, (*by, *time), found)?,
+            Work::Range(range) => self.range(of, (phase, i), range, found)?,
+            Work::Group(group) => self.group(of, phase, group, found)?,
+            Work::Sql(_) | Work::Mix(_) => {}
+        }
+        Ok(())
+    }
+}

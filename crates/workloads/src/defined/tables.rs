@@ -1,0 +1,53 @@
+//! A table and a group that tests of texts are about.
+
+use embermark_language::{Aggregate, Compute, Group};
+use embermark_model::table::{Column, ColumnType, RowsFrom, Table, TimeUnit};
+
+/// `station`, a u16; `time`, in s; `value`, a number, `note`, a text, and `raw`, bytes, which may be
+/// absent.
+pub(super) fn table(key: &[usize]) -> &'static Table {
+    let columns = [
+        ("station", ColumnType::Int { bits: 16, signed: false }),
+        ("time", ColumnType::Timestamp(TimeUnit::Seconds)),
+        ("value", ColumnType::Float),
+        ("note", ColumnType::Text),
+        ("raw", ColumnType::Bytes),
+    ];
+    let column = |(n, (name, of)): (usize, &(&str, ColumnType))| Column {
+        name: (*name).to_owned(),
+        from: None,
+        of: *of,
+        nullable: n > 1,
+        make: None,
+    };
+    Box::leak(Box::new(Table {
+        name: "readings".to_owned(),
+        columns: columns.iter().enumerate().map(column).collect(),
+        key: key.to_vec(),
+        indexes: Vec::new(),
+        rows: RowsFrom::Made(1),
+    }))
+}
+
+/// The same without bytes.
+pub(super) fn without_bytes(key: &[usize]) -> &'static Table {
+    let mut table = table(key).clone();
+    table.columns.pop();
+    Box::leak(Box::new(table))
+}
+
+/// A group of all rows of which nothing is computed.
+pub(super) fn group_of() -> Group {
+    Group {
+        table: 0,
+        conditions: Vec::new(),
+        by: Vec::new(),
+        compute: Vec::new(),
+        order: Vec::new(),
+        limit: None,
+    }
+}
+
+pub(super) const fn compute(aggregate: Aggregate, column: Option<usize>) -> Compute {
+    Compute { aggregate, column }
+}
