@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use embermark_model::choice::UnknownName;
-use embermark_model::table::{RowsFrom, Table};
+use embermark_model::table::{MakeKind, RowsFrom, Table, Value};
 
 use super::fault::{Fault, check};
 use super::fit::fit;
@@ -88,12 +88,23 @@ fn read(
     Ok(Staged { sha256: Some(sha256), file: Some(path.to_owned()), ..staged })
 }
 
+/// Where the values of a column of a file come from.
+#[derive(Clone, Copy)]
+enum From {
+    /// The field at a place.
+    Field(usize),
+    /// The number of the record, where the file has no key: `make = "sequence"`.
+    Number { from: i64, step: i64, repeat: u64 },
+}
+
 /// Stages the records of a file.
 struct Stager<'a> {
     table: &'a Table,
     limit: u64,
-    /// By column the place of its field.
-    places: Vec<usize>,
+    /// By column where its values come from.
+    columns: Vec<From>,
+    /// Records so far.
+    read: u64,
     writer: TableWriter<'a>,
     refused: Refused<'a>,
     finer: u64,
@@ -108,15 +119,19 @@ impl<'a> Stager<'a> {
     ) -> Result<Self, DataError> {
         let writer = TableWriter::create(to, &table.columns, &table.key)?;
         let refused = Refused::new(&table.columns, unit);
-        Ok(Self { table, limit, places: Vec::new(), writer, refused, finer: 0 })
+        Ok(Self { table, limit, columns: Vec::new(), read: 0, writer, refused, finer: 0 })
     }
 }
 
 impl Sink for Stager<'_> {
     fn begin(&mut self, names: &mut Names) -> Result<(), UnknownName> {
         for column in &self.table.columns {
-            let name = column.from.as_ref().unwrap_or(&column.name);
-            self.places.push(names.want(name)?);
+            let kind = column.make.as_ref().map(|make| &make.kind);
+            self.columns.push(if let Some(&MakeKind::Sequence { from, step, repeat }) = kind {
+                From::Number { from, step, repeat: repeat.max(1) }
+            } else {
+                From::Field(names.want(column.from.as_ref().unwrap_or(&column.name))?)
+            });
         }
         Ok(())
     }
@@ -126,8 +141,25 @@ impl Sink for Stager<'_> {
         if self.writer.rows() == self.limit {
             return Ok(false);
         }
-        for (place, (column, &field)) in self.table.columns.iter().zip(&self.places).enumerate() {
-            let field = record.field(field);
+        let number = self.read as i64;
+        self.read += 1;
+        for (place, (column, &from)) in self.table.columns.iter().zip(&self.columns).enumerate() {
+            let field = match from {
+                From::Field(field) => record.field(field),
+                From::Number { from, step, repeat } => {
+                    let steps = number / repeat as i64;
+                    let value = Value::Int(from.wrapping_add(step.wrapping_mul(steps)));
+                    match check(column, &value) {
+                        Ok(()) => self.writer.put(place, value),
+                        Err(fault) => {
+                            self.refused.count(place, fault, record.line(), || shown(&value));
+                            self.writer.drop_row();
+                            return Ok(true);
+                        }
+                    }
+                    continue;
+                }
+            };
             match fit(column, field, &mut self.finer) {
                 Ok(value) => self.writer.put(place, value),
                 Err(fault) => {

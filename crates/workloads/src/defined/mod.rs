@@ -161,7 +161,6 @@ impl Workload for Defined {
             parts: self.parts(),
             right,
             keeps: spec.is_referee.then(|| spec.rows.clone()),
-            cap: None,
             cold: spec.cold,
         }))
     }
