@@ -20,6 +20,8 @@ enum Cause {
     Unavailable { engine: &'static str, why: String, remedy: String },
     #[error("{engine} does not support {what}")]
     Unsupported { engine: &'static str, what: String },
+    #[error("{why}")]
+    Impossible { why: String },
     #[error("{engine} could not {doing} {path}: {source}", path = .path.display())]
     File { engine: &'static str, doing: &'static str, path: PathBuf, source: io::Error },
 }
@@ -67,6 +69,12 @@ impl EngineError {
         Self(Box::new(Cause::Unsupported { engine, what: what.into() }))
     }
 
+    /// What was asked cannot be done here, for a reason that says all, such as the engine's words on a
+    /// text that is not its SQL: unsupported, too.
+    pub fn impossible(why: impl ToString) -> Self {
+        Self(Box::new(Cause::Impossible { why: why.to_string() }))
+    }
+
     /// A file operation failed: `doing` is a verb ("create", "read").
     pub fn file(
         engine: &'static str,
@@ -84,6 +92,6 @@ impl EngineError {
 
     /// Whether the engine cannot do what was asked, rather than failing at it.
     pub fn is_unsupported(&self) -> bool {
-        matches!(*self.0, Cause::Unsupported { .. })
+        matches!(*self.0, Cause::Unsupported { .. } | Cause::Impossible { .. })
     }
 }

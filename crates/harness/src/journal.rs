@@ -13,6 +13,7 @@ use embermark_model::{CellId, Scale, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::HarnessError;
+use crate::agreement;
 use crate::background_cpu;
 use crate::cells::PlannedCell;
 
@@ -202,7 +203,9 @@ struct Format {
 
 /// Makes the result of a journal, complete or cut off: every cell with the trials that ended.
 pub fn assemble(journal: &Journal) -> ResultFile {
-    let Journal { head, prepared, warnings, trials, drift, .. } = journal;
+    let journal = &mut journal.clone();
+    agreement::settle(&mut journal.trials, &mut [&mut journal.counted, &mut journal.explained]);
+    let Journal { head, prepared, warnings, trials, drift, .. } = &*journal;
     let manifest = head.manifest.clone();
     let (datasets, floor) = match prepared.clone() {
         Some(Prepared { datasets, floor }) => (datasets, floor),

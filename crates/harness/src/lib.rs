@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+mod agreement;
 mod background_cpu;
 pub mod catalog;
 pub mod cells;
@@ -45,6 +46,7 @@ mod probes;
 mod processes;
 pub mod progress;
 pub mod protocol;
+mod referees;
 mod resumption;
 mod run;
 mod run_options;

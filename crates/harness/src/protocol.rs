@@ -42,6 +42,8 @@ pub struct Job {
     pub parent: u32,
     /// What it does to explain its runs.
     pub explain: Explain,
+    /// Whether its answers are kept for those of others to be held to.
+    pub is_referee: bool,
 }
 
 /// What a worker tells its parent, in this order: `Ready`, then for each phase `Phase`, its `Run`s

@@ -17,7 +17,7 @@ use crate::run_options::RunOptions;
 use crate::schedule::Turn;
 use crate::session::{Purpose, Run};
 use crate::stage::Stages;
-use crate::{HarnessError, device, floor, journal, manifest, schedule, throttle};
+use crate::{HarnessError, device, floor, journal, manifest, referees, schedule, throttle};
 
 /// What a row takes at most in a database, in bytes, for the warning about free space: twenty
 /// times the 48 bytes it has in memory.
@@ -133,6 +133,8 @@ impl Run<'_> {
             self.stages.add(workload, &scales, data, seed, &self.dirs.rows())?;
             self.stop_if_interrupted()?;
         }
+        referees::ask(self)?;
+        self.stop_if_interrupted()?;
         if let Some(prepared) = &self.journal.prepared {
             return self.stages.check_unchanged(&prepared.datasets, &self.dirs.journal());
         }

@@ -40,6 +40,8 @@ pub(crate) enum Purpose<'a> {
     Timing,
     /// To be timed in one closed loop, whatever the plan says.
     Floor,
+    /// To answer each phase once, so that the answers of others can be held to its own.
+    Referee,
     /// To be counted, each phase once; on a disk of its own, where there is one.
     Counting(Option<&'a Isolation>),
     /// To be explained, each phase once, after a warm-up run where the plan has one.
@@ -52,6 +54,15 @@ impl Purpose<'_> {
         match self {
             Self::Timing => plan.clone(),
             Self::Floor => Plan { clients: 1, target_rate: None, cold: false, ..plan.clone() },
+            Self::Referee => Plan {
+                runs: 1,
+                warmup_runs: 0,
+                clients: 1,
+                target_rate: None,
+                cold: false,
+                max_run_time_ms: None,
+                ..plan.clone()
+            },
             Self::Counting(_) => Plan { runs: 1, warmup_runs: 0, ..plan.clone() },
             Self::Explaining(_) => {
                 let warmup_runs = plan.warmup_runs.min(1);
@@ -153,10 +164,11 @@ impl Run<'_> {
                 Purpose::Explaining(explain) => explain,
                 _ => Explain::Nothing,
             },
+            is_referee: matches!(purpose, Purpose::Referee),
         };
         let mut silent = Silent;
         let progress = match purpose {
-            Purpose::Floor => &mut silent,
+            Purpose::Floor | Purpose::Referee => &mut silent,
             _ => &mut *self.progress,
         };
         let ended = supervisor.run(&job, &log, progress);

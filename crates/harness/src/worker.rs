@@ -27,6 +27,7 @@ use crate::parts::Parts;
 use crate::probe;
 use crate::probes::Probes;
 use crate::protocol::{Event, Explain, Job, send};
+use crate::referees::REFEREES;
 
 /// The hidden `worker` command, with the engines and workloads of this build.
 pub fn worker_main() -> ExitCode {
@@ -133,6 +134,9 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
         p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
         cold: job.plan.cold,
         companions: Some(Rc::new(Starter::of(job, options.clone())?)),
+        engine: engine.info().id.to_owned(),
+        referees: REFEREES,
+        is_referee: job.is_referee,
     };
     let prepared = workload.prepare(&spec).map_err(failed)?;
     enter(&job.groups)?;
@@ -290,11 +294,19 @@ impl Trial<'_> {
                     (phase.status, phase.reason) = (Status::Wrong, Some(difference.to_string()));
                     break;
                 }
+                Err(CheckError::Disputed(why)) => {
+                    (phase.status, phase.reason) = (Status::Disputed, Some(why));
+                    break;
+                }
                 Err(CheckError::Engine(error)) => return Err(error.into()),
             }
         }
         let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
         (phase.latency, phase.response) = (merged(&latencies), merged(&responses));
+        if self.checked && phase.status.has_figures() {
+            phase.checked_by = self.bench.checked_by(index);
+            phase.unchecked = self.bench.unchecked(index);
+        }
         let (status, reason) = (phase.status, phase.reason.clone());
         self.events.send(&Event::PhaseEnded(Box::new(phase)))?;
         for part in parts.ended(status, reason) {

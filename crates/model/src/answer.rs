@@ -6,13 +6,16 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::fingerprint::Checksum;
 
 /// Relative tolerance between two floats that count as equal.
 pub const TOLERANCE: f64 = 1e-9;
 
-/// One value of an answer.
-#[derive(Clone, Debug, PartialEq)]
+/// One value of an answer. Written as JSON it is `null`, a number, or a string.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
     /// SQL NULL.
     Null,
@@ -21,11 +24,13 @@ pub enum Value {
     /// Compared within [`TOLERANCE`], relative.
     Float(f64),
     /// A float of a quantity whose natural size is 1 (a correlation): compared within
-    /// [`TOLERANCE`], absolute.
+    /// [`TOLERANCE`], absolute. Of the oracle's answers, which are not written.
+    #[serde(skip)]
     Unit(f64),
     /// Compared exactly.
     Text(String),
     /// In the oracle's answer only: the question has no stable answer, anything is right.
+    #[serde(skip)]
     Any,
 }
 
@@ -132,7 +137,7 @@ impl fmt::Display for Value {
     }
 }
 
-fn show(row: &[Value]) -> String {
+pub(crate) fn show(row: &[Value]) -> String {
     let cells: Vec<String> = row.iter().map(Value::to_string).collect();
     format!("({})", cells.join(", "))
 }

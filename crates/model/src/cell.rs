@@ -81,6 +81,9 @@ pub enum Status {
     Ok,
     /// Every answer right, but some run stopped at the time cap; its per-operation figures stand.
     Capped,
+    /// It answered, and nobody can say whether that is right: those who should say so differ; the reason
+    /// says where.
+    Disputed,
     /// Not begun: the time that the run was given was spent; the reason says on what.
     Skipped,
     /// The engine cannot do this; the reason says what.
@@ -106,6 +109,11 @@ impl Status {
         matches!(self, Self::Wrong | Self::Failed | Self::TimedOut)
     }
 
+    /// Whether a phase that ended so says nothing against the others of its trial.
+    pub const fn is_of_phase_alone(self) -> bool {
+        matches!(self, Self::Disputed | Self::Unsupported)
+    }
+
     /// The worse of two: how a whole ends whose parts ended so.
     #[must_use]
     pub fn worst(self, other: Self) -> Self {
@@ -117,6 +125,7 @@ impl Status {
         match self {
             Self::Ok => "ok",
             Self::Capped => "capped",
+            Self::Disputed => "disputed",
             Self::Skipped => "skipped",
             Self::Unsupported => "unsupported",
             Self::Unavailable => "unavailable",

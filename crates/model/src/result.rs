@@ -313,6 +313,29 @@ pub struct Trial {
     pub log: Option<String>,
 }
 
+impl Trial {
+    /// The phase that ended worst. One that the engine does not support, or whose answer is disputed,
+    /// speaks for itself and does not colour the others; where all are such, the first.
+    pub fn worst_phase(&self) -> Option<&PhaseResult> {
+        let counts = |phase: &&PhaseResult| !phase.status.is_of_phase_alone();
+        let worst = self.phases.iter().filter(counts).map(|phase| phase.status).max();
+        match worst {
+            Some(worst) => self.phases.iter().find(|phase| phase.status == worst),
+            None => self.phases.first(),
+        }
+    }
+
+    /// Makes the trial as bad as its [worst phase](Self::worst_phase), where that is worse.
+    pub fn colour(&mut self) {
+        let Some(worst) = self.worst_phase().filter(|phase| phase.status > self.status) else {
+            return;
+        };
+        let reason = worst.reason.as_ref();
+        let reason = reason.map(|reason| format!("{}: {reason}", worst.phase));
+        (self.status, self.reason) = (worst.status, reason);
+    }
+}
+
 /// What reached a block device that nobody else used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceIo {

@@ -1,6 +1,7 @@
 //! What stands below the tables: what the marks mean, why a cell has no figures, what the figures
 //! were measured with.
 
+mod checked;
 pub(crate) mod failures;
 mod sharing;
 
@@ -69,6 +70,7 @@ pub(crate) fn sections(
 ) -> Vec<Section> {
     filled([
         ("Not ok", failures::notes(file)),
+        ("Answers", checked::notes(file)),
         ("Surprises", scaling::notes(scaling)),
         ("Warnings", warnings(file)),
         ("Durability", shown::notes(durability)),

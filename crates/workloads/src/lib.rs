@@ -16,7 +16,7 @@ use embermark_model::answer::{Answer, Difference};
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::{DataSource, Dataset, Rate};
 use embermark_model::result::Execution;
-use embermark_model::{MemoryLimit, Scale};
+use embermark_model::{MemoryLimit, ResultSet, Scale};
 
 pub mod contacts;
 pub mod defined;
@@ -142,6 +142,11 @@ pub trait Workload: Sync {
     /// When the data cannot be used.
     fn source(&self, data: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError>;
 
+    /// Phases of which nobody knows the right answer beforehand: referees are to be asked for it.
+    fn questions(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// Prepares one cell in the worker process: rows, oracle and operation sequences, everything
     /// that must exist before a clock starts.
     ///
@@ -203,6 +208,12 @@ pub struct Spec {
     pub cold: bool,
     /// Starts processes that take part; none where nobody can.
     pub companions: Option<Rc<dyn Companions>>,
+    /// The engine's id, for which somebody may have written a question in words of its own.
+    pub engine: String,
+    /// Whose answers to [questions](Workload::questions) lie beside the rows.
+    pub referees: &'static [&'static str],
+    /// Whether this engine is such a referee: its answers are put beside the rows.
+    pub is_referee: bool,
 }
 
 impl Spec {
@@ -220,6 +231,9 @@ impl Spec {
             p99_limit: Duration::from_millis(100),
             cold: false,
             companions: None,
+            engine: String::new(),
+            referees: &[],
+            is_referee: false,
         }
     }
 }
@@ -315,6 +329,17 @@ pub trait Bench {
         measured: Measured,
     ) -> Result<(), CheckError>;
 
+    /// Who said what the right answer of a phase is, or that nobody did, where that is no oracle.
+    fn checked_by(&self, _phase: usize) -> Option<String> {
+        None
+    }
+
+    /// The answer of the last run of a phase, where nobody said what is right: to be compared with that
+    /// of other engines.
+    fn unchecked(&mut self, _phase: usize) -> Option<ResultSet> {
+        None
+    }
+
     /// Bytes of user data that the first `ops` operations of a phase put in: the values of the rows
     /// at the width of their types, keys included, absent values 0. `None` for a phase that puts no
     /// rows in.
@@ -356,6 +381,9 @@ pub enum CheckError {
     /// The engine answered wrongly.
     #[error("wrong answer: {0}")]
     Wrong(#[from] Difference),
+    /// Those who should say what is right differ.
+    #[error("{0}")]
+    Disputed(String),
     /// The engine failed while its content was read back.
     #[error(transparent)]
     Engine(#[from] EngineError),

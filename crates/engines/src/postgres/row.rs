@@ -98,7 +98,7 @@ impl ResultRow for View<'_> {
         });
         match value {
             Ok(value) => Ok(value.unwrap_or(Param::Null)),
-            Err(error) => Err(EngineError::unsupported(NAME, format!("this result here: {error}"))),
+            Err(error) => Err(EngineError::impossible(error)),
         }
     }
 }

@@ -81,8 +81,7 @@ impl Record {
         }
     }
 
-    /// The whole trial: as bad as its worst phase, or as what ended it. A phase the engine does
-    /// not support speaks for itself and does not colour the others.
+    /// The whole trial: as bad as its worst phase, or as what ended it.
     pub fn close(self, failure: Option<(Status, String)>) -> Trial {
         let mut trial = self.trial;
         if let Some((status, reason)) = &failure
@@ -94,16 +93,7 @@ impl Record {
         if let Some((status, reason)) = failure {
             (trial.status, trial.reason) = (status, Some(reason));
         }
-        let supported = |phase: &&PhaseResult| phase.status != Status::Unsupported;
-        let worst = trial.phases.iter().filter(supported).map(|phase| phase.status).max();
-        let worst = worst.or(trial.phases.first().map(|phase| phase.status));
-        if let Some(worst) = worst.filter(|worst| *worst > trial.status) {
-            let first = trial.phases.iter().find(|phase| phase.status == worst);
-            let tell =
-                |phase: &PhaseResult| Some(format!("{}: {}", phase.phase, phase.reason.as_ref()?));
-            trial.reason = first.and_then(tell);
-            trial.status = worst;
-        }
+        trial.colour();
         trial
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{DeviceIo, Explained, Loaded};
-use crate::Status;
+use crate::{ResultSet, Status};
 
 /// How an engine does a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,13 @@ pub struct PhaseResult {
     /// The same from the time at which an operation was to start; absent where none was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Latency>,
+    /// Who says that its answer is right, or that nobody does, where no oracle says it: `agreed by sqlite
+    /// and duckdb`, `by sqlite alone`, `expected.csv`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_by: Option<String>,
+    /// Its answer, to be compared with that of other engines: in journals alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<ResultSet>,
 }
 
 /// One execution of a phase.

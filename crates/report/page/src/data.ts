@@ -4,7 +4,7 @@
  */
 
 export type Tier = "none" | "process" | "power";
-export type Status = "ok" | "capped" | "skipped" | "unsupported" | "unavailable" | "timed-out" | "failed" | "wrong";
+export type Status = "ok" | "capped" | "disputed" | "skipped" | "unsupported" | "unavailable" | "timed-out" | "failed" | "wrong";
 export type Kind = "embedded" | "server" | "reference";
 
 export interface Page {
@@ -145,6 +145,8 @@ export interface Entry {
   phase: string | null;
   status: Status | null;
   reason: string | null;
+  /** Who said what is right, where no oracle does. */
+  checked_by?: string;
   tainted: boolean;
   /** What its cell did not do: shown, not ranked. */
   shortfall?: string;

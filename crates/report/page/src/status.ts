@@ -5,6 +5,7 @@ import type { Cell, Entry, Status } from "./data";
 const WORDS: Record<Status, string> = {
   ok: "ok",
   capped: "capped",
+  disputed: "disputed",
   skipped: "skipped",
   unsupported: "unsupported",
   unavailable: "unavailable",

@@ -218,6 +218,9 @@ pub struct EntryData<'a> {
     pub status: Option<Status>,
     /// Why, when not ok.
     pub reason: Option<String>,
+    /// Who said what is right, where no oracle does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked_by: Option<String>,
     /// This phase ended well and its cell did not: shown, not ranked.
     pub tainted: bool,
     /// What its cell did not do: shown, not ranked.

@@ -44,10 +44,13 @@ pub(super) fn notes(
         let says = format!("{absent}; 'embermark engines' and the tables say what it takes");
         notes.push(note(Status::Unavailable.name(), says));
     }
-    let skipped = all.iter().filter(|one| one.status == Status::Skipped);
-    let skipped = skipped.map(|one| format!("{}: {}", places(one, file, comparison), one.text));
-    let skipped = text::unique(skipped);
-    notes.extend(limited(skipped.into_iter(), |says| note(Status::Skipped.name(), says)));
+    // Of these the reason says all: it is the same for every engine.
+    for status in [Status::Skipped, Status::Disputed] {
+        let ended = all.iter().filter(|one| one.status == status);
+        let ended = ended.map(|one| format!("{}: {}", places(one, file, comparison), one.text));
+        let ended = text::unique(ended);
+        notes.extend(limited(ended.into_iter(), |says| note(status.name(), says)));
+    }
     let cannot = unsupported(&all, file, comparison, lines);
     notes.extend(limited(cannot.iter(), |(places, says)| {
         note(Status::Unsupported.name(), format!("{places}: {}", says.join(", ")))

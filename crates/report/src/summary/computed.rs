@@ -94,7 +94,7 @@ fn entry<'a>(file: &ResultFile, cell: Option<&'a Cell>, phase: Option<&str>) -> 
         return ended(status);
     }
     // A phase that cannot be done says nothing against the others; any other bad end does.
-    let tainted = !(cell.status.has_figures() || cell.status == Status::Unsupported);
+    let tainted = !(cell.status.has_figures() || cell.status.is_of_phase_alone());
     let commits_each = phase.is_some_and(|phase| commits_each(file, &cell.id, phase));
     Figure::of(&parts).map_or(Entry::Absent, |figure| {
         Entry::Measured(Measured {

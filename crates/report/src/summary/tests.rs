@@ -83,6 +83,7 @@ fn phase(name: &str, runs: Vec<Run>) -> PhaseResult {
         runs,
         latency: None,
         response: None,
+        ..PhaseResult::default()
     }
 }
 

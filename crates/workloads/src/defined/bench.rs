@@ -1,21 +1,26 @@
 //! A workload file on one database.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Reopener, Scope, Store};
-use embermark_language::{Commit, Removed, Work};
+use embermark_language::{Commit, Removed, Sql, Work};
 use embermark_meter::{ArrivalSchedule, Measured, Meter};
+use embermark_model::ResultSet;
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
+
+use smallvec::SmallVec;
 
 use super::cell::{Cell, is_question, table_of};
 use super::crew::{Crew, Done, Duty};
 use super::mixed::{self, Left};
 use super::oracle::{Content, Oracle, Touched, leaves_any_rows};
 use super::port::{Database, Found, fingerprint};
+use super::referees::{self, MOST_KEPT, Right};
 use super::{draws, family, mix};
 use crate::{Bench, CheckError, MeasuredPart, OpenedPhase, Prepared, Strategy};
 
@@ -35,6 +40,10 @@ pub(super) struct PreparedCell {
     pub seed: u64,
     /// By phase, of a mix: what its parts are called.
     pub parts: Vec<Vec<&'static str>>,
+    /// By phase, of a question in SQL: what is right.
+    pub right: Vec<Right>,
+    /// Beside which rows the answers are kept that other engines are held to, of a referee.
+    pub keeps: Option<PathBuf>,
     /// Whether reads are to be cold.
     pub cold: bool,
 }
@@ -72,6 +81,7 @@ impl Prepared for PreparedCell {
             done: Vec::new(),
             measured: Vec::new(),
             refused: None,
+            unchecked: None,
         }))
     }
 }
@@ -137,6 +147,8 @@ struct FileBench {
     measured: Vec<Meter>,
     /// Why the phase that is ready cannot be done here.
     refused: Option<EngineError>,
+    /// The last answer of which nobody said what is right.
+    unchecked: Option<ResultSet>,
 }
 
 impl FileBench {
@@ -262,6 +274,23 @@ impl FileBench {
         if changes_rows(work) { database.flush() } else { Ok(()) }
     }
 
+    /// Compares the answer to a question in SQL with what is right; that of a referee is kept.
+    fn check_question(&mut self, phase: usize, sql: &Sql) -> Result<(), CheckError> {
+        let values = std::mem::take(&mut self.found.result);
+        let found = ResultSet { columns: self.found.columns, ordered: sql.ordered, values };
+        if let Some(rows) = &self.prepared.keeps {
+            let (name, engine) = (self.prepared.names[phase], &*self.cell().engine);
+            return Ok(referees::keep(rows, name, engine, &found)?);
+        }
+        match &self.prepared.right[phase] {
+            Right::Unknown => {
+                self.unchecked = Some(found).filter(|found| found.values.len() <= MOST_KEPT);
+                Ok(())
+            }
+            right => right.check(found),
+        }
+    }
+
     /// Compares a table with what must be in it: by a checksum, and where that is wrong row by row.
     fn compare(
         &mut self,
@@ -339,7 +368,7 @@ impl Bench for FileBench {
     fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
         self.found.empty();
         self.crew = None;
-        (self.done, self.measured) = (Vec::new(), Vec::new());
+        (self.done, self.measured, self.unchecked) = (Vec::new(), Vec::new(), None);
         self.cell().begin();
         self.refused = self.refused(phase);
         if self.refused.is_some() {
@@ -357,12 +386,18 @@ impl Bench for FileBench {
             }
         }
         let duties = self.duties(phase)?;
-        if let Work::Mix(mix) = self.cell().work(phase) {
-            for part in &mix.parts {
-                self.database.ready(part.phase)?;
+        let phases: SmallVec<[usize; 4]> = match self.cell().work(phase) {
+            Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
+            _ => SmallVec::from_elem(phase, 1),
+        };
+        for phase in phases {
+            match self.database.ready(phase) {
+                Err(error) if error.is_unsupported() => {
+                    self.refused = Some(error);
+                    return Ok(());
+                }
+                ready => ready?,
             }
-        } else {
-            self.database.ready(phase)?;
         }
         if duties.len() > 1 {
             let cell = Arc::clone(&self.prepared.cell);
@@ -390,6 +425,10 @@ impl Bench for FileBench {
         meter.start();
         let done = self.perform(phase, meter);
         meter.stop();
+        if let (Work::Sql(_), Some(_), Err(error)) = (work, &self.prepared.keeps, &done) {
+            // What a referee fails at keeps it from no other question.
+            return Err(EngineError::impossible(error));
+        }
         done?;
         if let Work::Insert { table, .. } = work
             && !meter.measured().capped
@@ -414,6 +453,9 @@ impl Bench for FileBench {
                 self.compare_rows(table, &touched, put, true)?;
             }
             return Ok(());
+        }
+        if let Work::Sql(sql) = work {
+            return self.check_question(phase, sql);
         }
         let tells = self.database.tells_changes();
         self.oracle.check(phase, ops, &self.found, tells)?;
@@ -461,6 +503,18 @@ impl Bench for FileBench {
             target_rate: mix::rate(part.pace),
         });
         parts.collect()
+    }
+
+    fn checked_by(&self, phase: usize) -> Option<String> {
+        let Work::Sql(_) = self.cell().work(phase) else { return None };
+        let right = &self.prepared.right[phase];
+        let too_long = || format!("unchecked: an answer of more than {MOST_KEPT} values");
+        let unknown = *right == Right::Unknown && self.unchecked.is_none();
+        right.by().or_else(|| unknown.then(too_long))
+    }
+
+    fn unchecked(&mut self, _: usize) -> Option<ResultSet> {
+        self.unchecked.take()
     }
 
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use embermark_contract::{EngineError, Result};
 use embermark_data::table::StagedTable;
-use embermark_language::{Bound, Condition, Definition, Span, Work};
+use embermark_language::{Bound, Condition, Definition, Span, Sql, Work};
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
@@ -25,6 +26,8 @@ pub(super) struct Cell {
     pub draws: Vec<Draws>,
     /// What updates write.
     pub fresh: Fresh,
+    /// The engine's id, for texts that are its own.
+    pub engine: String,
 }
 
 /// The rows of a table.
@@ -147,6 +150,20 @@ impl Cell {
     /// What a phase does.
     pub(super) fn work(&self, phase: usize) -> &'static Work {
         &self.definition.phases[phase].work
+    }
+
+    /// The text of a question in SQL for this engine.
+    ///
+    /// # Errors
+    /// Unsupported where the file has none.
+    pub(super) fn text_of(&self, sql: &'static Sql) -> Result<&'static str> {
+        let text = sql.by_engine.get(&self.engine).or(sql.text.as_ref());
+        text.map(String::as_str).ok_or_else(|| {
+            let engine = &self.engine;
+            EngineError::impossible(format!(
+                "the workload file has neither `sql` nor `sql-{engine}`"
+            ))
+        })
     }
 
     /// The table of a phase that has one.

@@ -17,6 +17,7 @@ mod mixed;
 mod newest;
 mod oracle;
 mod port;
+mod referees;
 mod row;
 mod rows;
 mod series;
@@ -130,6 +131,14 @@ impl Workload for Defined {
         Ok(Box::new(source::FileRows { definition, folder, seed, lenient: self.lenient }))
     }
 
+    fn questions(&self) -> Vec<&'static str> {
+        let asked = |phase: &&'static Phase| match &phase.work {
+            Work::Sql(sql) => phase.alone && sql.answer.is_none(),
+            _ => false,
+        };
+        self.definition.phases.iter().filter(asked).map(|phase| &*phase.name).collect()
+    }
+
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
         let known = VARIANTS.iter().find(|(name, ..)| *name == spec.variant);
         let (.., commit) = known.ok_or_else(|| {
@@ -138,7 +147,9 @@ impl Workload for Defined {
         let tables = source::open(self.definition, &spec.rows)?;
         let draws = Self::draws_of(self.definition, &tables, spec.seed)?;
         let fresh = Fresh::new(spec.seed, longest(&tables));
-        let cell = Cell { definition: self.definition, tables, draws, fresh };
+        let engine = spec.engine.clone();
+        let cell = Cell { definition: self.definition, tables, draws, fresh, engine };
+        let right = referees::right(self.definition, &self.folder, spec)?;
         Ok(Box::new(PreparedCell {
             cell: Arc::new(cell),
             names: self.definition.phases.iter().map(|phase| &*phase.name).collect(),
@@ -148,6 +159,8 @@ impl Workload for Defined {
             clients: spec.clients,
             seed: spec.seed,
             parts: self.parts(),
+            right,
+            keeps: spec.is_referee.then(|| spec.rows.clone()),
             cold: spec.cold,
         }))
     }

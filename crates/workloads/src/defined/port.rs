@@ -79,6 +79,8 @@ pub(super) struct Found {
     pub changed: u64,
     /// The result of a question, row after row.
     pub result: Vec<answer::Value>,
+    /// How many columns it has, where only the engine knows.
+    pub columns: usize,
     /// Whether there are more rows to delete than one transaction takes.
     pub more: bool,
 }

@@ -1,6 +1,7 @@
 //! Rows of results as values of a table's columns.
 
 use embermark_contract::row::ResultRow;
+use embermark_contract::sql::Param;
 use embermark_contract::{EngineError, Result};
 use embermark_language::{Aggregate, Group, Grouped};
 use embermark_model::answer;
@@ -42,6 +43,31 @@ pub(super) fn owned(value: Value<'_>) -> answer::Value {
         Value::Text(text) => answer::Value::Text(text.to_owned()),
         Value::Bytes(bytes) => answer::Value::Text(hexadecimal(bytes)),
     }
+}
+
+/// Adds every column of a row; how many there are. What is no number is the text that PostgreSQL has for
+/// it, as JSON has none.
+pub(super) fn every(
+    row: &dyn ResultRow,
+    room: &mut String,
+    result: &mut Vec<answer::Value>,
+) -> Result<usize> {
+    let columns = row.columns()?;
+    for column in 0..columns {
+        result.push(match row.any(column, room)? {
+            Param::Null => answer::Value::Null,
+            Param::Int(value) => answer::Value::Int(value),
+            Param::Float(value) if value.is_finite() => answer::Value::Float(value),
+            Param::Float(value) if value.is_nan() => answer::Value::Text("NaN".to_owned()),
+            Param::Float(value) => {
+                let sign = if value < 0.0 { "-" } else { "" };
+                answer::Value::Text(format!("{sign}Infinity"))
+            }
+            Param::Text(text) => answer::Value::Text(text.to_owned()),
+            Param::Bytes(bytes) => answer::Value::Text(hexadecimal(bytes)),
+        });
+    }
+    Ok(columns)
 }
 
 /// Bytes as an answer has them.

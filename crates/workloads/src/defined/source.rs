@@ -14,6 +14,7 @@ use embermark_model::table::RowsFrom;
 use serde::{Deserialize, Serialize};
 
 use super::cell::Rows;
+use super::referees;
 use crate::{Source, WorkloadError};
 
 /// Stages the rows of a workload file.
@@ -33,12 +34,14 @@ struct Staged {
     loaded: usize,
 }
 
-/// The share of a table's rows that is held back for the inserts of mixes at most, where nothing else
-/// says how many they are.
+/// For so many rows that are loaded one is held back for the inserts of mixes, where nothing else says
+/// how many they are.
 const HELD_BACK: u64 = 10;
 
 impl Source for FileRows {
     fn stage(&self, scale: Scale, file: &Path) -> Result<Dataset, WorkloadError> {
+        // Before any work is done: answers that cannot be read.
+        referees::given(self.definition, &self.folder)?;
         let mut all = Vec::new();
         // What refers to another made table refers to as many of its rows as there are.
         let mut tables = self.definition.tables.clone();
@@ -55,7 +58,7 @@ impl Source for FileRows {
             let limit = asked.map(|rows| rows + inserted.unwrap_or(rows / HELD_BACK));
             let limit = limit.filter(|_| inserted != Some(0)).or(asked);
             let staged = stage(&tables, table, &self.folder, limit, self.seed, self.lenient, &to)?;
-            let held = inserted.unwrap_or(staged.rows / HELD_BACK).min(staged.rows / 2);
+            let held = inserted.unwrap_or(staged.rows / (HELD_BACK + 1)).min(staged.rows / 2);
             let loaded = asked.unwrap_or(u64::MAX).min(staged.rows - held);
             if let Some(asked) = asked.filter(|asked| *asked > loaded) {
                 let (name, rows) = (&def.name, staged.rows);

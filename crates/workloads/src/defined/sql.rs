@@ -48,6 +48,9 @@ impl SqlTables {
     /// The statements of a phase.
     fn of(&self, phase: usize) -> Result<Vec<String>> {
         let work = self.cell.work(phase);
+        if let Work::Sql(sql) = work {
+            return Ok(vec![self.cell.text_of(sql)?.to_owned()]);
+        }
         let Some(table) = table_of(work) else {
             return Err(EngineError::unsupported("SQL", "this phase"));
         };
@@ -147,8 +150,15 @@ impl Database for SqlTables {
         self.store.expect(if question { QueryKind::Analytic } else { QueryKind::Point })?;
         if self.statements[phase].is_empty() {
             for text in self.of(phase)? {
-                let statement = self.store.prepare(&text)?;
-                self.statements[phase].push(statement);
+                let prepared = self.store.prepare(&text);
+                let own = matches!(self.cell.work(phase), Work::Sql(_));
+                self.statements[phase].push(
+                    prepared.map_err(
+                        |error| {
+                            if own { EngineError::impossible(error) } else { error }
+                        },
+                    )?,
+                );
             }
         }
         Ok(())
@@ -302,7 +312,15 @@ impl Session for SqlSession<'_> {
                 };
                 found.changed += self.store.run(self.statements[phase][0], &params)?;
             }
-            Work::Sql(_) | Work::Mix(_) => {}
+            Work::Sql(_) => {
+                found.result.clear();
+                let (statement, mut room) = (self.statements[phase][0], String::new());
+                self.store.query(statement, &[], &mut |result| {
+                    found.columns = row::every(result, &mut room, &mut found.result)?;
+                    Ok(())
+                })?;
+            }
+            Work::Mix(_) => {}
         }
         Ok(())
     }

@@ -70,7 +70,7 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
     let tables = source::open(definition, &dir.join("staged")).unwrap();
     let draws = Defined::draws_of(definition, &tables, 1).unwrap();
     let fresh = super::super::fresh::Fresh::new(1, 10);
-    (Arc::new(Cell { definition, tables, draws, fresh }), definition)
+    (Arc::new(Cell { definition, tables, draws, fresh, engine: String::new() }), definition)
 }
 
 fn phase(definition: &Definition, name: &str) -> usize {

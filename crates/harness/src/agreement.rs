@@ -1,0 +1,68 @@
+//! Questions of which nobody has said what is right: engines are compared among themselves.
+
+use std::collections::BTreeMap;
+
+use embermark_model::result::PhaseResult;
+use embermark_model::result_set::FirstDifference;
+use embermark_model::{CellId, ResultSet, Scale, Status};
+
+use crate::journal::EndedTrial;
+
+/// The workload, the scale and the phase of a question.
+type Question = (String, Scale, String);
+
+/// What engines answered to a question, each once: `Err` says where they differ.
+type Answers = Result<Vec<(String, ResultSet)>, String>;
+
+/// Takes the answers out of trials, and says of each in their place how many engines agree on it; where
+/// any two differ it is disputed. Out of others they are taken alone.
+pub(crate) fn settle(trials: &mut [EndedTrial], others: &mut [&mut Vec<EndedTrial>]) {
+    let mut asked: BTreeMap<Question, Answers> = BTreeMap::new();
+    for EndedTrial { cell, trial } in &*trials {
+        for phase in &trial.phases {
+            let Some(answer) = &phase.unchecked else { continue };
+            let answers = asked.entry(question(cell, phase)).or_insert_with(|| Ok(Vec::new()));
+            add(answers, &cell.engine, answer);
+        }
+    }
+    for EndedTrial { cell, trial } in trials {
+        for phase in &mut trial.phases {
+            if phase.unchecked.take().is_some() {
+                say(asked.get(&question(cell, phase)), phase);
+            }
+        }
+        trial.colour();
+    }
+    let others = others.iter_mut().flat_map(|trials| trials.iter_mut());
+    for phase in others.flat_map(|ended| &mut ended.trial.phases) {
+        phase.unchecked = None;
+    }
+}
+
+fn question(cell: &CellId, phase: &PhaseResult) -> Question {
+    (cell.workload.clone(), cell.scale, phase.phase.clone())
+}
+
+fn add(answers: &mut Answers, engine: &str, answer: &ResultSet) {
+    let Ok(all) = answers else { return };
+    if let Some((first, before)) = all.first()
+        && let Some(FirstDifference(one, other)) = before.first_difference(answer)
+    {
+        *answers = Err(format!("{first} says {one}, {engine} says {other}"));
+    } else if all.iter().all(|(known, _)| known != engine) {
+        all.push((engine.to_owned(), answer.clone()));
+    }
+}
+
+fn say(answers: Option<&Answers>, phase: &mut PhaseResult) {
+    match answers {
+        Some(Err(why)) => (phase.status, phase.reason) = (Status::Disputed, Some(why.clone())),
+        Some(Ok(all)) if all.len() > 1 => {
+            phase.checked_by = Some(format!("agreed by {} engines", all.len()));
+        }
+        _ => phase.checked_by = Some("unchecked: no other engine has answered".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

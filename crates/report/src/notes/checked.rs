@@ -1,0 +1,22 @@
+//! Who said what is right, of phases that no oracle checks.
+
+use std::collections::BTreeMap;
+
+use embermark_model::result::ResultFile;
+
+use super::{Note, names, note};
+use crate::text;
+
+/// Each with its phases: `agreed by sqlite and duckdb: shop cities, shop regions`.
+pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
+    let mut phases: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for cell in &file.cells {
+        for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
+            let Some(by) = &phase.checked_by else { continue };
+            let place = format!("{} {}", text::plain(&cell.id.workload), text::plain(&phase.phase));
+            phases.entry(by).or_default().push(place);
+        }
+    }
+    let line = |(by, phases)| note("", format!("{}: {}", text::plain(by), names(phases)));
+    phases.into_iter().map(line).collect()
+}
