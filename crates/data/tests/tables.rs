@@ -3,10 +3,13 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use common::gzip;
 use common::tables::*;
 use embermark_data::DataError;
-use embermark_data::table::StagedTable;
+use embermark_data::draw::Draw;
+use embermark_data::table::{StagedTable, compare};
 use embermark_model::table::{Table, Value};
 
 const COLUMNS: [(&str, embermark_model::table::ColumnType); 5] =
@@ -104,6 +107,8 @@ fn rows_that_do_not_fit_are_dropped_and_counted_by_reason() {
         1,3,1,,true,7\n\
         1,3,1,nul\0,true\n\
         1,1,9,again,true\n\
+        5,5,5,lost,maybe\n\
+        5,6,5,kept,true\n\
         1,3.5,,,true\n";
     let mut bytes = csv.as_bytes().to_vec();
     bytes.extend(b"1,4,1,\xff,true\n");
@@ -117,7 +122,7 @@ fn rows_that_do_not_fit_are_dropped_and_counted_by_reason() {
             ("a key that was there before", 1),
             ("note: has a NUL", 1),
             ("note: not UTF-8", 1),
-            ("ok: neither true nor false", 1),
+            ("ok: neither true nor false", 2),
             ("station: absent, though the column has no '?'", 1),
             ("station: not a whole number", 1),
             ("station: out of the range of its type", 1),
@@ -128,7 +133,9 @@ fn rows_that_do_not_fit_are_dropped_and_counted_by_reason() {
             ("too many fields", 1),
         ]
     );
-    assert_eq!(rows(&table), [[int(1), int(1), float(1.5), text("fine"), int(1)]]);
+    let first = [int(1), int(1), float(1.5), text("fine"), int(1)];
+    let second = [int(5), int(6), float(5.0), text("kept"), int(1)];
+    assert_eq!(rows(&table), [first, second]);
 }
 
 #[test]
@@ -184,6 +191,14 @@ fn a_field_that_the_file_lacks_is_named_with_the_nearest() {
         assert!(text.contains("valid: station, temperature, humidity"), "{text}");
         assert!(text.contains("'from'"), "{text}");
     }
+}
+
+#[test]
+fn a_file_of_a_header_alone_has_no_rows() {
+    let folder = file("r.csv", "id,x\n");
+    let (staged, table) = staged(folder.path(), table("r.csv", &[("id", U64)], &[0]));
+    assert_eq!((staged.rows, table.rows(), table.least(0)), (0, 0, Value::Null));
+    assert_eq!(table.find(&[Value::Int(7)]), Err(0));
 }
 
 #[test]
@@ -264,4 +279,98 @@ fn a_staged_file_that_was_cut_or_is_foreign_is_refused() {
     let mut rows = whole;
     rows[31] = 255;
     assert!(refusal(&rows).to_string().contains("not those announced"));
+}
+
+#[test]
+fn the_order_of_keys_is_that_of_a_plain_map_in_which_the_first_row_stays() {
+    let mut draw = Draw::new(7, 0);
+    let mut csv = "n,text,id,x\n".to_owned();
+    let mut expected = BTreeMap::new();
+    for row in 0..6_000_i64 {
+        // Texts that share their first eight bytes, and negative numbers.
+        let name = format!("sensors-{}", "ab".repeat(draw.below(4)));
+        let (id, x) = (draw.below(2_000) as i64 - 1_000, draw.below(3) as f64 - 1.5);
+        csv += &format!("{row},{name},{id},{x}\n");
+        expected.entry((x.to_bits() >> 63 == 0, x.to_bits(), name, id)).or_insert(row);
+    }
+    // Of negative numbers the greater bits are the lesser ones.
+    let mut expected: Vec<_> = expected.into_iter().collect();
+    expected.sort_by(|a, b| {
+        let number = |key: &(bool, u64, String, i64)| f64::from_bits(key.1);
+        number(&a.0).total_cmp(&number(&b.0)).then_with(|| (&a.0.2, a.0.3).cmp(&(&b.0.2, b.0.3)))
+    });
+    let folder = file("r.csv", &csv);
+    let columns = [("n", U64), ("text", TEXT), ("id", I64), ("x", FLOAT)];
+    // Texts that differ in six bytes alone fit into the numbers that are sorted, with what follows.
+    for key in [[3, 1, 2], [3, 2, 1]] {
+        let (staged, table) = staged(folder.path(), table("r.csv", &columns, &key));
+        assert_eq!(staged.dropped["a key that was there before"], 6_000 - staged.rows);
+        assert_eq!(staged.rows as usize, expected.len());
+        if key == [3, 2, 1] {
+            expected.sort_by(|a, b| {
+                let key = |key: &(bool, u64, String, i64)| (f64::from_bits(key.1), key.3);
+                let ((x, id), (other_x, other_id)) = (key(&a.0), key(&b.0));
+                x.total_cmp(&other_x).then((id, &a.0.2).cmp(&(other_id, &b.0.2)))
+            });
+        }
+        for (nth, ((_, x, name, id), row)) in expected.iter().enumerate() {
+            let at = table.nth_by_key(nth);
+            let held = [int(*row), text(name), int(*id), float(f64::from_bits(*x))];
+            assert_eq!(common::tables::row(&table, at), held);
+            let whole: Vec<_> = key.iter().map(|&column| table.value(at, column)).collect();
+            assert_eq!(table.find(&whole), Ok(nth));
+        }
+        // What is left of the file keeps its order.
+        let numbers: Vec<_> = (0..table.rows()).map(|at| table.value(at, 0)).collect();
+        assert!(numbers.is_sorted_by(|a, b| compare(a, b).is_lt()));
+    }
+}
+
+#[test]
+fn of_more_columns_than_a_word_has_bits_each_may_be_absent() {
+    let names: Vec<String> = (0..130).map(|column| format!("c{column}?")).collect();
+    let columns: Vec<_> = names.iter().map(|name| (name.as_str(), U64)).collect();
+    let mut csv = names.join(",").replace('?', "") + "\n";
+    for row in 0..130 {
+        let fields = (0..130).map(|at| if at == row { String::new() } else { at.to_string() });
+        csv += &(fields.collect::<Vec<_>>().join(",") + "\n");
+    }
+    let folder = file("r.csv", csv);
+    let (_, table) = staged(folder.path(), table("r.csv", &columns, &[]));
+    for row in 0..130 {
+        for column in 0..130 {
+            let expected = if row == column { Value::Null } else { Value::Int(column as i64) };
+            assert_eq!(table.value(row, column), expected);
+        }
+        assert_eq!(table.user_bytes(row), 129 * 8);
+    }
+}
+
+#[test]
+fn short_texts_and_bytes_are_sorted_with_the_columns_behind_them() {
+    let names = ["node-", "node-1", "node-10", "node-2", "node-a\u{1}", "node-ß"];
+    let mut csv = "n,name\n".to_owned();
+    for row in 0..600_usize {
+        csv += &format!("{},{}\n", (row * 7) % 100, names[row % 6]);
+    }
+    let folder = file("r.csv", csv);
+    for of in [TEXT, BYTES] {
+        let columns = [("n", U64), ("name", of)];
+        let (_, table) = staged(folder.path(), table("r.csv", &columns, &[1, 0]));
+        let keys: Vec<_> = (0..table.rows())
+            .map(|nth| table.nth_by_key(nth))
+            .map(|row| (table.value(row, 1), table.value(row, 0)))
+            .collect();
+        let ascends = |a: &(Value, Value), b: &(Value, Value)| {
+            compare(&a.0, &b.0).then(compare(&a.1, &b.1)).is_lt()
+        };
+        assert!(keys.is_sorted_by(ascends), "{of}");
+        assert_eq!(keys.len(), 300);
+    }
+    // A zero at the end is not the end.
+    let folder = file("z.csv", b"name,n\na\0,1\na,1\na\0\0,1\na,1\n");
+    let (staged, table) =
+        staged(folder.path(), table("z.csv", &[("name", BYTES), ("n", U64)], &[0, 1]));
+    let order: Vec<_> = (0..3).map(|nth| table.nth_by_key(nth)).collect();
+    assert_eq!((staged.rows, order), (3, vec![1, 0, 2]));
 }

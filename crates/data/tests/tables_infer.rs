@@ -116,9 +116,19 @@ fn the_number_of_a_row_is_a_better_key_than_what_differs_by_chance() {
     }
     let inferred = inferred("o.csv", csv);
     assert_eq!(inferred.time, Some(3));
+    assert!(inferred.columns.iter().all(|column| column.exact && column.distinct <= 500));
     let ids: Vec<_> = inferred.keys.iter().map(Vec::as_slice).collect();
     assert!(ids.contains(&&[0][..]) && ids.contains(&&[3][..]), "{ids:?}");
     assert!(ids.iter().position(|key| *key == [1]) < ids.iter().position(|key| *key == [3]));
+}
+
+#[test]
+fn of_a_column_that_is_a_key_the_different_values_are_counted_however_many() {
+    let rows: String = (0..5_000).map(|row| format!("{row},{}\n", row / 2)).collect();
+    let inferred = inferred("u.csv", format!("id,half\n{rows}"));
+    let [id, half] = &inferred.columns[..] else { panic!("{inferred:?}") };
+    assert_eq!((id.distinct, id.exact), (5_000, true));
+    assert!(!half.exact && half.distinct.abs_diff(2_500) < 60, "{}", half.distinct);
 }
 
 #[test]
@@ -169,6 +179,7 @@ fn files_without_names_or_rows_are_told_so() {
         infer(&folder.path().join("t.csv")).unwrap_err().to_string()
     };
     assert!(refusal("1,2\n3,4\n").contains("its first line has no names but values: 1 2"));
+    assert!(refusal("s1,2004-02-28\ns2,2004-02-29\n").contains("but values: s1 2004-02-28"));
     assert!(refusal("a,b\n").contains("it has no rows"));
     assert!(refusal("").contains("is empty"));
 }

@@ -5,6 +5,8 @@
 
 #[allow(dead_code, reason = "each engine needs its part of it")]
 pub(crate) mod misfit;
+#[cfg(any(feature = "duckdb", feature = "postgres"))]
+pub(crate) mod times;
 
 use crate::clients::again_if;
 use crate::sql::{Access, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};

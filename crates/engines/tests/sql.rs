@@ -122,6 +122,7 @@ const TOPICS: &[(&str, Check)] = &[
     ("texts and bytes of an index find their rows", columns::indexes_find),
     ("everyday names of columns and tables are taken", columns::names_are_taken),
     ("a key is compared as a whole, however it is written", columns::keys_are_compared),
+    ("a value of any kind is read as what it is", columns::values_of_any_kind_are_read),
     ("changed rows are counted", changes_are_counted),
     ("a transaction sees its own changes, and keeps them", transactions_keep),
     ("a duplicate key is an error, and the store goes on", duplicates_are_refused),

@@ -1,7 +1,7 @@
 //! Rows in the order of some of their columns, sorted outside the heap.
 
 use std::cmp::Ordering;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -11,6 +11,9 @@ use memmap2::MmapMut;
 
 use super::staged::{StagedTable, compare};
 use crate::mapping::map_mut;
+
+/// Bytes that are gathered before they are written.
+const BUFFER: usize = 256 << 10;
 
 /// A row and the beginning of its key. Where two have different prefixes, these have the order of
 /// the keys.
@@ -38,16 +41,18 @@ impl<'a> Sorted<'a> {
         rows: Range<usize>,
         folder: &Path,
     ) -> io::Result<Self> {
-        let by = By::new(table, columns);
+        let by = By::new(table, columns, rows.clone());
         let file = tempfile::tempfile_in(folder)?;
-        // A mapping of no bytes is refused by some systems.
-        file.set_len((rows.len().max(1) * size_of::<Keyed>()) as u64)?;
-        let mut mapping = map_mut(&file)?;
-        let used = rows.len() * size_of::<Keyed>();
-        let pairs: &mut [Keyed] = bytemuck::cast_slice_mut(&mut mapping[..used]);
-        for (pair, row) in pairs.iter_mut().zip(rows) {
-            *pair = Keyed { prefix: by.prefix(row), row: row as u64 };
+        // Written, not only mapped: a full disk is an error here and would be a signal there.
+        let mut out = BufWriter::with_capacity(BUFFER, &file);
+        for row in rows {
+            let pair = Keyed { prefix: by.prefix(row), row: row as u64 };
+            out.write_all(bytemuck::bytes_of(&pair))?;
         }
+        out.flush()?;
+        drop(out);
+        let mut mapping = map_mut(&file)?;
+        let pairs: &mut [Keyed] = bytemuck::cast_slice_mut(&mut mapping);
         pairs.sort_unstable_by(|a, b| by.compare(a, b).then(a.row.cmp(&b.row)));
         Ok(Self { by, pairs: mapping })
     }
@@ -70,7 +75,7 @@ impl<'a> Sorted<'a> {
 
 /// Whether the rows lie in ascending order of `columns`, no two of them alike.
 pub(super) fn ascends(table: &StagedTable, columns: &[usize]) -> bool {
-    let by = By::new(table, columns);
+    let by = By::new(table, columns, 0..table.rows());
     let mut rows = (0..table.rows()).map(|row| Keyed { prefix: by.prefix(row), row: row as u64 });
     let Some(mut last) = rows.next() else { return true };
     rows.all(|next| by.compare(&std::mem::replace(&mut last, next), &next).is_lt())
@@ -86,33 +91,43 @@ struct By<'a> {
     whole: bool,
 }
 
-/// What a column gives to a prefix.
+/// What a column gives to a prefix: the highest bits of a number that has the order of its values.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     column: usize,
-    /// Its least value, from which an integer is counted.
+    /// The least value, from which an integer is counted.
     least: i64,
-    /// Bits that its values need.
+    /// Bytes that all texts begin with, which are left out.
+    shared: usize,
+    /// Bits that the numbers need.
     needs: u32,
-    /// The highest so many of them are taken.
+    /// So many of them are taken.
     takes: u32,
 }
 
 impl<'a> By<'a> {
-    fn new(table: &'a StagedTable, columns: &'a [usize]) -> Self {
+    fn new(table: &'a StagedTable, columns: &'a [usize], rows: Range<usize>) -> Self {
         let (mut parts, mut left, mut whole) = (Vec::new(), u64::BITS, true);
         for &column in columns {
-            let (least, needs, exact) = match (table.least(column), table.greatest(column)) {
+            let mut part = Part { column, least: 0, shared: 0, needs: u64::BITS, takes: 0 };
+            match (table.least(column), table.greatest(column)) {
                 (Value::Int(least), Value::Int(greatest)) => {
-                    (least, u64::BITS - greatest.abs_diff(least).leading_zeros(), true)
+                    part.least = least;
+                    part.needs = u64::BITS - greatest.abs_diff(least).leading_zeros();
                 }
-                (Value::Float(_), _) => (0, u64::BITS, true),
-                // A text may go on after its first bytes.
-                _ => (0, u64::BITS, false),
-            };
-            parts.push(Part { column, least, needs, takes: needs.min(left) });
-            whole = exact && needs <= left;
-            left -= needs.min(left);
+                (Value::Float(_), _) => {}
+                _ => {
+                    let texts = Texts::of(table, column, rows.clone());
+                    part.shared = texts.shared;
+                    part.needs = 8 * (texts.longest - texts.shared).min(8) as u32;
+                    // Zeros fill up a shorter text, which is another text where it has none itself.
+                    whole = !texts.zeros && texts.longest - texts.shared <= 8;
+                }
+            }
+            part.takes = part.needs.min(left);
+            whole &= part.needs <= left;
+            left -= part.takes;
+            parts.push(part);
             if !whole {
                 break;
             }
@@ -127,8 +142,7 @@ impl<'a> By<'a> {
                 Value::Null => 0,
                 Value::Int(value) => value.abs_diff(part.least),
                 Value::Float(value) => ascending_bits(value),
-                Value::Text(text) => first_bytes(text.as_bytes()),
-                Value::Bytes(bytes) => first_bytes(bytes),
+                text => first_bytes(&bytes_of(text)[part.shared..], part.needs),
             };
             let high = bits.checked_shr(part.needs - part.takes).unwrap_or(0);
             prefix.checked_shl(part.takes).unwrap_or(0) | high
@@ -154,10 +168,47 @@ fn ascending_bits(value: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// The first eight bytes as a number that has their order.
-fn first_bytes(bytes: &[u8]) -> u64 {
+/// The first bytes of a text, of so many bits, as a number that has their order.
+fn first_bytes(text: &[u8], bits: u32) -> u64 {
     let mut first = [0; 8];
-    let length = bytes.len().min(8);
-    first[..length].copy_from_slice(&bytes[..length]);
-    u64::from_be_bytes(first)
+    let length = text.len().min(8);
+    first[..length].copy_from_slice(&text[..length]);
+    u64::from_be_bytes(first).checked_shr(u64::BITS - bits).unwrap_or(0)
+}
+
+fn bytes_of(value: Value<'_>) -> &[u8] {
+    match value {
+        Value::Text(text) => text.as_bytes(),
+        Value::Bytes(bytes) => bytes,
+        _ => &[],
+    }
+}
+
+/// What the texts of a column have in common.
+#[derive(Clone, Copy, Debug)]
+struct Texts {
+    /// Bytes that all begin with.
+    shared: usize,
+    /// Bytes of the longest.
+    longest: usize,
+    /// Whether one may have a zero.
+    zeros: bool,
+}
+
+impl Texts {
+    fn of(table: &StagedTable, column: usize, mut rows: Range<usize>) -> Self {
+        let Some(first) = rows.next().map(|row| table.value(row, column)) else {
+            return Self { shared: 0, longest: 0, zeros: false };
+        };
+        let zeros = matches!(first, Value::Bytes(_));
+        let first = bytes_of(first);
+        let (mut shared, mut longest) = (first.len(), first.len());
+        for row in rows {
+            let text = bytes_of(table.value(row, column));
+            longest = longest.max(text.len());
+            let pairs = first[..shared].iter().zip(text);
+            shared = pairs.take_while(|(a, b)| a == b).count();
+        }
+        Self { shared, longest, zeros }
+    }
 }

@@ -18,27 +18,30 @@ pub(super) struct Refused<'a> {
     /// For each column, and behind them for whole rows, the rows by fault.
     counts: Vec<[u64; Fault::ALL.len()]>,
     first: Option<String>,
+    /// What a row is counted by: a line or a row.
+    unit: &'static str,
 }
 
 impl<'a> Refused<'a> {
-    pub(super) fn new(columns: &'a [Column]) -> Self {
-        Self { columns, counts: vec![[0; Fault::ALL.len()]; columns.len() + 1], first: None }
+    pub(super) fn new(columns: &'a [Column], unit: &'static str) -> Self {
+        let counts = vec![[0; Fault::ALL.len()]; columns.len() + 1];
+        Self { columns, counts, first: None, unit }
     }
 
     /// Counts a row whose value in `column` does not fit, or the row as a whole where there is no
-    /// such column. `line` counts from 1.
+    /// such column. `number` is that of the line or the row, from 1.
     #[cold]
     pub(super) fn count(
         &mut self,
         column: usize,
         fault: Fault,
-        line: u64,
+        number: u64,
         found: impl FnOnce() -> String,
     ) {
         self.counts[column][fault as usize] += 1;
         if self.first.is_none() {
             let reason = self.reason(column, fault);
-            self.first = Some(format!("line {line}: {reason}: {}", found()));
+            self.first = Some(format!("{} {number}: {reason}: {}", self.unit, found()));
         }
     }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use embermark_model::choice::UnknownName;
-use embermark_model::table::{RowsFrom, Table};
+use embermark_model::table::{MakeKind, RowsFrom, Table, Value};
 
 use super::fault::{Fault, check};
 use super::fit::fit;
 use super::made::Maker;
 use super::record::{Names, Record, Sink};
 use super::refused::{Refused, excerpt, shown, shown_field};
-use super::source::Source;
+use super::source::{Format, Source};
 use super::writer::TableWriter;
 use crate::DataError;
 
@@ -71,7 +71,8 @@ fn read(
     to: &Path,
 ) -> Result<Staged, DataError> {
     let source = Source::open(path)?;
-    let mut stager = Stager::new(table, limit.unwrap_or(u64::MAX), to)?;
+    let unit = if source.format == Format::Parquet { "row" } else { "line" };
+    let mut stager = Stager::new(table, limit.unwrap_or(u64::MAX), unit, to)?;
     let (read, sha256) = std::thread::scope(|scope| {
         // Beside the reading where there is a second core.
         let hashing = scope.spawn(|| source.sha256());
@@ -87,30 +88,50 @@ fn read(
     Ok(Staged { sha256: Some(sha256), file: Some(path.to_owned()), ..staged })
 }
 
+/// Where the values of a column of a file come from.
+#[derive(Clone, Copy)]
+enum From {
+    /// The field at a place.
+    Field(usize),
+    /// The number of the record, where the file has no key: `make = "sequence"`.
+    Number { from: i64, step: i64, repeat: u64 },
+}
+
 /// Stages the records of a file.
 struct Stager<'a> {
     table: &'a Table,
     limit: u64,
-    /// By column the place of its field.
-    places: Vec<usize>,
+    /// By column where its values come from.
+    columns: Vec<From>,
+    /// Records so far.
+    read: u64,
     writer: TableWriter<'a>,
     refused: Refused<'a>,
     finer: u64,
 }
 
 impl<'a> Stager<'a> {
-    fn new(table: &'a Table, limit: u64, to: &'a Path) -> Result<Self, DataError> {
+    fn new(
+        table: &'a Table,
+        limit: u64,
+        unit: &'static str,
+        to: &'a Path,
+    ) -> Result<Self, DataError> {
         let writer = TableWriter::create(to, &table.columns, &table.key)?;
-        let refused = Refused::new(&table.columns);
-        Ok(Self { table, limit, places: Vec::new(), writer, refused, finer: 0 })
+        let refused = Refused::new(&table.columns, unit);
+        Ok(Self { table, limit, columns: Vec::new(), read: 0, writer, refused, finer: 0 })
     }
 }
 
 impl Sink for Stager<'_> {
     fn begin(&mut self, names: &mut Names) -> Result<(), UnknownName> {
         for column in &self.table.columns {
-            let name = column.from.as_ref().unwrap_or(&column.name);
-            self.places.push(names.want(name)?);
+            let kind = column.make.as_ref().map(|make| &make.kind);
+            self.columns.push(if let Some(&MakeKind::Sequence { from, step, repeat }) = kind {
+                From::Number { from, step, repeat: repeat.max(1) }
+            } else {
+                From::Field(names.want(column.from.as_ref().unwrap_or(&column.name))?)
+            });
         }
         Ok(())
     }
@@ -120,8 +141,25 @@ impl Sink for Stager<'_> {
         if self.writer.rows() == self.limit {
             return Ok(false);
         }
-        for (place, (column, &field)) in self.table.columns.iter().zip(&self.places).enumerate() {
-            let field = record.field(field);
+        let number = self.read as i64;
+        self.read += 1;
+        for (place, (column, &from)) in self.table.columns.iter().zip(&self.columns).enumerate() {
+            let field = match from {
+                From::Field(field) => record.field(field),
+                From::Number { from, step, repeat } => {
+                    let steps = number / repeat as i64;
+                    let value = Value::Int(from.wrapping_add(step.wrapping_mul(steps)));
+                    match check(column, &value) {
+                        Ok(()) => self.writer.put(place, value),
+                        Err(fault) => {
+                            self.refused.count(place, fault, record.line(), || shown(&value));
+                            self.writer.drop_row();
+                            return Ok(true);
+                        }
+                    }
+                    continue;
+                }
+            };
             match fit(column, field, &mut self.finer) {
                 Ok(value) => self.writer.put(place, value),
                 Err(fault) => {
@@ -151,7 +189,7 @@ fn made(
     let table = &tables[place];
     let mut maker = Maker::new(tables, place, seed)?;
     let mut writer = TableWriter::create(to, &table.columns, &table.key)?;
-    let mut refused = Refused::new(&table.columns);
+    let mut refused = Refused::new(&table.columns, "row");
     for row in 0..rows {
         let makers = maker.columns().iter_mut().zip(&table.columns).enumerate();
         let mut fault = None;

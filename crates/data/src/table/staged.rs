@@ -16,7 +16,8 @@ use crate::mapping::{Paging, map};
 pub struct StagedTable {
     mapping: Mmap,
     header: Header,
-    columns: Vec<(Kind, Entry)>,
+    kinds: Vec<Kind>,
+    entries: Vec<Entry>,
     key: Vec<usize>,
     rows_at: usize,
     /// Bytes of a row.
@@ -36,10 +37,10 @@ impl StagedTable {
     pub(super) fn map(path: &Path, paging: Paging) -> Result<Self, DataError> {
         let not_staged = |what| DataError::NotStaged { path: path.to_owned(), what };
         let mapping = map(path, paging)?;
-        let (header, columns, key) = head(&mapping).map_err(not_staged)?;
-        let rows_at = layout::rows_at(columns.len(), key.len());
-        let stride = 8 * layout::words(columns.len());
-        let staged = Self { mapping, header, columns, key, rows_at, stride };
+        let Head { header, kinds, entries, key } = Head::read(&mapping).map_err(not_staged)?;
+        let rows_at = layout::rows_at(kinds.len(), key.len());
+        let stride = 8 * layout::words(kinds.len());
+        let staged = Self { mapping, header, kinds, entries, key, rows_at, stride };
         if staged.is_whole() {
             Ok(staged)
         } else {
@@ -72,7 +73,7 @@ impl StagedTable {
 
     /// The columns of a row.
     pub fn columns(&self) -> usize {
-        self.columns.len()
+        self.kinds.len()
     }
 
     /// The value of a column in a row, both counted from 0.
@@ -81,12 +82,12 @@ impl StagedTable {
     /// Where there is no such row or column.
     #[inline]
     pub fn value(&self, row: usize, column: usize) -> Value<'_> {
-        let words = self.row(row);
-        let (kind, _) = self.columns[column];
-        if layout::absent(words, self.columns.len(), column) {
+        let row = self.row(row);
+        let kind = self.kinds[column];
+        if layout::absent(row, self.kinds.len(), column) {
             return Value::Null;
         }
-        self.of_slot(kind, words[column])
+        self.of_slot(kind, row[column])
     }
 
     #[inline]
@@ -103,10 +104,14 @@ impl StagedTable {
             Kind::Int => Value::Int(slot as i64),
             Kind::Float => Value::Float(f64::from_bits(slot)),
             Kind::Bytes => Value::Bytes(self.heap(slot)),
-            Kind::Text => Value::Text(
-                str::from_utf8(self.heap(slot)).expect("a text is checked before it is staged"),
-            ),
+            Kind::Text => Value::Text(self.text(slot)),
         }
+    }
+
+    /// Apart from the others, which are short enough to be a part of their callers.
+    #[inline(never)]
+    fn text(&self, slot: u64) -> &str {
+        str::from_utf8(self.heap(slot)).expect("a text is checked before it is staged")
     }
 
     #[inline]
@@ -167,15 +172,17 @@ impl StagedTable {
     }
 
     fn extreme(&self, column: usize, slot: impl Fn(&Entry) -> u64) -> Value<'_> {
-        match &self.columns[column] {
-            (Kind::Text | Kind::Bytes, _) | (_, Entry { present: 0, .. }) => Value::Null,
-            (kind, entry) => self.of_slot(*kind, slot(entry)),
+        let entry = &self.entries[column];
+        match self.kinds[column] {
+            Kind::Int | Kind::Float if entry.present == 0 => Value::Null,
+            kind @ (Kind::Int | Kind::Float) => self.of_slot(kind, slot(entry)),
+            Kind::Text | Kind::Bytes => Value::Null,
         }
     }
 
     /// Rows in which a column is not absent.
     pub fn present(&self, column: usize) -> u64 {
-        self.columns[column].1.present
+        self.entries[column].present
     }
 
     /// Bytes of a row as users count them: values at the width of their type, texts and bytes by
@@ -184,8 +191,8 @@ impl StagedTable {
     pub fn user_bytes(&self, row: usize) -> u64 {
         let words = self.row(row);
         let mut bytes = 0;
-        for (column, (_, entry)) in self.columns.iter().enumerate() {
-            if !layout::absent(words, self.columns.len(), column) {
+        for (column, entry) in self.entries.iter().enumerate() {
+            if !layout::absent(words, self.entries.len(), column) {
                 bytes += match entry.width {
                     0 => layout::text_place(words[column]).1 as u64,
                     width => u64::from(width),
@@ -196,37 +203,44 @@ impl StagedTable {
     }
 }
 
-/// The parts of a file before the rows; says what is wrong with them.
-type Head = (Header, Vec<(Kind, Entry)>, Vec<usize>);
+/// What stands in a file before the rows.
+struct Head {
+    header: Header,
+    kinds: Vec<Kind>,
+    entries: Vec<Entry>,
+    key: Vec<usize>,
+}
 
-fn head(file: &[u8]) -> Result<Head, String> {
-    let Some((head, rest)) = file.split_at_checked(size_of::<Header>()) else {
-        return Err(format!("it has {} bytes, fewer than its header", file.len()));
-    };
-    let header: Header = bytemuck::pod_read_unaligned(head);
-    if header.magic != layout::MAGIC {
-        return Err("it does not begin with the mark of a staged table".to_owned());
+impl Head {
+    /// Reads it; says what is wrong with it.
+    fn read(file: &[u8]) -> Result<Self, String> {
+        let Some((head, rest)) = file.split_at_checked(size_of::<Header>()) else {
+            return Err(format!("it has {} bytes, fewer than its header", file.len()));
+        };
+        let header: Header = bytemuck::pod_read_unaligned(head);
+        if header.magic != layout::MAGIC {
+            return Err("it does not begin with the mark of a staged table".to_owned());
+        }
+        if header.version != layout::VERSION {
+            let (theirs, ours) = (header.version, layout::VERSION);
+            return Err(format!("it has version {theirs}, this build has version {ours}"));
+        }
+        let cut = || "it ends within its head".to_owned();
+        let size = header.columns as usize * size_of::<Entry>();
+        let (entries, rest) = rest.split_at_checked(size).ok_or_else(cut)?;
+        let (key, _) = rest.split_at_checked(8 * header.keys as usize).ok_or_else(cut)?;
+        let entries = entries.chunks_exact(size_of::<Entry>());
+        let entries: Vec<Entry> = entries.map(bytemuck::pod_read_unaligned).collect();
+        let kinds = entries.iter().map(|entry| Kind::from_number(entry.kind));
+        let kinds: Vec<_> =
+            kinds.collect::<Option<_>>().ok_or("it has a column of an unknown type")?;
+        let places = key.chunks_exact(8).map(bytemuck::pod_read_unaligned::<u64>);
+        let key: Vec<_> = places.map(|place| place as usize).collect();
+        if key.iter().any(|&place| place >= kinds.len()) {
+            return Err("its key has a column that it lacks".to_owned());
+        }
+        Ok(Self { header, kinds, entries, key })
     }
-    if header.version != layout::VERSION {
-        let (theirs, ours) = (header.version, layout::VERSION);
-        return Err(format!("it has version {theirs}, this build has version {ours}"));
-    }
-    let cut = || "it ends within its head".to_owned();
-    let (entries, rest) =
-        rest.split_at_checked(header.columns as usize * size_of::<Entry>()).ok_or_else(cut)?;
-    let (key, _) = rest.split_at_checked(8 * header.keys as usize).ok_or_else(cut)?;
-    let entries = entries.chunks_exact(size_of::<Entry>()).map(|bytes| {
-        let entry: Entry = bytemuck::pod_read_unaligned(bytes);
-        Some((Kind::from_number(entry.kind)?, entry))
-    });
-    let columns: Vec<_> =
-        entries.collect::<Option<_>>().ok_or("it has a column of an unknown type")?;
-    let places = key.chunks_exact(8).map(bytemuck::pod_read_unaligned::<u64>);
-    let key: Vec<_> = places.map(|place| place as usize).collect();
-    if key.iter().any(|&place| place >= columns.len()) {
-        return Err("its key has a column that it lacks".to_owned());
-    }
-    Ok((header, columns, key))
 }
 
 /// Orders values of one column: integers, floats by `total_cmp` with -0.0 as 0.0, texts and bytes

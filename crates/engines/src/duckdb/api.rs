@@ -64,6 +64,13 @@ pub(super) mod types {
     pub const VARCHAR: TypeId = 17;
     pub const BLOB: TypeId = 18;
     pub const DECIMAL: TypeId = 19;
+    pub const TIMESTAMP: TypeId = 12;
+    pub const DATE: TypeId = 13;
+    pub const TIME: TypeId = 14;
+    pub const TIMESTAMP_S: TypeId = 20;
+    pub const TIMESTAMP_MS: TypeId = 21;
+    pub const TIMESTAMP_NS: TypeId = 22;
+    pub const TIMESTAMP_TZ: TypeId = 31;
 }
 
 /// A `duckdb_result`. Its old fields are not for reading any more.

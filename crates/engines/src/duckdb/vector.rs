@@ -6,8 +6,9 @@ use std::{ptr, str};
 use super::NAME;
 use super::api::{Api, Handle, Owned, RawString, TypeId, types};
 use super::connection::Answer;
-use crate::sql::ResultRow;
+use crate::sql::{Param, ResultRow};
 use crate::sql_driver::misfit::no_column;
+use crate::sql_driver::times::{self, Form};
 use crate::{EngineError, Result};
 
 /// A column of a result: how its values lie in memory, and where those of the chunk in hand begin.
@@ -119,6 +120,27 @@ impl<'a> Row<'a> {
         Ok(Some(unsafe { (*found.data.cast::<RawString>().add(self.row)).bytes() }))
     }
 
+    /// A date or a time: nanoseconds since 1970, and how they are written.
+    fn time(&self, column: &Column) -> Option<(i128, Form)> {
+        // SAFETY: the vector holds a value of this type, valid, for the row: days of a date, a number
+        // of a unit of all others.
+        let wide = || i128::from(unsafe { column.data.cast::<i64>().add(self.row).read() });
+        Some(match column.of {
+            types::DATE => {
+                // SAFETY: as above.
+                let days = unsafe { column.data.cast::<i32>().add(self.row).read() };
+                (i128::from(days) * 86_400_000_000_000, Form::Date)
+            }
+            types::TIME => (wide() * 1_000, Form::Time),
+            types::TIMESTAMP_S => (wide() * 1_000_000_000, Form::DateTime),
+            types::TIMESTAMP_MS => (wide() * 1_000_000, Form::DateTime),
+            types::TIMESTAMP => (wide() * 1_000, Form::DateTime),
+            types::TIMESTAMP_NS => (wide(), Form::DateTime),
+            types::TIMESTAMP_TZ => (wide() * 1_000, Form::Instant),
+            _ => return None,
+        })
+    }
+
     #[cold]
     fn is_no<T>(&self, column: usize, wanted: &str) -> Result<T> {
         let of = self.columns.get(column).map_or(0, |column| column.of);
@@ -165,5 +187,36 @@ impl ResultRow for Row<'_> {
 
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
         self.string(column, types::BLOB, "bytes")
+    }
+
+    fn columns(&self) -> Result<usize> {
+        Ok(self.columns.len())
+    }
+
+    fn any<'a>(&'a self, column: usize, room: &'a mut String) -> Result<Param<'a>> {
+        let Some(found) = self.column(column)? else { return Ok(Param::Null) };
+        let value = match found.of {
+            types::DOUBLE | types::FLOAT => self.float(column)?.map(Param::Float),
+            types::VARCHAR => self.text(column)?.map(Param::Text),
+            types::BLOB => self.bytes(column)?.map(Param::Bytes),
+            of => match (self.integer(found), self.time(found)) {
+                (Some(number), _) => {
+                    let unit = 10_i128.pow(found.scale.into());
+                    let whole = (number % unit == 0).then(|| i64::try_from(number / unit).ok());
+                    match whole.flatten() {
+                        Some(whole) => Some(Param::Int(whole)),
+                        None => self.float(column)?.map(Param::Float),
+                    }
+                }
+                (None, Some((nanoseconds, form))) => {
+                    times::write(nanoseconds, form, room).map(|()| Param::Text(room))
+                }
+                (None, None) => {
+                    let what = format!("a result of its type {of} here: cast it in the statement");
+                    return Err(EngineError::unsupported(NAME, what));
+                }
+            },
+        };
+        value.ok_or(()).or_else(|()| self.is_no(column, "time of the years -9999 to 9999"))
     }
 }

@@ -144,7 +144,7 @@ pub(super) struct Field {
     lengths_of_names: [c_uint; 6],
     pub flags: c_uint,
     decimals: c_uint,
-    character_set: c_uint,
+    pub character_set: c_uint,
     /// One of [`types`].
     pub field_type: c_uint,
     extension: *const c_void,

@@ -7,7 +7,7 @@ use std::{slice, str};
 use super::NAME;
 use super::api::{Bind, Field, Flag, UNSIGNED, types};
 use crate::Result;
-use crate::sql::ResultRow;
+use crate::sql::{Param, ResultRow};
 use crate::sql_driver::misfit::{no_column, not_wanted};
 
 /// A column, and its value in the row that was fetched last. What the library writes lies in cells,
@@ -17,6 +17,8 @@ pub(super) struct Column {
     /// What it is on the server, one of [`types`].
     of: c_uint,
     is_unsigned: bool,
+    /// Of a text: bytes that are no text.
+    is_binary: bool,
     is_null: Cell<Flag>,
     /// The bits of an integer or a double.
     number: Cell<u64>,
@@ -33,10 +35,13 @@ enum Form {
     Double,
     /// As a text of digits.
     Decimal,
-    /// As a text that is not read: times are asked for as numbers.
+    /// As a text, such as `2024-02-29 23:59:59.500000`.
     Time,
     Text,
 }
+
+/// The character set of bytes, and of what is no string.
+const BINARY: c_uint = 63;
 
 /// The room for texts of a column at first, at most, in bytes.
 const FIRST_ROOM: c_ulong = 1024;
@@ -51,6 +56,7 @@ impl Column {
             name: String::from_utf8_lossy(name).into(),
             of: field.field_type,
             is_unsigned: is_unsigned(field),
+            is_binary: field.character_set == BINARY,
             is_null: Cell::new(1),
             number: Cell::new(0),
             length: Cell::new(0),
@@ -64,7 +70,9 @@ impl Column {
 
     /// Whether it was made for such a field.
     pub fn is_of(&self, field: &Field) -> bool {
-        self.of == field.field_type && self.is_unsigned == is_unsigned(field)
+        self.of == field.field_type
+            && self.is_unsigned == is_unsigned(field)
+            && self.is_binary == (field.character_set == BINARY)
     }
 
     /// Whether its text did not fit.
@@ -195,6 +203,24 @@ impl ResultRow for Row<'_> {
             },
         )
     }
+
+    fn columns(&self) -> Result<usize> {
+        Ok(self.0.len())
+    }
+
+    fn any<'a>(&'a self, column: usize, _: &'a mut String) -> Result<Param<'a>> {
+        let value = self.read(column, "UTF-8", |found, form| match form {
+            Form::Integer if let Some(integer) = found.integer() => Some(Param::Int(integer)),
+            Form::Decimal if let Some(integer) = whole(found.text()?) => Some(Param::Int(integer)),
+            Form::Integer | Form::Float | Form::Double | Form::Decimal => {
+                found.number(form).map(Param::Float)
+            }
+            Form::Time => found.text().map(without_zeros).map(Param::Text),
+            Form::Text if found.is_binary => Some(Param::Bytes(found.bytes())),
+            Form::Text => found.text().map(Param::Text),
+        })?;
+        Ok(value.unwrap_or(Param::Null))
+    }
 }
 
 fn is_unsigned(field: &Field) -> bool {
@@ -223,6 +249,11 @@ const fn kind(of: c_uint) -> (Form, &'static str) {
         types::TIMESTAMP => (Form::Time, "TIMESTAMP"),
         _ => (Form::Text, "a string"),
     }
+}
+
+/// A time without the zeros at the end of its fraction.
+fn without_zeros(time: &str) -> &str {
+    if time.contains('.') { time.trim_end_matches('0').trim_end_matches('.') } else { time }
 }
 
 /// The integer that a decimal is, if it is one.

@@ -11,6 +11,7 @@ mod external;
 mod installation;
 mod library;
 mod managed;
+mod numeric;
 mod row;
 mod session;
 mod settings;

@@ -5,9 +5,10 @@ use std::str;
 
 use super::answer::Answer;
 use super::api::Oid;
-use super::{NAME, types};
-use crate::sql::ResultRow;
+use super::{NAME, numeric, types};
+use crate::sql::{Param, ResultRow};
 use crate::sql_driver::misfit::{no_column, not_wanted};
+use crate::sql_driver::times::{self, Form};
 use crate::{EngineError, Result};
 
 /// A row of an answer whose values are binary.
@@ -63,25 +64,42 @@ impl ResultRow for View<'_> {
     }
 
     fn float(&self, column: usize) -> Result<Option<f64>> {
-        #[expect(clippy::cast_precision_loss)]
-        self.decode(column, "number", |of, bytes| match of {
-            types::FLOAT8 => Some(f64::from_be_bytes(bytes.try_into().ok()?)),
-            types::FLOAT4 => Some(f32::from_be_bytes(bytes.try_into().ok()?).into()),
-            _ => integer(of, bytes).map(|value| value as f64),
-        })
+        self.decode(column, "number", float)
     }
 
     fn text(&self, column: usize) -> Result<Option<&str>> {
-        self.decode(column, "text", |of, bytes| match of {
-            // JSONB is its version, 1, and its text.
-            types::JSONB => str::from_utf8(bytes.strip_prefix(&[1])?).ok(),
-            of if types::is_text(of) => str::from_utf8(bytes).ok(),
-            _ => None,
-        })
+        self.decode(column, "text", text)
     }
 
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
         self.decode(column, "bytes", |of, bytes| (of == types::BYTEA).then_some(bytes))
+    }
+
+    fn columns(&self) -> Result<usize> {
+        Ok(self.columns as usize)
+    }
+
+    fn any<'a>(&'a self, column: usize, room: &'a mut String) -> Result<Param<'a>> {
+        let value = self.decode(column, "value of a kind that is known here", |of, bytes| {
+            if let Some(integer) = integer(of, bytes) {
+                return Some(Param::Int(integer));
+            }
+            if let Some((nanoseconds, form)) = time(of, bytes) {
+                return times::write(nanoseconds, form, room).map(|()| Param::Text(room));
+            }
+            match of {
+                types::BOOL => Some(Param::Int(i64::from(*bytes.first()?))),
+                types::BYTEA => Some(Param::Bytes(bytes)),
+                types::FLOAT4 | types::FLOAT8 | types::NUMERIC => {
+                    float(of, bytes).map(Param::Float)
+                }
+                _ => text(of, bytes).map(Param::Text),
+            }
+        });
+        match value {
+            Ok(value) => Ok(value.unwrap_or(Param::Null)),
+            Err(error) => Err(EngineError::unsupported(NAME, format!("this result here: {error}"))),
+        }
     }
 }
 
@@ -90,6 +108,47 @@ fn integer(of: Oid, bytes: &[u8]) -> Option<i64> {
         types::INT8 => i64::from_be_bytes(bytes.try_into().ok()?),
         types::INT4 => i32::from_be_bytes(bytes.try_into().ok()?).into(),
         types::INT2 => i16::from_be_bytes(bytes.try_into().ok()?).into(),
+        // What SUM of wide integers gives.
+        types::NUMERIC => numeric::whole(bytes)?,
         _ => return None,
     })
+}
+
+#[expect(clippy::cast_precision_loss)]
+fn float(of: Oid, bytes: &[u8]) -> Option<f64> {
+    match of {
+        types::FLOAT8 => Some(f64::from_be_bytes(bytes.try_into().ok()?)),
+        types::FLOAT4 => Some(f32::from_be_bytes(bytes.try_into().ok()?).into()),
+        // What AVG of integers gives.
+        types::NUMERIC => numeric::float(bytes),
+        _ => integer(of, bytes).map(|value| value as f64),
+    }
+}
+
+fn text(of: Oid, bytes: &[u8]) -> Option<&str> {
+    match of {
+        // JSONB is its version, 1, and its text.
+        types::JSONB => str::from_utf8(bytes.strip_prefix(&[1])?).ok(),
+        of if types::is_text(of) => str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+/// A date or a time: nanoseconds since 1970, and how they are written. The server counts days and
+/// microseconds from 2000 (<https://www.postgresql.org/docs/15/datatype-datetime.html>).
+fn time(of: Oid, bytes: &[u8]) -> Option<(i128, Form)> {
+    const FROM: i128 = 946_684_800_000_000_000;
+    const DAY: i128 = 86_400_000_000_000;
+    if of == types::DATE {
+        let days = i32::from_be_bytes(bytes.try_into().ok()?);
+        return Some((FROM + i128::from(days) * DAY, Form::Date));
+    }
+    let (from, form) = match of {
+        types::TIME => (0, Form::Time),
+        types::TIMESTAMP => (FROM, Form::DateTime),
+        types::TIMESTAMPTZ => (FROM, Form::Instant),
+        _ => return None,
+    };
+    let microseconds = i64::from_be_bytes(bytes.try_into().ok()?);
+    Some((from + i128::from(microseconds) * 1_000, form))
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::api::Oid;
 
+pub(super) const BOOL: Oid = 16;
 pub(super) const BYTEA: Oid = 17;
 pub(super) const NAME: Oid = 19;
 pub(super) const INT8: Oid = 20;
@@ -17,6 +18,10 @@ pub(super) const FLOAT8: Oid = 701;
 pub(super) const UNKNOWN: Oid = 705;
 pub(super) const BPCHAR: Oid = 1042;
 pub(super) const VARCHAR: Oid = 1043;
+pub(super) const DATE: Oid = 1082;
+pub(super) const TIME: Oid = 1083;
+pub(super) const TIMESTAMP: Oid = 1114;
+pub(super) const TIMESTAMPTZ: Oid = 1184;
 pub(super) const NUMERIC: Oid = 1700;
 pub(super) const JSONB: Oid = 3802;
 
@@ -28,7 +33,7 @@ pub(super) fn is_text(of: Oid) -> bool {
 /// The name of a type, for a person.
 pub(super) fn name(of: Oid) -> Cow<'static, str> {
     Cow::Borrowed(match of {
-        16 => "bool",
+        BOOL => "bool",
         BYTEA => "bytea",
         NAME => "name",
         INT8 => "int8",
@@ -41,10 +46,10 @@ pub(super) fn name(of: Oid) -> Cow<'static, str> {
         UNKNOWN => "unknown",
         BPCHAR => "bpchar",
         VARCHAR => "varchar",
-        1082 => "date",
-        1083 => "time",
-        1114 => "timestamp",
-        1184 => "timestamptz",
+        DATE => "date",
+        TIME => "time",
+        TIMESTAMP => "timestamp",
+        TIMESTAMPTZ => "timestamptz",
         1186 => "interval",
         NUMERIC => "numeric",
         2950 => "uuid",

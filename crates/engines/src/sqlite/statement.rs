@@ -249,6 +249,23 @@ impl ResultRow for Row<'_> {
             _ => self.is_no(column, "bytes"),
         }
     }
+
+    fn columns(&self) -> Result<usize> {
+        // SAFETY: the statement is alive.
+        let count = unsafe { ffi::sqlite3_column_count(self.0.raw.as_ptr()) };
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+
+    fn any<'a>(&'a self, column: usize, _: &'a mut String) -> Result<Param<'a>> {
+        let value = match self.value(column).1 {
+            ffi::SQLITE_INTEGER => self.int(column)?.map(Param::Int),
+            ffi::SQLITE_FLOAT => self.float(column)?.map(Param::Float),
+            ffi::SQLITE_TEXT => self.text(column)?.map(Param::Text),
+            ffi::SQLITE_BLOB => self.bytes(column)?.map(Param::Bytes),
+            _ => None,
+        };
+        Ok(value.unwrap_or(Param::Null))
+    }
 }
 
 /// What the connection says of its last error.

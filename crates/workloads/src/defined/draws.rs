@@ -13,6 +13,10 @@ use crate::WorkloadError;
 /// The bit that says of a number that it is an absent key's.
 const ABSENT: u32 = 1 << 31;
 
+/// How many items YCSB draws from before it scrambles their ranks over the rows: the size of a table then
+/// says nothing of how often its likeliest row is drawn (`ScrambledZipfianGenerator` of YCSB).
+const SCRAMBLED_OF: u64 = 10_000_000_000;
+
 /// What operations of a phase concern. A phase of more operations begins them again.
 #[derive(Default)]
 pub(super) struct Draws {
@@ -49,7 +53,8 @@ impl Draws {
         let loaded = rows.loaded.max(1) as u64;
         let zipf = match keys.of {
             KeysOf::Uniform => None,
-            KeysOf::Zipfian { skew } | KeysOf::Newest { skew } => Some(Zipf::new(loaded, skew)),
+            KeysOf::Zipfian { skew } => Some(Zipf::new(SCRAMBLED_OF, skew)),
+            KeysOf::Newest { skew } => Some(Zipf::new(loaded, skew)),
         };
         let from_newest = matches!(keys.of, KeysOf::Newest { .. });
         let mut all = Self { from_newest, ..Self::default() };

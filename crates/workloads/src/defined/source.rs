@@ -83,6 +83,10 @@ impl Source for FileRows {
             };
             dataset.dropped.extend(named(staged.dropped));
             dataset.remarks.extend(named(staged.remarks));
+            if held > 0 {
+                let what = format!("{}: rows held back for the inserts of mixes", def.name);
+                dataset.remarks.insert(what, held);
+            }
             all.push(Staged { file: to, loaded: loaded as usize });
         }
         let unwritable = |cause| DataError::Unwritable { path: file.to_owned(), cause };

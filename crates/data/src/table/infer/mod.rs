@@ -17,7 +17,7 @@ use super::fault::Fault;
 use super::record::{Names, Record, Sink};
 use super::source::Source;
 use super::stage::stage;
-use super::{Format, StagedTable, compare};
+use super::{Format, StagedTable, compare, time};
 use crate::DataError;
 
 /// Different values that are shown of a column.
@@ -90,8 +90,7 @@ pub fn infer(path: &Path) -> Result<Inferred, DataError> {
     let mut survey = Survey::default();
     let names = source.read(&mut survey)?;
     let names: Vec<String> = names.iter().map(str::to_owned).collect();
-    let is_number = |name: &String| fast_float2::parse::<f64, _>(name).is_ok();
-    if matches!(source.format, Format::Csv { .. }) && names.iter().any(is_number) {
+    if matches!(source.format, Format::Csv { .. }) && are_values(&names) {
         let first = names.join(" ");
         return Err(source.not_tabular(format!("its first line has no names but values: {first}")));
     }
@@ -116,6 +115,12 @@ pub fn infer(path: &Path) -> Result<Inferred, DataError> {
     look(&source, &table)
 }
 
+/// Whether what stands for names is values: the first is a number, or one is a time.
+fn are_values(names: &[String]) -> bool {
+    let first = names.first().map(fast_float2::parse::<f64, _>);
+    matches!(first, Some(Ok(_))) || names.iter().any(|name| time::parse(name.as_bytes()).is_some())
+}
+
 /// Stages the rows and looks at them.
 fn look(source: &Source, table: &Table) -> Result<Inferred, DataError> {
     let unwritable = |cause| DataError::Unwritable { path: std::env::temp_dir(), cause };
@@ -127,10 +132,13 @@ fn look(source: &Source, table: &Table) -> Result<Inferred, DataError> {
     if rows.rows() == 0 {
         return Err(source.not_tabular("none of its rows fits the others"));
     }
-    let columns: Vec<InferredColumn> =
+    let mut columns: Vec<InferredColumn> =
         table.columns.iter().enumerate().map(|(at, column)| column_of(&rows, at, column)).collect();
     let time = keys::time(&columns);
     let keys = keys::find(&rows, &columns, time, folder.path()).map_err(unwritable)?;
+    for &key in keys.iter().filter_map(|key| <&[usize; 1]>::try_from(&key[..]).ok()).flatten() {
+        (columns[key].distinct, columns[key].exact) = (staged.rows, true);
+    }
     Ok(Inferred {
         file: source.path.clone(),
         format: source.format,
@@ -175,7 +183,7 @@ fn column_of(rows: &StagedTable, at: usize, column: &Column) -> InferredColumn {
         absent,
         least: least.to_owned(),
         greatest: greatest.to_owned(),
-        distinct: distinct.count(),
+        distinct: distinct.count().min(rows.rows() as u64 - absent),
         exact: distinct.is_exact(),
         examples: examples.into_iter().map(Value::to_owned).collect(),
         ascending,

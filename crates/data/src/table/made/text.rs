@@ -11,7 +11,7 @@ pub(super) fn random(draw: &mut Draw, least: u64, most: u64, printable: bool, to
         while to.len() < length {
             let bits = draw.bits();
             let pieces = [bits, bits >> 16, bits >> 32, bits >> 48];
-            to.extend(pieces.map(|piece| b' ' + ((piece & 0xffff) * 95 >> 16) as u8));
+            to.extend(pieces.map(|piece| b' ' + (((piece & 0xffff) * 95) >> 16) as u8));
         }
     } else {
         while to.len() < length {

@@ -88,3 +88,20 @@ fn of_rows_with_one_key_the_first_stays() {
     }
     assert_eq!(rows.greatest(1), Value::Int(89));
 }
+
+#[test]
+fn the_records_of_a_file_without_a_key_are_numbered() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("r.csv"), "word\na\nb\na\n").unwrap();
+    let number = MakeKind::Sequence { from: 5, step: 2, repeat: 1 };
+    let word = Column { make: None, ..column("word", ColumnType::Text, number.clone()) };
+    let rows = RowsFrom::File("r.csv".into());
+    let table = Table { rows, ..table(vec![column("row", U64, number), word], &[0], 0) };
+    let to = folder.path().join("t");
+    let staged = stage(&[table], 0, folder.path(), None, 42, 0.01, &to).unwrap();
+    assert_eq!((staged.rows, staged.dropped.len()), (3, 0));
+    let rows = StagedTable::open(&to).unwrap();
+    let read: Vec<_> = (0..3).map(|row| (rows.value(row, 0), rows.value(row, 1))).collect();
+    let expected = [(5, "a"), (7, "b"), (9, "a")];
+    assert_eq!(read, expected.map(|(row, word)| (Value::Int(row), Value::Text(word))));
+}

@@ -1,0 +1,77 @@
+//! NUMERIC in its binary form: four numbers of 16 bits (how many digits follow, the power of the first,
+//! the sign, digits shown after the point), then digits to the base of 10,000
+//! (<https://github.com/postgres/postgres/blob/REL_15_STABLE/src/backend/utils/adt/numeric.c>).
+
+use std::io::Write;
+use std::str;
+
+use smallvec::SmallVec;
+
+const NEGATIVE: u16 = 0x4000;
+const NAN: u16 = 0xc000;
+const INFINITE: u16 = 0xd000;
+const NEGATIVE_INFINITE: u16 = 0xf000;
+
+/// A finite number: its digits, and the power of 10,000 of the first.
+struct Digits<'a> {
+    negative: bool,
+    weight: i32,
+    digits: &'a [u8],
+}
+
+impl Digits<'_> {
+    fn each(&self) -> impl Iterator<Item = u16> {
+        self.digits.chunks_exact(2).map(|digit| u16::from_be_bytes([digit[0], digit[1]]))
+    }
+}
+
+/// Reads the head; an infinite number and no number at all are a float.
+fn read(bytes: &[u8]) -> Option<Result<Digits<'_>, f64>> {
+    let (head, digits) = bytes.split_at_checked(8)?;
+    let number = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
+    if digits.len() != 2 * usize::from(number(0)) {
+        return None;
+    }
+    let weight = i32::from(number(2).cast_signed());
+    match number(4) {
+        NAN => Some(Err(f64::NAN)),
+        INFINITE => Some(Err(f64::INFINITY)),
+        NEGATIVE_INFINITE => Some(Err(f64::NEG_INFINITY)),
+        sign => Some(Ok(Digits { negative: sign == NEGATIVE, weight, digits })),
+    }
+}
+
+/// The nearest float.
+pub(super) fn float(bytes: &[u8]) -> Option<f64> {
+    let number = match read(bytes)? {
+        Ok(number) => number,
+        Err(float) => return Some(float),
+    };
+    let mut text: SmallVec<[u8; 128]> = SmallVec::new();
+    text.extend_from_slice(if number.negative { b"-0" } else { b"0" });
+    for digit in number.each() {
+        write!(text, "{digit:04}").ok()?;
+    }
+    let behind = number.weight + 1 - number.each().count() as i32;
+    write!(text, "e{}", 4 * behind).ok()?;
+    str::from_utf8(&text).ok()?.parse().ok()
+}
+
+/// The integer that it is, if it is one of 64 bits.
+pub(super) fn whole(bytes: &[u8]) -> Option<i64> {
+    let number = read(bytes)?.ok()?;
+    let before = usize::try_from(number.weight + 1).unwrap_or_default();
+    if number.each().skip(before).any(|digit| digit != 0) {
+        return None;
+    }
+    // Zeros at the end are left out.
+    let digits = number.each().chain(std::iter::repeat(0)).take(before);
+    digits.into_iter().try_fold(0_i64, |sum, digit| {
+        let digit = i64::from(digit);
+        let sum = sum.checked_mul(10_000)?;
+        if number.negative { sum.checked_sub(digit) } else { sum.checked_add(digit) }
+    })
+}
+
+#[cfg(test)]
+mod tests;
