@@ -123,6 +123,11 @@ impl Meter {
         self.measured = measured;
     }
 
+    /// The run ended by a time that was its own, and not at the cap.
+    pub const fn ended_in_time(&mut self) {
+        self.measured.capped = false;
+    }
+
     /// What the run between the last start and stop took. After an error, the operations done before
     /// the one that failed.
     pub const fn measured(&self) -> Measured {

@@ -35,8 +35,6 @@ pub(super) struct PreparedCell {
     pub seed: u64,
     /// By phase, of a mix: what its parts are called.
     pub parts: Vec<Vec<&'static str>>,
-    /// Longest time of a run that several clients share.
-    pub cap: Option<Duration>,
     /// Whether reads are to be cold.
     pub cold: bool,
 }
@@ -168,12 +166,12 @@ impl FileBench {
     /// What several clients do in a phase, or one that does several things; none where there is one that
     /// does one.
     fn duties(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
-        let PreparedCell { cell, clients, target_rate, seed, cap, .. } = &self.prepared;
+        let PreparedCell { cell, clients, target_rate, seed, .. } = &self.prepared;
         match cell.work(phase) {
             Work::Mix(of) => mix::duties(cell, of, *seed),
             work if *clients > 1 && is_point(work) => {
                 let ops = self.phases[phase].ops;
-                Ok(mix::shared(phase, ops, *clients as usize, *target_rate, *cap))
+                Ok(mix::shared(phase, ops, *clients as usize, *target_rate))
             }
             _ => Ok(Vec::new()),
         }
@@ -208,6 +206,9 @@ impl FileBench {
         };
         mix::gather(&self.done, meter);
         if let Work::Mix(mix) = cell.work(phase) {
+            if mix.lasts.is_some() || mix::by_rates(&mix.parts) {
+                meter.ended_in_time();
+            }
             let parts = 0..mix.parts.len();
             self.measured = parts.map(|part| mix::of_part(&self.done, mix, part, meter)).collect();
         }
@@ -346,6 +347,7 @@ impl Bench for FileBench {
         }
         let work = self.cell().work(phase);
         if let (Work::Insert { .. }, Some(table)) = (work, table_of(work)) {
+            self.cell().tables[table].begin(0);
             self.database.clear(table)?;
             self.holds[table] = Holds::Else;
         } else {
@@ -401,7 +403,9 @@ impl Bench for FileBench {
     fn check(&mut self, phase: usize, _: &Answer, measured: Measured) -> Result<(), CheckError> {
         let (work, ops) = (self.cell().work(phase), measured.ops);
         let full = self.phases[phase].ops;
-        if full != 0 && ops != full && !measured.capped {
+        // A mix ends, too, when the rows are used up that it inserts.
+        let may_end = measured.capped || matches!(work, Work::Mix(_));
+        if full != 0 && ops != full && !may_end {
             return Err(Difference(format!("{ops} of {full} operations were done")).into());
         }
         if !self.done.is_empty() {

@@ -61,6 +61,12 @@ impl<'a> Inserted<'a> {
 }
 
 impl Rows {
+    /// So many rows are there before any is inserted by clients.
+    pub(super) fn begin(&self, there: usize) {
+        self.there.store(there, Ordering::Relaxed);
+        self.taken.store(there, Ordering::Relaxed);
+    }
+
     /// All values of a row.
     pub(super) fn row(&self, place: usize) -> impl Iterator<Item = Value<'_>> {
         (0..self.table.columns.len()).map(move |column| self.staged.value(place, column))
@@ -135,10 +141,7 @@ impl Rows {
 impl Cell {
     /// Forgets what mixes have inserted.
     pub(super) fn begin(&self) {
-        for rows in &self.tables {
-            rows.there.store(rows.loaded, Ordering::Relaxed);
-            rows.taken.store(rows.loaded, Ordering::Relaxed);
-        }
+        self.tables.iter().for_each(|rows| rows.begin(rows.loaded));
     }
 
     /// What a phase does.

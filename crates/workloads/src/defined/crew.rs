@@ -65,7 +65,12 @@ impl From<EngineError> for Stop {
 impl Duty {
     /// Meters for its parts.
     pub(super) fn meters(&self, meter: &Meter) -> Vec<Meter> {
-        self.parts.iter().map(|part| meter.for_part(part.schedule, self.lasts)).collect()
+        let part = |part: &DutyPart| match self.lasts {
+            Some(lasts) => meter.for_part(part.schedule, Some(lasts)),
+            // Ended by the run's own limit.
+            None => meter.for_client(part.schedule),
+        };
+        self.parts.iter().map(part).collect()
     }
 
     /// Does it on a database, where `all` says whether any client has used the rows up.

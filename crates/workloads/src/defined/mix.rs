@@ -1,7 +1,6 @@
 //! Several phases at the same time, and what was measured of each.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use embermark_contract::{EngineError, Result};
 use embermark_data::draw::Draw;
@@ -58,20 +57,14 @@ pub(super) fn duties(cell: &Cell, mix: &Mix, seed: u64) -> Result<Vec<Duty>> {
 }
 
 /// What each of several clients does of one phase.
-pub(super) fn shared(
-    phase: usize,
-    ops: u64,
-    clients: usize,
-    rate: Option<u64>,
-    cap: Option<Duration>,
-) -> Vec<Duty> {
+pub(super) fn shared(phase: usize, ops: u64, clients: usize, rate: Option<u64>) -> Vec<Duty> {
     let duty = |client| {
         let pace = |rate: u64| ArrivalSchedule::of(rate as f64, clients as u32, client as u32);
         Duty {
             parts: vec![DutyPart { phase, schedule: rate.map(pace) }],
             order: Arc::from([]),
             ops: Some(share(ops, clients, client)),
-            lasts: cap,
+            lasts: None,
             client,
             clients,
         }

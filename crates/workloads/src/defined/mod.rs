@@ -148,7 +148,6 @@ impl Workload for Defined {
             clients: spec.clients,
             seed: spec.seed,
             parts: self.parts(),
-            cap: None,
             cold: spec.cold,
         }))
     }
