@@ -58,7 +58,13 @@ impl Source for FileRows {
             let limit = asked.map(|rows| rows + inserted.unwrap_or(rows / HELD_BACK));
             let limit = limit.filter(|_| inserted != Some(0)).or(asked);
             let staged = stage(&tables, table, &self.folder, limit, self.seed, self.lenient, &to)?;
+<<<<<<< HEAD
             let held = inserted.unwrap_or(staged.rows / (HELD_BACK + 1)).min(staged.rows / 2);
+=======
+            let beyond =
+                asked.map_or(staged.rows / HELD_BACK, |asked| staged.rows.saturating_sub(asked));
+            let held = inserted.unwrap_or(beyond).min(staged.rows / 2);
+>>>>>>> fam17
             let loaded = asked.unwrap_or(u64::MAX).min(staged.rows - held);
             if let Some(asked) = asked.filter(|asked| *asked > loaded) {
                 let (name, rows) = (&def.name, staged.rows);
