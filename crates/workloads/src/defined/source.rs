@@ -54,11 +54,13 @@ impl Source for FileRows {
         for (table, def) in self.definition.tables.iter().enumerate() {
             let to = file.with_extension(format!("{}.table", def.name));
             let asked = self.asked(table, scale);
-            let inserted = inserted(self.definition, table, asked);
+            let inserted = inserted(self.definition, table);
             let limit = asked.map(|rows| rows + inserted.unwrap_or(rows / HELD_BACK));
             let limit = limit.filter(|_| inserted != Some(0)).or(asked);
             let staged = stage(&tables, table, &self.folder, limit, self.seed, self.lenient, &to)?;
-            let held = inserted.unwrap_or(staged.rows / (HELD_BACK + 1)).min(staged.rows / 2);
+            let beyond =
+                asked.map_or(staged.rows / HELD_BACK, |asked| staged.rows.saturating_sub(asked));
+            let held = inserted.unwrap_or(beyond).min(staged.rows / 2);
             let loaded = asked.unwrap_or(u64::MAX).min(staged.rows - held);
             if let Some(asked) = asked.filter(|asked| *asked > loaded) {
                 let (name, rows) = (&def.name, staged.rows);
@@ -118,7 +120,7 @@ impl FileRows {
 }
 
 /// How many rows of a table the mixes of a file insert at most; `None` where only the time says.
-fn inserted(definition: &Definition, table: usize, rows: Option<u64>) -> Option<u64> {
+fn inserted(definition: &Definition, table: usize) -> Option<u64> {
     let mut most = 0;
     for phase in &definition.phases {
         let Work::Mix(Mix { parts, clients, lasts, ops }) = &phase.work else { continue };
@@ -140,7 +142,6 @@ fn inserted(definition: &Definition, table: usize, rows: Option<u64>) -> Option<
             most = most.max(needed);
         }
     }
-    let _ = rows;
     Some(most)
 }
 

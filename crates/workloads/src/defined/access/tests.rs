@@ -44,6 +44,9 @@ fn the_order_that_narrows_most_is_taken() {
     assert_eq!(of(&[station, after, before]), (By::Key, true));
     assert_eq!(of(&[station, warm]), (By::Key, false));
     assert_eq!(of(&[after, before]), (By::All, false));
+    // What is greater begins where what is equal is found, too.
+    assert_eq!(of(&[warm]), (By::Index(0), false));
+    let warm = filter(2, Operator::AtLeast, Value::Float(20.0));
     assert_eq!(of(&[warm]), (By::Index(0), true));
     // Texts are cut off in an index.
     assert_eq!(of(&[city, after]), (By::Index(1), false));
