@@ -49,9 +49,16 @@ fn renamed(value: Value) -> Value {
         ("arrivals", _) => "schedule".to_owned(),
         _ => RENAMED.iter().find(|(known, _)| *known == old).map_or(old, |(_, new)| (*new).into()),
     };
+    // Rates were whole numbers.
+    let value_of = |old: &str, value: Value| match old {
+        "per_second" => value.as_f64().into(),
+        _ => renamed(value),
+    };
     match value {
         Value::Object(fields) => Value::Object(Map::from_iter(
-            fields.into_iter().map(|(old, value)| (name(old, &value), renamed(value))),
+            fields
+                .into_iter()
+                .map(|(old, value)| (name(old.clone(), &value), value_of(&old, value))),
         )),
         Value::Array(values) => Value::Array(values.into_iter().map(renamed).collect()),
         other => other,

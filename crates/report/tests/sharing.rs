@@ -35,7 +35,7 @@ fn at_a_rate(achieved_rate: f64) -> ResultFile {
         }
         for run in phase.runs.iter_mut().filter(|run| !run.clients.is_empty()) {
             let (response_ns, late_p99_ns) = (5e6, Some(60_000));
-            let (target_rate, on_time) = (1_000, run.ops);
+            let (target_rate, on_time) = (1_000.0, run.ops);
             run.schedule = Some(OpenLoopSchedule {
                 target_rate,
                 achieved_rate,
