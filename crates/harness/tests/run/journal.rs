@@ -91,6 +91,6 @@ fn a_journal_of_the_version_before_is_read() {
     assert_eq!(redb.trials[0].background_cpu.unwrap().total_cpu_ns, 5_510_000_000);
     let load = redb.trials[0].phases[0].runs.last().unwrap();
     let schedule = load.schedule.unwrap();
-    assert_eq!((schedule.target_rate, schedule.on_time), (2_000, 995));
+    assert_eq!((schedule.target_rate, schedule.on_time), (2_000.0, 995));
     assert!(schedule.kept_up() && load.maintenance().is_some_and(|m| m.elapsed_ns > 0));
 }
