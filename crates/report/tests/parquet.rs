@@ -158,7 +158,7 @@ fn several_clients_and_a_schedule_stand_in_columns_of_their_own() {
     part.runs[0].clients =
         [1_000_000, 4_000_000].map(|elapsed_ns| ClientRun { elapsed_ns, ops: 4 }).to_vec();
     part.runs[0].schedule = Some(OpenLoopSchedule {
-        target_rate: 400,
+        target_rate: 400.0,
         achieved_rate: 196.4,
         response_ns: 5_000.6,
         on_time: 3,

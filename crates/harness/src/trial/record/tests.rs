@@ -15,6 +15,7 @@ fn trial(phases: &[(&str, Status)]) -> Record {
             runs: Vec::new(),
             latency: None,
             response: None,
+            ..PhaseResult::default()
         });
     }
     record
