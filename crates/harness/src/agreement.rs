@@ -18,7 +18,10 @@ type Answers = Result<Vec<(String, ResultSet)>, String>;
 /// any two differ it is disputed. Out of others they are taken alone.
 pub(crate) fn settle(trials: &mut [EndedTrial], others: &mut [&mut Vec<EndedTrial>]) {
     let mut asked: BTreeMap<Question, Answers> = BTreeMap::new();
-    for EndedTrial { cell, trial } in &*trials {
+    // In the order of cells: that of trials is drawn by lot.
+    let mut by_cell: Vec<&EndedTrial> = trials.iter().collect();
+    by_cell.sort_by(|a, b| a.cell.cmp(&b.cell));
+    for EndedTrial { cell, trial } in by_cell {
         for phase in &trial.phases {
             let Some(answer) = &phase.unchecked else { continue };
             let answers = asked.entry(question(cell, phase)).or_insert_with(|| Ok(Vec::new()));

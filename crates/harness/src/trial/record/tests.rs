@@ -14,7 +14,6 @@ fn trial(phases: &[(&str, Status)]) -> Record {
             ops: 1,
             runs: Vec::new(),
             latency: None,
-            response: None,
             ..PhaseResult::default()
         });
     }
@@ -28,7 +27,7 @@ fn ending(record: Record, failure: Option<(Status, String)>) -> (Status, Option<
 
 #[test]
 fn a_trial_is_as_bad_as_its_worst_phase_and_says_which_one() {
-    use Status::{Capped, Ok, Unsupported, Wrong};
+    use Status::{Capped, Disputed, Ok, Unsupported, Wrong};
     assert_eq!(ending(trial(&[("load", Ok), ("read", Ok)]), None), (Ok, None));
     let phases = [("load", Capped), ("read", Wrong), ("update", Wrong)];
     let expected = (Wrong, Some("read: read was wrong".to_owned()));
@@ -36,6 +35,8 @@ fn a_trial_is_as_bad_as_its_worst_phase_and_says_which_one() {
     // One phase that cannot be done does not hide the figures of the others.
     assert_eq!(ending(trial(&[("load", Ok), ("topk", Unsupported)]), None), (Ok, None));
     assert_eq!(ending(trial(&[("topk", Unsupported)]), None).0, Unsupported);
+    let disputed = [("report", Disputed), ("load", Ok), ("topk", Unsupported)];
+    assert_eq!(ending(trial(&disputed), None), (Ok, None));
 }
 
 #[test]
