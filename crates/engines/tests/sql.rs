@@ -493,6 +493,8 @@ fn expressions_are_right(subject: &mut Subject) {
         let params = [Param::Int(x), Param::Int(x), Param::Float(y), Param::Null];
         subject.run("INSERT INTO expressions VALUES (?, ?, ?, ?)", &params).unwrap();
     }
+    let mean = subject.float("SELECT AVG(stamp) FROM expressions WHERE id IN (1, 2, 4)").unwrap();
+    assert!((mean - 7.0 / 3.0).abs() < 1e-12, "{mean}");
     let quotient = dialect.integer_division("stamp", "2");
     let halves = format!("SELECT COUNT(*) FROM expressions WHERE {quotient} = 1");
     assert_eq!(subject.int(&halves), Some(2));

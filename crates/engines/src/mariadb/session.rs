@@ -21,7 +21,8 @@ use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
 const ACCESS_DENIED: [u32; 3] = [1044, 1142, 1227];
 
 /// What a session does not leave to the server's defaults: strict, so that nothing is ever cut to
-/// fit, exact comparisons, times in UTC.
+/// fit, exact comparisons, times in UTC; and means of integers, which are decimals, with the digits of a
+/// double (<https://mariadb.com/kb/en/server-system-variables/#div_precision_increment>).
 const MODE: &str = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
 /// A connection, and what goes with it. What was prepared on it keeps it, too. Fields are dropped in
@@ -124,7 +125,7 @@ impl Session {
     fn set(&self) -> Result<()> {
         self.send(&format!(
             "SET NAMES utf8mb4 COLLATE {COLLATION}, sql_mode = '{MODE}', time_zone = '+00:00', \
-             autocommit = 1, tx_isolation = 'REPEATABLE-READ'"
+             autocommit = 1, tx_isolation = 'REPEATABLE-READ', div_precision_increment = 15"
         ))
     }
 

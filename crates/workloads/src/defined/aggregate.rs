@@ -19,11 +19,14 @@ pub(super) struct Groups<'a> {
     group: &'a Group,
     places: HashMap<Identity, usize>,
     /// What each group is of, and what was computed of it, in the order in which they came.
-    rows: Vec<(SmallVec<[answer::Value; 2]>, SmallVec<[Computed; 2]>)>,
+    rows: Vec<OneGroup>,
     /// The group of the row before: rows of one group come together often.
     last: Option<(Identity, usize)>,
     identity: Identity,
 }
+
+/// What a group is of, and what was computed of it.
+type OneGroup = (SmallVec<[answer::Value; 2]>, SmallVec<[Computed; 2]>);
 
 /// What was computed so far.
 #[derive(Clone, Debug)]

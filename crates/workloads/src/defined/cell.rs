@@ -58,7 +58,7 @@ impl<'a> Inserted<'a> {
     }
 
     /// Its commit was acknowledged.
-    pub(super) fn is_there(self) {
+    pub(super) fn acknowledged(self) {
         self.rows.there.fetch_add(1, Ordering::Relaxed);
     }
 }

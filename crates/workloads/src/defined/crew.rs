@@ -154,7 +154,7 @@ impl Duty {
         };
         database.within(scope, &mut |session| session.perform(phase, i, found))?;
         if let Some(inserted) = inserted {
-            inserted.is_there();
+            inserted.acknowledged();
         }
         Ok(())
     }

@@ -24,6 +24,9 @@ use crate::reopenable::Reopenable;
 /// Rows that one transaction deletes of those that are too old.
 const DELETED_AT_ONCE: usize = 10_000;
 
+/// Receives pairs with the coding of their table.
+type VisitPair<'a> = dyn FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()> + 'a;
+
 pub(super) struct KvTables {
     store: Reopenable<dyn KvStore>,
     cell: Arc<Cell>,
@@ -224,7 +227,7 @@ impl KvSession<'_> {
         phase: usize,
         i: usize,
         table: usize,
-        visit: &mut dyn FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()>,
+        visit: &mut VisitPair<'_>,
     ) -> Result<()> {
         let rows = &self.cell.tables[table];
         let filters = filters(self.cell, phase, i);

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use embermark_language::{KeysOf, Removed, Work};
-use embermark_model::answer::Difference;
+use embermark_model::answer::{Answer, Difference, Expected};
+use embermark_model::fingerprint::Checksum;
 
 use super::bench::changes_rows;
 use super::cell::{Cell, table_of};
 use super::crew::Done;
 use super::draws::Drawn;
 use super::oracle::Touched;
+use super::port::fingerprint;
 
 /// What a table must hold after several clients have worked on it.
 pub(super) struct Left {
@@ -53,18 +55,22 @@ pub(super) fn left(cell: &Cell, clients: &[Done]) -> BTreeMap<usize, Left> {
     left
 }
 
-/// Compares how many rows the reads of single keys found with how many there were to find, where no row
-/// of their table is deleted meanwhile.
+/// Compares what the reads of single keys found with what there was to find: the rows, or, where rows of
+/// their table are changed meanwhile, how many; nothing where rows are deleted.
 ///
 /// # Errors
 /// The first difference.
 pub(super) fn check_reads(cell: &Cell, clients: &[Done]) -> Result<(), Difference> {
-    let deleted: Vec<usize> = (clients.iter().flat_map(|done| &done.duty.parts))
-        .filter_map(|part| match cell.work(part.phase) {
-            Work::Delete { table, .. } => Some(*table),
-            _ => None,
-        })
-        .collect();
+    let works = || clients.iter().flat_map(|done| &done.duty.parts).map(|p| cell.work(p.phase));
+    let deletes =
+        |of: usize| works().any(|w| matches!(w, Work::Delete { table, .. } if *table == of));
+    let changes = |of: usize| {
+        let changes = |work: &Work| {
+            matches!(work, Work::Update { table, .. } | Work::ReadModifyWrite { table, .. }
+                if *table == of)
+        };
+        works().any(changes)
+    };
     for done in clients {
         for (at, part) in done.duty.parts.iter().enumerate() {
             let (Work::Get { table, keys } | Work::ReadModifyWrite { table, keys, .. }) =
@@ -72,16 +78,22 @@ pub(super) fn check_reads(cell: &Cell, clients: &[Done]) -> Result<(), Differenc
             else {
                 continue;
             };
-            if deleted.contains(table) || matches!(keys.of, KeysOf::Newest { .. }) {
+            if deletes(*table) || matches!(keys.of, KeysOf::Newest { .. }) {
                 continue;
             }
-            let there =
-                own(done, at).filter(|i| matches!(cell.drawn(part.phase, *i), Drawn::Row(_)));
-            let (there, got) = (there.count() as u64, done.found[at].rows.rows);
-            if there != got {
-                let name = &cell.definition.phases[part.phase].name;
-                return Err(Difference(format!("{name}: expected {there} rows, got {got}")));
+            let mut there = Checksum::default();
+            for i in own(done, at) {
+                if let Drawn::Row(place) = cell.drawn(part.phase, i) {
+                    there += fingerprint(cell.tables[*table].row(place));
+                }
             }
+            let mut got = done.found[at].rows;
+            if changes(*table) {
+                got.sum = there.sum;
+            }
+            let name = &cell.definition.phases[part.phase].name;
+            let same = Expected::Checksum(there).check(&Answer::Checksum(got));
+            same.map_err(|Difference(what)| Difference(format!("{name}: {what}")))?;
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use super::cell::{Cell, Rows, is_question, table_of};
 use super::port::{Database, Found, Session, SessionWork, VisitRow};
 use super::row;
-use super::statements::{Texts, from_key_parameters};
+use super::statements::{Texts, begins_at_parameters};
 use crate::reopenable::Reopenable;
 
 /// Values of a statement.
@@ -285,7 +285,7 @@ impl Session for SqlSession<'_> {
                 let mut params = Params::new();
                 if let Span::Rows { .. } = range.span {
                     let key = self.key(phase, i);
-                    let places = from_key_parameters(self.store.dialect(), rows.table);
+                    let places = begins_at_parameters(self.store.dialect(), rows.table);
                     params.extend(places.into_iter().map(|at| key[at]));
                     params.push(Param::Int(cell.wanted(phase, i).cast_signed()));
                 } else {

@@ -101,8 +101,8 @@ impl Texts<'_> {
         let (all, table) = (self.all(), self.table());
         match range.span {
             Span::Rows { .. } => {
-                let (from, key) = (self.from_key(), self.names(&self.table.key).join(", "));
-                let last = from_key_parameters(self.dialect, self.table).len() + 1;
+                let (from, key) = (self.begins_at(), self.names(&self.table.key).join(", "));
+                let last = begins_at_parameters(self.dialect, self.table).len() + 1;
                 let limit = self.place(last);
                 format!("SELECT {all} FROM {table} WHERE {from} ORDER BY {key} LIMIT {limit}")
             }
@@ -122,7 +122,7 @@ impl Texts<'_> {
     }
 
     /// The condition of keys from one on, in key order.
-    fn from_key(&self) -> String {
+    fn begins_at(&self) -> String {
         let names = self.names(&self.table.key);
         if let [name] = names[..] {
             return format!("{name} >= {}", self.place(1));
@@ -249,7 +249,7 @@ impl Texts<'_> {
 }
 
 /// The places in the key of what a range by rows takes first.
-pub(super) fn from_key_parameters(dialect: &dyn Dialect, table: &Table) -> Vec<usize> {
+pub(super) fn begins_at_parameters(dialect: &dyn Dialect, table: &Table) -> Vec<usize> {
     let keys = table.key.len();
     if keys == 1 || dialect.row_values() {
         return (0..keys).collect();
