@@ -37,7 +37,7 @@ fn at_a_rate(achieved_rate: f64) -> ResultFile {
             let (response_ns, late_p99_ns) = (5e6, Some(60_000));
             let (target_rate, on_time) = (1_000.0, run.ops);
             run.schedule = Some(OpenLoopSchedule {
-                target_rate: target_rate as f64,
+                target_rate,
                 achieved_rate,
                 response_ns,
                 on_time,
