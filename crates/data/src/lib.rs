@@ -13,6 +13,7 @@ pub mod draw;
 mod error;
 pub mod events;
 pub mod export;
+mod faults;
 pub mod lab;
 mod log;
 pub mod machine;

@@ -1,25 +1,9 @@
 //! What can be wrong with a line of the log.
 
-/// Makes [`Fault`] of the table of its kinds.
-macro_rules! faults {
-    ($($kind:ident: $reason:literal,)+) => {
-        /// Why a line is no reading.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Fault { $($kind),+ }
-
-        impl Fault {
-            /// Every kind, in the order of their discriminants.
-            pub(super) const ALL: [Self; [$($reason),+].len()] = [$(Self::$kind),+];
-
-            /// The reason as a report shows it.
-            pub(super) const fn reason(self) -> &'static str {
-                match self { $(Self::$kind => $reason),+ }
-            }
-        }
-    };
-}
+use crate::faults::faults;
 
 faults! {
+    /// Why a line is no reading.
     BlankLine: "blank line",
     NotText: "not text",
     Tabs: "wrong separator: tabs",

@@ -3,27 +3,10 @@
 use embermark_model::table::{Column, ColumnType, Value};
 
 use super::layout::LONGEST;
-
-/// Makes [`Fault`] of the table of its kinds.
-macro_rules! faults {
-    ($($kind:ident: $reason:literal,)+) => {
-        /// Why a value does not fit its column, or a row its table.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Fault { $($kind),+ }
-
-        impl Fault {
-            /// Every kind, in the order of their discriminants.
-            pub(super) const ALL: [Self; [$($reason),+].len()] = [$(Self::$kind),+];
-
-            /// The reason as a report shows it.
-            pub(super) const fn reason(self) -> &'static str {
-                match self { $(Self::$kind => $reason),+ }
-            }
-        }
-    };
-}
+use crate::faults::faults;
 
 faults! {
+    /// Why a value does not fit its column, or a row its table.
     Absent: "absent, though the column has no '?'",
     NotABool: "neither true nor false",
     NotWhole: "not a whole number",

@@ -1,124 +1,26 @@
 //! A workload file on one database.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+mod judge;
+mod work;
 
-use embermark_contract::{EngineError, Reopener, Scope, Store};
-use embermark_language::{Commit, Removed, Sql, Work};
+use std::sync::Arc;
+
+use embermark_contract::EngineError;
+use embermark_language::Work;
 use embermark_meter::{ArrivalSchedule, Measured, Meter};
 use embermark_model::ResultSet;
-use embermark_model::answer::{Answer, Difference};
-use embermark_model::fingerprint::Checksum;
+use embermark_model::answer::Answer;
 use embermark_model::result::Execution;
-
 use smallvec::SmallVec;
 
-use super::cell::{Cell, is_question, table_of};
-use super::crew::{Crew, Done, Duty};
-use super::mixed::{self, Left};
-use super::oracle::{Content, Oracle, Touched, leaves_any_rows};
-use super::port::{Database, Found, fingerprint};
-use super::referees::{self, MOST_KEPT, Right};
-use super::{draws, family, mix};
-use crate::{Bench, CheckError, MeasuredPart, OpenedPhase, Prepared, Strategy};
-
-/// Everything that exists before the engine does.
-pub(super) struct PreparedCell {
-    pub cell: Arc<Cell>,
-    /// By phase: its name.
-    pub names: Vec<&'static str>,
-    /// What a commit covers, where the variant says so for all.
-    pub commit: Option<Commit>,
-    /// How long questions are repeated.
-    pub window: Duration,
-    /// Operations a second of phases of single rows.
-    pub target_rate: Option<u64>,
-    /// Clients that share the operations of phases of single rows.
-    pub clients: u32,
-    pub seed: u64,
-    /// By phase, of a mix: what its parts are called.
-    pub parts: Vec<Vec<&'static str>>,
-    /// By phase, of a question in SQL: what is right.
-    pub right: Vec<Right>,
-    /// Beside which rows the answers are kept that other engines are held to, of a referee.
-    pub keeps: Option<PathBuf>,
-    /// Whether reads are to be cold.
-    pub cold: bool,
-}
-
-impl Prepared for PreparedCell {
-    fn open(
-        self: Box<Self>,
-        store: Store,
-        reopener: Reopener,
-    ) -> Result<Box<dyn Bench>, EngineError> {
-        let database = family::open(store, reopener, Arc::clone(&self.cell))?;
-        let execution = |phase| database.execution(phase).unwrap_or(Execution::Native);
-        let phases = self.names.iter().enumerate().map(|(phase, name)| OpenedPhase {
-            name,
-            ops: self.ops(phase),
-            execution: match self.cell.work(phase) {
-                Work::Mix(mix) => {
-                    let parts = mix.parts.iter().map(|part| execution(part.phase));
-                    let client_side = parts.into_iter().any(|by| by == Execution::ClientSide);
-                    if client_side { Execution::ClientSide } else { Execution::Native }
-                }
-                _ => execution(phase),
-            },
-        });
-        let holds = vec![Holds::Else; self.cell.tables.len()];
-        Ok(Box::new(FileBench {
-            phases: phases.collect(),
-            oracle: Oracle::new(Arc::clone(&self.cell)),
-            prepared: *self,
-            database,
-            holds,
-            maintained: false,
-            found: Found::default(),
-            crew: None,
-            done: Vec::new(),
-            measured: Vec::new(),
-            refused: None,
-            unchecked: None,
-        }))
-    }
-}
-
-impl PreparedCell {
-    /// Operations of a full run; 0 of a question, which is repeated.
-    fn ops(&self, phase: usize) -> u64 {
-        match self.cell.work(phase) {
-            Work::Insert { table, .. } => self.cell.tables[*table].loaded as u64,
-            Work::Delete { removed: Removed::Older { .. }, .. } => 1,
-            // By a time, or as many as are due in it.
-            Work::Mix(mix) if mix.lasts.is_some() => 0,
-            Work::Mix(mix) => mix.ops,
-            work if is_question(work) => 0,
-            work => draws::operations(work, &self.cell.draws[phase]),
-        }
-    }
-
-    /// How the operations of a phase are committed.
-    fn strategy(&self, phase: usize) -> Strategy {
-        let (own, changes) = match self.cell.work(phase) {
-            Work::Insert { commit, .. } => (*commit, true),
-            Work::Update { commit, .. }
-            | Work::ReadModifyWrite { commit, .. }
-            | Work::Delete { removed: Removed::Keys { commit, .. }, .. } => (*commit, true),
-            _ => (Commit::Each, false),
-        };
-        let is_insert = matches!(self.cell.work(phase), Work::Insert { .. });
-        let commit = self.commit.filter(|commit| changes && (is_insert || *commit != Commit::Bulk));
-        match commit.unwrap_or(own) {
-            Commit::Each => Strategy::CommitEach,
-            Commit::Rows(rows) => Strategy::Every(rows),
-            Commit::All => Strategy::OneTransaction,
-            Commit::Bulk => Strategy::Bulk,
-        }
-    }
-}
+use super::cell::{Cell, is_point, table_of};
+use super::crew::{Crew, Done};
+use super::mix;
+use super::oracle::Oracle;
+use super::port::{Database, Found};
+use super::prepared::PreparedCell;
+use super::referees::{MOST_KEPT, Right};
+use crate::{Bench, CheckError, MeasuredPart, OpenedPhase};
 
 /// What a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +31,8 @@ enum Holds {
     Else,
 }
 
-struct FileBench {
+/// A prepared cell on an open database.
+pub(super) struct FileBench {
     phases: Vec<OpenedPhase>,
     prepared: PreparedCell,
     oracle: Oracle,
@@ -152,212 +55,39 @@ struct FileBench {
 }
 
 impl FileBench {
+    pub(super) fn new(prepared: PreparedCell, database: Box<dyn Database>) -> Self {
+        let execution = |phase| database.execution(phase).unwrap_or(Execution::Native);
+        let phases = prepared.names.iter().enumerate().map(|(phase, name)| OpenedPhase {
+            name,
+            ops: prepared.ops(phase),
+            execution: match prepared.cell.work(phase) {
+                Work::Mix(mix) => {
+                    let parts = mix.parts.iter().map(|part| execution(part.phase));
+                    let client_side = parts.into_iter().any(|by| by == Execution::ClientSide);
+                    if client_side { Execution::ClientSide } else { Execution::Native }
+                }
+                _ => execution(phase),
+            },
+        });
+        Self {
+            phases: phases.collect(),
+            oracle: Oracle::new(Arc::clone(&prepared.cell)),
+            holds: vec![Holds::Else; prepared.cell.tables.len()],
+            prepared,
+            database,
+            maintained: false,
+            found: Found::default(),
+            crew: None,
+            done: Vec::new(),
+            measured: Vec::new(),
+            refused: None,
+            unchecked: None,
+        }
+    }
+
     fn cell(&self) -> &Cell {
         &self.prepared.cell
     }
-
-    /// Loads the tables that do not hold their rows, and has the engine maintain the database.
-    fn make_ready(&mut self) -> Result<(), EngineError> {
-        for table in 0..self.holds.len() {
-            if self.holds[table] == Holds::Else {
-                self.database.clear(table)?;
-                let rows = self.cell().tables[table].loaded;
-                self.database.bulk(table, rows, &mut Meter::new(None))?;
-                self.database.flush()?;
-                self.holds[table] = Holds::Loaded;
-                self.maintained = false;
-            }
-        }
-        if !self.maintained {
-            self.database.lifecycle().maintain()?;
-            self.maintained = true;
-        }
-        Ok(())
-    }
-
-    /// What several clients do in a phase, or one that does several things; none where there is one that
-    /// does one.
-    fn duties(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
-        let PreparedCell { cell, clients, target_rate, seed, .. } = &self.prepared;
-        match cell.work(phase) {
-            Work::Mix(of) => mix::duties(cell, of, *seed),
-            work if *clients > 1 && is_point(work) => {
-                let ops = self.phases[phase].ops;
-                Ok(mix::shared(phase, ops, *clients as usize, *target_rate))
-            }
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    /// Whether a phase cannot be done here: of a mix whether one of its parts cannot.
-    fn refused(&self, phase: usize) -> Option<EngineError> {
-        match self.cell().work(phase) {
-            Work::Mix(mix) => {
-                let mut parts = mix.parts.iter().map(|part| part.phase);
-                let refused = parts.find_map(|part| self.database.execution(part).err());
-                refused.or_else(|| self.duties(phase).err())
-            }
-            _ => self.database.execution(phase).err(),
-        }
-    }
-
-    /// Has several clients, or one, do their duties.
-    fn share(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
-        let cell = Arc::clone(&self.prepared.cell);
-        self.done = match self.crew.take() {
-            Some(crew) => crew.run(meter)?,
-            None => {
-                let mut done = Vec::new();
-                for duty in self.duties(phase)? {
-                    let (duty, no) = (Arc::new(duty), AtomicBool::new(false));
-                    let meters = duty.meters(meter);
-                    done.push(duty.perform(&mut *self.database, &cell, meters, &no)?);
-                }
-                done
-            }
-        };
-        mix::gather(&self.done, meter);
-        if let Work::Mix(mix) = cell.work(phase) {
-            if mix.lasts.is_some() || mix::by_rates(&mix.parts) {
-                meter.ended_in_time();
-            }
-            let parts = 0..mix.parts.len();
-            self.measured = parts.map(|part| mix::of_part(&self.done, mix, part, meter)).collect();
-        }
-        Ok(())
-    }
-
-    fn perform(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
-        let Self { prepared, database, found, .. } = self;
-        let (work, by) = (prepared.cell.work(phase), prepared.strategy(phase));
-        if is_question(work) {
-            return database.within(Scope::PerOperation, &mut |session| {
-                meter.for_time(prepared.window, |i| session.perform(phase, i, found)).map(drop)
-            });
-        }
-        match work {
-            Work::Insert { table, .. } if by == Strategy::Bulk => {
-                let rows = prepared.cell.tables[*table].loaded;
-                found.changed = database.bulk(*table, rows, meter)?;
-            }
-            Work::Delete { removed: Removed::Older { .. }, .. } => {
-                meter.once(|| {
-                    loop {
-                        found.more = false;
-                        database.within(Scope::Batch, &mut |all| all.perform(phase, 0, found))?;
-                        if !found.more {
-                            return Ok(());
-                        }
-                    }
-                })?;
-            }
-            Work::ReadModifyWrite { .. } if by == Strategy::CommitEach => {
-                // Reading and writing are one transaction.
-                meter.each(prepared.ops(phase), |i| {
-                    database.within(Scope::Batch, &mut |both| both.perform(phase, i, found))
-                })?;
-            }
-            _ => {
-                let ops = prepared.ops(phase) as usize;
-                by.each(ops, meter, |scope, part| {
-                    let (mut part, mut done) = (Some(part), 0);
-                    database.within(scope, &mut |session| {
-                        if let Some(part) = part.take() {
-                            done = part.each(|i| session.perform(phase, i, found))?;
-                        }
-                        Ok(())
-                    })?;
-                    Ok(done)
-                })?;
-            }
-        }
-        if changes_rows(work) { database.flush() } else { Ok(()) }
-    }
-
-    /// Compares the answer to a question in SQL with what is right; that of a referee is kept.
-    fn check_question(&mut self, phase: usize, sql: &Sql) -> Result<(), CheckError> {
-        let values = std::mem::take(&mut self.found.result);
-        let found = ResultSet { columns: self.found.columns, ordered: sql.ordered, values };
-        if let Some(rows) = &self.prepared.keeps {
-            let (name, engine) = (self.prepared.names[phase], &*self.cell().engine);
-            return Ok(referees::keep(rows, name, engine, &found)?);
-        }
-        match &self.prepared.right[phase] {
-            Right::Unknown => {
-                self.unchecked = Some(found).filter(|found| found.values.len() <= MOST_KEPT);
-                Ok(())
-            }
-            right => right.check(found),
-        }
-    }
-
-    /// Compares a table with what must be in it: by a checksum, and where that is wrong row by row.
-    fn compare(
-        &mut self,
-        table: usize,
-        expected: Option<Checksum>,
-        touched: &Touched,
-        put: usize,
-    ) -> Result<(), CheckError> {
-        if let Some(expected) = expected {
-            let mut got = Checksum::default();
-            self.database.contents(table, &mut |row| got += fingerprint(row.iter().copied()))?;
-            if got == expected {
-                return Ok(());
-            }
-        }
-        if expected.is_none() {
-            return self.compare_rows(table, touched, put, false);
-        }
-        self.compare_rows(table, touched, put, true)?;
-        Err(Difference("the rows of the table are not the rows expected".to_owned()).into())
-    }
-
-    /// The same row by row; `all`: whether it must hold them all.
-    fn compare_rows(
-        &mut self,
-        table: usize,
-        touched: &Touched,
-        put: usize,
-        all: bool,
-    ) -> Result<(), CheckError> {
-        let mut content = Content::new(&self.prepared.cell, table, touched, put);
-        self.database.contents(table, &mut |row| content.see(row))?;
-        Ok(content.finish(all)?)
-    }
-
-    /// Notes which tables a phase will leave otherwise than they were loaded.
-    fn will_change(&mut self, work: &Work) {
-        if changes_rows(work) {
-            self.maintained = false;
-            if let Some(table) = table_of(work) {
-                self.holds[table] = Holds::Else;
-            }
-        }
-        if let Work::Mix(mix) = work {
-            for part in &mix.parts {
-                let work = self.cell().work(part.phase);
-                self.will_change(work);
-            }
-        }
-    }
-}
-
-/// Whether the operations of a phase each concern a row or a range of rows, so that clients can share
-/// them.
-pub(super) const fn is_point(work: &Work) -> bool {
-    !is_question(work)
-        && !matches!(work, Work::Mix(_) | Work::Delete { removed: Removed::Older { .. }, .. })
-}
-
-pub(super) const fn changes_rows(work: &Work) -> bool {
-    matches!(
-        work,
-        Work::Insert { .. }
-            | Work::Update { .. }
-            | Work::ReadModifyWrite { .. }
-            | Work::Delete { .. }
-    )
 }
 
 impl Bench for FileBench {
@@ -440,45 +170,7 @@ impl Bench for FileBench {
     }
 
     fn check(&mut self, phase: usize, _: &Answer, measured: Measured) -> Result<(), CheckError> {
-        let (work, ops) = (self.cell().work(phase), measured.ops);
-        let full = self.phases[phase].ops;
-        // A mix ends, too, when the rows are used up that it inserts.
-        let may_end = measured.capped || matches!(work, Work::Mix(_));
-        if full != 0 && ops != full && !may_end {
-            return Err(Difference(format!("{ops} of {full} operations were done")).into());
-        }
-        if !self.done.is_empty() {
-            mixed::check_reads(self.cell(), &self.done)?;
-            for (table, Left { put, touched }) in mixed::left(self.cell(), &self.done) {
-                self.compare_rows(table, &touched, put, true)?;
-            }
-            return Ok(());
-        }
-        if let Work::Sql(sql) = work {
-            return self.check_question(phase, sql);
-        }
-        let tells = self.database.tells_changes();
-        self.oracle.check(phase, ops, &self.found, tells)?;
-        let Some(table) = table_of(work).filter(|_| changes_rows(work)) else { return Ok(()) };
-        let touched = self.oracle.touched(phase, ops);
-        let any = measured.capped
-            && matches!(work, Work::Insert { .. })
-            && leaves_any_rows(if self.prepared.strategy(phase) == Strategy::Bulk {
-                Commit::Bulk
-            } else {
-                Commit::Each
-            });
-        let loaded = self.cell().tables[table].loaded;
-        let (expected, put) = match work {
-            Work::Insert { .. } if any => (None, loaded),
-            Work::Insert { .. } => (Some(self.oracle.first(table, ops as usize)), ops as usize),
-            _ => (Some(self.oracle.after(table, &touched)), loaded),
-        };
-        let same = self.compare(table, expected, &touched, put);
-        if same.is_err() {
-            self.holds[table] = Holds::Else;
-        }
-        same
+        self.judge(phase, measured)
     }
 
     fn once(&self, phase: usize) -> bool {

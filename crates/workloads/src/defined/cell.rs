@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use embermark_contract::{EngineError, Result};
 use embermark_data::table::StagedTable;
-use embermark_language::{Bound, Condition, Definition, Span, Sql, Work};
+use embermark_language::{Bound, Condition, Definition, Removed, Span, Sql, Work};
 use embermark_model::table::{ColumnType, Table, Value};
 use smallvec::SmallVec;
 
@@ -279,4 +279,22 @@ pub(super) const fn table_of(work: &Work) -> Option<usize> {
 /// Where a phase's operations are whole questions, done again and again for a time.
 pub(super) const fn is_question(work: &Work) -> bool {
     matches!(work, Work::Latest { .. } | Work::Group(_) | Work::Sql(_))
+}
+
+/// Whether the operations of a phase each concern a row or a range of rows, so that clients can share
+/// them.
+pub(super) const fn is_point(work: &Work) -> bool {
+    !is_question(work)
+        && !matches!(work, Work::Mix(_) | Work::Delete { removed: Removed::Older { .. }, .. })
+}
+
+/// Whether a phase changes rows of its table.
+pub(super) const fn changes_rows(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::Insert { .. }
+            | Work::Update { .. }
+            | Work::ReadModifyWrite { .. }
+            | Work::Delete { .. }
+    )
 }

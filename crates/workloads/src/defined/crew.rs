@@ -85,6 +85,8 @@ impl Duty {
         meters.iter_mut().for_each(Meter::start);
         let done = self.operations(database, cell, &mut meters, &mut found, used_up);
         meters.iter_mut().for_each(Meter::stop);
+        // What was written is read afterwards.
+        database.flush()?;
         match done {
             Ok(()) | Err(Stop::UsedUp) => Ok(Done { duty: Arc::clone(self), meters, found }),
             Err(Stop::Engine(error)) => Err(error),

@@ -7,8 +7,7 @@ use embermark_language::{KeysOf, Removed, Work};
 use embermark_model::answer::{Answer, Difference, Expected};
 use embermark_model::fingerprint::Checksum;
 
-use super::bench::changes_rows;
-use super::cell::{Cell, table_of};
+use super::cell::{Cell, changes_rows, table_of};
 use super::crew::Done;
 use super::draws::Drawn;
 use super::oracle::Touched;

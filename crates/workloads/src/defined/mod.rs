@@ -17,6 +17,7 @@ mod mixed;
 mod newest;
 mod oracle;
 mod port;
+mod prepared;
 mod referees;
 mod row;
 mod rows;
@@ -40,10 +41,11 @@ use embermark_model::table::{ColumnType, RowsFrom, Value};
 use crate::{
     Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
-use bench::{PreparedCell, is_point};
+use cell::is_point;
 use cell::{Cell, Rows, table_of};
 use draws::Draws;
 use fresh::Fresh;
+use prepared::PreparedCell;
 
 /// The variant that runs a file as it is.
 const AS_WRITTEN: &str = "as-written";

@@ -1,0 +1,112 @@
+//! Whether what a run has found, and what it has left, is right.
+
+use embermark_language::{Commit, Sql, Work};
+use embermark_meter::Measured;
+use embermark_model::ResultSet;
+use embermark_model::answer::Difference;
+use embermark_model::fingerprint::Checksum;
+
+use super::super::cell::{changes_rows, table_of};
+use super::super::mixed::{self, Left};
+use super::super::oracle::{Content, Touched, leaves_any_rows};
+use super::super::port::fingerprint;
+use super::super::referees::{self, MOST_KEPT, Right};
+use super::{FileBench, Holds};
+use crate::{CheckError, Strategy};
+
+impl FileBench {
+    /// Compares what a run has found, and what it has left, with what it must.
+    pub(super) fn judge(&mut self, phase: usize, measured: Measured) -> Result<(), CheckError> {
+        let (work, ops) = (self.cell().work(phase), measured.ops);
+        let full = self.phases[phase].ops;
+        // A mix ends, too, when the rows are used up that it inserts.
+        let may_end = measured.capped || matches!(work, Work::Mix(_));
+        if full != 0 && ops != full && !may_end {
+            return Err(Difference(format!("{ops} of {full} operations were done")).into());
+        }
+        if !self.done.is_empty() {
+            mixed::check_reads(self.cell(), &self.done)?;
+            for (table, Left { put, touched }) in mixed::left(self.cell(), &self.done) {
+                self.compare_rows(table, &touched, put, true)?;
+            }
+            return Ok(());
+        }
+        if let Work::Sql(sql) = work {
+            return self.check_question(phase, sql);
+        }
+        let tells = self.database.tells_changes();
+        self.oracle.check(phase, ops, &self.found, tells)?;
+        let Some(table) = table_of(work).filter(|_| changes_rows(work)) else { return Ok(()) };
+        let touched = self.oracle.touched(phase, ops);
+        let any = measured.capped
+            && matches!(work, Work::Insert { .. })
+            && leaves_any_rows(if self.prepared.strategy(phase) == Strategy::Bulk {
+                Commit::Bulk
+            } else {
+                Commit::Each
+            });
+        let loaded = self.cell().tables[table].loaded;
+        let (expected, put) = match work {
+            Work::Insert { .. } if any => (None, loaded),
+            Work::Insert { .. } => (Some(self.oracle.first(table, ops as usize)), ops as usize),
+            _ => (Some(self.oracle.after(table, &touched)), loaded),
+        };
+        let same = self.compare(table, expected, &touched, put);
+        if same.is_err() {
+            self.holds[table] = Holds::Else;
+        }
+        same
+    }
+
+    /// Compares the answer to a question in SQL with what is right; that of a referee is kept.
+    fn check_question(&mut self, phase: usize, sql: &Sql) -> Result<(), CheckError> {
+        let values = std::mem::take(&mut self.found.result);
+        let found = ResultSet { columns: self.found.columns, ordered: sql.ordered, values };
+        if let Some(rows) = &self.prepared.keeps {
+            let (name, engine) = (self.prepared.names[phase], &*self.cell().engine);
+            return Ok(referees::keep(rows, name, engine, &found)?);
+        }
+        match &self.prepared.right[phase] {
+            Right::Unknown => {
+                self.unchecked = Some(found).filter(|found| found.values.len() <= MOST_KEPT);
+                Ok(())
+            }
+            right => right.check(found),
+        }
+    }
+
+    /// Compares a table with what must be in it: by a checksum, and where that is wrong row by row.
+    fn compare(
+        &mut self,
+        table: usize,
+        expected: Option<Checksum>,
+        touched: &Touched,
+        put: usize,
+    ) -> Result<(), CheckError> {
+        if let Some(expected) = expected {
+            let mut got = Checksum::default();
+            self.database.contents(table, &mut |row| got += fingerprint(row.iter().copied()))?;
+            if got == expected {
+                return Ok(());
+            }
+        }
+        if expected.is_none() {
+            return self.compare_rows(table, touched, put, false);
+        }
+        self.compare_rows(table, touched, put, true)?;
+        Err(Difference("the rows of the table are not the rows expected".to_owned()).into())
+    }
+
+    /// The same row by row; `all`: whether it must hold them all.
+    fn compare_rows(
+        &mut self,
+        table: usize,
+        touched: &Touched,
+        put: usize,
+        all: bool,
+    ) -> Result<(), CheckError> {
+        let mut content = Content::new(&self.prepared.cell, table, touched, put);
+        self.database.contents(table, &mut |row| content.see(row))?;
+        Ok(content.finish(all)?)
+    }
+}

@@ -1,0 +1,151 @@
+//! The work of a phase, and what must be done before.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use embermark_contract::{EngineError, Scope};
+use embermark_language::{Removed, Work};
+use embermark_meter::Meter;
+
+use super::super::cell::{changes_rows, is_point, is_question, table_of};
+use super::super::crew::Duty;
+use super::super::mix;
+use super::super::prepared::PreparedCell;
+use super::{FileBench, Holds};
+use crate::Strategy;
+
+impl FileBench {
+    /// Loads the tables that do not hold their rows, and has the engine maintain the database.
+    pub(super) fn make_ready(&mut self) -> Result<(), EngineError> {
+        for table in 0..self.holds.len() {
+            if self.holds[table] == Holds::Else {
+                self.database.clear(table)?;
+                let rows = self.cell().tables[table].loaded;
+                self.database.bulk(table, rows, &mut Meter::new(None))?;
+                self.database.flush()?;
+                self.holds[table] = Holds::Loaded;
+                self.maintained = false;
+            }
+        }
+        if !self.maintained {
+            self.database.lifecycle().maintain()?;
+            self.maintained = true;
+        }
+        Ok(())
+    }
+
+    /// What several clients do in a phase, or one that does several things; none where there is one that
+    /// does one.
+    pub(super) fn duties(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
+        let PreparedCell { cell, clients, target_rate, seed, .. } = &self.prepared;
+        match cell.work(phase) {
+            Work::Mix(of) => mix::duties(cell, of, *seed),
+            work if *clients > 1 && is_point(work) => {
+                let ops = self.phases[phase].ops;
+                Ok(mix::shared(phase, ops, *clients as usize, *target_rate))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether a phase cannot be done here: of a mix whether one of its parts cannot.
+    pub(super) fn refused(&self, phase: usize) -> Option<EngineError> {
+        match self.cell().work(phase) {
+            Work::Mix(mix) => {
+                let mut parts = mix.parts.iter().map(|part| part.phase);
+                let refused = parts.find_map(|part| self.database.execution(part).err());
+                refused.or_else(|| self.duties(phase).err())
+            }
+            _ => self.database.execution(phase).err(),
+        }
+    }
+
+    /// Has several clients, or one, do their duties.
+    pub(super) fn share(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
+        let cell = Arc::clone(&self.prepared.cell);
+        self.done = match self.crew.take() {
+            Some(crew) => crew.run(meter)?,
+            None => {
+                let mut done = Vec::new();
+                for duty in self.duties(phase)? {
+                    let (duty, no) = (Arc::new(duty), AtomicBool::new(false));
+                    let meters = duty.meters(meter);
+                    done.push(duty.perform(&mut *self.database, &cell, meters, &no)?);
+                }
+                done
+            }
+        };
+        mix::gather(&self.done, meter);
+        if let Work::Mix(mix) = cell.work(phase) {
+            if mix.lasts.is_some() || mix::by_rates(&mix.parts) {
+                meter.ended_in_time();
+            }
+            let parts = 0..mix.parts.len();
+            self.measured = parts.map(|part| mix::of_part(&self.done, mix, part, meter)).collect();
+        }
+        Ok(())
+    }
+
+    pub(super) fn perform(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
+        let Self { prepared, database, found, .. } = self;
+        let (work, by) = (prepared.cell.work(phase), prepared.strategy(phase));
+        if is_question(work) {
+            return database.within(Scope::PerOperation, &mut |session| {
+                meter.for_time(prepared.window, |i| session.perform(phase, i, found)).map(drop)
+            });
+        }
+        match work {
+            Work::Insert { table, .. } if by == Strategy::Bulk => {
+                let rows = prepared.cell.tables[*table].loaded;
+                found.changed = database.bulk(*table, rows, meter)?;
+            }
+            Work::Delete { removed: Removed::Older { .. }, .. } => {
+                meter.once(|| {
+                    loop {
+                        found.more = false;
+                        database.within(Scope::Batch, &mut |all| all.perform(phase, 0, found))?;
+                        if !found.more {
+                            return Ok(());
+                        }
+                    }
+                })?;
+            }
+            Work::ReadModifyWrite { .. } if by == Strategy::CommitEach => {
+                // Reading and writing are one transaction.
+                meter.each(prepared.ops(phase), |i| {
+                    database.within(Scope::Batch, &mut |both| both.perform(phase, i, found))
+                })?;
+            }
+            _ => {
+                let ops = prepared.ops(phase) as usize;
+                by.each(ops, meter, |scope, part| {
+                    let (mut part, mut done) = (Some(part), 0);
+                    database.within(scope, &mut |session| {
+                        if let Some(part) = part.take() {
+                            done = part.each(|i| session.perform(phase, i, found))?;
+                        }
+                        Ok(())
+                    })?;
+                    Ok(done)
+                })?;
+            }
+        }
+        if changes_rows(work) { database.flush() } else { Ok(()) }
+    }
+
+    /// Notes which tables a phase will leave otherwise than they were loaded.
+    pub(super) fn will_change(&mut self, work: &Work) {
+        if changes_rows(work) {
+            self.maintained = false;
+            if let Some(table) = table_of(work) {
+                self.holds[table] = Holds::Else;
+            }
+        }
+        if let Work::Mix(mix) = work {
+            for part in &mix.parts {
+                let work = self.cell().work(part.phase);
+                self.will_change(work);
+            }
+        }
+    }
+}
