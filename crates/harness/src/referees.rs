@@ -1,6 +1,8 @@
 //! Referees: engines that answer, once and untimed, the questions of which nobody knows the right answer
 //! beforehand, over the rows of the trials and before them.
 
+use std::path::Path;
+
 use embermark_engines::{Availability, DataModel};
 use embermark_model::{CellId, Durability};
 
@@ -34,14 +36,6 @@ pub(crate) fn ask(run: &mut Run<'_>) -> Result<(), HarnessError> {
         for scale in scales {
             let rows = run.stages.file(&id, scale)?.to_owned();
             for referee in REFEREES {
-                let here = catalog.engine(referee);
-                if !here.is_ok_and(|it| matches!(it.availability(), Availability::Ready { .. })) {
-                    run.progress.note(&format!("{referee} is not here to say what is right"));
-                    continue;
-                }
-                let asked = questions.join(", ");
-                run.progress
-                    .note(&format!("asking {referee} what is right of {id} {scale}: {asked}"));
                 let cell = CellId {
                     workload: id.clone(),
                     scale,
@@ -50,20 +44,43 @@ pub(crate) fn ask(run: &mut Run<'_>) -> Result<(), HarnessError> {
                     engine: (*referee).to_owned(),
                     memory_limit: None,
                 };
-                let name = format!("referee-{}", cell.slug());
-                let trial = run.trial(&cell, &questions, &rows, &name, Purpose::Referee)?;
-                let Some(trial) = trial else { return Ok(()) };
-                let cannot = |why: Option<String>| why.unwrap_or_else(|| trial.status.to_string());
-                for phase in trial.phases.iter().filter(|phase| !phase.status.has_figures()) {
-                    let why = cannot(phase.reason.clone());
-                    run.progress.note(&format!("{referee} cannot say {}: {why}", phase.phase));
-                }
-                if !trial.status.has_figures() && trial.phases.is_empty() {
-                    let why = cannot(trial.reason.clone());
-                    run.progress.note(&format!("{referee} cannot say what is right: {why}"));
-                }
+                answer(run, &cell, &questions, &rows)?;
+                run.stop_if_interrupted()?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Has the referee of a cell answer its questions.
+fn answer(
+    run: &mut Run<'_>,
+    cell: &CellId,
+    questions: &[String],
+    rows: &Path,
+) -> Result<(), HarnessError> {
+    let CellId { engine: referee, workload, scale, .. } = cell;
+    let here = run.options.catalog.engine(referee);
+    if !here.is_ok_and(|engine| matches!(engine.availability(), Availability::Ready { .. })) {
+        run.progress.note(&format!("{referee} is not here to say what is right"));
+        return Ok(());
+    }
+    let asked = questions.join(", ");
+    run.progress.note(&format!("asking {referee} what is right of {workload} {scale}: {asked}"));
+    let name = format!("referee-{}", cell.slug());
+    let Some(trial) = run.trial(cell, questions, rows, &name, Purpose::Referee)? else {
+        return Ok(());
+    };
+    for question in questions {
+        let phase = trial.phases.iter().find(|phase| phase.phase == *question);
+        if phase.is_some_and(|phase| phase.status.has_figures()) {
+            continue;
+        }
+        let why = phase.and_then(|phase| phase.reason.as_ref()).or(trial.reason.as_ref());
+        let why = why.map_or_else(|| trial.status.to_string(), Clone::clone);
+        // Engines show the place in the text below it.
+        let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+        run.progress.note(&format!("{referee} cannot say {question}: {why}"));
     }
     Ok(())
 }

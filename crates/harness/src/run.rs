@@ -134,7 +134,6 @@ impl Run<'_> {
             self.stop_if_interrupted()?;
         }
         referees::ask(self)?;
-        self.stop_if_interrupted()?;
         if let Some(prepared) = &self.journal.prepared {
             return self.stages.check_unchanged(&prepared.datasets, &self.dirs.journal());
         }

@@ -99,6 +99,7 @@ fn in_any_order(mut these: Vec<Row<'_>>, mut others: Vec<Row<'_>>) -> Option<Fir
         by(&exact, a, b).is_eq() && rough.first().is_some_and(|first| same(&a[*first], &b[*first]))
     };
     let none = || "no such row".to_owned();
+    let as_many = these.len() == others.len();
     for at in 0..these.len().max(others.len()) {
         let (this, other) = match (these.get(at), others.get(at)) {
             (Some(this), Some(other)) => (*this, *other),
@@ -114,6 +115,7 @@ fn in_any_order(mut these: Vec<Row<'_>>, mut others: Vec<Row<'_>>) -> Option<Fir
             Some(later) => others.swap(at, later),
             None => {
                 return Some(match by(&exact, this, other) {
+                    _ if as_many => FirstDifference(show(this), show(other)),
                     Ordering::Less => FirstDifference(show(this), none()),
                     Ordering::Greater => FirstDifference(none(), show(other)),
                     Ordering::Equal => FirstDifference(show(this), show(other)),
