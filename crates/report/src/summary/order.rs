@@ -29,11 +29,7 @@ pub(super) fn rows<'a>(
     for (_, phases) in &of_variants {
         weave(&mut all, phases.iter().copied());
     }
-    // A workload of somebody's own may call its phases as others do, and stands as it ran.
-    let place = |phase: &&str| order.iter().position(|name| name == phase);
-    if all.iter().all(|phase| place(phase).is_some()) {
-        all.sort_by_key(|phase| place(phase));
-    }
+    all.sort_by_key(|phase| order.iter().position(|name| name == phase).unwrap_or(usize::MAX));
     let mut rows = Vec::new();
     for phase in all {
         let with = of_variants.iter().filter(|(_, phases)| phases.contains(&phase));
