@@ -295,7 +295,7 @@ impl PlanArgs {
             urls: urls(&self.url)?,
             accepted_licences: unique(self.accept_license.into_iter().map(Ok))?,
         };
-        let catalog = Catalog { workloads: Vec::leak(workloads), ..Catalog::default() };
+        let catalog = Catalog::default().with_files(&plan).map_err(Failure::usage)?;
         cells::check(&plan, &catalog).map_err(Failure::usage)?;
         Ok(plan)
     }

@@ -182,7 +182,7 @@ fn the_durability_of_a_configuration_is_put_to_the_test_in_the_tier_of_its_autho
     assert!(tested.iter().all(|one| one["engine"] == "fast"), "{tested:?}");
     assert_eq!(tested[0]["configuration"]["engine"], "sqlite");
     assert_eq!(tested[0]["verdicts"]["holds"], 2, "a kill it survives");
-    assert!(ended.stdout.contains("fast: sqlite with cache_size=-4000, synchronous=OFF"));
+    assert!(ended.stdout.contains("sqlite with cache_size=-4000, synchronous=OFF"));
     if !root || tested.len() < 2 {
         embermark_skips::skipped("root", "power is cut on a recorded device, which is for root");
         return;
