@@ -60,6 +60,13 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
     assert_eq!(result.plan.workload_files["weather"].text.lines().count(), text.lines().count());
     let page = std::fs::read_to_string(place.path("out/report.html")).unwrap();
     assert!(page.contains("weather"));
+    // Each phase counts for a criterion of advice.
+    let words = ["advise", "out/result.json", "--weight", "ingest=2,point=1,analytics=1,mixed=1"];
+    let advice = place.embermark(&words).with(0).stdout;
+    for criterion in ["ingest", "point", "analytics", "mixed"] {
+        let best = advice.lines().find(|line| line.trim().starts_with(&format!("{criterion}: ")));
+        assert!(best.is_some_and(|best| best.contains("at weather full")), "{advice}");
+    }
 }
 
 #[test]

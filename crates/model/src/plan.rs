@@ -123,6 +123,11 @@ impl Plan {
         self.clients > 1 || self.target_rate.is_some()
     }
 
+    /// The criterion of advice that a phase of a workload file counts for.
+    pub fn criterion_of(&self, workload: &str, phase: &str) -> Option<&str> {
+        self.workload_files.get(workload)?.criteria.get(phase).map(String::as_str)
+    }
+
     /// The id of the engine of a column: its configuration's, or the column's name itself.
     pub fn engine_of<'a>(&'a self, column: &'a str) -> &'a str {
         self.configurations.get(column).map_or(column, |configuration| &configuration.engine)
@@ -138,6 +143,10 @@ pub struct WorkloadFile {
     pub folder: PathBuf,
     /// Of a million rows of a data file so many may not fit their columns.
     pub misfits_per_million: u32,
+    /// Which criterion of advice each phase counts for, by the phase's name: `ingest`, `load`, `point`,
+    /// `update`, `analytics`, `mixed`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub criteria: BTreeMap<String, String>,
 }
 
 /// How fast samples come.

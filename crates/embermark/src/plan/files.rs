@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use embermark_engines::registry::ENGINES;
-use embermark_language::{BUILT_IN, parse};
+use embermark_language::{BUILT_IN, Commit, Definition, Work, parse};
 use embermark_model::choice;
 use embermark_model::plan::{Plan, WorkloadFile};
 use embermark_workloads::defined::Defined;
@@ -64,15 +64,30 @@ fn one(
             choice::unknown("workload", name, known)
         )));
     };
-    let file = WorkloadFile { text, folder, misfits_per_million };
-    let workload = defined(name, &file)?;
-    Ok((workload, Some(file)))
+    let definition = read_definition(name, &text)?;
+    let criteria = definition.phases.iter();
+    let criteria = criteria.map(|phase| (phase.name.clone(), criterion(&phase.work).to_owned()));
+    let criteria = criteria.collect();
+    let file = WorkloadFile { text, folder, misfits_per_million, criteria };
+    Ok((defined(definition, &file), Some(file)))
 }
 
-/// The workload that a file describes.
-fn defined(name: &str, file: &WorkloadFile) -> Result<&'static dyn Workload, Failure> {
+/// The criterion of advice that a kind of work counts for.
+const fn criterion(work: &Work) -> &'static str {
+    match work {
+        Work::Insert { commit: Commit::Each, .. } => "ingest",
+        Work::Insert { .. } => "load",
+        Work::Get { .. } | Work::Latest { .. } | Work::Range(_) => "point",
+        Work::Update { .. } | Work::ReadModifyWrite { .. } | Work::Delete { .. } => "update",
+        Work::Group(_) | Work::Sql(_) => "analytics",
+        Work::Mix(_) => "mixed",
+    }
+}
+
+/// What a file says.
+fn read_definition(name: &str, text: &str) -> Result<Definition, Failure> {
     let engines: Vec<&str> = ENGINES.iter().map(|engine| engine.info().id).collect();
-    let definition = parse(name, &file.text, &engines).map_err(|mistakes| {
+    let definition = parse(name, text, &engines).map_err(|mistakes| {
         let text = if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
             mistakes.colored()
         } else {
@@ -86,14 +101,22 @@ fn defined(name: &str, file: &WorkloadFile) -> Result<&'static dyn Workload, Fai
             definition.name
         )));
     }
+    Ok(definition)
+}
+
+/// The workload that a file describes.
+fn defined(definition: Definition, file: &WorkloadFile) -> &'static dyn Workload {
     let lenient = f64::from(file.misfits_per_million) / 1e6;
-    Ok(Defined::leak(definition, file.folder.clone(), lenient))
+    Defined::leak(definition, file.folder.clone(), lenient)
 }
 
 /// The workloads of a plan that files describe.
 pub fn of_plan(plan: &Plan) -> Vec<&'static dyn Workload> {
     // What a result holds was read once; a later version that reads it otherwise shows less of it.
-    plan.workload_files.iter().filter_map(|(id, file)| defined(id, file).ok()).collect()
+    let read = |(id, file): (&String, &WorkloadFile)| {
+        Some(defined(read_definition(id, &file.text).ok()?, file))
+    };
+    plan.workload_files.iter().filter_map(read).collect()
 }
 
 /// The text of a built-in workload file.

@@ -200,7 +200,12 @@ pub(crate) fn example(file: &ResultFile) -> String {
             names.into_iter().any(|name| phases.has(&id.workload, &id.variant, name))
         })
     };
-    let timed = CRITERIA.iter().filter(|made| made.times().any(has));
+    let own = |id: &str| {
+        let files = file.plan.workload_files.values();
+        files.into_iter().any(|file| file.criteria.values().any(|criterion| criterion == id))
+    };
+    let timed = CRITERIA.iter();
+    let timed = timed.filter(|made| made.times().any(has) || own(made.criterion.id));
     let timed: Vec<&str> = timed.map(|made| made.criterion.id).collect();
     let first = timed.first().copied().unwrap_or("cpu");
     let further = timed.iter().find(|id| **id == "analytics").or(timed.get(1));

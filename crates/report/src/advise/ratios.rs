@@ -3,7 +3,7 @@
 use embermark_model::Durability;
 use embermark_model::result::ResultFile;
 
-use super::criteria::{CRITERIA, Phases, Source};
+use super::criteria::{CRITERIA, Source};
 use crate::statistics::{FEWEST_TRIALS, geometric_mean, is_measure, median, ratio_interval};
 use crate::summary::{Figure, Group, Resource, Row, Shortfall};
 use crate::text;
@@ -31,12 +31,39 @@ pub(super) fn lines<'a>(
     let of_tier = groups.iter().copied().filter(|group| group.durability == tier);
     let groups: Vec<&Group<'a>> = of_tier.collect();
     let of = |source: &Source| match source {
-        Source::Time(phases) => by_row(&groups, phases, |figure| Some(figure.per_trial_ns.clone())),
-        Source::Tail(phases) => by_row(&groups, phases, |figure| figure.p99_per_trial()),
+        Source::Time(phases) => by_row(&groups, |of| phases.has(of.0, of.1, of.2), time),
+        Source::Tail(phases) => {
+            by_row(&groups, |of| phases.has(of.0, of.1, of.2), |figure| figure.p99_per_trial())
+        }
         Source::Use(resource) => by_group(file, &groups, *resource),
     };
+    // Phases of workload files: each counts for one criterion, and those of single operations for the tail.
+    let counts =
+        |of: RowOf<'_>, criterion: &str| file.plan.criterion_of(of.0, of.2) == Some(criterion);
+    let own = |criterion: &str| match criterion {
+        "tail" => {
+            let single = |of: RowOf<'_>| SINGLE.into_iter().any(|criterion| counts(of, criterion));
+            by_row(&groups, single, |figure| figure.p99_per_trial())
+        }
+        criterion => by_row(&groups, |of| counts(of, criterion), time),
+    };
     let made = CRITERIA.iter();
-    made.map(|made| (made.criterion.id, made.of.iter().flat_map(of).collect())).collect()
+    made.map(|made| {
+        let id = made.criterion.id;
+        (id, made.of.iter().flat_map(of).chain(own(id)).collect())
+    })
+    .collect()
+}
+
+/// Criteria of single operations.
+const SINGLE: [&str; 3] = ["ingest", "point", "update"];
+
+/// The workload, the variant and the phase of a row.
+type RowOf<'a> = (&'a str, &'a str, &'a str);
+
+#[allow(clippy::unnecessary_wraps, reason = "a percentile may be lacking, a time never is")]
+fn time(figure: &Figure<'_>) -> Option<Vec<f64>> {
+    Some(figure.per_trial_ns.clone())
 }
 
 /// The ratio of an engine in a criterion and its interval: the geometric means over its lines, of
@@ -64,12 +91,12 @@ pub(super) fn of(lines: &[Line<'_>], engine: &str) -> Option<(f64, Option<[f64; 
 /// a slow one would be the best of those that are left.
 fn by_row<'a>(
     groups: &[&Group<'a>],
-    phases: &Phases,
+    phases: impl Fn(RowOf<'_>) -> bool,
     trials: impl Fn(&Figure<'_>) -> Option<Vec<f64>>,
 ) -> Vec<Line<'a>> {
     let wanted = |group: &Group<'a>, row: &Row<'a>| {
         let variant = row.variant.unwrap_or(group.variant);
-        row.phase.is_some_and(|phase| phases.has(group.workload, variant, phase))
+        row.phase.is_some_and(|phase| phases((group.workload, variant, phase)))
     };
     let mut lines = Vec::new();
     for group in groups {
