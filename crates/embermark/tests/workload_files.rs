@@ -210,3 +210,35 @@ fn a_built_in_file_is_printed_to_start_from() {
     let listed = place.embermark(&["workloads"]).with(0).stdout;
     assert!(listed.contains("ycsb-a") && listed.contains("embermark init"), "{listed}");
 }
+
+#[test]
+fn the_examples_of_the_documentation_run() {
+    let document = include_str!("../../../docs/workload-files.md");
+    let blocks: Vec<&str> = document
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|block| block.split("```").next())
+        .filter(|block| block.contains("[table."))
+        .collect();
+    assert_eq!(blocks.len(), 3);
+    for (number, block) in blocks.into_iter().enumerate() {
+        let place = Place::new();
+        let rows = readings().replace("Temp (C)", "temp").replace("note", "Remark (free text)");
+        place.write("readings.csv", rows);
+        // A mix by rates goes on for half a minute otherwise.
+        let text = block.replace("hourly = \"1/s\" }", "hourly = \"1/s\" }\nfor = \"500ms\"");
+        let file = format!("example{number}.toml");
+        place.write(&file, text);
+        let scale = if number == 0 { "full" } else { "500" };
+        run(&place, &[&file, "-e", "sqlite,lmdb", "-s", scale, "--window", "10ms"]).with(0);
+        let result = place.result("out");
+        for engine in ["sqlite", "lmdb"].into_iter().filter(|engine| is_here(engine)) {
+            for phase in phases(&result, engine) {
+                // A key-value store says no SQL.
+                let fine = phase.status == Status::Ok
+                    || (phase.status == Status::Unsupported && engine == "lmdb");
+                assert!(fine, "{file} {engine} {}: {:?}", phase.phase, phase.reason);
+            }
+        }
+    }
+}
