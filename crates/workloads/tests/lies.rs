@@ -6,11 +6,16 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{Plain, Staged, drive, options, store};
+use common::{Plain, Staged, connecting, drive, options, store};
 use embermark_engines::kv::{
     Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
 use embermark_engines::{Lifecycle, Result, Scope, Store, registry};
+use embermark_language::parse;
+use embermark_model::Scale;
+use embermark_model::plan::DataSource;
+use embermark_workloads::defined::Defined;
+use embermark_workloads::{Bench, Spec};
 
 /// What a store does wrong. Numbers count the calls of that kind in the store's life.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -193,14 +198,82 @@ impl Operations for Liar {
     }
 }
 
-/// The phases that find a lie out.
-fn found_out(lie: Lie, variant: &str) -> Vec<&'static str> {
+/// A store that tells a lie.
+fn liar(lie: Lie) -> Store {
     let (_dir, mut options) = options();
     let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut options) else {
         panic!("memory is no key-value store")
     };
-    let liar = Liar { honest: Plain(honest), lie, calls: 0, value: Vec::new(), stale: None };
-    let bench = Staged::synthetic(1_000).open(variant, Store::Kv(Box::new(liar)));
+    let calls = 0;
+    let liar = Liar { honest: Plain(honest), lie, calls, value: Vec::new(), stale: None };
+    Store::Kv(Box::new(liar))
+}
+
+/// The phases of `sensors` that find a lie out.
+fn found_out(lie: Lie, variant: &str) -> Vec<&'static str> {
+    wrong(Staged::synthetic(1_000).open(variant, liar(lie)))
+}
+
+/// A table whose rows lie in a store as those of `sensors` do: four numbers behind a byte.
+const FILE: &str = r#"
+[table.readings]
+rows = 1000
+key = ["station", "time"]
+[table.readings.columns]
+station = { type = "u16", make = "cycle", from = 1, distinct = 5 }
+time = { type = "timestamp", unit = "s", make = "sequence", repeat = 5 }
+a = { type = "f64", make = "walk", from = 20, step = 0.5, lowest = 1, highest = 40 }
+b = { type = "f64", make = "random", from = 1, to = 2 }
+c = { type = "f64", make = "random", from = 1, to = 2 }
+d = { type = "f64", make = "random", from = 1, to = 2 }
+[phase.each]
+do = "insert"
+[phase.load]
+do = "insert"
+commit = "bulk"
+[phase.read]
+do = "get"
+absent = 0.1
+[phase.latest]
+do = "latest"
+by = "station"
+[phase.window]
+do = "range"
+of = "station"
+span = "50s"
+[phase.means]
+do = "group"
+by = ["station"]
+compute = ["avg(a)", "max(d)"]
+[phase.change]
+do = "update"
+ops = 200
+set = ["a"]
+[phase.drop]
+do = "delete"
+ops = 200
+[phase.mixed]
+mix = { read = 0.5, each = 0.2, change = 0.3 }
+ops = 1000
+[phase.reads]
+mix = { read = 0.9, each = 0.1 }
+ops = 1000
+"#;
+
+/// The phases of a workload file that find a lie out.
+fn found_out_in_a_file(lie: Lie) -> Vec<&'static str> {
+    let dir = tempfile::tempdir().unwrap();
+    let definition = parse("lies.toml", FILE, &[]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let workload = Defined::leak(definition, dir.path().to_owned(), 0.0);
+    let rows = dir.path().join("rows");
+    let source = workload.source(&DataSource::Synthetic, 42).unwrap();
+    source.stage(Scale::Rows(1_000), &rows).unwrap();
+    let cell = workload.prepare(&Spec::of(rows, "as-written", 7)).unwrap();
+    wrong(cell.open(liar(lie), connecting()).unwrap())
+}
+
+/// The phases whose answers are wrong.
+fn wrong(bench: Box<dyn Bench>) -> Vec<&'static str> {
     let wrong = drive(bench, 2, None).into_iter().filter(|outcome| {
         let wrong = outcome.wrong.as_deref();
         wrong.inspect(|text| assert!(text.starts_with("wrong answer: "), "{text}")).is_some()
@@ -268,4 +341,32 @@ fn a_scan_in_the_wrong_order_makes_what_goes_from_row_to_row_wrong() {
 #[test]
 fn a_read_that_is_behind_the_last_update_makes_the_update_wrong() {
     assert_eq!(found_out(Lie::StaleReads, "single"), ["update"]);
+}
+
+#[test]
+fn a_workload_file_finds_lies_out_in_the_phases_in_which_they_are_told() {
+    let expected = [
+        (Lie::None, &[][..]),
+        (Lie::DropsPuts, &["each", "mixed", "reads"]),
+        (Lie::InventsValues, &["read", "mixed", "reads"]),
+        (Lie::MissesKeys, &["read", "mixed", "reads"]),
+        // In a mix that changes rows reads are counted alone.
+        (Lie::BendsGets, &["read", "reads"]),
+        (Lie::IgnoresUpdates, &["change", "mixed"]),
+        (Lie::SpillsUpdates, &["change", "mixed"]),
+        (Lie::DeniesUpdates, &["change", "mixed"]),
+        (Lie::IgnoresDeletes, &["drop"]),
+        (Lie::DeniesDeletes, &["drop"]),
+        (Lie::MissesTheNewest, &["latest"]),
+        (Lie::StaleReads, &["change", "mixed"]),
+    ];
+    for (lie, phases) in expected {
+        assert_eq!(found_out_in_a_file(lie), phases, "{lie:?}");
+    }
+    for lie in [Lie::RepeatsInScan, Lie::SkipsInScan, Lie::BendsScans] {
+        let wrong = found_out_in_a_file(lie);
+        for phase in ["load", "window", "means"] {
+            assert!(wrong.contains(&phase), "{lie:?}: {phase} not in {wrong:?}");
+        }
+    }
 }
