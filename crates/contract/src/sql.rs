@@ -303,4 +303,10 @@ pub trait Dialect: Sync {
     fn seeks_by_key(&self) -> bool {
         true
     }
+
+    /// Whether MAX over the columns of a key, grouped by those before, is found by going from group to
+    /// group in it, without a query that says so.
+    fn skips_in_groups(&self) -> bool {
+        false
+    }
 }

@@ -13,6 +13,9 @@ use super::draws::{Drawn, Draws};
 use super::fresh::Fresh;
 use super::port::fingerprint;
 
+/// How many rows each value of a column has, for it to be worth a look-up of its own.
+const WORTH_A_LOOK_UP: usize = 20;
+
 /// The values of a key, or of some columns.
 pub(super) type Values<'a> = SmallVec<[Value<'a>; 8]>;
 
@@ -115,6 +118,11 @@ impl Rows {
             }
         }
         prints.len()
+    }
+
+    /// Whether the values of a column are so few that each is worth a look-up of its own.
+    pub(super) fn has_few(&self, column: usize) -> bool {
+        self.distinct(column) * WORTH_A_LOOK_UP <= self.loaded
     }
 
     /// Whether the key, or an index, begins with these columns in this order.

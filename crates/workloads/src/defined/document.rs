@@ -50,6 +50,8 @@ pub(super) struct DocumentTables {
     names: Vec<Vec<&'static str>>,
     /// By phase: none where client code answers.
     questions: Vec<Option<Question>>,
+    /// By phase: whether the newest document of each value is looked up by the key.
+    seeks: Vec<bool>,
 }
 
 impl DocumentTables {
@@ -61,8 +63,10 @@ impl DocumentTables {
         let names = tables.iter().map(|table| names(table)).collect();
         let phases = 0..cell.definition.phases.len();
         let questions = phases.map(|phase| question(&cell, phase, language)).collect();
+        let phases = 0..cell.definition.phases.len();
+        let seeks = phases.map(|phase| seeks(&cell, phase, language)).collect();
         let collections = Vec::new();
-        let mut new = Self { store, cell, refused, defs, collections, names, questions };
+        let mut new = Self { store, cell, refused, defs, collections, names, questions, seeks };
         new.attach()?;
         Ok(new)
     }
@@ -122,6 +126,14 @@ fn definition(table: &'static Table, language: Language) -> &'static CollectionD
 
 fn names(table: &'static Table) -> Vec<&'static str> {
     table.columns.iter().map(|column| &*column.name).collect()
+}
+
+/// Whether the newest documents are found faster by one short search a value over the key than by a
+/// pipeline, which reads them all: the key is one document, of which no index knows the parts.
+fn seeks(cell: &Cell, phase: usize, language: Language) -> bool {
+    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
+    let rows = cell.rows_of(phase);
+    matches!(language, Language::Pipeline) && rows.table.key == [*by, *time] && rows.has_few(*by)
 }
 
 /// What a phase asks in the store's language, where it has words for it.
@@ -235,9 +247,9 @@ impl Database for DocumentTables {
     }
 
     fn within(&mut self, _: Scope, work: &mut SessionWork<'_>) -> Result<()> {
-        let Self { store, cell, defs, collections, names, questions, .. } = self;
+        let Self { store, cell, defs, collections, names, questions, seeks, .. } = self;
         let store: &mut dyn DocumentStore = &mut **store;
-        work(&mut DocumentSession { store, cell, defs, collections, names, questions })
+        work(&mut DocumentSession { store, cell, defs, collections, names, questions, seeks })
     }
 
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()> {

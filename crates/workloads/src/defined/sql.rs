@@ -21,9 +21,6 @@ use crate::reopenable::Reopenable;
 /// Values of a statement.
 type Params<'a> = SmallVec<[Param<'a>; 12]>;
 
-/// How many rows each value of a column has at least, for it to be worth a look-up of its own.
-const WORTH_A_SEEK: usize = 20;
-
 pub(super) struct SqlTables {
     store: Reopenable<dyn SqlStore>,
     cell: Arc<Cell>,
@@ -60,7 +57,8 @@ impl SqlTables {
             dialect.seeks_by_key()
                 && dialect.derived_tables()
                 && rows.finds(&[*by, *time])
-                && rows.distinct(*by) * WORTH_A_SEEK <= rows.loaded
+                && !dialect.skips_in_groups()
+                && rows.has_few(*by)
         } else {
             false
         };

@@ -9,7 +9,7 @@ use embermark_contract::document::{
 use embermark_language::{Group, Range, Removed, Span, Work};
 use embermark_model::answer;
 use embermark_model::fingerprint::Checksum;
-use embermark_model::table::Value;
+use embermark_model::table::{OwnedValue, Value};
 use smallvec::SmallVec;
 
 use super::super::access::filters;
@@ -27,6 +27,7 @@ pub(super) struct DocumentSession<'a> {
     pub collections: &'a [Collection],
     pub names: &'a [Vec<&'static str>],
     pub questions: &'a [Option<Question>],
+    pub seeks: &'a [bool],
 }
 
 impl DocumentSession<'_> {
@@ -88,6 +89,9 @@ impl DocumentSession<'_> {
         let (cell, collection) = (self.cell, self.collections[table]);
         let of = cell.tables[table].table;
         let Work::Latest { by, time, .. } = cell.work(phase) else { return Ok(()) };
+        if self.seeks[phase] {
+            return self.newest_by_key(table, *by, found);
+        }
         if let Some(Question { text, columns }) = &self.questions[phase] {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             return self.store.query(collection, text, &columns, &mut |document| {
@@ -105,6 +109,29 @@ impl DocumentSession<'_> {
         })?;
         found.rows = newest.rows();
         Ok(())
+    }
+
+    /// The newest document of each value, which is the last below that of the value found before.
+    fn newest_by_key(&mut self, table: usize, by: usize, found: &mut Found) -> Result<()> {
+        let of = self.cell.tables[table].table;
+        let mut before: Option<OwnedValue> = None;
+        loop {
+            let to = before.as_ref().map(|value| [stored(value.as_value())]);
+            let to = to.as_ref().map_or(&[][..], |to| &to[..]);
+            let filter = Filter::Keys { from: &[], to };
+            let order = Order::KeyDescending;
+            let find = Find { filter, order, limit: Some(1), columns: &self.names[table] };
+            let mut next = None;
+            self.store.find(self.collections[table], &find, &mut |document| {
+                found.rows += row::whole(document, of)?;
+                next = Some(row::value(document, by, of.columns[by].of)?.to_owned());
+                Ok(())
+            })?;
+            if next.is_none() {
+                return Ok(());
+            }
+            before = next;
+        }
     }
 
     fn group(&mut self, phase: usize, group: &Group, found: &mut Found) -> Result<()> {
