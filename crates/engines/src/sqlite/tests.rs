@@ -73,6 +73,17 @@ fn a_table_is_stored_by_its_key() {
 }
 
 #[test]
+fn a_table_of_wide_rows_keeps_its_row_numbers() {
+    let named = ["k", "a", "b", "c", "d", "e", "f"].map(|name| (name, SqlType::Text, Nullable::No));
+    let create = |columns: usize| {
+        let columns = Vec::leak(named[..columns].to_vec());
+        dialect::SqliteDialect.create_table(&TableDef { name: "t", columns, key: &["k"] })
+    };
+    assert!(create(6).ends_with("WITHOUT ROWID"), "{}", create(6));
+    assert!(create(7).ends_with("PRIMARY KEY (k))"), "{}", create(7));
+}
+
+#[test]
 fn a_statement_is_not_planned_again_for_new_parameters() {
     let (_folder, options) = options(Durability::None);
     let path = options.dir.join(FILE);
