@@ -14,7 +14,7 @@ use embermark_model::result::Execution;
 use smallvec::SmallVec;
 
 use super::cell::{Cell, is_point, table_of};
-use super::crew::{Crew, Done};
+use super::crew::{Crew, Done, Duty};
 use super::mix;
 use super::oracle::Oracle;
 use super::port::{Database, Found};
@@ -42,6 +42,8 @@ pub(super) struct FileBench {
     /// Whether maintenance was done since anything changed.
     maintained: bool,
     found: Found,
+    /// What is done in the phase that is ready, where it is a mix or several clients share it.
+    duties: Vec<Duty>,
     /// Clients that wait for the phase that is ready, where it has several.
     crew: Option<Crew>,
     /// What they did in its last run.
@@ -77,6 +79,7 @@ impl FileBench {
             database,
             maintained: false,
             found: Found::default(),
+            duties: Vec::new(),
             crew: None,
             done: Vec::new(),
             measured: Vec::new(),
@@ -100,9 +103,12 @@ impl Bench for FileBench {
         self.crew = None;
         (self.done, self.measured, self.unchecked) = (Vec::new(), Vec::new(), None);
         self.cell().begin();
-        self.refused = self.refused(phase);
-        if self.refused.is_some() {
-            return Ok(());
+        match self.refused(phase).map_or_else(|| self.duties_of(phase), Err) {
+            Ok(duties) => self.duties = duties,
+            Err(error) => {
+                self.refused = Some(error);
+                return Ok(());
+            }
         }
         let work = self.cell().work(phase);
         if let (Work::Insert { .. }, Some(table)) = (work, table_of(work)) {
@@ -115,7 +121,6 @@ impl Bench for FileBench {
                 self.database.reopen()?;
             }
         }
-        let duties = self.duties(phase)?;
         let phases: SmallVec<[usize; 4]> = match self.cell().work(phase) {
             Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
             _ => SmallVec::from_elem(phase, 1),
@@ -129,7 +134,8 @@ impl Bench for FileBench {
                 ready => ready?,
             }
         }
-        if duties.len() > 1 {
+        if self.duties.len() > 1 {
+            let duties = std::mem::take(&mut self.duties);
             let cell = Arc::clone(&self.prepared.cell);
             match Crew::begin(self.database.lifecycle(), &cell, duties) {
                 Ok(crew) => self.crew = Some(crew),

@@ -148,7 +148,7 @@ impl Workload for Defined {
         })?;
         let tables = source::open(self.definition, &spec.rows)?;
         let draws = Self::draws_of(self.definition, &tables, spec.seed)?;
-        let fresh = Fresh::new(spec.seed, longest(&tables));
+        let fresh = Fresh::new(spec.seed, longest(self.definition, &tables));
         let engine = spec.engine.clone();
         let cell = Cell { definition: self.definition, tables, draws, fresh, engine };
         let right = referees::right(self.definition, &self.folder, spec)?;
@@ -237,10 +237,16 @@ fn clients(definition: &Definition) -> u32 {
     clients.max().unwrap_or(1)
 }
 
-/// Bytes of the longest text that an update may have to make.
-fn longest(tables: &[Rows]) -> usize {
+/// Bytes of the longest text that an update may have to make: of tables that nobody updates none is read.
+fn longest(definition: &Definition, tables: &[Rows]) -> usize {
+    let updates = |of: usize| {
+        definition.phases.iter().any(|phase| {
+            matches!(phase.work, Work::Update { table, .. } | Work::ReadModifyWrite { table, .. }
+                if table == of)
+        })
+    };
     let mut longest = 0;
-    for rows in tables {
+    for (_, rows) in tables.iter().enumerate().filter(|(table, _)| updates(*table)) {
         for (column, def) in rows.table.columns.iter().enumerate() {
             if !matches!(def.of, ColumnType::Text | ColumnType::Bytes) {
                 continue;

@@ -109,7 +109,11 @@ impl Database for SqlTables {
     }
 
     fn execution(&self, phase: usize) -> Result<Execution> {
-        self.of(phase).map(|_| Execution::Native)
+        match self.cell.work(phase) {
+            Work::Sql(sql) => self.cell.text_of(sql).map(|_| Execution::Native),
+            Work::Mix(_) => Err(EngineError::unsupported("SQL", "this phase")),
+            _ => Ok(Execution::Native),
+        }
     }
 
     fn clear(&mut self, table: usize) -> Result<()> {

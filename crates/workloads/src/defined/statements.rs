@@ -6,6 +6,7 @@ use embermark_language::{
     Aggregate, Compute, Group, Grouped, Operator, OrderBy, Range, Removed, Set, Span, Work,
 };
 use embermark_model::table::Table;
+use smallvec::SmallVec;
 
 /// A table in a dialect.
 #[derive(Clone, Copy)]
@@ -249,7 +250,7 @@ impl Texts<'_> {
 }
 
 /// The places in the key of what a range by rows takes first.
-pub(super) fn begins_at_parameters(dialect: &dyn Dialect, table: &Table) -> Vec<usize> {
+pub(super) fn begins_at_parameters(dialect: &dyn Dialect, table: &Table) -> SmallVec<[usize; 8]> {
     let keys = table.key.len();
     if keys == 1 || dialect.row_values() {
         return (0..keys).collect();

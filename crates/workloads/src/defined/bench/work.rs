@@ -36,7 +36,7 @@ impl FileBench {
 
     /// What several clients do in a phase, or one that does several things; none where there is one that
     /// does one.
-    pub(super) fn duties(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
+    pub(super) fn duties_of(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
         let PreparedCell { cell, clients, target_rate, seed, .. } = &self.prepared;
         match cell.work(phase) {
             Work::Mix(of) => mix::duties(cell, of, *seed),
@@ -53,8 +53,7 @@ impl FileBench {
         match self.cell().work(phase) {
             Work::Mix(mix) => {
                 let mut parts = mix.parts.iter().map(|part| part.phase);
-                let refused = parts.find_map(|part| self.database.execution(part).err());
-                refused.or_else(|| self.duties(phase).err())
+                parts.find_map(|part| self.database.execution(part).err())
             }
             _ => self.database.execution(phase).err(),
         }
@@ -67,7 +66,7 @@ impl FileBench {
             Some(crew) => crew.run(meter)?,
             None => {
                 let mut done = Vec::new();
-                for duty in self.duties(phase)? {
+                for duty in std::mem::take(&mut self.duties) {
                     let (duty, no) = (Arc::new(duty), AtomicBool::new(false));
                     let meters = duty.meters(meter);
                     done.push(duty.perform(&mut *self.database, &cell, meters, &no)?);

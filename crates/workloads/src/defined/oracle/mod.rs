@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use embermark_language::{Commit, Range, Removed, Span, Work};
+use embermark_language::{Range, Removed, Span, Work};
 use embermark_model::answer::{Difference, Expected};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
@@ -221,12 +221,6 @@ fn latest(rows: &Rows, by: usize, time: usize) -> Checksum {
         all += rows;
         all
     })
-}
-
-/// Whether a commit covers all that came before a cap: what is left of a bulk load that was capped may be
-/// any of the rows.
-pub(super) const fn leaves_any_rows(commit: Commit) -> bool {
-    matches!(commit, Commit::Bulk)
 }
 
 #[cfg(test)]
