@@ -24,7 +24,8 @@ fn a_transaction_larger_than_the_cache_says_so_and_leaves_nothing() {
             (0..rows).try_for_each(|n| batch.put(table, &n.to_be_bytes(), &[7; 100]))
         })
     };
-    let error = batch(&mut *store, 1_000_000).unwrap_err().to_string();
+    // How far it comes depends on how soon its eviction gives up: from 280,000 rows to more than a million were seen.
+    let error = batch(&mut *store, 20_000_000).unwrap_err().to_string();
     assert!(error.contains("a transaction larger than its cache"), "{error}");
     assert!(error.contains("--memory") && error.contains("WT_ROLLBACK"), "{error}");
     let first = |store: &mut dyn KvStore| {
