@@ -128,7 +128,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "TIME")]
     pub p99_limit: Option<String>,
 
-    /// Most time for one trial before it is ended, or none [default: 30m, with --as-published none]
+    /// Most time for one trial before it is ended, or none [default: 30m]
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
 
@@ -161,11 +161,6 @@ pub struct PlanArgs {
     #[arg(long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
     #[serde(rename = "accept-license")]
     pub accept_license: Vec<String>,
-
-    /// The protocols as published: their scales and variants, one trial, no longest run time and no
-    /// time-out
-    #[arg(long)]
-    pub as_published: bool,
 }
 
 impl PlanArgs {
@@ -195,9 +190,8 @@ impl PlanArgs {
 
     /// The plan these arguments mean, every name checked.
     pub fn plan(self) -> Result<Plan, Failure> {
-        let published = self.as_published;
         // A file is used whole; every workload has scales of its own for rows that are made.
-        let whole = self.data.is_some() && !published && self.scales_until.is_none();
+        let whole = self.data.is_some() && self.scales_until.is_none();
         let scales = or_else(self.scale, if whole { &["full"] } else { &[] });
         let scales = unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?;
         let until = self.scales_until.as_deref();
@@ -227,12 +221,11 @@ impl PlanArgs {
             )));
         }
         // Small when every workload runs, unless the cells themselves are named.
-        let overview = self.workloads.is_empty() && self.data.is_none() && !published;
+        let overview = self.workloads.is_empty() && self.data.is_none();
         // Slow loops are stopped early then, and shown per operation.
         let default_limit = if overview { "500ms" } else { "20s" };
         let max_run_time_ms = match self.max_run_time.as_deref() {
             Some("none") => None,
-            None if published => None,
             given => Some(milliseconds("--max-run-time", given.unwrap_or(default_limit))?),
         };
         let time =
@@ -261,13 +254,13 @@ impl PlanArgs {
                 durabilities.iter().map(|d| d.parse::<Durability>().map_err(Failure::usage)),
             )?,
             variants: unique(self.variant.into_iter().map(Ok))?,
-            as_published: published,
+            repeats: None,
             overview,
             phases: (!self.phases.is_empty()).then_some(self.phases),
             data: self.data.map_or(DataSource::Synthetic, DataSource::File),
             runs,
             warmup_runs,
-            trials: self.trials.unwrap_or(if published { 1 } else { 3 }),
+            trials: self.trials.unwrap_or(3),
             max_run_time_ms,
             own_trials: self.trials.is_none(),
             window_ms: time("--window", self.window.as_deref())?,
@@ -285,7 +278,6 @@ impl PlanArgs {
             )?,
             timeout_ms: match self.timeout.as_deref() {
                 Some("none") => None,
-                None if published => None,
                 given => Some(milliseconds("--timeout", given.unwrap_or("30m"))?),
             },
             seed: self.seed.unwrap_or(42),
@@ -352,7 +344,7 @@ fn as_tables<S: Serializer>(all: &[(String, Configuration)], to: S) -> Result<S:
     to.collect_map(all.iter().map(|(name, configuration)| (name, configuration)))
 }
 
-fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
+pub fn milliseconds(option: &str, text: &str) -> Result<u64, Failure> {
     let time = text.parse::<jiff::SignedDuration>().ok().map(|time| time.as_millis());
     match time.map(u64::try_from) {
         Some(Ok(ms)) if ms > 0 => Ok(ms),

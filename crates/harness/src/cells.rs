@@ -170,13 +170,7 @@ fn missing(column: &str, engine: &dyn Engine, plan: &Plan) -> Option<Skip> {
 
 /// What a workload runs where the plan leaves it open.
 const fn protocol(plan: &Plan, workload: &WorkloadInfo) -> Protocol {
-    if plan.as_published {
-        workload.published
-    } else if plan.overview {
-        workload.overview
-    } else {
-        workload.usual
-    }
+    if plan.overview { workload.overview } else { workload.usual }
 }
 
 /// How long a phase of a workload goes on that lasts by the clock, and how long before that, in

@@ -30,9 +30,9 @@ pub struct Plan {
     /// Variants; the first one a workload knows runs every phase, the others the phases they change.
     /// Where it knows none, its own.
     pub variants: Vec<String>,
-    /// Whether a workload's own scales, variants and times are those of its source.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub as_published: bool,
+    /// The part of a published comparison that it repeats, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Repeats>,
     /// Whether they are those of an overview: small, because every workload runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overview: bool,
@@ -131,6 +131,22 @@ impl Plan {
     /// The id of the engine of a column: its configuration's, or the column's name itself.
     pub fn engine_of<'a>(&'a self, column: &'a str) -> &'a str {
         self.configurations.get(column).map_or(column, |configuration| &configuration.engine)
+    }
+}
+
+/// The part of a published comparison that a plan repeats.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeats {
+    /// The comparison's name.
+    pub source: String,
+    /// The name of the part.
+    pub piece: String,
+}
+
+impl fmt::Display for Repeats {
+    /// `ulb/duckdb`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.source, self.piece)
     }
 }
 

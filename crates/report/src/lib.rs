@@ -17,6 +17,7 @@ mod load;
 mod notes;
 mod overview;
 pub mod published;
+pub mod reproduction;
 pub mod scaling;
 pub mod shown;
 pub mod statistics;

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use embermark_model::plan::Repeats;
 use embermark_model::result::{DeviceIo, Drift, Emulated, ResultFile};
 use embermark_model::{Durability, MemoryLimit, Status};
 use embermark_report::compare::{
@@ -215,7 +216,10 @@ fn results_that_were_not_measured_alike_are_refused_each_with_the_reason() {
             file.plan.urls.insert("postgres".into(), url.into());
         }),
         ("limit of commits' p99:", |file| file.plan.p99_limit_ms = 7),
-        ("as published:", |file| file.plan.as_published = true),
+        ("part of a published comparison: none, then ulb/duckdb", |file| {
+            let (source, piece) = ("ulb".into(), "duckdb".into());
+            file.plan.repeats = Some(Repeats { source, piece });
+        }),
         ("build:", |file| file.manifest.tool.profile = "debug".into()),
         ("runs of a trial:", |file| file.plan.runs += 1),
         ("warm-up runs:", |file| file.plan.warmup_runs += 1),

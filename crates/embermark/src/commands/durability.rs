@@ -19,7 +19,8 @@ use embermark_engines::{Availability, Engine, Kind, Tier, registry};
 use embermark_harness::{Catalog, Interrupt, JOURNAL, RESULT, cells, interrupt};
 use embermark_model::{Configuration, Durability};
 
-use super::run::{INTERRUPTED, PAGE, default_out};
+use super::measure::PAGE;
+use super::run::{INTERRUPTED, default_out};
 use super::{output, page};
 use crate::error::Failure;
 use crate::plan::{columns, configurations, or_else, parsed, try_out};

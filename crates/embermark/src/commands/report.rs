@@ -1,6 +1,6 @@
 //! `embermark report`.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,20 +13,26 @@ use embermark_model::result::ResultFile;
 use embermark_report::cost::score::Weights;
 use embermark_report::shown::Record;
 use embermark_report::{
-    Beside, Files, Format, Options, load, load_durability, overview, parquet, render,
+    Beside, Files, Format, Options, load, load_durability, overview, parquet, render, reproduction,
 };
 use embermark_workloads::WORKLOADS;
 
 use super::record::may_be_published;
-use super::{output, page, run};
+use super::{measure, output, page, repeat};
 use crate::error::Failure;
 
 /// The arguments of `embermark report`.
 #[derive(Args)]
 pub struct ReportArgs {
-    /// Result files, as `embermark run` writes them; several go into one HTML page
+    /// Result files, as `embermark run` writes them; several go into one HTML page. With
+    /// --reproduction folders too, of which every result below is taken
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<PathBuf>,
+
+    /// The published comparisons headline by headline, in Markdown, from the results of
+    /// --as-published
+    #[arg(long)]
+    reproduction: bool,
 
     /// Write to this file: an HTML page where its name ends in .html, else the form of
     /// --format; Parquet needs one
@@ -86,6 +92,9 @@ pub struct ShowArgs {
 pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     let format = args.show.format()?;
     let is_page = |out: &Path| out.extension().is_some_and(|end| end.eq_ignore_ascii_case("html"));
+    if args.reproduction {
+        return reproduced(&args);
+    }
     let page = args.out.as_deref().filter(|out| is_page(out));
     if page.is_none() && args.results.len() > 1 {
         return Err(Failure::usage(
@@ -109,7 +118,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     };
     let Some(out) = args.out else {
         let beside = |name: &str| path.parent().map(|dir| dir.join(name)).filter(|p| p.exists());
-        let (page, tables) = (beside(run::PAGE), beside(run::TABLES));
+        let (page, tables) = (beside(measure::PAGE), beside(measure::TABLES));
         let files = Files { page: page.as_deref(), tables: tables.as_deref() };
         return args.show.print(&known, result, format, path, &files);
     };
@@ -122,6 +131,53 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
         file.write_all(text.as_bytes()).map_err(Failure::unwritable(&out))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes or prints what the results say of the published comparisons.
+fn reproduced(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    let files = results_below(&args.results)?;
+    let results = files.iter().map(|path| load(path)).collect::<Result<Vec<_>, _>>();
+    let results = results.map_err(Failure::usage)?.into_iter();
+    let results: Vec<ResultFile> = results.map(|result| args.show.allowed(result)).collect();
+    if results.iter().all(|result| result.plan.repeats.is_none()) {
+        return Err(Failure::usage(
+            "none of these results repeats a published comparison: `embermark run --as-published` \
+             makes them",
+        ));
+    }
+    let text = reproduction::markdown(&results);
+    match &args.out {
+        Some(out) => {
+            fs::write(out, text).map_err(Failure::unwritable(out))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        None => output::print(&text),
+    }
+}
+
+/// The files that are named, and every result below the folders that are.
+fn results_below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    let mut left: Vec<PathBuf> = named.iter().rev().cloned().collect();
+    while let Some(path) = left.pop() {
+        if !path.is_dir() {
+            files.push(path);
+            continue;
+        }
+        let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+        let entries = fs::read_dir(&path).map_err(unreadable)?;
+        let mut below: Vec<PathBuf> =
+            entries.map(|entry| Ok(entry?.path())).collect::<Result<_, _>>().map_err(unreadable)?;
+        let is_result = |path: &PathBuf| {
+            path.is_dir()
+                || path.extension().is_some_and(|end| end == "json")
+                    && path.file_name().is_none_or(|name| name != repeat::PARTS)
+        };
+        below.retain(is_result);
+        below.sort_unstable_by(|a, b| b.cmp(a));
+        left.extend(below);
+    }
+    Ok(files)
 }
 
 /// What this build knows of workloads and engines, beside what a result says.

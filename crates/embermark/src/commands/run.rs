@@ -1,37 +1,30 @@
 //! `embermark run`.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use embermark_harness::{HarnessError, RESULT, RunOptions, device, interrupt, progress};
+use embermark_harness::{RESULT, RunOptions, device, interrupt};
 use embermark_model::plan::Plan;
-use embermark_model::result::ResultFile;
-use embermark_report::{Files, Format};
+use embermark_report::Files;
 
-use super::page;
+use super::measure::{How, Measured, PAGE, TABLES, exit_status, measure, write_beside};
+use super::repeat::{self, RepeatArgs};
 use super::report::{Known, ShowArgs};
 use crate::error::Failure;
-use crate::plan::{PlanArgs, try_out};
+use crate::plan::PlanArgs;
 
 /// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
-
-/// The page that a run leaves beside its result.
-pub const PAGE: &str = "report.html";
-
-/// All tables as text, which a run leaves beside its result.
-pub const TABLES: &str = "tables.txt";
-
-/// How wide these are.
-const TABLES_WIDTH: usize = 120;
 
 /// The arguments of `embermark run`.
 #[derive(Args)]
 pub struct RunArgs {
     #[command(flatten)]
     plan: PlanArgs,
+
+    #[command(flatten)]
+    repeat: RepeatArgs,
 
     /// A plan file: TOML with these options as keys; the command line wins over it
     #[arg(long = "plan", value_name = "FILE.toml")]
@@ -68,9 +61,6 @@ pub struct RunArgs {
 /// Measures, and shows the result.
 pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let format = args.show.format()?;
-    // Beside --resume a plan need not be given; where it is, it must be the run's own.
-    let asked = args.resume.is_none() || args.plan != PlanArgs::default() || args.file.is_some();
-    let plan = asked.then(|| plan(args.plan, args.file)).transpose()?;
     let out = args.resume.clone().or(args.out).unwrap_or_else(default_out);
     let device = args.device.map(|name| device::find(&name)).transpose();
     let options = RunOptions {
@@ -81,64 +71,53 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         interrupt: interrupt::on_signals()?,
         ..RunOptions::new(&out)?
     };
-
-    if let (Some(plan), None) = (&plan, &args.resume) {
-        let dir = options.data.clone().unwrap_or_else(std::env::temp_dir);
-        try_out(&plan.configurations, &plan.durabilities, &dir)?;
-    }
-    let mut progress = progress::on_stderr();
-    let outcome = match &plan {
-        Some(plan) if args.resume.is_none() => {
-            embermark_harness::run(plan, &options, progress.as_mut())
+    if args.repeat.is_given() {
+        if args.file.is_some() || args.resume.is_some() {
+            return Err(Failure::usage(
+                "--as-published has plans of its own, and is gone on with by --resume alone",
+            ));
         }
-        plan => embermark_harness::resume(plan.as_ref(), &options, progress.as_mut()),
+        return repeat::begin(&args.repeat, &args.plan, options, &args.show);
+    }
+    if args.resume.is_some() && repeat::is_repeated(&out) {
+        if args.plan != PlanArgs::default() || args.file.is_some() {
+            return Err(Failure::usage("it keeps its plans: leave out the options of a plan"));
+        }
+        return repeat::go_on(&options, &args.show);
+    }
+    // Beside --resume a plan need not be given; where it is, it must be the run's own.
+    let asked = args.resume.is_none() || args.plan != PlanArgs::default() || args.file.is_some();
+    let plan = asked.then(|| plan(args.plan, args.file)).transpose()?;
+    let how = match &plan {
+        Some(plan) if args.resume.is_none() => How::Begin(plan),
+        plan => How::GoOn(plan.as_ref()),
     };
-    let (result, status) = match outcome {
-        Ok(result) => {
+    let (result, status) = match measure(how, &options)? {
+        Measured::Complete(result) => {
             let status = exit_status(&result);
             (result, status)
         }
-        Err(HarnessError::Interrupted { result: Some(result) }) => {
+        Measured::Interrupted(Some(result)) => {
             eprintln!(
                 "embermark: interrupted; the trials that had ended are kept; go on with \
                  'embermark run --resume {}'",
                 out.display()
             );
-            (*result, ExitCode::from(INTERRUPTED))
+            (result, ExitCode::from(INTERRUPTED))
         }
-        Err(error @ HarnessError::Interrupted { .. }) => {
-            eprintln!("embermark: {error}");
+        Measured::Interrupted(None) => {
+            eprintln!("embermark: interrupted before a trial had ended");
             return Ok(ExitCode::from(INTERRUPTED));
         }
-        Err(error) => return Err(error.into()),
     };
     let result = args.show.allowed(result);
-    // The measuring is done and kept: a file that cannot be made of it is a note and no failure.
-    let path = out.join(RESULT);
-    let made = |name: &str, made: Result<(), Failure>| match made {
-        Ok(()) => Some(out.join(name)),
-        Err(failure) => {
-            eprintln!("embermark: no {name}: {failure}");
-            None
-        }
-    };
     let known = Known::with(Vec::new());
-    let page = made(PAGE, page::write(&[(&path, &result)], &out.join(PAGE), &known));
-    let tables = made(TABLES, write_tables(&args.show, &known, &result, &path, &out.join(TABLES)));
+    write_beside(&result, &out, &args.show, &known);
+    let beside = |name: &str| Some(out.join(name)).filter(|path| path.exists());
+    let (page, tables) = (beside(PAGE), beside(TABLES));
     let files = Files { page: page.as_deref(), tables: tables.as_deref() };
-    args.show.print(&known, &result, format, &path, &files)?;
+    args.show.print(&known, &result, format, &out.join(RESULT), &files)?;
     Ok(status)
-}
-
-fn write_tables(
-    show: &ShowArgs,
-    known: &Known,
-    result: &ResultFile,
-    path: &Path,
-    file: &Path,
-) -> Result<(), Failure> {
-    let text = show.text(known, result, Format::Table, path, TABLES_WIDTH)?;
-    fs::write(file, text).map_err(Failure::unwritable(file))
 }
 
 fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
@@ -150,9 +129,4 @@ fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
 pub fn default_out() -> PathBuf {
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
     PathBuf::from("results").join(now.strftime("%Y-%m-%d-%H%M%S").to_string())
-}
-
-/// 1 when a cell is wrong, failed or timed out.
-fn exit_status(result: &ResultFile) -> ExitCode {
-    ExitCode::from(u8::from(result.cells.iter().any(|cell| cell.status.is_failure())))
 }

@@ -14,7 +14,7 @@ fn with_nothing_given_it_is_the_embedded_engines_at_small_scales() {
     assert!(
         plan.engines.contains(&"memory".to_owned()) && !plan.engines.contains(&"null".to_owned())
     );
-    assert_eq!((plan.scales.len(), plan.variants.len(), plan.as_published), (0, 0, false));
+    assert_eq!((plan.scales.len(), plan.variants.len(), plan.repeats), (0, 0, None));
     assert_eq!(
         (plan.runs, plan.warmup_runs, plan.trials, plan.max_run_time_ms),
         (6, 1, 3, Some(500))
@@ -22,10 +22,11 @@ fn with_nothing_given_it_is_the_embedded_engines_at_small_scales() {
 }
 
 #[test]
-fn as_published_lifts_the_longest_run_time_and_takes_the_published_scales() {
-    let plan = PlanArgs { as_published: true, ..PlanArgs::default() }.plan().unwrap();
-    assert_eq!((plan.max_run_time_ms, plan.trials, plan.as_published), (None, 1, true));
-    assert_eq!(plan.timeout_ms, None, "the published trials took as long as they took");
+fn no_longest_run_time_and_no_time_out_are_none() {
+    let none = || Some("none".to_owned());
+    let args = PlanArgs { max_run_time: none(), timeout: none(), ..PlanArgs::default() };
+    let plan = args.plan().unwrap();
+    assert_eq!((plan.max_run_time_ms, plan.timeout_ms), (None, None));
     let usual = PlanArgs::default().plan().unwrap();
     assert_eq!(usual.timeout_ms, Some(30 * 60 * 1_000));
 }

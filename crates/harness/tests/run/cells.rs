@@ -42,7 +42,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         seed: 42,
         memory_bytes: 1 << 20,
         urls: BTreeMap::new(),
-        as_published: false,
+        repeats: None,
         window_ms: None,
         warm_up_ms: None,
         memory_limits: Vec::new(),
@@ -122,8 +122,8 @@ fn where_a_plan_leaves_it_open_a_workload_has_scales_and_variants_of_its_own() {
         planned(plan, &CATALOG).unwrap().iter().map(|cell| cell.id.to_string()).collect()
     };
     assert_eq!(names(&plan), ["good squares 5 process single"]);
-    plan.as_published = true;
-    assert_eq!(names(&plan), ["good squares 7 process other", "good squares 8 process other"]);
+    plan.overview = true;
+    assert_eq!(names(&plan).len(), 1, "an overview has scales of its own too");
 }
 
 fn each_limit_of_memory_has_cells_of_its_own_and_no_reference_takes_part() {

@@ -64,7 +64,10 @@ const CONDITIONS: [Condition; 26] = [
     ("time of a closed loop", |file| ms(file.plan.window_ms)),
     ("warm-up", |file| ms(file.plan.warm_up_ms)),
     ("overview", |file| shown(file.plan.overview)),
-    ("as published", |file| shown(file.plan.as_published)),
+    ("part of a published comparison", |file| {
+        let repeats = file.plan.repeats.as_ref().map(ToString::to_string);
+        Some(repeats.unwrap_or_else(|| "none".into()))
+    }),
     ("limit of commits' p99", |file| ms(Some(file.plan.p99_limit_ms))),
     ("rate of samples", |file| shown(file.plan.rate)),
     ("clients", |file| shown(file.plan.clients)),

@@ -45,7 +45,7 @@ fn file(cells: Vec<Cell>) -> ResultFile {
             seed: 1,
             memory_bytes: 1,
             urls: BTreeMap::new(),
-            as_published: false,
+            repeats: None,
             window_ms: None,
             warm_up_ms: None,
             memory_limits: Vec::new(),

@@ -30,7 +30,7 @@ fn a_full_disk_is_noticed_at_the_line_that_did_not_fit() {
         seed: 1,
         memory_bytes: 1,
         urls: BTreeMap::new(),
-        as_published: false,
+        repeats: None,
         window_ms: None,
         warm_up_ms: None,
         memory_limits: Vec::new(),

@@ -1,0 +1,91 @@
+//! Measuring a plan into a folder, with its page and its tables beside the result.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use embermark_harness::{HarnessError, RESULT, RunOptions, progress};
+use embermark_model::plan::Plan;
+use embermark_model::result::ResultFile;
+use embermark_report::Format;
+
+use super::page;
+use super::report::{Known, ShowArgs};
+use crate::error::Failure;
+use crate::plan::try_out;
+
+/// The page that a run leaves beside its result.
+pub const PAGE: &str = "report.html";
+
+/// All tables as text, which a run leaves beside its result.
+pub const TABLES: &str = "tables.txt";
+
+/// How wide these are.
+const TABLES_WIDTH: usize = 120;
+
+/// How a run ended that did not fail.
+pub enum Measured {
+    /// It came to its end.
+    Complete(ResultFile),
+    /// A signal ended it; the trials that had ended are kept, where there were any.
+    Interrupted(Option<ResultFile>),
+}
+
+/// Whether a run is begun or gone on with.
+#[derive(Clone, Copy)]
+pub enum How<'a> {
+    /// Begun, with this plan.
+    Begin(&'a Plan),
+    /// Gone on with; what is asked for beside must be its own plan.
+    GoOn(Option<&'a Plan>),
+}
+
+/// Measures into the folder of `options`.
+pub fn measure(how: How<'_>, options: &RunOptions) -> Result<Measured, Failure> {
+    if let How::Begin(plan) = how {
+        let dir = options.data.clone().unwrap_or_else(std::env::temp_dir);
+        try_out(&plan.configurations, &plan.durabilities, &dir)?;
+    }
+    let mut progress = progress::on_stderr();
+    let outcome = match how {
+        How::Begin(plan) => embermark_harness::run(plan, options, progress.as_mut()),
+        How::GoOn(plan) => embermark_harness::resume(plan, options, progress.as_mut()),
+    };
+    match outcome {
+        Ok(result) => Ok(Measured::Complete(result)),
+        Err(HarnessError::Interrupted { result }) => {
+            Ok(Measured::Interrupted(result.map(|result| *result)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes page and tables of a result beside it, in `out`. The measuring is done and kept: a file that
+/// cannot be made of it is a note on standard error and no failure.
+pub fn write_beside(result: &ResultFile, out: &Path, show: &ShowArgs, known: &Known) {
+    let path = out.join(RESULT);
+    let tables = || {
+        let text = show.text(known, result, Format::Table, &path, TABLES_WIDTH)?;
+        let file = out.join(TABLES);
+        fs::write(&file, text).map_err(Failure::unwritable(&file))
+    };
+    for (name, made) in
+        [(PAGE, page::write(&[(&path, result)], &out.join(PAGE), known)), (TABLES, tables())]
+    {
+        if let Err(failure) = made {
+            // Not an older one in its place.
+            let _ = fs::remove_file(out.join(name));
+            eprintln!("embermark: no {name}: {failure}");
+        }
+    }
+}
+
+/// 1 when a cell is wrong, failed or timed out.
+pub fn exit_status(result: &ResultFile) -> ExitCode {
+    ExitCode::from(u8::from(is_failure(result)))
+}
+
+/// Whether a cell is wrong, failed or timed out.
+pub fn is_failure(result: &ResultFile) -> bool {
+    result.cells.iter().any(|cell| cell.status.is_failure())
+}

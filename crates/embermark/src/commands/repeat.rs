@@ -1,0 +1,193 @@
+//! `embermark run --as-published`: the published comparisons, part by part. A part is a piece of a
+//! source at one scale, a run of its own in a folder of its own below the one of the whole.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+use embermark_harness::{JOURNAL, RESULT, RunOptions, device};
+use embermark_model::result::ResultFile;
+use embermark_report::{load, reproduction};
+
+use super::measure::{How, Measured, is_failure, measure, write_beside};
+use super::output;
+use super::report::{Known, ShowArgs};
+use super::run::INTERRUPTED;
+use crate::error::Failure;
+use crate::plan::PlanArgs;
+
+mod parts;
+mod within;
+
+use parts::{Part, Repetition};
+use within::span;
+
+/// What is to be repeated, in the folder of the whole.
+pub const PARTS: &str = "as-published.json";
+
+/// The document that is made of the results.
+const DOCUMENT: &str = "reproduction.md";
+
+/// The options of `embermark run` that repeat published comparisons.
+#[derive(Args)]
+pub struct RepeatArgs {
+    /// Repeat published comparisons as they were run, with the scales, settings, clients and
+    /// repetitions of each: ulb, mcknight, highfreq, marending, harperdb, or all. Of the options of a
+    /// plan --data, --scale, --runs, --warmup-runs, --trials, --window, --warm-up, --max-run-time,
+    /// --timeout, --memory, --seed and --accept-license win over theirs; with --device only the pieces
+    /// that emulate it
+    #[arg(long, value_delimiter = ',', value_name = "SOURCE,…")]
+    as_published: Vec<String>,
+
+    /// Of --as-published only these pieces, by the names that docs/reproduction.md has
+    #[arg(long, value_delimiter = ',', value_name = "PIECE,…", requires = "as_published")]
+    pieces: Vec<String>,
+
+    /// The time for --as-published, such as 2h: what is expected not to fit is named and left out
+    /// beforehand, the longest first
+    #[arg(long, value_name = "TIME", requires = "as_published")]
+    within: Option<String>,
+}
+
+impl RepeatArgs {
+    /// Whether something is to be repeated.
+    pub fn is_given(&self) -> bool {
+        !self.as_published.is_empty()
+    }
+}
+
+/// Whether the folder is one of a whole repetition.
+pub fn is_repeated(out: &Path) -> bool {
+    out.join(PARTS).exists()
+}
+
+/// Begins a repetition in the folder of `options`.
+pub fn begin(
+    asked: &RepeatArgs,
+    given: &PlanArgs,
+    options: RunOptions,
+    show: &ShowArgs,
+) -> Result<ExitCode, Failure> {
+    let all = parts::of(&asked.as_published, &asked.pieces, given, options.device)?;
+    let within = asked.within.as_deref().map(within::parsed).transpose()?;
+    let repetition = within::fitted(all, within);
+    if repetition.parts.is_empty() {
+        return Err(Failure::usage(format!(
+            "nothing fits into the time of --within: {}",
+            within::announced(&repetition).trim_end()
+        )));
+    }
+    // Every plan is checked before the first is carried out.
+    for part in &repetition.parts {
+        part.plan()?;
+    }
+    let out = &options.out;
+    if fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Failure::usage(format!(
+            "{} is not empty: name another folder with --out, or go on with what is there with \
+             --resume",
+            out.display()
+        )));
+    }
+    fs::create_dir_all(out).map_err(Failure::unwritable(out))?;
+    let file = out.join(PARTS);
+    let text = serde_json::to_vec_pretty(&repetition).map_err(Failure::runtime)?;
+    fs::write(&file, text).map_err(Failure::unwritable(&file))?;
+    eprint!("{}", within::announced(&repetition));
+    carry_out(&repetition, &options, show)
+}
+
+/// Goes on with the repetition in the folder of `options`.
+pub fn go_on(options: &RunOptions, show: &ShowArgs) -> Result<ExitCode, Failure> {
+    let file = options.out.join(PARTS);
+    let text = fs::read(&file)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    let repetition: Repetition = serde_json::from_slice(&text)
+        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    carry_out(&repetition, options, show)
+}
+
+/// How a part ended.
+enum Ended {
+    /// With its result, which may hold failures.
+    Well(Box<ResultFile>),
+    /// By a signal.
+    Interrupted,
+}
+
+/// Runs the parts that have not ended, and makes the document of all that have.
+fn carry_out(
+    repetition: &Repetition,
+    options: &RunOptions,
+    show: &ShowArgs,
+) -> Result<ExitCode, Failure> {
+    let began = Instant::now();
+    let known = Known::with(Vec::new());
+    let (mut results, mut failed) = (Vec::new(), false);
+    let count = repetition.parts.len();
+    for (number, part) in (1..).zip(&repetition.parts) {
+        let out = options.out.join(&part.folder);
+        if let Some(result) = ended(&out) {
+            results.push(result);
+            continue;
+        }
+        if let Some(left) = within::too_late(part, repetition.within_s, began.elapsed()) {
+            eprintln!("{}: left out, {left}", part.folder);
+            failed = true;
+            continue;
+        }
+        eprintln!("\n{} ({number} of {count}): {}", part.folder, part.about);
+        match carried_out(part, &out, options) {
+            Ok(Ended::Well(result)) => {
+                failed |= is_failure(&result);
+                let result = show.allowed(*result);
+                write_beside(&result, &out, show, &known);
+                results.push(result);
+            }
+            Ok(Ended::Interrupted) => {
+                eprintln!(
+                    "embermark: interrupted; go on with 'embermark run --resume {}'",
+                    options.out.display()
+                );
+                return Ok(ExitCode::from(INTERRUPTED));
+            }
+            Err(failure) => {
+                eprintln!("{}: {failure}", part.folder);
+                failed = true;
+            }
+        }
+    }
+    eprintln!("\nthe parts took {}", span(began.elapsed().as_secs()));
+    let results: Vec<ResultFile> = results.into_iter().map(|result| show.allowed(result)).collect();
+    let document = options.out.join(DOCUMENT);
+    let text = reproduction::markdown(&results);
+    fs::write(&document, text).map_err(Failure::unwritable(&document))?;
+    output::print(&format!(
+        "{}\n  all of it  {}\n",
+        reproduction::text(&results, output::width()),
+        document.display()
+    ))?;
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// The result of a part that came to its end.
+fn ended(out: &Path) -> Option<ResultFile> {
+    let result = load(&out.join(RESULT)).ok()?;
+    result.manifest.finished.is_some().then_some(result)
+}
+
+/// Runs a part, or goes on with it.
+fn carried_out(part: &Part, out: &Path, options: &RunOptions) -> Result<Ended, Failure> {
+    let device = part.device.as_deref().map(device::find).transpose().map_err(Failure::usage)?;
+    let out = PathBuf::from(out);
+    let goes_on = out.join(JOURNAL).exists();
+    let options = RunOptions { out, device, count: part.counting, ..options.clone() };
+    let plan = part.plan()?;
+    let how = if goes_on { How::GoOn(None) } else { How::Begin(&plan) };
+    Ok(match measure(how, &options)? {
+        Measured::Complete(result) => Ended::Well(Box::new(result)),
+        Measured::Interrupted(_) => Ended::Interrupted,
+    })
+}

@@ -1,0 +1,122 @@
+//! What a source found, in one ratio, and the pieces whose results stand beside it.
+
+use embermark_model::Durability;
+use serde::Deserialize;
+
+/// A ratio that a source printed, or that follows from two figures of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Headline {
+    /// What it says, in a line, without figures.
+    pub says: String,
+    /// Of which phase.
+    pub phase: String,
+    /// At how many rows; absent: the source's own number.
+    pub scale: Option<u64>,
+    /// At how many rows below the line, where these are others.
+    pub to_scale: Option<u64>,
+    /// What is compared.
+    #[serde(default)]
+    pub measure: Measure,
+    /// The engine whose figure stands above the line.
+    pub of: String,
+    /// The engine whose figure stands below it: absent where the ratio is one engine's own, of two pieces.
+    pub to: Option<String>,
+    /// What the source printed; absent where a licence forbids it.
+    pub printed: Option<Printed>,
+    /// Here with the source's settings.
+    pub as_published: Option<Beside>,
+    /// Here with one tier for all.
+    pub equal: Option<Beside>,
+    /// Here with one thing otherwise.
+    pub counter: Option<Beside>,
+    /// Here with the limits of the source's device.
+    pub emulated: Option<Beside>,
+    /// Why the ratio is as it is, as the counter-run shows it.
+    pub explained: String,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Time, of the whole phase or of an operation.
+    #[default]
+    Time,
+    /// CPU time of the server, as a share of one CPU.
+    ServerCpu,
+    /// CPU time of the client, as a share of one CPU.
+    ClientCpu,
+    /// Bits a second between client and server.
+    Network,
+    /// Bytes by which the database grew.
+    Disk,
+    /// Bytes of the database after the rows are in and maintenance is done.
+    Size,
+}
+
+/// What a source printed of a headline: both figures.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Printed {
+    /// Of the engine above the line.
+    pub of: f64,
+    /// Of the engine below it.
+    pub to: f64,
+    /// Their unit.
+    pub unit: Unit,
+}
+
+/// The unit of a printed figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Unit {
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
+    /// Milliseconds.
+    #[serde(rename = "ms")]
+    Milliseconds,
+    /// Operations a second.
+    #[serde(rename = "/s")]
+    PerSecond,
+    /// Percent of one CPU.
+    #[serde(rename = "%")]
+    Percent,
+    /// Thousand bits a second.
+    #[serde(rename = "kbit/s")]
+    Kilobits,
+    /// Million bytes.
+    #[serde(rename = "MB")]
+    Megabytes,
+}
+
+impl Printed {
+    /// How many times as much the engine above the line takes as the one below it: of rates the
+    /// inverse, as they are of times.
+    pub fn ratio(self) -> f64 {
+        match self.unit {
+            Unit::PerSecond => self.to / self.of,
+            _ => self.of / self.to,
+        }
+    }
+}
+
+/// Where the figures of a ratio are found among results.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Beside {
+    /// The pieces: in them the cells of the two engines.
+    pub pieces: Vec<String>,
+    /// The pieces of the engine below the line, where they are others.
+    pub to_pieces: Option<Vec<String>>,
+    /// The variant of the engine above the line; absent: the first of its cells that has the phase.
+    pub variant: Option<String>,
+    /// That of the engine below it, where it is another one.
+    pub to_variant: Option<String>,
+    /// The tier; absent: that of the piece.
+    pub tier: Option<Durability>,
+    /// The phase, where it is another one.
+    pub phase: Option<String>,
+    /// What is otherwise, in a few words.
+    pub what: Option<String>,
+}

@@ -1,0 +1,68 @@
+//! The sources.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::{Headline, Piece, Statistic};
+
+/// A published comparison.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Source {
+    /// Its name on the command line.
+    pub id: String,
+    /// Its title, author and year.
+    pub title: String,
+    /// The workload that repeats it.
+    pub workload: String,
+    /// What it ran on.
+    pub hardware: String,
+    /// How often it ran a step and what it made of that, in words.
+    pub protocol: String,
+    /// What it made of its repetitions.
+    pub statistic: Statistic,
+    /// What cannot be had here, and why.
+    #[serde(default)]
+    pub missing: Vec<String>,
+    /// Where it contradicts itself, and what was made of that.
+    #[serde(default)]
+    pub contradictions: Vec<String>,
+    /// What repeats it, in the order in which it is run.
+    #[serde(rename = "piece")]
+    pub pieces: Vec<Piece>,
+    /// What it found.
+    #[serde(rename = "headline")]
+    pub headlines: Vec<Headline>,
+}
+
+impl Source {
+    /// The piece of that name.
+    pub fn piece(&self, name: &str) -> Option<&Piece> {
+        self.pieces.iter().find(|piece| piece.name == name)
+    }
+}
+
+/// Every source.
+///
+/// # Panics
+/// When a file of the repository is no source, which a test rules out.
+pub fn all() -> &'static [Source] {
+    static ALL: LazyLock<Vec<Source>> = LazyLock::new(|| {
+        [
+            include_str!("../sources/ulb.toml"),
+            include_str!("../sources/mcknight.toml"),
+            include_str!("../sources/highfreq.toml"),
+            include_str!("../sources/marending.toml"),
+            include_str!("../sources/harperdb.toml"),
+        ]
+        .map(|text| toml::from_str(text).expect("a file of the repository is well-formed"))
+        .into()
+    });
+    &ALL
+}
+
+/// The source of that name.
+pub fn find(id: &str) -> Option<&'static Source> {
+    all().iter().find(|source| source.id == id)
+}

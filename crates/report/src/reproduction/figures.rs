@@ -1,0 +1,57 @@
+//! Every figure that a source printed of a phase, beside what came out here as published.
+
+use embermark_model::Scale;
+use embermark_published::{Measure, Role, Source};
+
+use super::found::{Results, Wanted};
+use crate::format;
+use crate::grid::{Grid, Text};
+use crate::published::{self, PublishedFigure};
+
+/// A row for each figure; `None` where the source's figures are of another form, or none may be shown.
+pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
+    let published =
+        published::all().iter().find(|published| published.source.workload == source.workload)?;
+    let pieces = source.pieces.iter().filter(|piece| piece.role == Role::AsPublished);
+    let pieces: Vec<String> = pieces.map(|piece| piece.name.clone()).collect();
+    let row = |figure: &PublishedFigure| {
+        let wanted = Wanted {
+            source,
+            pieces: &pieces,
+            engine: &figure.engine,
+            variant: figure.variant.as_deref(),
+            tier: None,
+            phase: &figure.phase,
+            measure: Measure::Time,
+        };
+        let printed = match (figure.seconds, figure.per_second) {
+            (Some(seconds), _) => Some((seconds * 1e9, format::duration(seconds * 1e9))),
+            (None, rate) => rate.map(|rate| (1e9 / rate, format::rate(rate))),
+        };
+        let (printed, shown) = printed?;
+        let found = results.find(&wanted).map(|all| {
+            let own = figure.scale.map(Scale::Rows);
+            all.into_iter().find(|found| own.is_none_or(|own| found.scale == own))
+        });
+        let (here, ratio) = match found {
+            Ok(Some(found)) => (found.shown, format::ratio(found.amount / printed)),
+            Ok(None) => ("- (not run at this scale)".to_owned(), String::new()),
+            Err(why) => (format!("- ({why})"), String::new()),
+        };
+        Some((label(figure), [shown, here, ratio].map(Text::of).to_vec()))
+    };
+    let rows: Vec<_> = published.figures.iter().filter_map(row).collect();
+    let header = ["published", "here as published", "here to published"];
+    (!rows.is_empty()).then(|| Grid {
+        title: format!("{}: every figure", source.id),
+        header: header.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+fn label(figure: &PublishedFigure) -> String {
+    let variant = figure.variant.as_ref().map(|variant| format!(" ({variant})"));
+    let scale = figure.scale.map(|rows| format!(" {}", Scale::Rows(rows)));
+    let PublishedFigure { phase, engine, .. } = figure;
+    format!("{phase}{}{} {engine}", variant.unwrap_or_default(), scale.unwrap_or_default())
+}

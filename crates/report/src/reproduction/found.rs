@@ -1,0 +1,172 @@
+//! Finding a figure among the results of pieces.
+
+use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile};
+use embermark_model::{Durability, Scale, Status};
+use embermark_published::{Measure, Source, Statistic};
+
+use crate::{format, text};
+
+/// The results that repeat a piece of a source.
+pub(super) struct Results<'a>(Vec<&'a ResultFile>);
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub source: &'a Source,
+    pub pieces: &'a [String],
+    pub engine: &'a str,
+    pub variant: Option<&'a str>,
+    pub tier: Option<Durability>,
+    pub phase: &'a str,
+    pub measure: Measure,
+}
+
+/// A figure that was found.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub scale: Scale,
+    /// What is compared: ns, bytes, bits a second, a share.
+    pub amount: f64,
+    /// The amount in words.
+    pub shown: String,
+}
+
+impl<'a> Results<'a> {
+    pub fn of(all: &'a [ResultFile]) -> Self {
+        Self(all.iter().filter(|file| file.plan.repeats.is_some()).collect())
+    }
+
+    /// Whether a piece of the source is among them.
+    pub fn has(&self, source: &Source) -> bool {
+        self.0.iter().any(|file| is_of(file, source))
+    }
+
+    /// The results of a piece.
+    pub fn of_piece(&self, source: &Source, piece: &str) -> impl Iterator<Item = &'a ResultFile> {
+        let all = self.0.iter().copied().filter(|file| is_of(file, source));
+        all.filter(move |file| file.plan.repeats.as_ref().is_some_and(|r| r.piece == piece))
+    }
+
+    /// What was found, at each scale; where nothing was, why.
+    pub fn find(&self, wanted: &Wanted<'_>) -> Result<Vec<Found>, String> {
+        let mut found: Vec<Found> = Vec::new();
+        let mut why = "not run".to_owned();
+        for piece in wanted.pieces {
+            for file in self.of_piece(wanted.source, piece) {
+                for cell in file.cells.iter().filter(|cell| wanted.is_met(file, cell)) {
+                    match wanted.figure(cell) {
+                        Ok(figure) if found.iter().all(|f| f.scale != figure.scale) => {
+                            found.push(figure);
+                        }
+                        Ok(_) => {}
+                        Err(reason) => why = reason,
+                    }
+                }
+            }
+        }
+        if found.is_empty() { Err(why) } else { Ok(found) }
+    }
+}
+
+fn is_of(file: &ResultFile, source: &Source) -> bool {
+    file.plan.repeats.as_ref().is_some_and(|repeats| repeats.source == source.id)
+}
+
+impl Wanted<'_> {
+    /// Whether a cell is of the engine, the variant and the tier, and has the phase.
+    fn is_met(&self, file: &ResultFile, cell: &Cell) -> bool {
+        let mut trials = cell.trials.iter();
+        file.plan.engine_of(&cell.id.engine) == self.engine
+            && self.variant.is_none_or(|variant| cell.id.variant == variant)
+            && self.tier.is_none_or(|tier| cell.id.durability == tier)
+            && (cell.trials.is_empty() || trials.any(|trial| self.phase_of(trial).is_some()))
+    }
+
+    fn phase_of<'t>(&self, trial: &'t embermark_model::result::Trial) -> Option<&'t PhaseResult> {
+        trial.phases.iter().find(|phase| phase.phase == self.phase)
+    }
+
+    fn figure(&self, cell: &Cell) -> Result<Found, String> {
+        let phases = || cell.trials.iter().filter_map(|trial| self.phase_of(trial));
+        let bad = phases().find(|phase| !phase.status.has_figures());
+        let ended = bad.map(|phase| (phase.status, phase.reason.as_deref()));
+        if let Some((status, reason)) =
+            ended.or(cell.trials.is_empty().then_some((cell.status, cell.reason.as_deref())))
+        {
+            return Err(because(status, reason));
+        }
+        let phases: Vec<&PhaseResult> = phases().collect();
+        let (amount, shown) = match self.measure {
+            Measure::Time => time(&phases, self.source.statistic),
+            Measure::Size => cell
+                .disk()
+                .map(|disk| disk.allocated_bytes as f64)
+                .map(|bytes| (bytes, format::bytes(bytes))),
+            of_window => window(&phases, of_window),
+        }
+        .ok_or("not measured")?;
+        Ok(Found { scale: cell.id.scale, amount, shown })
+    }
+}
+
+fn because(status: Status, reason: Option<&str>) -> String {
+    let reason = reason.map(|reason| format!(": {}", text::clipped(reason, 60)));
+    format!("{status}{}", reason.unwrap_or_default())
+}
+
+/// The source's statistic of the counted runs: of the whole phase in ns, or of one operation where a
+/// run lasts by the clock or was stopped.
+fn time(phases: &[&PhaseResult], statistic: Statistic) -> Option<(f64, String)> {
+    let runs = || phases.iter().flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
+    let is_closed_loop = phases.iter().all(|phase| phase.ops == 0);
+    let is_capped = runs().any(|run| run.capped);
+    let per_op = |run: &embermark_model::result::Run| {
+        (run.ops > 0).then(|| run.elapsed_ns as f64 / run.ops as f64)
+    };
+    if is_closed_loop {
+        // A rate is the mean of rates, as the source prints them.
+        let rate = statistic.of(runs().filter_map(per_op).map(|ns| 1e9 / ns).collect())?;
+        return Some((1e9 / rate, format::rate(rate)));
+    }
+    if is_capped {
+        let ns = statistic.of(runs().filter_map(per_op).collect())?;
+        let ops = phases.iter().map(|phase| phase.ops).max().unwrap_or(1);
+        return Some((ns * ops as f64, format!("{} a row, not all of them", format::duration(ns))));
+    }
+    let ns = statistic.of(runs().map(|run| run.elapsed_ns as f64).collect())?;
+    Some((ns, format::duration(ns)))
+}
+
+/// What was seen of a window.
+fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, String)> {
+    let seen = phases.iter().flat_map(|phase| &phase.runs).filter_map(|run| run.observed.as_ref());
+    let seen: Vec<&Observed> = seen.collect();
+    let mean = |of: &dyn Fn(&Observed) -> Option<f64>| {
+        Statistic::Mean.of(seen.iter().map(|seen| of(seen)).collect::<Option<Vec<f64>>>()?)
+    };
+    let share = |seen: &Observed, roles: &[&str]| {
+        let cpu =
+            seen.processes.iter().find(|(role, _)| roles.contains(&role.as_str()))?.1.cpu_ns?;
+        Some(cpu as f64 / seen.window_ns as f64)
+    };
+    match measure {
+        Measure::ServerCpu => {
+            let cpu = mean(&|seen| share(seen, &["server"]))?;
+            Some((cpu, format!("{} % CPU", format::number(cpu * 100.0))))
+        }
+        Measure::ClientCpu => {
+            let cpu = mean(&|seen| share(seen, &["reader", "writer"]))?;
+            Some((cpu, format!("{} % CPU", format::number(cpu * 100.0))))
+        }
+        Measure::Network => {
+            let bits =
+                mean(&|seen| Some(seen.network_bytes? as f64 * 8e9 / seen.window_ns as f64))?;
+            Some((bits, format!("{} kbit/s", format::number(bits / 1e3))))
+        }
+        Measure::Disk => {
+            let bytes = mean(&|seen| Some(seen.disk_growth_bytes? as f64))?;
+            Some((bytes, format::bytes(bytes)))
+        }
+        Measure::Time | Measure::Size => None,
+    }
+}

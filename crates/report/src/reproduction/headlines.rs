@@ -1,0 +1,134 @@
+//! The headlines of a source, each beside what came out here.
+
+use embermark_model::Scale;
+use embermark_published::{Beside, Headline, Printed, Source, Unit};
+
+use super::found::{Found, Results, Wanted};
+use crate::format;
+
+/// A headline with what stands beside it.
+pub(super) struct Row {
+    /// What it says, and at how many rows.
+    pub label: String,
+    /// One for each of [`COLUMNS`].
+    pub boxes: [Option<Ratio>; 5],
+    /// What explains it.
+    pub explained: String,
+}
+
+/// What the boxes of a row are.
+pub(super) const COLUMNS: [&str; 5] =
+    ["published", "here as published", "at equal durability", "counter-run", "emulated"];
+
+/// A ratio, or why there is none.
+pub(super) struct Ratio {
+    /// `14.0x`; absent where there is none.
+    pub ratio: Option<String>,
+    /// Both figures, or why there are none.
+    pub of: String,
+    /// What is otherwise than the headline says.
+    pub what: Option<String>,
+}
+
+impl Row {
+    /// Whether something was measured for it.
+    pub fn is_measured(&self) -> bool {
+        self.boxes[1..].iter().flatten().any(|here| here.ratio.is_some())
+    }
+}
+
+/// A row for each headline.
+pub(super) fn rows(source: &Source, results: &Results<'_>) -> Vec<Row> {
+    let row = |headline: &Headline| {
+        let here = |beside: &Option<Beside>| {
+            beside.as_ref().map(|beside| here(source, headline, beside, results))
+        };
+        let left_out =
+            || Ratio { ratio: None, of: "left out: a licence forbids it".into(), what: None };
+        Row {
+            label: label(headline),
+            boxes: [
+                Some(headline.printed.map_or_else(left_out, printed)),
+                here(&headline.as_published),
+                here(&headline.equal),
+                here(&headline.counter),
+                here(&headline.emulated),
+            ],
+            explained: headline.explained.clone(),
+        }
+    };
+    source.headlines.iter().map(row).collect()
+}
+
+fn label(headline: &Headline) -> String {
+    match (headline.scale, headline.to_scale) {
+        (Some(rows), None) => format!("{}, {}", headline.says, Scale::Rows(rows)),
+        _ => headline.says.clone(),
+    }
+}
+
+fn printed(printed: Printed) -> Ratio {
+    let shown = |figure: f64| match printed.unit {
+        Unit::Seconds => format::duration(figure * 1e9),
+        Unit::Milliseconds => format::duration(figure * 1e6),
+        Unit::PerSecond => format::rate(figure),
+        Unit::Percent => format!("{} % CPU", format::number(figure)),
+        Unit::Kilobits => format!("{} kbit/s", format::number(figure)),
+        Unit::Megabytes => format::bytes(figure * 1e6),
+    };
+    Ratio {
+        ratio: Some(format::ratio(printed.ratio())),
+        of: format!("{} / {}", shown(printed.of), shown(printed.to)),
+        what: None,
+    }
+}
+
+/// The ratio that came out, with both figures; or why there is none.
+fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results<'_>) -> Ratio {
+    let above = Wanted {
+        source,
+        pieces: &beside.pieces,
+        engine: &headline.of,
+        variant: beside.variant.as_deref(),
+        tier: beside.tier,
+        phase: beside.phase.as_deref().unwrap_or(&headline.phase),
+        measure: headline.measure,
+    };
+    let below = Wanted {
+        pieces: beside.to_pieces.as_ref().unwrap_or(&beside.pieces),
+        engine: headline.to.as_ref().unwrap_or(&headline.of),
+        variant: beside.to_variant.as_deref().or(beside.variant.as_deref()),
+        ..above
+    };
+    let what = beside.what.clone();
+    let none = |why: String| Ratio { ratio: None, of: why, what: what.clone() };
+    let (above, below) = match (results.find(&above), results.find(&below)) {
+        (Ok(above), Ok(below)) => (above, below),
+        (Err(why), _) | (_, Err(why)) => return none(why),
+    };
+    let Some((above, below)) = pair(headline, &above, &below) else {
+        return none("no scale of both was run".to_owned());
+    };
+    let own = headline.scale.map(Scale::Rows);
+    let other = own.filter(|own| *own != above.scale).map(|_| format!("at {}: ", above.scale));
+    Ratio {
+        ratio: Some(format::ratio(above.amount / below.amount)),
+        of: format!("{}{} / {}", other.unwrap_or_default(), above.shown, below.shown),
+        what,
+    }
+}
+
+/// The figures of both at the source's scale, or else at the largest that both have.
+fn pair<'a>(
+    headline: &Headline,
+    above: &'a [Found],
+    below: &'a [Found],
+) -> Option<(&'a Found, &'a Found)> {
+    let at = |all: &'a [Found], scale| all.iter().find(|found| found.scale == scale);
+    if let (Some(scale), Some(other)) = (headline.scale, headline.to_scale) {
+        return at(above, Scale::Rows(scale)).zip(at(below, Scale::Rows(other)));
+    }
+    let both = |found: &'a Found| Some((found, at(below, found.scale)?));
+    let own = headline.scale.and_then(|rows| both(at(above, Scale::Rows(rows))?));
+    own.or_else(|| above.iter().filter_map(both).max_by_key(|(found, _)| found.scale))
+}

@@ -1,0 +1,105 @@
+//! The published comparisons beside what came out here: headline by headline, from the results of the
+//! pieces that repeat them ([`embermark_published`]).
+
+mod figures;
+mod found;
+mod headlines;
+mod pieces;
+mod render;
+
+use embermark_model::result::ResultFile;
+use embermark_published::{Source, all};
+
+use crate::document::{self, Block};
+use crate::notes::{self, Section, note};
+use crate::text::{self, markdown as escaped};
+use found::Results;
+
+/// For a terminal of `width` columns: the headlines for which something stands among `results`.
+pub fn text(results: &[ResultFile], width: usize) -> String {
+    let results = Results::of(results);
+    let repeated = all().iter().filter(|source| results.has(source));
+    let parts = repeated.flat_map(|source| {
+        let title = format!("{}: {}", source.id, source.title);
+        let headlines = headlines::rows(source, &results);
+        [title].into_iter().chain(render::terminal(&headlines, width))
+    });
+    text::joined(parts, "\n\n") + "\n"
+}
+
+/// For a page on GitHub: all of it, every source whether it was repeated or not.
+pub fn markdown(results: &[ResultFile]) -> String {
+    let found = Results::of(results);
+    let ran = document::markdown(&[Block::Section(ran(results))]);
+    let sources = all().iter().map(|source| {
+        let Source { id, title, hardware, protocol, .. } = source;
+        let head = format!(
+            "## {id}: {}\n\nHardware there: {}. Protocol there: {}.",
+            escaped(title),
+            escaped(hardware),
+            escaped(protocol)
+        );
+        let headlines = render::markdown(&headlines::rows(source, &found));
+        let known = Section { title: "What is to be known".into(), notes: said(source) };
+        let tables =
+            figures::table(source, &found).into_iter().chain([pieces::table(source, &found)]);
+        let tables = tables.map(|grid| Block::table(grid, Vec::new()));
+        let rest: Vec<Block> = [Block::Section(known)].into_iter().chain(tables).collect();
+        format!("{head}\n\n{headlines}\n\n{}", document::markdown(&rest))
+    });
+    text::joined([format!("{HEAD}\n{ran}")].into_iter().chain(sources), "\n")
+}
+
+/// What stands above all of it.
+const HEAD: &str = "\
+# Reproduction of the published comparisons
+
+Made by `embermark report --reproduction` from result files of `embermark run --as-published`; not written by hand.
+
+A headline is a ratio: how many times as much the engine above the line takes as the one below it, and in brackets what each took. \
+*As published* are the source's scales, settings, variants and statistic. *At equal durability* every engine keeps the same tier. \
+A *counter-run* does one thing otherwise than the source, which it names. *Emulated* is the run as published with no more memory and CPU \
+time than the source's device has, on the CPU and the disk of this machine: it is no measurement of that device. \
+Where the source's scale was not run the largest one that was is named.
+";
+
+/// What a source cannot have here, and where it contradicts itself.
+fn said(source: &Source) -> Vec<notes::Note> {
+    let missing = source.missing.iter().map(|text| note("not to be had", text.clone()));
+    let contradictions =
+        source.contradictions.iter().map(|text| note("contradicts itself", text.clone()));
+    missing.chain(contradictions).collect()
+}
+
+/// On what the results were measured.
+fn ran(results: &[ResultFile]) -> Section {
+    let machine = |file: &ResultFile| {
+        let mut machine = file.manifest.machine.clone();
+        (machine.emulates, machine.load) = (None, None);
+        notes::machine(&machine)
+    };
+    let machines = text::unique(results.iter().map(machine)).into_iter();
+    let engines = text::unique(results.iter().flat_map(|file| {
+        let trials = |cell: &embermark_model::result::Cell| cell.trials.first().cloned();
+        file.cells.iter().filter_map(move |cell| {
+            let engine = file.plan.engine_of(&cell.id.engine);
+            let name = file.manifest.engines.get(&cell.id.engine).map_or(engine, |e| &*e.name);
+            Some(format!("{name} {}", trials(cell)?.version?))
+        })
+    }));
+    let mut days: Vec<&str> =
+        results.iter().map(|file| file.manifest.started.get(..10).unwrap_or_default()).collect();
+    days.sort_unstable();
+    let when = match (days.first(), days.last()) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (Some(day), _) => (*day).to_owned(),
+        _ => "nothing was run".to_owned(),
+    };
+    let mut notes: Vec<notes::Note> = machines.map(|machine| note("machine", machine)).collect();
+    notes.push(note("when", when));
+    notes.extend((!engines.is_empty()).then(|| note("engines", engines.join(", "))));
+    Section { title: "Measured on".into(), notes }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Headlines as a terminal and a page on GitHub show them.
+
+use super::headlines::{COLUMNS, Ratio, Row};
+use crate::format::NOT_MEASURED;
+use crate::table::{pad_right, wrapped};
+use crate::text::{joined, markdown as escaped};
+
+/// Columns of a terminal's line before the figures: a margin, the longest name and a gap.
+const INDENT: usize = 24;
+/// Columns of a ratio and a gap.
+const RATIO: usize = 9;
+
+/// The headlines for which something was measured, each in a paragraph.
+pub(super) fn terminal(rows: &[Row], width: usize) -> Vec<String> {
+    rows.iter().filter(|row| row.is_measured()).map(|row| paragraph(row, width)).collect()
+}
+
+fn paragraph(row: &Row, width: usize) -> String {
+    let line = |(name, ratio): (&str, &Option<Ratio>)| {
+        let Ratio { ratio, of, what } = ratio.as_ref()?;
+        let ratio = ratio.as_deref().unwrap_or(NOT_MEASURED);
+        let what = what.as_ref().map(|what| format!(", {what}")).unwrap_or_default();
+        let first = format!("  {}{}", pad_right(name, INDENT - 2), pad_right(ratio, RATIO));
+        let further = " ".repeat(INDENT + RATIO);
+        Some(joined(wrapped(&format!("{of}{what}"), width.max(60), &first, &further), "\n"))
+    };
+    let lines = COLUMNS.into_iter().zip(&row.boxes).filter_map(line);
+    let why = format!("  {}{}", pad_right("explained by", INDENT - 2), row.explained);
+    joined([row.label.clone()].into_iter().chain(lines).chain([why]), "\n")
+}
+
+/// All of them as a table.
+pub(super) fn markdown(rows: &[Row]) -> String {
+    let is_there = |place: &usize| rows.iter().any(|row| row.boxes[*place].is_some());
+    let columns: Vec<usize> = (0..COLUMNS.len()).filter(is_there).collect();
+    let names = columns.iter().map(|place| COLUMNS[*place]);
+    let header = ["headline"].into_iter().chain(names).chain(["what explains it"]);
+    let header: Vec<&str> = header.collect();
+    let rule = header.iter().map(|_| "---".to_owned());
+    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let row = |row: &Row| {
+        let boxes =
+            columns.iter().map(|place| row.boxes[*place].as_ref().map_or_else(String::new, cell));
+        let label = [escaped(&row.label)].into_iter();
+        line(label.chain(boxes).chain([escaped(&row.explained)]).collect())
+    };
+    let head = [line(header.iter().map(|&name| name.to_owned()).collect()), line(rule.collect())];
+    joined(head.into_iter().chain(rows.iter().map(row)), "\n")
+}
+
+/// A ratio over its figures.
+fn cell(Ratio { ratio, of, what }: &Ratio) -> String {
+    let ratio =
+        ratio.as_ref().map_or_else(|| NOT_MEASURED.to_owned(), |ratio| format!("**{ratio}**"));
+    let what = what.as_ref().map(|what| format!("<br>{}", escaped(what))).unwrap_or_default();
+    format!("{ratio}<br>{}{what}", escaped(of))
+}

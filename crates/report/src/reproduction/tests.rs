@@ -1,0 +1,134 @@
+use embermark_model::plan::Repeats;
+use embermark_model::result::ResultFile;
+use embermark_model::{Durability, Scale};
+use embermark_published::find;
+
+use super::*;
+
+/// Cells of a piece: engine, variant, phase, scale, elapsed seconds of each run, the first discarded.
+type Made<'a> = (&'a str, &'a str, &'a str, u64, &'a [f64]);
+
+fn result(source: &str, piece: &str, cells: &[Made<'_>]) -> ResultFile {
+    let path = std::path::Path::new("tests/fixtures/schema-1.json");
+    let mut file = crate::load(path).unwrap();
+    let template = file.cells[0].clone();
+    file.plan.repeats = Some(Repeats { source: source.into(), piece: piece.into() });
+    file.plan.configurations.clear();
+    file.cells.clear();
+    for &(engine, variant, phase, rows, seconds) in cells {
+        let mut cell = template.clone();
+        cell.id.workload = find(source).unwrap().workload.clone();
+        (cell.id.engine, cell.id.variant) = (engine.into(), variant.into());
+        (cell.id.scale, cell.id.durability) = (Scale::Rows(rows), Durability::Process);
+        cell.trials.truncate(1);
+        cell.trials[0].phases.truncate(1);
+        let made = &mut cell.trials[0].phases[0];
+        (made.phase, made.ops) = (phase.into(), rows);
+        let run = made.runs[0].clone();
+        made.runs = (seconds.iter().enumerate())
+            .map(|(place, seconds)| {
+                let mut run = run.clone();
+                (run.elapsed_ns, run.ops) = ((seconds * 1e9) as u64, rows);
+                (run.discarded, run.capped) = (place == 0, false);
+                run
+            })
+            .collect();
+        file.cells.push(cell);
+    }
+    file
+}
+
+fn headline<'a>(text: &'a str, starts: &str) -> &'a str {
+    let start = text.find(starts).unwrap_or_else(|| panic!("no '{starts}' in:\n{text}"));
+    text[start..].split("\n\n").next().unwrap()
+}
+
+#[test]
+fn a_ratio_is_of_the_sources_statistic_without_the_discarded_run() {
+    let duck = result(
+        "ulb",
+        "duckdb",
+        &[("duckdb", "commit-each", "load", 1_000_000, &[900.0, 100.0, 200.0, 300.0])],
+    );
+    let postgres = result(
+        "ulb",
+        "postgres",
+        &[("postgres", "one-transaction", "load", 1_000_000, &[99.0, 10.0, 10.0, 10.0])],
+    );
+    let text = text(&[duck, postgres], 100);
+    let load = headline(&text, "load: DuckDB to PostgreSQL, 1M");
+    assert!(load.contains("145x") && load.contains("3,136 s / 21.7 s"), "{load}");
+    assert!(load.contains("20.0x    200 s / 10.0 s"), "{load}");
+    assert!(load.contains("at equal durability   -        not run"), "{load}");
+    assert!(!text.contains("read: DuckDB"), "nothing was measured for it:\n{text}");
+}
+
+#[test]
+fn where_the_sources_scale_was_not_run_the_largest_of_both_is_named() {
+    let duck = result(
+        "ulb",
+        "duckdb",
+        &[
+            ("duckdb", "commit-each", "load", 1_000, &[9.0, 2.0]),
+            ("duckdb", "commit-each", "load", 10_000, &[9.0, 30.0]),
+            ("duckdb", "commit-each", "load", 100_000, &[9.0, 400.0]),
+        ],
+    );
+    let postgres = result(
+        "ulb",
+        "postgres",
+        &[
+            ("postgres", "one-transaction", "load", 1_000, &[9.0, 1.0]),
+            ("postgres", "one-transaction", "load", 10_000, &[9.0, 10.0]),
+        ],
+    );
+    let text = text(&[duck, postgres], 100);
+    let load = headline(&text, "load: DuckDB to PostgreSQL");
+    assert!(load.contains("3.00x    at 10k: 30.0 s / 10.0 s"), "{load}");
+}
+
+#[test]
+fn a_ratio_of_one_engine_is_of_two_scales_or_two_variants() {
+    let sqlite = result(
+        "harperdb",
+        "sqlite",
+        &[
+            ("sqlite", "node", "insert_count", 1_000, &[0.0, 2.0]),
+            ("sqlite", "node", "insert_count", 5_000, &[0.0, 9.0]),
+        ],
+    );
+    let batch = result(
+        "harperdb",
+        "batch",
+        &[("sqlite", "node-batch", "insert_count", 5_000, &[0.0, 0.5])],
+    );
+    let text = text(&[sqlite, batch], 100);
+    let scales = headline(&text, "insert and count: SQLite at 5,000 rows");
+    assert!(scales.contains("4.50x    9.00 s / 2.00 s"), "{scales}");
+    let variants = headline(&text, "insert and count: SQLite a commit a row");
+    assert!(variants.contains("18.0x    9.00 s / 500 ms"), "{variants}");
+    assert!(variants.contains("left out: a licence forbids it"), "{variants}");
+}
+
+#[test]
+fn what_failed_says_how() {
+    let duck = result("ulb", "duckdb", &[("duckdb", "commit-each", "load", 1_000, &[9.0, 2.0])]);
+    let mut postgres =
+        result("ulb", "postgres", &[("postgres", "one-transaction", "load", 1_000, &[9.0, 1.0])]);
+    let phase = &mut postgres.cells[0].trials[0].phases[0];
+    phase.status = embermark_model::Status::Wrong;
+    phase.reason = Some("a row is missing".into());
+    let markdown = markdown(&[duck, postgres]);
+    assert!(markdown.contains("-<br>wrong: a row is missing"), "{markdown}");
+}
+
+#[test]
+fn the_document_has_every_source_and_no_figure_that_a_licence_forbids() {
+    let markdown = markdown(&[]);
+    for source in all() {
+        assert!(markdown.contains(&format!("## {}: ", source.id)));
+    }
+    let harper = &markdown[markdown.find("## harperdb").unwrap()..];
+    assert!(harper.contains("left out: a licence forbids it"));
+    assert!(markdown.contains("- **when** nothing was run"));
+}
