@@ -63,7 +63,7 @@ pub fn is_repeated(out: &Path) -> bool {
     out.join(PARTS).exists()
 }
 
-/// Begins a repetition in the folder of `options`.
+/// Begins a repetition in the folder of `options`, or adds to the one there.
 pub fn begin(
     asked: &RepeatArgs,
     given: &PlanArgs,
@@ -72,8 +72,11 @@ pub fn begin(
 ) -> Result<ExitCode, Failure> {
     let all = parts::of(&asked.as_published, &asked.pieces, given, options.device)?;
     let within = asked.within.as_deref().map(within::parsed).transpose()?;
+    // What was repeated there before stands.
+    let (stand, all): (Vec<Part>, Vec<Part>) =
+        all.into_iter().partition(|part| ended(&options.out.join(&part.folder)).is_some());
     let repetition = within::fitted(all, within);
-    if repetition.parts.is_empty() {
+    if repetition.parts.is_empty() && stand.is_empty() {
         return Err(Failure::usage(format!(
             "nothing fits into the time of --within: {}",
             within::announced(&repetition).trim_end()
@@ -84,29 +87,37 @@ pub fn begin(
         part.plan()?;
     }
     let out = &options.out;
-    if fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
+    if !is_repeated(out) && fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Failure::usage(format!(
-            "{} is not empty: name another folder with --out, or go on with what is there with \
-             --resume",
+            "{} holds something else: name another folder with --out",
             out.display()
         )));
     }
     fs::create_dir_all(out).map_err(Failure::unwritable(out))?;
-    let file = out.join(PARTS);
-    let text = serde_json::to_vec_pretty(&repetition).map_err(Failure::runtime)?;
-    fs::write(&file, text).map_err(Failure::unwritable(&file))?;
     eprint!("{}", within::announced(&repetition));
+    let before = if is_repeated(out) { kept(out)?.parts } else { Vec::new() };
+    let is_new = |part: &Part| repetition.parts.iter().all(|new| new.folder != part.folder);
+    let parts: Vec<Part> = before.into_iter().filter(is_new).collect();
+    let parts = parts.into_iter().chain(repetition.parts.clone()).collect();
+    let all = Repetition { parts, left_out: Vec::new(), within_s: None };
+    let file = out.join(PARTS);
+    let text = serde_json::to_vec_pretty(&all).map_err(Failure::runtime)?;
+    fs::write(&file, text).map_err(Failure::unwritable(&file))?;
     carry_out(&repetition, &options, show)
 }
 
 /// Goes on with the repetition in the folder of `options`.
 pub fn go_on(options: &RunOptions, show: &ShowArgs) -> Result<ExitCode, Failure> {
-    let file = options.out.join(PARTS);
+    carry_out(&kept(&options.out)?, options, show)
+}
+
+/// What the folder of a whole says.
+fn kept(out: &Path) -> Result<Repetition, Failure> {
+    let file = out.join(PARTS);
     let text = fs::read(&file)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
-    let repetition: Repetition = serde_json::from_slice(&text)
-        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
-    carry_out(&repetition, options, show)
+    serde_json::from_slice(&text)
+        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))
 }
 
 /// How a part ended.
@@ -125,12 +136,11 @@ fn carry_out(
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
     let known = Known::with(Vec::new());
-    let (mut results, mut failed) = (Vec::new(), false);
+    let mut failed = false;
     let count = repetition.parts.len();
     for (number, part) in (1..).zip(&repetition.parts) {
         let out = options.out.join(&part.folder);
-        if let Some(result) = ended(&out) {
-            results.push(result);
+        if ended(&out).is_some() {
             continue;
         }
         if let Some(left) = within::too_late(part, repetition.within_s, began.elapsed()) {
@@ -142,9 +152,7 @@ fn carry_out(
         match carried_out(part, &out, options) {
             Ok(Ended::Well(result)) => {
                 failed |= is_failure(&result);
-                let result = show.allowed(*result);
-                write_beside(&result, &out, show, &known);
-                results.push(result);
+                write_beside(&show.allowed(*result), &out, show, &known);
             }
             Ok(Ended::Interrupted) => {
                 eprintln!(
@@ -160,7 +168,9 @@ fn carry_out(
         }
     }
     eprintln!("\nthe parts took {}", span(began.elapsed().as_secs()));
-    let results: Vec<ResultFile> = results.into_iter().map(|result| show.allowed(result)).collect();
+    let all = kept(&options.out)?.parts.into_iter();
+    let results = all.filter_map(|part| ended(&options.out.join(part.folder)));
+    let results: Vec<ResultFile> = results.map(|result| show.allowed(result)).collect();
     let document = options.out.join(DOCUMENT);
     let text = reproduction::markdown(&results);
     fs::write(&document, text).map_err(Failure::unwritable(&document))?;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use embermark_language::{BUILT_IN, parse};
 use embermark_model::Scale;
+use embermark_published::{Piece, all};
 use embermark_workloads::WORKLOADS;
 
 use super::output;
@@ -43,14 +44,17 @@ pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
         for variant in info.variants {
             let _ = writeln!(text, "    {:<14} {}", variant.name, variant.about);
         }
-        for (what, protocol) in [("usual", info.usual), ("--as-published", info.published)] {
-            let scales: Vec<String> =
-                protocol.scales.iter().map(|rows| Scale::Rows(*rows).to_string()).collect();
-            let (scales, variants) = (scales.join(","), protocol.variants.join(","));
-            let _ = writeln!(text, "\n  {what}: --scale {scales} --variant {variants}");
-        }
-        text.push('\n');
+        let (scales, variants) = (scales(info.usual.scales), info.usual.variants.join(","));
+        let _ = writeln!(text, "\n  usual: --scale {scales} --variant {variants}\n");
     }
+    let _ = writeln!(text, "published comparisons  repeated by --as-published, piece by piece\n");
+    for source in all() {
+        let _ = writeln!(text, "    {:<14} {}", source.id, source.title);
+        for Piece { name, about, scales: rows, .. } in &source.pieces {
+            let _ = writeln!(text, "      {name:<12} {about}; rows: {}", scales(rows));
+        }
+    }
+    text.push('\n');
     let _ =
         writeln!(text, "files  run by name; 'embermark workloads NAME' prints one to start from\n");
     for (id, file) in BUILT_IN {
@@ -59,4 +63,10 @@ pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
     }
     text.push_str("\n    FILE.toml      your own: 'embermark init DATA', docs/workload-files.md\n");
     output::print(&text)
+}
+
+/// `1k,10k`.
+fn scales(rows: &[u64]) -> String {
+    let scales: Vec<String> = rows.iter().map(|rows| Scale::Rows(*rows).to_string()).collect();
+    scales.join(",")
 }

@@ -24,7 +24,7 @@ pub struct Repetition {
 }
 
 /// A piece of a source at one scale.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Part {
     /// The source and the piece.
     pub repeats: Repeats,
