@@ -1,6 +1,8 @@
 //! The SQL family: statements, rows, and the dialects between engines.
 
-use crate::{Lifecycle, Result, Scope};
+use std::path::Path;
+
+use crate::{EngineError, Lifecycle, Result, Scope};
 
 pub use crate::row::{ResultRow, Visit};
 
@@ -62,6 +64,16 @@ pub enum Nullable {
 pub trait Rows {
     /// The next row, its values in the order of the table's columns, valid until the next call.
     fn next(&mut self) -> Option<&[Param<'_>]>;
+}
+
+/// A CSV file: a line of names, then a line a row that ends in a line feed, commas between and no quotes.
+/// An empty field is NULL.
+#[derive(Clone, Copy, Debug)]
+pub struct CsvFile<'a> {
+    /// Where it is; absolute.
+    pub path: &'a Path,
+    /// The table's columns in the order of the file's: every one of them, none a text.
+    pub columns: &'a [&'a str],
 }
 
 /// What the next statements will be, so that an engine can set what its manual advises for them.
@@ -126,6 +138,20 @@ pub trait SqlStore: Lifecycle {
     /// Whether the bulk path wants its rows in primary-key order.
     fn bulk_sorted(&self) -> bool {
         false
+    }
+
+    /// Whether a statement of the engine's own loads a file: [`load_csv`](Self::load_csv).
+    fn loads_csv(&self) -> bool {
+        false
+    }
+
+    /// Loads a file by a statement of the engine's own, as one commit outside of any transaction, and
+    /// returns how many rows. The table is empty.
+    ///
+    /// # Errors
+    /// Unsupported where it has none.
+    fn load_csv(&mut self, _table: &TableDef, _file: &CsvFile<'_>) -> Result<u64> {
+        Err(EngineError::unsupported("this engine", "to load a CSV file by itself"))
     }
 
     /// Checkpoints that the engine has begun on its own or was asked for, since it counts them, by its

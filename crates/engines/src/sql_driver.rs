@@ -9,7 +9,9 @@ pub(crate) mod misfit;
 pub(crate) mod times;
 
 use crate::clients::again_if;
-use crate::sql::{Access, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit};
+use crate::sql::{
+    Access, CsvFile, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit,
+};
 use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result};
 
 /// Why a statement was not run to its end.
@@ -75,6 +77,16 @@ pub(crate) trait Driver: Sized + 'static {
         self.begin(Access::Write)?;
         let count = self.load(table, rows)?;
         self.commit().map(|()| count)
+    }
+
+    /// [`SqlStore::loads_csv`].
+    fn loads_csv(&self) -> bool {
+        false
+    }
+
+    /// [`SqlStore::load_csv`]. After an error a transaction that it has begun is undone.
+    fn load_csv(&mut self, _: &TableDef, _: &CsvFile<'_>) -> Result<u64> {
+        Err(EngineError::unsupported(Self::NAME, "to load a CSV file by itself"))
     }
 
     /// [`SqlStore::expect`].
@@ -269,6 +281,19 @@ impl<D: Driver> SqlStore for Connected<D> {
 
     fn bulk_sorted(&self) -> bool {
         D::BULK_SORTED
+    }
+
+    fn loads_csv(&self) -> bool {
+        self.driver.loads_csv()
+    }
+
+    fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
+        self.apart("load a CSV file")?;
+        let done = self.driver.load_csv(table, file);
+        if done.is_err() {
+            self.undo();
+        }
+        done
     }
 
     fn expect(&mut self, step: QueryKind) -> Result<()> {

@@ -83,6 +83,7 @@ fn a_tier_that_its_settings_undo_is_said_to_be_its_authors() {
         ("lmdb", "MDB_NOSYNC", "ON", "MDB_NOSYNC=on where power has off"),
         ("lmdb", "MDB_MAPASYNC", "ON", "MDB_MAPASYNC=on where power has off"),
         ("berkeleydb", "DB_TXN_NOSYNC", "ON", "DB_TXN_NOSYNC=on where power has off"),
+        ("berkeleydb", "DB_INIT_TXN", "OFF", "DB_INIT_TXN=off where power has on"),
         ("rocksdb", "manual_wal_flush", "true", "manual_wal_flush=true where power has false"),
         ("wiredtiger", "checkpoint_sync", "false", "checkpoint_sync=false where power has true"),
         ("postgres", "fsync", "off", "fsync=off where power has on"),
@@ -118,6 +119,34 @@ fn a_dearer_setting_is_of_the_tier_and_every_weaker_one_is_named() {
                    where power has 2 or 3";
         assert_eq!(found(&settings, OWN_DURABILITY), Some(own));
     }
+}
+
+#[test]
+fn berkeley_db_without_transactions_is_the_tier_none_and_says_so_in_others() {
+    if !here("berkeleydb") {
+        return;
+    }
+    let off = [("DB_INIT_TXN", "OFF")];
+    let own = |tier| opened("berkeleydb", tier, &off).unwrap();
+    let none = own(Durability::None);
+    assert_eq!(none, opened("berkeleydb", Durability::None, &[]).unwrap());
+    assert_eq!(found(&none, OWN_DURABILITY), None);
+    let process = own(Durability::Process);
+    let says = "DB_INIT_TXN=off where process has on";
+    assert_eq!(found(&process, OWN_DURABILITY), Some(says));
+    assert_eq!(found(&process, "DB_INIT_LOG"), Some("off"));
+    let on = opened("berkeleydb", Durability::None, &[("DB_INIT_TXN", "ON")]).unwrap();
+    assert_eq!((found(&on, "DB_INIT_LOG"), found(&on, OWN_DURABILITY)), (Some("on"), None));
+
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut options = OpenOptions::new(folder.path(), Durability::Process, 32 << 20);
+    options.settings.push(("DB_INIT_TXN".to_owned(), "OFF".to_owned()));
+    let mut store = registry::find("berkeleydb").unwrap().open(&options).unwrap().store;
+    let refused = store.lifecycle().crash_on_close().unwrap_err();
+    assert!(refused.is_unsupported() && refused.to_string().contains("without transactions"));
+    let refused = store.lifecycle().open_client().err().unwrap();
+    assert!(refused.is_unsupported() && refused.to_string().contains("one client"), "{refused}");
+    store.close().unwrap();
 }
 
 #[test]

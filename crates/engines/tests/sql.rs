@@ -15,6 +15,8 @@ use embermark_skips::is_here;
 
 #[path = "sql/columns.rs"]
 mod columns;
+#[path = "sql/csv.rs"]
+mod csv;
 
 /// A table of every column type but bytes.
 const fn table(name: &'static str) -> TableDef {
@@ -128,6 +130,7 @@ const TOPICS: &[(&str, Check)] = &[
     ("a duplicate key is an error, and the store goes on", duplicates_are_refused),
     ("a bulk load holds every row, also into an emptied table", bulk_loads_everything),
     ("a bulk load that fails leaves nothing", bulk_leaves_nothing_behind_an_error),
+    ("a CSV file is loaded whole or not at all, or the engine loads none", csv::files_are_loaded),
     ("the dialect's expressions give the right numbers", expressions_are_right),
     ("an empty table answers", empty_tables_answer),
     ("an error names the statement and the engine", errors_name_the_statement),

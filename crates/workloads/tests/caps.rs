@@ -19,7 +19,7 @@ fn capped_on_memory(variant: &str) -> Vec<Outcome> {
 
 #[test]
 fn a_run_that_stops_at_the_cap_is_right_for_what_it_did() {
-    for variant in ["single", "commit-each", "bulk"] {
+    for variant in ["single", "commit-each", "bulk", "by-range", "csv", "asked"] {
         for outcome in capped_on_memory(variant) {
             assert_eq!(outcome.wrong, None, "{variant}: {}", outcome.name);
             for measured in outcome.measured {
@@ -41,6 +41,20 @@ fn the_loops_over_rows_stop_at_the_cap_and_a_question_runs_to_its_end() {
         }
         let loaded = capped_on_memory(variant)[0].measured[0].ops;
         assert!(loaded <= 4_096, "{loaded} of {ROWS} rows were loaded before the cap was seen");
+    }
+}
+
+#[test]
+fn statements_over_ranges_and_questions_of_one_sensor_each_stop_at_the_cap() {
+    for (variant, phases) in [
+        ("by-range", &["update", "delete"][..]),
+        ("csv", &["load"]),
+        ("asked", &["avg_sensor", "anomalies", "daily_summary", "outages"]),
+    ] {
+        let outcomes = capped_on_memory(variant);
+        for outcome in outcomes.iter().filter(|outcome| phases.contains(&outcome.name)) {
+            assert!(outcome.measured[0].capped, "{variant}: {}", outcome.name);
+        }
     }
 }
 

@@ -6,23 +6,33 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Staged, candidates, drive, options, real_rows, store};
+use common::{Staged, candidates, drive, drive_phases, options, real_rows, store};
 use embermark_engines::Engine;
 use embermark_model::Scale;
 use embermark_model::plan::DataSource;
+use embermark_workloads::find;
 
 /// Most that a run takes on many rows: a column store reads them one by one for seconds.
 const CAP: Duration = Duration::from_millis(300);
 
 /// Asserts that every answer is right, whatever the variant.
 fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, cap: Option<Duration>, label: &str) {
-    for variant in ["single", "commit-each", "bulk"] {
+    for variant in find("sensors").unwrap().info().variants {
         let (_dir, mut options) = options();
         let Some(store) = store(engine, &mut options) else { return };
-        let outcomes = drive(staged.open(variant, store), 2, cap);
-        assert_eq!(outcomes.len(), 13);
+        let bench = staged.open(variant.name, store);
+        let outcomes = if ["single", "commit-each", "bulk"].contains(&variant.name) {
+            let outcomes = drive(bench, 2, cap);
+            assert_eq!(outcomes.len(), 13);
+            outcomes
+        } else {
+            let outcomes = drive_phases(bench, 2, cap, |name| variant.changes.contains(&name));
+            assert_eq!(outcomes.len(), variant.changes.len());
+            outcomes
+        };
         for outcome in outcomes {
-            let what = format!("{} {} of {label}: {}", engine.info().id, variant, outcome.name);
+            let what =
+                format!("{} {} of {label}: {}", engine.info().id, variant.name, outcome.name);
             assert_eq!(outcome.wrong, None, "{what}");
             for measured in outcome.measured {
                 if measured.ops < outcome.ops {

@@ -312,6 +312,35 @@ fn updates_and_deletes_that_did_not_happen_are_noticed() {
 }
 
 #[test]
+fn ranges_that_were_not_changed_or_in_part_are_noticed() {
+    assert_eq!(found_out(Lie::None, "by-range"), [""; 0]);
+    assert!(found_out(Lie::DropsPuts, "by-range").contains(&"update"));
+    for lie in [Lie::IgnoresDeletes, Lie::DeniesDeletes] {
+        assert_eq!(found_out(lie, "by-range"), ["delete"], "{lie:?}");
+    }
+    for lie in [Lie::SkipsInScan, Lie::RepeatsInScan] {
+        let wrong = found_out(lie, "by-range");
+        assert!(
+            ["update", "delete"].iter().all(|phase| wrong.contains(phase)),
+            "{lie:?}: {wrong:?}"
+        );
+    }
+}
+
+#[test]
+fn a_row_of_the_file_that_was_lost_and_a_question_of_one_sensor_that_is_wrong_are_noticed() {
+    for variant in ["csv", "asked"] {
+        assert_eq!(found_out(Lie::None, variant), [""; 0]);
+    }
+    assert!(found_out(Lie::DropsInBulk, "csv").contains(&"load"));
+    let asked = ["avg_sensor", "daily_summary"];
+    for lie in [Lie::SkipsInScan, Lie::RepeatsInScan, Lie::BendsScans] {
+        let wrong = found_out(lie, "asked");
+        assert!(asked.iter().all(|phase| wrong.contains(phase)), "{lie:?}: {wrong:?}");
+    }
+}
+
+#[test]
 fn a_newest_reading_that_is_not_the_newest_is_wrong() {
     assert_eq!(found_out(Lie::MissesTheNewest, "single"), ["last_readings"]);
 }

@@ -28,7 +28,8 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
          database is closed, and a batch that fails is not undone",
         "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html",
     )
-    .reads(&[("DB_INIT_TXN", &["off"]), ("DB_INIT_LOG", &["off"])]),
+    .reads(&[(INIT_TXN, &["off"]), ("DB_INIT_LOG", &["off"])])
+    .or_at_least(&[(INIT_TXN, &["off", "on"])]),
     process: TierSetting::of(
         Durability::Process,
         (true, true),
@@ -45,7 +46,7 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
     )
     .reads(&[TXN, SYNCS, ("DB_TXN_WRITE_NOSYNC", &["off"])]),
 };
-const TXN: ReadBack = ("DB_INIT_TXN", &["on"]);
+const TXN: ReadBack = (INIT_TXN, &["on"]);
 const SYNCS: ReadBack = ("DB_TXN_NOSYNC", &["off"]);
 const MANUAL: &str = "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_flags.html";
 
@@ -57,11 +58,15 @@ const EXPLAINED: &[Explained] = &[Explained {
     section: "docs/engines.md#berkeley-db",
 }];
 
+/// Whether it has transactions and a log. A flag of the opening alone, which DB_CONFIG does not know.
+const INIT_TXN: &str = "DB_INIT_TXN";
+
 /// Lines of its file DB_CONFIG, which overrules what a program sets
 /// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/env_db_config.html>), and its flags
 /// by their names.
 const SETTINGS: Settings = Settings {
     known: &[
+        Setting::new(INIT_TXN, SWITCH),
         Setting::new("DB_TXN_NOSYNC", SWITCH),
         Setting::new("DB_TXN_WRITE_NOSYNC", SWITCH),
         Setting::new("DB_LOG_AUTO_REMOVE", SWITCH).by_default("OFF"),

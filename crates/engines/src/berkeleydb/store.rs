@@ -11,7 +11,7 @@ mod tree;
 use std::fs;
 use std::rc::Rc;
 
-use super::ID;
+use super::{ID, INIT_TXN};
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::per_table::PerTable;
 use crate::{
@@ -27,11 +27,14 @@ pub(super) fn availability() -> Availability {
     Availability::Ready { version: ffi::version() }
 }
 
-/// Opens or makes a database.
-pub(super) fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
+/// Opens or makes a database. Without transactions it is what the manual calls the Data Store product:
+/// an environment with `DB_INIT_MPOOL` alone
+/// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/intro_products.html>).
+pub(super) fn open(options: &OpenOptions, &(tier, write_nosync): &(bool, bool)) -> Result<Opened> {
     configure(options)?;
+    let set = (options.switch(INIT_TXN).unwrap_or(tier), write_nosync);
     let env = Rc::new(Env::open(&options.dir, options.memory, options.durability, set)?);
-    let (settings, buffers) = (env.settings()?, (Vec::new(), Multiple::new()));
+    let (settings, buffers) = (env.settings(tier)?, (Vec::new(), Multiple::new()));
     let store = Trees { tables: Vec::new(), env, buffers, crashes: false };
     Ok(Opened::embedded(store, ffi::version(), settings))
 }
@@ -42,6 +45,7 @@ fn configure(options: &OpenOptions) -> Result<()> {
         return Ok(());
     }
     let line = |(name, value): &(String, String)| match (&**name, options.switch(name)) {
+        (INIT_TXN, _) => String::new(),
         ("DB_LOG_AUTO_REMOVE", Some(on)) => format!("log_set_config {name} {}\n", on_off(on)),
         ("DB_TXN_NOSYNC" | "DB_TXN_WRITE_NOSYNC", Some(on)) => {
             format!("set_flags {name} {}\n", on_off(on))
@@ -87,7 +91,8 @@ impl Lifecycle for Trees {
     }
 
     fn crash_on_close(&mut self) -> Result<()> {
-        let what = "recovery in the tier `none`: without a log, what is in the cache would be lost";
+        let what = "recovery without transactions, as in the tier `none`: there is no log, and what is \
+                    in the cache would be lost";
         self.crashes = self.env.transactions;
         if self.crashes { Ok(()) } else { Err(EngineError::unsupported(ID, what)) }
     }
@@ -142,7 +147,7 @@ impl KvStore for Trees {
     }
 
     /// A snapshot is the environment as it stands: nobody else can change it. Without transactions
-    /// the changes of a batch are like any others.
+    /// the changes of a batch are like any others: where it fails, those made before stay.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { tables, env, buffers, .. } = self;
         let txn = match scope {

@@ -6,9 +6,9 @@ use super::connection::Connection;
 use super::dialect::DuckDialect;
 use super::statement::Prepared;
 use super::tier::Log;
-use super::{NAME, Place, appender};
+use super::{NAME, Place, appender, quoted};
 use crate::clients::Moved;
-use crate::sql::{Access, Dialect, Param, QueryKind, Rows, TableDef, Visit};
+use crate::sql::{Access, CsvFile, Dialect, Param, QueryKind, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
 
@@ -111,6 +111,22 @@ impl Driver for Session {
             }
             self.connection.batch("CHECKPOINT")?;
         }
+    }
+
+    fn loads_csv(&self) -> bool {
+        true
+    }
+
+    /// By one COPY (<https://duckdb.org/docs/stable/sql/statements/copy>), which is told what it would
+    /// look for in the file.
+    fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
+        self.changes += 1;
+        let (name, columns, path) = (table.name, file.columns.join(", "), quoted(file.path));
+        let copy = format!(
+            "COPY {name} ({columns}) FROM {path} \
+             (FORMAT csv, HEADER true, DELIMITER ',', NULLSTR '', AUTO_DETECT false)"
+        );
+        Prepared::new(&self.connection, &copy, self.changes)?.run(&[]).map_err(explained)
     }
 
     /// A short statement runs fastest on one thread, without handing work over; a long one on all.

@@ -34,6 +34,7 @@ functions! {
     field_count(connection: Raw) -> c_uint;
     store_result(connection: Raw) -> Raw;
     next_result(connection: Raw) -> c_int;
+    affected_rows(connection: Raw) -> c_ulonglong;
     num_fields(result: Raw) -> c_uint;
     fetch_row(result: Raw) -> *mut *mut c_char;
     fetch_lengths(result: Raw) -> *mut c_ulong;

@@ -19,6 +19,14 @@ impl Connection {
         }
     }
 
+    /// Runs one statement that returns no rows; how many it stored.
+    pub fn store(&self, sql: &str) -> Result<u64, Failure> {
+        self.send(sql)?;
+        drop(self.answer()?);
+        // SAFETY: the connection is open.
+        Ok(unsafe { (self.api().affected_rows)(self.raw()) })
+    }
+
     /// Runs one statement; its rows, as texts, of which a NULL is empty.
     pub fn rows<const N: usize>(&self, sql: &str) -> Result<Vec<[String; N]>, Failure> {
         self.send(sql)?;

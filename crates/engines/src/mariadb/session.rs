@@ -6,13 +6,13 @@ use super::connection::Connection;
 use super::dialect::{COLLATION, MariaSql};
 use super::failure::Failure;
 use super::library::{Connector, LIBRARY};
-use super::load::load;
+use super::load::{load, load_file};
 use super::statement::Prepared;
 use super::target::Target;
 use super::{NAME, check, failed};
 use crate::server::address::{self, Address};
 use crate::server::{self, Server};
-use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
+use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
 
@@ -231,6 +231,16 @@ impl Driver for Session {
 
     fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         load(&self.connection, self.largest_packet, table, rows)
+    }
+
+    /// Of a server of our own, which runs as this user: it reads the file itself, and no connection of
+    /// ours has to be one that sends files.
+    fn loads_csv(&self) -> bool {
+        self.server.is_some()
+    }
+
+    fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
+        load_file(&self.connection, table, file)
     }
 
     fn maintain(&mut self) -> Result<()> {

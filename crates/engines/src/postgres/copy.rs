@@ -1,13 +1,16 @@
-//! COPY in its binary form (<https://www.postgresql.org/docs/15/sql-copy.html>, "Binary Format").
+//! COPY in its binary form (<https://www.postgresql.org/docs/15/sql-copy.html>, "Binary Format"), and of
+//! a CSV file.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::num::TryFromIntError;
 
 use super::NAME;
 use super::answer::ServerError;
 use super::connection::Connection;
-use crate::Result;
-use crate::sql::{Param, Rows, SqlType, TableDef};
+use crate::sql::{CsvFile, Param, Rows, SqlType, TableDef};
 use crate::sql_driver::misfit::{check_width, not_taken};
+use crate::{EngineError, Result};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xFF\r\n\0";
 
@@ -71,6 +74,32 @@ impl<'a> Copy<'a> {
             self.out.clear();
         }
     }
+}
+
+/// Sends a CSV file as it is, from the beginning of `open`, and gives how many rows the server stored.
+/// After an error nothing is stored.
+pub(super) fn send_file(
+    table: &TableDef,
+    (file, open): (&CsvFile<'_>, &mut File),
+    connection: &mut Connection,
+    options: &str,
+) -> Result<u64> {
+    let (name, names) = (table.name, file.columns.join(", "));
+    let sql = format!("COPY {name} ({names}) FROM STDIN (FORMAT csv, HEADER true{options})");
+    let failed = |e: ServerError| e.while_doing(format!("run `{sql}`"));
+    let mut copying = connection.copy_in(&sql).map_err(failed)?;
+    let mut piece = vec![0; PIECE];
+    loop {
+        match open.read(&mut piece).map_err(|e| unread(file, e))? {
+            0 => return copying.finish().map_err(failed),
+            count => copying.put(&piece[..count]).map_err(failed)?,
+        }
+    }
+}
+
+/// A CSV file that could not be read.
+pub(super) fn unread(file: &CsvFile<'_>, cause: io::Error) -> EngineError {
+    EngineError::file(NAME, "read", file.path, cause)
 }
 
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation)]

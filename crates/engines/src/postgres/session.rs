@@ -2,18 +2,19 @@
 //! a server that is given.
 
 use std::ffi::CStr;
+use std::fs::File;
 use std::mem;
 
 use embermark_model::Durability;
 
 use super::answer::Answer;
 use super::connection::Connection;
-use super::copy::Copy;
+use super::copy::{Copy, send_file, unread};
 use super::library::{LIBRARY, Libpq};
 use super::statement::Prepared;
 use super::{NAME, check, dialect, external};
 use crate::server::{self, Server, address};
-use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
+use crate::sql::{Access, CsvFile, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
 
@@ -115,12 +116,16 @@ impl Session {
     /// Truncated in the same transaction, a table needs no log under wal_level=minimal, and its
     /// rows can be stored as a VACUUM would leave them; an index is made faster from all rows than
     /// row by row: <https://www.postgresql.org/docs/15/populate.html>, `FREEZE` in
-    /// <https://www.postgresql.org/docs/15/sql-copy.html>.
-    fn fill(&mut self, table: &TableDef, rows: Copy<'_>) -> Result<u64> {
+    /// <https://www.postgresql.org/docs/15/sql-copy.html>. `send` does that, with further options.
+    fn fill(
+        &mut self,
+        table: &TableDef,
+        send: impl FnOnce(&mut Connection, &str) -> Result<u64>,
+    ) -> Result<u64> {
         let name = table.name;
         let is_empty = self.ask(&format!("SELECT FROM {name} LIMIT 1"))?.rows() == 0;
         if !is_empty {
-            return rows.send(&mut self.connection, "");
+            return send(&mut self.connection, "");
         }
         let key = format!(
             "SELECT format('%I', conname), pg_get_constraintdef(oid) FROM pg_constraint \
@@ -134,7 +139,7 @@ impl Session {
             _ => (String::new(), String::new()),
         };
         self.ask(&format!("TRUNCATE {name}{without}"))?;
-        let count = rows.send(&mut self.connection, ", FREEZE")?;
+        let count = send(&mut self.connection, ", FREEZE")?;
         self.ask(&with)?;
         Ok(count)
     }
@@ -195,7 +200,7 @@ impl Driver for Session {
         let mut rows = Copy::new(table, rows);
         match rows.fill(LARGE)? {
             true => rows.send(&mut self.connection, ""),
-            false => self.fill(table, rows),
+            false => self.fill(table, |connection, options| rows.send(connection, options)),
         }
     }
 
@@ -206,7 +211,26 @@ impl Driver for Session {
             return rows.send(&mut self.connection, "");
         }
         self.begin(Access::Write)?;
-        let count = self.fill(table, rows)?;
+        let count = self.fill(table, |connection, options| rows.send(connection, options))?;
+        self.commit().map(|()| count)
+    }
+
+    fn loads_csv(&self) -> bool {
+        true
+    }
+
+    /// As rows are: a file of few by one COPY.
+    fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
+        let mut open = File::open(file.path).map_err(|e| unread(file, e))?;
+        let size = open.metadata().map_err(|e| unread(file, e))?.len();
+        let mut send = |connection: &mut Connection, options: &str| {
+            send_file(table, (file, &mut open), connection, options)
+        };
+        if size < LARGE as u64 {
+            return send(&mut self.connection, "");
+        }
+        self.begin(Access::Write)?;
+        let count = self.fill(table, send)?;
         self.commit().map(|()| count)
     }
 

@@ -134,8 +134,12 @@ pub(crate) fn kind<'a>(
 
 /// Phases that change many rows in a transaction, and the variants in which they do.
 const MANY_IN_A_TRANSACTION: [(&str, &[&str], &[&str]); 3] = [
-    ("sensors", &["load"], &["single", "one-transaction"]),
-    ("sensors", &["update", "delete"], &["single", "one-transaction", "bulk"]),
+    ("sensors", &["load"], &["single", "one-transaction", "by-range", "asked"]),
+    (
+        "sensors",
+        &["update", "delete"],
+        &["single", "one-transaction", "bulk", "by-range", "csv", "asked"],
+    ),
     ("contacts", &["insert"], &["single"]),
 ];
 

@@ -13,8 +13,9 @@ use super::scan::pearson;
 
 /// A store that answers questions.
 pub(super) trait Asks {
-    /// Asks, and visits the rows, whose columns stand in the order of [`Query::columns`].
-    fn ask(&mut self, query: Query, visit: &mut Visit<'_>) -> Result<()>;
+    /// Asks, `of` one sensor where there is one, and visits the rows, whose columns stand in the order of
+    /// [`Query::columns`].
+    fn ask(&mut self, query: Query, of: Option<u16>, visit: &mut Visit<'_>) -> Result<()>;
 
     /// Whether [`Query::CompareTwo`] comes with the correlation, and not with the sums it is of.
     fn correlates(&self) -> bool;
@@ -34,16 +35,22 @@ pub(super) const fn queries(question: Phase) -> &'static [Query] {
     }
 }
 
-/// Answers a question.
-pub(super) fn answer(asks: &mut dyn Asks, question: Phase, found: &mut QueryResults) -> Result<()> {
+/// Answers a question, `of` one sensor where there is one.
+pub(super) fn answer(
+    asks: &mut dyn Asks,
+    question: Phase,
+    of: Option<u16>,
+    found: &mut QueryResults,
+) -> Result<()> {
     for query in question.parts().iter().flat_map(|part| queries(*part)).copied() {
+        let asked = (query, of);
         match query {
-            Query::AvgSensor | Query::HotSensors => keep(asks, query, &mut found.means, mean)?,
-            Query::Hottest => keep(asks, query, &mut found.hottest, mean)?,
-            Query::MostReadings => keep(asks, query, &mut found.tallies, tally)?,
-            Query::Anomalies => keep(asks, query, &mut found.anomalies, anomaly)?,
-            Query::DailySummary => keep(asks, query, &mut found.days, day)?,
-            Query::Outages => keep(asks, query, &mut found.outages, outage)?,
+            Query::AvgSensor | Query::HotSensors => keep(asks, asked, &mut found.means, mean)?,
+            Query::Hottest => keep(asks, asked, &mut found.hottest, mean)?,
+            Query::MostReadings => keep(asks, asked, &mut found.tallies, tally)?,
+            Query::Anomalies => keep(asks, asked, &mut found.anomalies, anomaly)?,
+            Query::DailySummary => keep(asks, asked, &mut found.days, day)?,
+            Query::Outages => keep(asks, asked, &mut found.outages, outage)?,
             _ => found.comparison = compare_two(asks)?,
         }
     }
@@ -53,11 +60,11 @@ pub(super) fn answer(asks: &mut dyn Asks, question: Phase, found: &mut QueryResu
 /// Asks a question and keeps every row of the answer.
 fn keep<T>(
     asks: &mut dyn Asks,
-    query: Query,
+    (query, of): (Query, Option<u16>),
     found: &mut Vec<T>,
     row_of: impl Fn(&dyn ResultRow) -> Result<T>,
 ) -> Result<()> {
-    asks.ask(query, &mut |row| {
+    asks.ask(query, of, &mut |row| {
         found.push(row_of(row)?);
         Ok(())
     })
@@ -66,7 +73,7 @@ fn keep<T>(
 fn compare_two(asks: &mut dyn Asks) -> Result<Comparison> {
     let computed = asks.correlates();
     let mut comparison = Comparison::default();
-    asks.ask(Query::CompareTwo, &mut |row| {
+    asks.ask(Query::CompareTwo, None, &mut |row| {
         let correlation = if computed {
             // Some engines say NaN where others say NULL.
             row.float(1)?.filter(|correlation| !correlation.is_nan())

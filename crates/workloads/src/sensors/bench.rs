@@ -7,12 +7,14 @@ use embermark_model::answer::{Answer, Difference};
 
 use super::cell::PreparedCell;
 use super::clients::Clients;
+use super::csv_file::CsvRows;
 use super::family;
 use super::oracle::Content;
 use super::phase::Phase;
 use super::port::SensorLog;
 use super::query_results::QueryResults;
 use super::share::Done;
+use super::variant::Variant;
 use crate::Strategy;
 use crate::loaded::{Loads, State};
 use crate::{Bench, CheckError, OpenedPhase, Prepared, first};
@@ -23,7 +25,7 @@ impl Prepared for PreparedCell {
         store: Store,
         reopener: Reopener,
     ) -> Result<Box<dyn Bench>, EngineError> {
-        let log = family::open(store, reopener, self.sequences.newest.len())?;
+        let log = family::open(store, reopener, &self.sequences.newest)?;
         let phases = self.phases(&*log);
         let mut bench = SensorBench {
             log,
@@ -55,10 +57,9 @@ struct SensorBench {
 impl SensorBench {
     /// Lets the clients in, where there are to be several and they are not.
     fn open_clients(&mut self) -> Result<(), EngineError> {
-        let PreparedCell { shares, sequences, .. } = &self.cell;
+        let shares = &self.cell.shares;
         if self.clients.is_none() && !shares.is_empty() {
-            let newest = sequences.newest.len();
-            self.clients = Some(Clients::begin(&mut *self.log, shares, newest)?);
+            self.clients = Some(Clients::begin(&mut *self.log, shares)?);
         }
         Ok(())
     }
@@ -70,26 +71,42 @@ impl SensorBench {
 
     /// The step by several clients, inside the clock of each.
     fn share(&mut self, step: Phase, meter: &mut Meter) -> Result<(), EngineError> {
-        let Self { clients, cell: PreparedCell { strategy, load, .. }, found, .. } = self;
+        let Self { clients, cell: PreparedCell { variant, load, .. }, found, .. } = self;
         if let Some(clients) = clients {
-            self.done = clients.run(step, *strategy, *load, meter, found)?;
+            self.done = clients.run(step, variant.strategy(), *load, meter, found)?;
         }
         Ok(())
     }
 
     /// The step itself, inside the clock.
     fn perform(&mut self, step: Phase, meter: &mut Meter) -> Result<(), EngineError> {
-        let Self { log, cell: PreparedCell { rows, sequences, strategy, .. }, found, .. } = self;
-        let by = *strategy;
+        let Self { log, cell, found, .. } = self;
+        let PreparedCell { rows, sequences, ranges, csv, variant, .. } = cell;
+        let by = variant.strategy();
         match step {
-            Phase::Load => found.changed = log.load(rows, by, meter)?,
+            Phase::Update if variant.changes_ranges(step) => {
+                found.changed = log.update_ranges(&ranges.changes, by, meter)?
+            }
+            Phase::Delete if variant.changes_ranges(step) => {
+                found.changed = log.delete_ranges(&ranges.deletes, by, meter)?
+            }
+            question if variant.asks_each(question) => {
+                let asked = &sequences.newest;
+                meter.each(asked.len() as u64, |i| log.ask(question, Some(asked[i]), found))?;
+            }
+            Phase::Load => {
+                found.changed = match csv {
+                    Some(csv) => load_csv(&mut **log, csv, meter)?,
+                    None => log.load(rows, by, meter)?,
+                }
+            }
             Phase::Read => found.checksum = log.read(&sequences.reads, meter)?,
             Phase::LastReadings => {
                 log.last_readings(&sequences.newest, meter, &mut found.newest)?
             }
             Phase::Update => found.changed = log.update(&sequences.changes, by, meter)?,
             Phase::Delete => found.changed = log.delete(&sequences.deletes, by, meter)?,
-            _ => meter.once(|| log.ask(step, found))?,
+            _ => meter.once(|| log.ask(step, None, found))?,
         }
         Ok(())
     }
@@ -101,6 +118,16 @@ impl SensorBench {
         self.log.contents(&mut |reading| content.see(reading))?;
         Ok(content.finish()?)
     }
+}
+
+/// Puts the rows of a file in, by the engine itself or by its bulk path.
+fn load_csv(log: &mut dyn SensorLog, csv: &CsvRows, meter: &mut Meter) -> Result<u64, EngineError> {
+    if log.loads_csv() {
+        let loaded = log.load_csv(&csv.file())?;
+        meter.count(loaded);
+        return Ok(loaded);
+    }
+    log.load(&csv.parse()?, Strategy::Bulk, meter)
 }
 
 const fn changes_rows(step: Phase) -> bool {
@@ -115,7 +142,7 @@ impl Loads for SensorBench {
     fn load_all(&mut self) -> Result<(), EngineError> {
         self.close_clients()?;
         self.log.clear()?;
-        self.log.ready(Phase::Load, Strategy::Bulk)?;
+        self.log.ready(Phase::Load, Variant::ByKey(Strategy::Bulk))?;
         self.log.load(&self.cell.rows, Strategy::Bulk, &mut Meter::new(None)).map(drop)
     }
 
@@ -149,8 +176,8 @@ impl Bench for SensorBench {
         self.found.empty(&self.cell.oracle);
         self.open_clients()?;
         match &mut self.clients {
-            Some(clients) => clients.ready(step, self.cell.strategy),
-            None => self.log.ready(step, self.cell.strategy),
+            Some(clients) => clients.ready(step, self.cell.variant),
+            None => self.log.ready(step, self.cell.variant),
         }
     }
 

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use embermark_data::staged::StagedRows;
 use embermark_model::Reading;
 use embermark_model::answer::Expected;
+use embermark_model::result::Execution;
 
+use super::csv_file::CsvRows;
 use super::oracle::Oracle;
 use super::phase::Phase;
 use super::port::SensorLog;
 use super::query_results;
+use super::range::Ranges;
 use super::sequence::Sequences;
 use super::share::{Done, Share};
+use super::variant::Variant;
 use crate::{OpenedPhase, Strategy};
 
 /// Everything that exists before the engine does.
@@ -19,7 +23,11 @@ pub(super) struct PreparedCell {
     pub rows: StagedRows,
     pub oracle: Oracle,
     pub sequences: Sequences,
-    pub strategy: Strategy,
+    /// Of the variant `by-range`; in others there are none.
+    pub ranges: Ranges,
+    /// Of the variant `csv`.
+    pub csv: Option<CsvRows>,
+    pub variant: Variant,
     pub load: Load,
     /// Whether reads are to be cold.
     pub cold: bool,
@@ -44,11 +52,18 @@ impl PreparedCell {
                 Phase::Load => self.rows.len(),
                 Phase::Read => self.sequences.reads.len(),
                 Phase::LastReadings => self.sequences.newest.len(),
+                Phase::Update if self.variant == Variant::ByRange => self.ranges.changes.len(),
                 Phase::Update => self.sequences.changes.len(),
+                Phase::Delete if self.variant == Variant::ByRange => self.ranges.deletes.len(),
                 Phase::Delete => self.sequences.deletes.len(),
+                question if self.variant.asks_each(question) => self.sequences.newest.len(),
                 _ => 1,
             };
-            OpenedPhase { name: step.name(), ops: ops as u64, execution: log.execution(step) }
+            let execution = match step {
+                Phase::Load if self.csv.is_some() && !log.loads_csv() => Execution::ClientSide,
+                _ => log.execution(step, self.variant),
+            };
+            OpenedPhase { name: step.name(), ops: ops as u64, execution }
         };
         Phase::RUN_ORDER.into_iter().map(phase).collect()
     }
@@ -66,6 +81,17 @@ impl PreparedCell {
                 let rows = places.map(|place| query_results::reading(&self.rows[place as usize]));
                 Expected::Set { rows: rows.collect(), optional: Vec::new() }
             }
+            Phase::Update if self.variant == Variant::ByRange => {
+                Expected::Count(done.of(&self.ranges.changes).map(|c| c.span.readings).sum())
+            }
+            Phase::Delete if self.variant == Variant::ByRange => {
+                Expected::Count(done.of(&self.ranges.deletes).map(|span| span.readings).sum())
+            }
+            question if self.variant.asks_each(question) => {
+                let asked: Vec<u16> = done.of(&self.sequences.newest).copied().collect();
+                let answer = self.oracle.answer_of(&self.rows, question, &asked);
+                answer.unwrap_or(Expected::Count(0))
+            }
             // Loaded or changed: one row an operation.
             _ => self.oracle.answer(step).cloned().unwrap_or(Expected::Count(done.ops())),
         }
@@ -80,18 +106,15 @@ impl PreparedCell {
     ) -> (Box<dyn Fn(u32) -> Option<Reading> + 'a>, u64) {
         let rows = &*self.rows;
         let row = |place: u32| rows[place as usize];
-        let (changed, deleted) = (&self.sequences.changed, &self.sequences.deleted);
         match step {
             // In whatever order the engine took them.
-            Phase::Load if self.strategy == Strategy::Bulk => {
+            Phase::Load if self.variant.strategy() == Strategy::Bulk => {
                 (Box::new(move |place| Some(row(place))), rows.len() as u64 - done.ops())
             }
             Phase::Load => (Box::new(move |place| done.has(place as usize).then(|| row(place))), 0),
             Phase::Update => {
                 let mut set = vec![None; rows.len()];
-                for (place, change) in done.of(changed).zip(done.of(&self.sequences.changes)) {
-                    set[*place as usize] = Some(change.temperature);
-                }
+                self.changed(done, |place, temperature| set[place as usize] = Some(temperature));
                 let changed = move |place| {
                     let mut row = row(place);
                     if let Some(temperature) = set[place as usize] {
@@ -103,10 +126,36 @@ impl PreparedCell {
             }
             Phase::Delete => {
                 let mut gone = vec![false; rows.len()];
-                done.of(deleted).for_each(|place| gone[*place as usize] = true);
+                self.deleted(done, |place| gone[place as usize] = true);
                 (Box::new(move |place| (!gone[place as usize]).then(|| row(place))), 0)
             }
             _ => (Box::new(move |place| Some(row(place))), 0),
+        }
+    }
+
+    /// Visits the places of the rows that the updates which were done have changed, with their new
+    /// temperatures.
+    fn changed(&self, done: &Done, mut visit: impl FnMut(u32, f64)) {
+        let Self { sequences, ranges, .. } = self;
+        if self.variant == Variant::ByRange {
+            for (range, change) in done.of(&ranges.changed).zip(done.of(&ranges.changes)) {
+                let places = &self.oracle.order()[range.clone()];
+                places.iter().for_each(|place| visit(*place, change.temperature));
+            }
+        } else {
+            let changes = done.of(&sequences.changed).zip(done.of(&sequences.changes));
+            changes.for_each(|(place, change)| visit(*place, change.temperature));
+        }
+    }
+
+    /// The same of the deletes.
+    fn deleted(&self, done: &Done, mut visit: impl FnMut(u32)) {
+        if self.variant == Variant::ByRange {
+            for range in done.of(&self.ranges.deleted) {
+                self.oracle.order()[range.clone()].iter().for_each(|place| visit(*place));
+            }
+        } else {
+            done.of(&self.sequences.deleted).for_each(|place| visit(*place));
         }
     }
 }

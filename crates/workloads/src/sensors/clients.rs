@@ -14,6 +14,7 @@ use super::phase::Phase;
 use super::port::SensorLog;
 use super::query_results::QueryResults;
 use super::share::{Done, Share};
+use super::variant::Variant;
 use crate::Strategy;
 
 /// The clients of a database, at work or waiting for it.
@@ -28,7 +29,7 @@ struct Client {
 }
 
 enum Order {
-    Ready(Phase, Strategy),
+    Ready(Phase, Variant),
     Run(Phase, Strategy, Box<Meter>),
 }
 
@@ -41,15 +42,11 @@ struct Report {
 }
 
 impl Clients {
-    /// Lets one client in for each share. `newest` is what the log was made with.
+    /// Lets one client in for each share.
     ///
     /// # Errors
     /// When the engine has one client at a time, or refuses.
-    pub(super) fn begin(
-        log: &mut dyn SensorLog,
-        shares: &[Arc<Share>],
-        newest: usize,
-    ) -> Result<Self> {
+    pub(super) fn begin(log: &mut dyn SensorLog, shares: &[Arc<Share>]) -> Result<Self> {
         let start = Arc::new(Barrier::new(shares.len()));
         let mut all = Self { clients: Vec::with_capacity(shares.len()) };
         for share in shares {
@@ -57,7 +54,7 @@ impl Clients {
                 (log.lifecycle().open_client()?, Arc::clone(share), Arc::clone(&start));
             let (orders, taken) = channel();
             let (reported, reports) = channel();
-            let work = move || serve(opener, newest, &share, &start, &taken, &reported);
+            let work = move || serve(opener, &share, &start, &taken, &reported);
             let thread = Builder::new().name("client".to_owned()).spawn(work);
             let thread =
                 thread.map_err(|e| EngineError::failed("a client", "start a thread", e))?;
@@ -71,8 +68,8 @@ impl Clients {
     ///
     /// # Errors
     /// The first client's that has one.
-    pub(super) fn ready(&mut self, step: Phase, by: Strategy) -> Result<()> {
-        self.order(|_| Order::Ready(step, by))?;
+    pub(super) fn ready(&mut self, step: Phase, of: Variant) -> Result<()> {
+        self.order(|_| Order::Ready(step, of))?;
         self.reports().map(drop)
     }
 
@@ -160,13 +157,12 @@ impl Drop for Clients {
 /// A client's thread: takes orders until there are no more.
 fn serve(
     opener: ClientOpener,
-    newest: usize,
     share: &Share,
     start: &Barrier,
     orders: &Receiver<Order>,
     reports: &Sender<Report>,
 ) -> Result<()> {
-    let mut log = match opener.open().and_then(|store| super::family::attach(store, newest)) {
+    let mut log = match opener.open().and_then(super::family::attach) {
         Ok(log) => {
             // Nobody listens any more where this fails, here and below: then there are no orders.
             let _ = reports.send(Report::of(Ok(())));
@@ -179,7 +175,7 @@ fn serve(
     };
     while let Ok(order) = orders.recv() {
         let report = match order {
-            Order::Ready(step, by) => Report::of(log.ready(step, by)),
+            Order::Ready(step, of) => Report::of(log.ready(step, of)),
             Order::Run(step, by, mut meter) => {
                 start.wait();
                 run(&mut *log, step, by, share, &mut meter).with(meter)

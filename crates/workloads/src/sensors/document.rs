@@ -4,7 +4,7 @@ use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
-use embermark_contract::sql::{Dialect, Visit};
+use embermark_contract::sql::Visit;
 use embermark_contract::{Lifecycle, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
@@ -15,10 +15,12 @@ use super::answers::{self, Asks};
 use super::phase::Phase;
 use super::pipelines::Pipeline;
 use super::port::{Change, SensorLog};
-use super::queries::{COLUMNS, Query};
+use super::queries::{COLUMNS, Of, Query};
 use super::query_results::QueryResults;
+use super::range::{Span, SpanChange};
 use super::row_source::RowSource;
 use super::scan::{self, Readings};
+use super::variant::Variant;
 use crate::Strategy;
 use crate::reopenable::Reopenable;
 
@@ -33,20 +35,23 @@ static READINGS: CollectionDef =
 pub(super) struct DocumentLog {
     store: Reopenable<dyn DocumentStore>,
     collection: Collection,
-    /// The statements of a store that reads SQL, written before a clock starts.
-    texts: Vec<(Query, String)>,
+    /// The sensors of which questions may be asked.
+    asked: Vec<u16>,
+    /// Statements of SQL and pipelines of one sensor, written before a clock starts.
+    texts: Vec<((Query, Of), String)>,
 }
 
 impl DocumentLog {
-    pub(super) fn new(mut store: Reopenable<dyn DocumentStore>) -> Result<Self> {
+    /// Questions of one sensor will be of one of `asked`.
+    pub(super) fn new(mut store: Reopenable<dyn DocumentStore>, asked: &[u16]) -> Result<Self> {
         let collection = store.create(&READINGS)?;
-        Ok(Self { store, collection, texts: Vec::new() })
+        Ok(Self { store, collection, asked: asked.to_vec(), texts: Vec::new() })
     }
 
     /// A further client of a log that is there.
     pub(super) fn attach(mut store: Reopenable<dyn DocumentStore>) -> Result<Self> {
         let collection = store.collection(&READINGS)?;
-        Ok(Self { store, collection, texts: Vec::new() })
+        Ok(Self { store, collection, asked: Vec::new(), texts: Vec::new() })
     }
 
     fn find(&mut self, find: &Find<'_>, visit: &mut Visit<'_>) -> Result<()> {
@@ -54,10 +59,20 @@ impl DocumentLog {
     }
 }
 
-/// The place of a statement's text, which is written unless it is there.
-fn place(texts: &mut Vec<(Query, String)>, query: Query, dialect: &dyn Dialect) -> usize {
-    texts.iter().position(|(known, _)| *known == query).unwrap_or_else(|| {
-        texts.push((query, query.text(dialect)));
+/// The place of a question's text, which is written unless it is there.
+fn place(
+    texts: &mut Vec<((Query, Of), String)>,
+    query: Query,
+    of: Of,
+    language: Language,
+) -> usize {
+    texts.iter().position(|(known, _)| *known == (query, of)).unwrap_or_else(|| {
+        let text = match (language, of) {
+            (Language::Sql(dialect), _) => query.text(of, dialect),
+            (Language::Pipeline, Of::Written(sensor)) => pipeline(query).text_of(sensor),
+            (Language::Pipeline, _) => pipeline(query).text().to_owned(),
+        };
+        texts.push(((query, of), text));
         texts.len() - 1
     })
 }
@@ -118,19 +133,14 @@ impl Documents for DocumentFeed<'_> {
 }
 
 impl Asks for DocumentLog {
-    fn ask(&mut self, query: Query, visit: &mut Visit<'_>) -> Result<()> {
-        match self.store.language() {
-            Language::Pipeline => {
-                let pipeline = pipeline(query);
-                let columns = pipeline.columns();
-                self.store.query(self.collection, pipeline.text(), columns, visit)
-            }
-            Language::Sql(dialect) => {
-                let place = place(&mut self.texts, query, dialect);
-                let text = &self.texts[place].1;
-                self.store.query(self.collection, text, query.columns(), visit)
-            }
-        }
+    fn ask(&mut self, query: Query, of: Option<u16>, visit: &mut Visit<'_>) -> Result<()> {
+        let language = self.store.language();
+        let columns = match language {
+            Language::Pipeline => pipeline(query).columns(),
+            Language::Sql(_) => query.columns(),
+        };
+        let place = place(&mut self.texts, query, of.map_or(Of::All, Of::Written), language);
+        self.store.query(self.collection, &self.texts[place].1, columns, visit)
     }
 
     fn correlates(&self) -> bool {
@@ -182,8 +192,14 @@ fn bounds(sensor: u16) -> ([Value<'static>; 1], [Value<'static>; 1]) {
     ([Value::Int(sensor)], [Value::Int(sensor + 1)])
 }
 
+/// The keys of a range: its first, and the lowest above its last.
+fn span_values(span: &Span) -> [[Value<'static>; 2]; 2] {
+    let (from, to) = span.keys();
+    [key_values(from), key_values(to)]
+}
+
 impl SensorLog for DocumentLog {
-    fn execution(&self, step: Phase) -> Execution {
+    fn execution(&self, step: Phase, _: Variant) -> Execution {
         let language = self.store.language();
         let native = |part: &Phase| !part.is_question() || is_native(language, *part);
         if step.parts().iter().all(native) { Execution::Native } else { Execution::ClientSide }
@@ -194,12 +210,16 @@ impl SensorLog for DocumentLog {
         Ok(())
     }
 
-    fn ready(&mut self, step: Phase, _: Strategy) -> Result<()> {
-        let language = self.store.language();
-        if let Language::Sql(dialect) = language {
-            let native = step.parts().iter().filter(|part| is_native(language, **part));
-            for query in native.flat_map(|part| answers::queries(*part)) {
-                place(&mut self.texts, *query, dialect);
+    fn ready(&mut self, step: Phase, variant: Variant) -> Result<()> {
+        let Self { store, asked, texts, .. } = self;
+        let language = store.language();
+        let native = step.parts().iter().filter(|part| is_native(language, **part));
+        for query in native.flat_map(|part| answers::queries(*part)) {
+            if variant.asks_each(step) {
+                let each = asked.iter().map(|sensor| Of::Written(*sensor));
+                each.for_each(|of| _ = place(texts, *query, of, language));
+            } else {
+                place(texts, *query, Of::All, language);
             }
         }
         Ok(())
@@ -285,13 +305,42 @@ impl SensorLog for DocumentLog {
         Ok(deleted)
     }
 
-    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
+    fn update_ranges(
+        &mut self,
+        changes: &[SpanChange],
+        _: Strategy,
+        meter: &mut Meter,
+    ) -> Result<u64> {
+        let mut changed = 0;
+        meter.each(changes.len() as u64, |i| {
+            let SpanChange { span, temperature } = &changes[i];
+            let set = [(VALUES[Reading::TEMPERATURE], Value::Float(*temperature))];
+            let [from, to] = span_values(span);
+            let filter = Filter::Keys { from: &from, to: &to };
+            changed += self.store.update(self.collection, &filter, &set)?;
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+
+    fn delete_ranges(&mut self, spans: &[Span], _: Strategy, meter: &mut Meter) -> Result<u64> {
+        let mut deleted = 0;
+        meter.each(spans.len() as u64, |i| {
+            let [from, to] = span_values(&spans[i]);
+            let filter = Filter::Keys { from: &from, to: &to };
+            deleted += self.store.delete(self.collection, &filter)?;
+            Ok(())
+        })?;
+        Ok(deleted)
+    }
+
+    fn ask(&mut self, question: Phase, of: Option<u16>, found: &mut QueryResults) -> Result<()> {
         let language = self.store.language();
         for part in question.parts() {
             if is_native(language, *part) {
-                answers::answer(self, *part, found)?;
+                answers::answer(self, *part, of, found)?;
             } else {
-                scan::answer(DocumentReadings(self), *part, found)?;
+                scan::answer(DocumentReadings(self), *part, of, found)?;
             }
         }
         Ok(())

@@ -10,6 +10,8 @@ use std::fmt::{self, Write};
 
 use embermark_model::Key;
 
+use super::range::Span;
+
 /// Nanoseconds in a microsecond: what a `ts` is multiplied with.
 pub(super) const NANOS: i64 = 1_000;
 
@@ -34,20 +36,24 @@ pub(super) enum Query<'a> {
     NewestOf(&'a [u16]),
     /// Whole; says nothing of how many it deleted.
     Delete(Key),
+    /// The times of a range, whose points its client writes: there is no update.
+    TimesIn(Span),
+    /// Whole; says nothing of how many it deleted.
+    DeleteRange(Span),
     /// Whole: the mean, NULL for a sensor without a temperature. (`MEAN` alone would leave that
-    /// sensor out, which is why the readings are counted too.)
-    AvgSensor,
+    /// sensor out, which is why the readings are counted too.) Of every sensor or one, as others are.
+    AvgSensor(Option<u16>),
     /// All but the order and the first ten.
     HotSensors,
     /// First half of the anomalies: mean and sample deviation, NULL of less than two.
-    Spread,
+    Spread(Option<u16>),
     /// Second half: the temperatures outside the bands, at least one, that the client makes of
     /// the first.
     Outside(&'a [Band]),
     /// Whole: days in which there are readings.
-    DailySummary,
+    DailySummary(Option<u16>),
     /// Whole: the end of each gap, and its length in µs.
-    Outages,
+    Outages(Option<u16>),
     /// All but the order and the first ten.
     MostReadings,
     /// All but the order and the first ten.
@@ -88,18 +94,28 @@ impl Query<'_> {
                 "DELETE FROM readings WHERE sensor = '{sensor}' AND time = {}",
                 ts * NANOS
             ),
-            Self::AvgSensor => text.write_str(
-                "SELECT MEAN(temperature) AS mean, COUNT(reading) AS readings FROM readings \
+            Self::TimesIn(span) => {
+                write!(text, "SELECT reading FROM readings WHERE {}", Within(span))
+            }
+            Self::DeleteRange(span) => {
+                write!(text, "DELETE FROM readings WHERE {}", Within(span))
+            }
+            Self::AvgSensor(of) => write!(
+                text,
+                "SELECT MEAN(temperature) AS mean, COUNT(reading) AS readings FROM readings{} \
                  GROUP BY sensor",
+                Of(*of)
             ),
             Self::HotSensors => text.write_str(
                 "SELECT mean, sensor FROM \
                  (SELECT MEAN(temperature) AS mean, COUNT(reading) AS readings FROM readings \
                  GROUP BY sensor) WHERE mean > 25 AND readings >= 10",
             ),
-            Self::Spread => text.write_str(
+            Self::Spread(of) => write!(
+                text,
                 "SELECT MEAN(temperature) AS mean, STDDEV(temperature) AS deviation \
-                 FROM readings GROUP BY sensor",
+                 FROM readings{} GROUP BY sensor",
+                Of(*of)
             ),
             Self::Outside(bands) => {
                 text.write_str("SELECT temperature FROM readings WHERE ")?;
@@ -112,15 +128,19 @@ impl Query<'_> {
                 })?;
                 text.write_str(" GROUP BY sensor")
             }
-            Self::DailySummary => text.write_str(
+            Self::DailySummary(of) => write!(
+                text,
                 "SELECT MIN(temperature) AS min, MAX(temperature) AS max, \
-                 MEAN(temperature) AS mean, COUNT(reading) AS readings FROM readings \
+                 MEAN(temperature) AS mean, COUNT(reading) AS readings FROM readings{} \
                  GROUP BY time(1d), sensor fill(none)",
+                Of(*of)
             ),
-            Self::Outages => text.write_str(
+            Self::Outages(of) => write!(
+                text,
                 "SELECT gap, sensor FROM \
-                 (SELECT ELAPSED(reading, 1u) AS gap FROM readings GROUP BY sensor) \
+                 (SELECT ELAPSED(reading, 1u) AS gap FROM readings{} GROUP BY sensor) \
                  WHERE gap > 3600000000",
+                Of(*of)
             ),
             Self::MostReadings => {
                 text.write_str("SELECT COUNT(reading) AS readings FROM readings GROUP BY sensor")
@@ -146,12 +166,13 @@ impl Query<'_> {
             Self::Read(_) => &["temperature", "humidity", "light", "voltage"],
             Self::Contents(_) => &["time", "temperature", "humidity", "light", "voltage"],
             Self::NewestOf(_) => &["sensor", "time", "temperature", "humidity", "light", "voltage"],
-            Self::Delete(_) => &[],
-            Self::AvgSensor | Self::HotSensors | Self::Hottest => &["sensor", "mean"],
-            Self::Spread => &["sensor", "mean", "deviation"],
+            Self::Delete(_) | Self::DeleteRange(_) => &[],
+            Self::TimesIn(_) => &["time"],
+            Self::AvgSensor(_) | Self::HotSensors | Self::Hottest => &["sensor", "mean"],
+            Self::Spread(_) => &["sensor", "mean", "deviation"],
             Self::Outside(_) => &["sensor", "time", "temperature"],
-            Self::DailySummary => &["sensor", "time", "min", "max", "mean", "readings"],
-            Self::Outages => &["sensor", "time", "gap"],
+            Self::DailySummary(_) => &["sensor", "time", "min", "max", "mean", "readings"],
+            Self::Outages(_) => &["sensor", "time", "gap"],
             Self::MostReadings => &["sensor", "readings"],
             Self::Buckets(_) => &["sensor", "time", "mean"],
         }
@@ -166,6 +187,26 @@ impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let point = if self.0.fract() == 0.0 { ".0" } else { "" };
         write!(f, "{}{point}", self.0)
+    }
+}
+
+/// The condition of a question of one sensor, with what begins it; nothing of every sensor.
+struct Of(Option<u16>);
+
+impl fmt::Display for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |sensor| write!(f, " WHERE sensor = '{sensor}'"))
+    }
+}
+
+/// The condition of a range.
+struct Within<'a>(&'a Span);
+
+impl fmt::Display for Within<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Span { sensor, from, to, .. } = self.0;
+        let (from, to) = (from * NANOS, to * NANOS);
+        write!(f, "sensor = '{sensor}' AND time >= {from} AND time <= {to}")
     }
 }
 

@@ -13,8 +13,10 @@ use super::codec;
 use super::phase::Phase;
 use super::port::{Change, SensorLog};
 use super::query_results::QueryResults;
+use super::range::{self, Span, SpanChange};
 use super::row_source::RowSource;
 use super::scan::{self, Readings};
+use super::variant::Variant;
 use crate::Strategy;
 use crate::reopenable::Reopenable;
 
@@ -46,6 +48,24 @@ impl KvLog {
     }
 }
 
+/// Visits the pairs of a range of readings, as copies.
+fn within(
+    operations: &mut dyn Operations,
+    table: Table,
+    span: &Span,
+    mut visit: impl FnMut(codec::KeyBytes, codec::ValueBytes),
+) -> Result<()> {
+    let (from, to) = span.keys();
+    let (from, to) = (codec::encode_key(from), codec::encode_key(to));
+    operations.scan(table, Range::between(&from, Some(&to)), &mut |key, value| {
+        // A pair of another shape is no reading: what is read back afterwards shows it.
+        if let (Ok(key), Ok(value)) = (key.try_into(), value.try_into()) {
+            visit(key, value);
+        }
+        ControlFlow::Continue(())
+    })
+}
+
 /// The table in a snapshot.
 struct KvReadings<'a> {
     snapshot: &'a mut dyn Operations,
@@ -71,8 +91,9 @@ impl Readings for KvReadings<'_> {
 }
 
 impl SensorLog for KvLog {
-    fn execution(&self, step: Phase) -> Execution {
-        if step.is_question() { Execution::ClientSide } else { Execution::Native }
+    fn execution(&self, step: Phase, of: Variant) -> Execution {
+        let scans = step.is_question() || of.changes_ranges(step);
+        if scans { Execution::ClientSide } else { Execution::Native }
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -167,9 +188,50 @@ impl SensorLog for KvLog {
         Ok(deleted)
     }
 
-    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
+    /// By a scan of each range, and a put for each pair that it found.
+    fn update_ranges(
+        &mut self,
+        changes: &[SpanChange],
+        by: Strategy,
+        meter: &mut Meter,
+    ) -> Result<u64> {
+        let (mut changed, mut found) = (0, Vec::with_capacity(range::READINGS));
+        by.each(changes.len(), meter, |scope, part| {
+            self.within(scope, |operations, table| {
+                part.each(|i| {
+                    let SpanChange { span, temperature } = &changes[i];
+                    within(operations, table, span, |key, value| found.push((key, value)))?;
+                    changed += found.len() as u64;
+                    found.drain(..).try_for_each(|(key, mut value)| {
+                        codec::set_temperature(&mut value, *temperature);
+                        operations.put(table, &key, &value)
+                    })
+                })
+            })
+        })?;
+        Ok(changed)
+    }
+
+    /// By a scan of each range, and a deletion for each key that it found.
+    fn delete_ranges(&mut self, spans: &[Span], by: Strategy, meter: &mut Meter) -> Result<u64> {
+        let (mut deleted, mut found) = (0, Vec::with_capacity(range::READINGS));
+        by.each(spans.len(), meter, |scope, part| {
+            self.within(scope, |operations, table| {
+                part.each(|i| {
+                    within(operations, table, &spans[i], |key, _| found.push(key))?;
+                    found.drain(..).try_for_each(|key| {
+                        deleted += u64::from(operations.delete(table, &key)?);
+                        Ok(())
+                    })
+                })
+            })
+        })?;
+        Ok(deleted)
+    }
+
+    fn ask(&mut self, question: Phase, of: Option<u16>, found: &mut QueryResults) -> Result<()> {
         self.within(Scope::Snapshot, |snapshot, table| {
-            scan::answer(KvReadings { snapshot, table }, question, found)
+            scan::answer(KvReadings { snapshot, table }, question, of, found)
         })
     }
 

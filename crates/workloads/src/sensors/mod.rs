@@ -8,6 +8,7 @@ mod bench;
 mod cell;
 mod clients;
 mod codec;
+mod csv_file;
 mod document;
 mod family;
 mod influxql;
@@ -18,6 +19,7 @@ mod pipelines;
 mod port;
 mod queries;
 mod query_results;
+mod range;
 mod row_source;
 mod scan;
 mod sequence;
@@ -25,45 +27,23 @@ mod series;
 mod share;
 mod source;
 mod sql;
+mod variant;
 
 use embermark_data::staged::StagedRows;
 use embermark_model::MemoryLimit;
 use embermark_model::plan::DataSource;
 
-use crate::{
-    Info, Prepared, Protocol, Source, Spec, Strategy, VariantInfo, Workload, WorkloadError,
-};
+use crate::{Info, Prepared, Protocol, Source, Spec, Workload, WorkloadError};
 use cell::{Load, PreparedCell};
+use csv_file::CsvRows;
 use oracle::Oracle;
-use sequence::Sequences;
+use range::Ranges;
+use sequence::{Draw, Sequences};
 use source::Rows;
+use variant::{VARIANTS, Variant};
 
 /// The workload.
 pub struct Sensors;
-
-static VARIANTS: [VariantInfo; 4] = [
-    VariantInfo {
-        name: "single",
-        about: "rows inserted one by one in one transaction, from 100,000 on in transactions of 10,000",
-        changes: &["load"],
-    },
-    VariantInfo {
-        name: "one-transaction",
-        about: "rows inserted, updated and deleted one by one in one transaction, however many, as \
-                published",
-        changes: &["load", "update", "delete"],
-    },
-    VariantInfo {
-        name: "commit-each",
-        about: "one commit a row",
-        changes: &["load", "update", "delete"],
-    },
-    VariantInfo {
-        name: "bulk",
-        about: "rows loaded by the engine's fastest path",
-        changes: &["load"],
-    },
-];
 
 impl Workload for Sensors {
     fn info(&self) -> Info {
@@ -99,7 +79,7 @@ impl Workload for Sensors {
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
-        let strategy = Strategy::named(&spec.variant, &VARIANTS)?;
+        let variant = Variant::named(&spec.variant)?;
         let rows = StagedRows::open(&spec.rows)?;
         let oracle = Oracle::new(&rows);
         let sequences = Sequences::draw(&rows, &oracle, spec.seed);
@@ -109,11 +89,21 @@ impl Workload for Sensors {
         } else {
             Vec::new()
         };
+        let ranges = match variant {
+            Variant::ByRange => Ranges::draw(&rows, &oracle, Draw::of(spec.seed, 4)),
+            _ => Ranges::default(),
+        };
+        let csv = match variant {
+            Variant::Csv => Some(CsvRows::write(&rows, &spec.rows)?),
+            _ => None,
+        };
         Ok(Box::new(PreparedCell {
             rows,
             oracle,
             sequences,
-            strategy,
+            ranges,
+            csv,
+            variant,
             load,
             cold: spec.cold,
             shares,

@@ -28,6 +28,15 @@ pub(super) enum Pipeline {
 }
 
 impl Pipeline {
+    /// The stages, as a JSON array, for the documents of one sensor: they are found first, by the range of
+    /// their keys.
+    pub(super) fn text_of(self, sensor: u16) -> String {
+        let (sensor, next) = (u32::from(sensor), u32::from(sensor) + 1);
+        let range =
+            format!("{{\"$gte\": {{\"sensor\": {sensor}}}, \"$lt\": {{\"sensor\": {next}}}}}");
+        self.text().replacen('[', &format!("[{{\"$match\": {{\"_id\": {range}}}}},"), 1)
+    }
+
     /// The stages, as a JSON array.
     pub(super) fn text(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! What the workload needs of a store, in its own words.
 
-use embermark_contract::{Lifecycle, Result};
+use embermark_contract::sql::CsvFile;
+use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
@@ -8,6 +9,8 @@ use embermark_model::{Key, Reading};
 
 use super::phase::Phase;
 use super::query_results::QueryResults;
+use super::range::{Span, SpanChange};
+use super::variant::Variant;
 use crate::Strategy;
 
 /// A new temperature for a reading that is there.
@@ -66,8 +69,9 @@ pub(super) struct Comparison {
 /// The sensors' log in a store. Timed methods count their operations with the meter, which runs;
 /// results go to vectors with room for them, so that nothing is allocated inside the clock.
 pub(super) trait SensorLog {
-    /// Who does a step: the engine, or code of ours over its scans.
-    fn execution(&self, _step: Phase) -> Execution {
+    /// Who does a step of a variant: the engine, or code of ours over its scans. Of a load the variant
+    /// makes no difference to it: see [`loads_csv`](Self::loads_csv).
+    fn execution(&self, _step: Phase, _of: Variant) -> Execution {
         Execution::Native
     }
 
@@ -75,7 +79,7 @@ pub(super) trait SensorLog {
     fn clear(&mut self) -> Result<()>;
 
     /// Prepares for a step: whatever can be done before its clock starts.
-    fn ready(&mut self, _step: Phase, _by: Strategy) -> Result<()> {
+    fn ready(&mut self, _step: Phase, _of: Variant) -> Result<()> {
         Ok(())
     }
 
@@ -84,6 +88,16 @@ pub(super) trait SensorLog {
 
     /// Puts rows into the empty log; returns the number of rows that the engine says it took.
     fn load(&mut self, rows: &[Reading], by: Strategy, meter: &mut Meter) -> Result<u64>;
+
+    /// Whether the engine itself puts the rows of a CSV file in.
+    fn loads_csv(&self) -> bool {
+        false
+    }
+
+    /// Has it do so, into the empty log; returns the number of rows that it says it took.
+    fn load_csv(&mut self, _file: &CsvFile<'_>) -> Result<u64> {
+        Err(EngineError::unsupported("this engine", "to load a CSV file by itself"))
+    }
 
     /// Reads one key after the other in one snapshot; returns the checksum of what was found.
     fn read(&mut self, keys: &[Key], meter: &mut Meter) -> Result<Checksum>;
@@ -102,8 +116,19 @@ pub(super) trait SensorLog {
     /// Deletes keys one by one; returns the number of rows deleted.
     fn delete(&mut self, keys: &[Key], by: Strategy, meter: &mut Meter) -> Result<u64>;
 
-    /// Answers a question over many rows.
-    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()>;
+    /// Sets the temperatures of ranges, a statement each; returns the number of rows changed.
+    fn update_ranges(
+        &mut self,
+        changes: &[SpanChange],
+        by: Strategy,
+        meter: &mut Meter,
+    ) -> Result<u64>;
+
+    /// Deletes ranges, a statement each; returns the number of rows deleted.
+    fn delete_ranges(&mut self, spans: &[Span], by: Strategy, meter: &mut Meter) -> Result<u64>;
+
+    /// Answers a question over many rows: all of them, or those `of` one sensor.
+    fn ask(&mut self, question: Phase, of: Option<u16>, found: &mut QueryResults) -> Result<()>;
 
     /// Visits every reading in key order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()>;

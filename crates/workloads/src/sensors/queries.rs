@@ -35,6 +35,10 @@ pub(super) enum Query {
     Update,
     /// Parameters: sensor, ts.
     Delete,
+    /// Parameters: temperature, sensor, first and last ts.
+    UpdateRange,
+    /// Parameters: sensor, first and last ts.
+    DeleteRange,
     /// sensor, mean.
     AvgSensor,
     /// sensor, mean.
@@ -56,7 +60,42 @@ pub(super) enum Query {
     Contents,
 }
 
+/// Whose readings a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Every sensor's.
+    All,
+    /// One's, a parameter at every place of [`Query::sensors`].
+    One,
+    /// One's, written into the text, for a store whose texts have no parameters.
+    Written(u16),
+}
+
+impl Of {
+    /// The condition on a column, the `n`-th in its statement; empty of every sensor. `before` stands
+    /// between it and what comes before.
+    fn condition(self, dialect: &dyn Dialect, before: &str, column: &str, n: usize) -> String {
+        match self {
+            Self::All => String::new(),
+            Self::One => format!(" {before} {column} = {}", dialect.placeholder(n)),
+            Self::Written(sensor) => format!(" {before} {column} = {sensor}"),
+        }
+    }
+}
+
 impl Query {
+    /// The largest number of [`sensors`](Self::sensors).
+    pub(super) const MOST_SENSORS: usize = 3;
+
+    /// How often the sensor is a parameter of the question, asked of one.
+    pub(super) fn sensors(self, dialect: &dyn Dialect) -> usize {
+        match self {
+            Self::Anomalies if dialect.sample_deviation("temperature").is_none() => 3,
+            Self::Anomalies => 2,
+            _ => 1,
+        }
+    }
+
     /// The names of the columns of a question's result, in order, where a store goes by names.
     pub(super) const fn columns(self) -> &'static [&'static str] {
         match self {
@@ -70,9 +109,10 @@ impl Query {
         }
     }
 
-    /// The statement as this dialect writes it.
-    pub(super) fn text(self, dialect: &dyn Dialect) -> String {
+    /// The statement as this dialect writes it, a question `of` all sensors or one.
+    pub(super) fn text(self, of: Of, dialect: &dyn Dialect) -> String {
         let p = |n| dialect.placeholder(n);
+        let own = of.condition(dialect, "WHERE", "sensor", 1);
         let table = dialect.table(TABLE.name);
         match self {
             Self::Insert => {
@@ -114,27 +154,40 @@ impl Query {
             Self::Delete => {
                 format!("DELETE FROM {table} WHERE sensor = {} AND ts = {}", p(1), p(2))
             }
+            Self::UpdateRange => format!(
+                "UPDATE {table} SET temperature = {} WHERE sensor = {} AND ts BETWEEN {} AND {}",
+                p(1),
+                p(2),
+                p(3),
+                p(4)
+            ),
+            Self::DeleteRange => format!(
+                "DELETE FROM {table} WHERE sensor = {} AND ts BETWEEN {} AND {}",
+                p(1),
+                p(2),
+                p(3)
+            ),
             Self::AvgSensor => {
-                format!("SELECT sensor, AVG(temperature) AS mean FROM {table} GROUP BY sensor")
+                format!("SELECT sensor, AVG(temperature) AS mean FROM {table}{own} GROUP BY sensor")
             }
             Self::HotSensors => format!(
                 "SELECT sensor, AVG(temperature) AS mean FROM {table} \
                  GROUP BY sensor HAVING AVG(temperature) > 25 AND COUNT(*) >= 10 \
                  ORDER BY mean DESC, sensor LIMIT 10"
             ),
-            Self::Anomalies => anomalies(dialect, &table),
+            Self::Anomalies => anomalies(of, dialect, &table),
             Self::DailySummary => {
                 let day = dialect.integer_division("ts", "86400000000");
                 format!(
                     "SELECT sensor, {day} AS day, MIN(temperature) AS lowest, \
                      MAX(temperature) AS highest, AVG(temperature) AS mean, \
-                     COUNT(*) AS readings FROM {table} GROUP BY sensor, {day}"
+                     COUNT(*) AS readings FROM {table}{own} GROUP BY sensor, {day}"
                 )
             }
             Self::Outages => format!(
                 "SELECT sensor, previous, ts FROM \
                  (SELECT sensor, ts, LAG(ts) OVER (PARTITION BY sensor ORDER BY ts) AS previous \
-                 FROM {table}) AS consecutive WHERE ts - previous > 3600000000"
+                 FROM {table}{own}) AS consecutive WHERE ts - previous > 3600000000"
             ),
             Self::MostReadings => format!(
                 "SELECT sensor, COUNT(*) AS readings FROM {table} \
@@ -156,24 +209,28 @@ impl Query {
 
 /// Where the engine has no standard deviation, squares of distances are compared with four times
 /// the variance, in two passes: the same question, without a root.
-fn anomalies(dialect: &dyn Dialect, table: &str) -> String {
+fn anomalies(of: Of, dialect: &dyn Dialect, table: &str) -> String {
+    let own = of.condition(dialect, "WHERE", "sensor", 1);
     if let Some(deviation) = dialect.sample_deviation("temperature") {
+        let far = of.condition(dialect, "AND", "r.sensor", 2);
         return format!(
             "SELECT r.sensor, r.ts, r.temperature FROM {table} AS r JOIN \
-             (SELECT sensor, AVG(temperature) AS mean, {deviation} AS deviation FROM {table} \
+             (SELECT sensor, AVG(temperature) AS mean, {deviation} AS deviation FROM {table}{own} \
              GROUP BY sensor) AS s ON s.sensor = r.sensor \
-             WHERE ABS(r.temperature - s.mean) > 2 * s.deviation"
+             WHERE ABS(r.temperature - s.mean) > 2 * s.deviation{far}"
         );
     }
+    let spread = of.condition(dialect, "WHERE", "r.sensor", 2);
+    let far = of.condition(dialect, "AND", "r.sensor", 3);
     format!(
-        "WITH means AS (SELECT sensor, AVG(temperature) AS mean FROM {table} GROUP BY sensor), \
+        "WITH means AS (SELECT sensor, AVG(temperature) AS mean FROM {table}{own} GROUP BY sensor), \
      spreads AS (SELECT r.sensor AS sensor, MAX(m.mean) AS mean, \
      SUM((r.temperature - m.mean) * (r.temperature - m.mean)) \
      / NULLIF(COUNT(r.temperature) - 1, 0) AS variance \
-     FROM {table} AS r JOIN means AS m ON m.sensor = r.sensor GROUP BY r.sensor) \
+     FROM {table} AS r JOIN means AS m ON m.sensor = r.sensor{spread} GROUP BY r.sensor) \
      SELECT r.sensor, r.ts, r.temperature FROM {table} AS r \
      JOIN spreads AS s ON s.sensor = r.sensor \
-     WHERE (r.temperature - s.mean) * (r.temperature - s.mean) > 4 * s.variance"
+     WHERE (r.temperature - s.mean) * (r.temperature - s.mean) > 4 * s.variance{far}"
     )
 }
 
@@ -199,3 +256,6 @@ fn compare_two(dialect: &dyn Dialect, table: &str) -> String {
          SUM((x - mx) * (x - mx)) AS xx, SUM((y - my) * (y - my)) AS yy FROM pairs CROSS JOIN centre"
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,13 +22,14 @@ pub(super) trait Readings {
     fn visit(&mut self, sensor: Option<u16>, visit: impl FnMut(Key, Option<f64>)) -> Result<()>;
 }
 
-/// Answers a question by scans.
+/// Answers a question by scans, of every reading or of those `of` one sensor.
 pub(super) fn answer(
     readings: impl Readings,
     question: Phase,
+    of: Option<u16>,
     found: &mut QueryResults,
 ) -> Result<()> {
-    let mut scan = Scan(readings);
+    let mut scan = Scan { readings, of };
     for part in question.parts() {
         match part {
             Phase::AvgSensor => scan.avg_sensor(&mut found.means)?,
@@ -45,7 +46,11 @@ pub(super) fn answer(
 }
 
 /// The questions, as code over readings in key order.
-struct Scan<R>(R);
+struct Scan<R> {
+    readings: R,
+    /// Of which sensor, where it is one.
+    of: Option<u16>,
+}
 
 /// Sum and count of the temperatures of a group, and the count of its readings.
 #[derive(Clone, Copy, Default)]
@@ -79,7 +84,7 @@ impl<R: Readings> Scan<R> {
         mut finish: impl FnMut(G, &mut A),
     ) -> Result<()> {
         let mut current: Option<(G, A)> = None;
-        self.0.visit(sensor, |key, temperature| {
+        self.readings.visit(sensor, |key, temperature| {
             let of = group(key);
             match &mut current {
                 Some((known, folded)) if *known == of => add(folded, key, temperature),
@@ -100,7 +105,7 @@ impl<R: Readings> Scan<R> {
 
     fn sums(&mut self, mut each: impl FnMut(u16, &Sum)) -> Result<()> {
         self.fold(
-            None,
+            self.of,
             |key| key.sensor,
             |sum: &mut Sum, _, temperature| sum.add(temperature),
             |sensor, sum| each(sensor, sum),
@@ -125,7 +130,7 @@ impl<R: Readings> Scan<R> {
         // One sensor's temperatures at a time, for a second pass over them.
         let mut held: Vec<(i64, f64)> = Vec::new();
         let mut held_of = None;
-        self.0.visit(None, |key, temperature| {
+        self.readings.visit(self.of, |key, temperature| {
             if held_of != Some(key.sensor) {
                 outliers(held_of, &held, found);
                 held.clear();
@@ -147,7 +152,7 @@ impl<R: Readings> Scan<R> {
             max: Option<f64>,
         }
         self.fold(
-            None,
+            self.of,
             |key| (key.sensor, key.ts.div_euclid(DAY_US)),
             |extent: &mut Extent, _, temperature| {
                 extent.sum.add(temperature);
@@ -165,7 +170,7 @@ impl<R: Readings> Scan<R> {
 
     fn outages(&mut self, found: &mut Vec<Outage>) -> Result<()> {
         let mut last: Option<Key> = None;
-        self.0.visit(None, |key, _| {
+        self.readings.visit(self.of, |key, _| {
             if let Some(last) = last
                 && last.sensor == key.sensor
                 && key.ts.saturating_sub(last.ts) > HOUR_US

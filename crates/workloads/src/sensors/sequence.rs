@@ -36,7 +36,7 @@ impl Sequences {
     /// Draws all sequences over `rows`.
     pub(super) fn draw(rows: &[Reading], oracle: &Oracle, seed: u64) -> Self {
         // Each phase has a stream of its own, so that one does not shift with the others.
-        let stream = |phase: u64| Draw::new(seed.wrapping_mul(5).wrapping_add(phase));
+        let stream = |phase: u64| Draw::of(seed, phase);
         let (reads, read_places) = draw_reads(rows, oracle, stream(0));
 
         let mut draw = stream(1);
@@ -96,22 +96,29 @@ fn absent_after(rows: &[Reading], oracle: &Oracle, mut key: Key) -> Key {
     key
 }
 
-struct Draw(Xoshiro256PlusPlus);
+/// Numbers drawn from a seed.
+pub(super) struct Draw(Xoshiro256PlusPlus);
 
 impl Draw {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// The numbered stream of a run's seed: 0 to 2 are those of reads, newest readings and updates, 3 that
+    /// of deletes, 4 that of ranges.
+    pub(super) fn of(seed: u64, stream: u64) -> Self {
+        Self::new(seed.wrapping_mul(5).wrapping_add(stream))
     }
 
     /// A number below `n`, by multiplication (D. Lemire, Fast Random Integer Generation in an
     /// Interval, 2019); its bias of n / 2^64 is left in, being nothing.
-    fn below(&mut self, n: usize) -> u32 {
+    pub(super) fn below(&mut self, n: usize) -> u32 {
         ((u128::from(self.0.next_u64()) * n as u128) >> 64) as u32
     }
 
     /// `k` distinct numbers below `n`, or all `n` if there are no more, in random order: the
     /// first steps of a Fisher-Yates shuffle.
-    fn distinct(&mut self, n: usize, k: usize) -> Vec<u32> {
+    pub(super) fn distinct(&mut self, n: usize, k: usize) -> Vec<u32> {
         let mut all: Vec<u32> = (0..n as u32).collect();
         let k = k.min(n);
         for i in 0..k {
@@ -119,6 +126,16 @@ impl Draw {
         }
         all.truncate(k);
         all
+    }
+
+    /// A temperature from -10 to 50 °C that none of `old` is, of which there are few.
+    pub(super) fn temperature(&mut self, old: impl Fn(f64) -> bool) -> f64 {
+        loop {
+            let drawn = self.other_than(None);
+            if !old(drawn) {
+                return drawn;
+            }
+        }
     }
 
     /// A temperature from -10 to 50 °C, to a hundredth as the sensors resolve it (the double next to

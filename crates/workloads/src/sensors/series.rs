@@ -13,8 +13,10 @@ use super::influxql::{Band, DAY, NANOS, Query};
 use super::phase::Phase;
 use super::port::{Anomaly, Change, Comparison, Day, Mean, Outage, SensorLog, Tally};
 use super::query_results::QueryResults;
+use super::range::{self, Span, SpanChange};
 use super::row_source::RowSource;
 use super::scan::{self, MOST};
+use super::variant::Variant;
 use crate::Strategy;
 use crate::reopenable::Reopenable;
 
@@ -42,6 +44,13 @@ impl SeriesLog {
         self.store.query(&self.text, query.columns(), visit)
     }
 
+    /// Sets a temperature by writing the field again: a point is its tags and its time.
+    fn overwrite(&mut self, sensor: u16, time_ns: i64, temperature: f64) -> Result<()> {
+        let tags = [("sensor", TagValue::Int(i64::from(sensor)))];
+        let fields = [(VALUES[Reading::TEMPERATURE], FieldValue::Float(temperature))];
+        self.store.write(READINGS, &Point { tags: &tags, fields: &fields, time_ns })
+    }
+
     fn tallies(&mut self, found: &mut Vec<Tally>) -> Result<()> {
         self.query(Query::MostReadings, &mut |row| {
             found.push((sensor(row)?, int(row, 1)?));
@@ -57,9 +66,9 @@ impl SeriesLog {
     }
 
     /// In two questions: what is usual for each sensor, then what lies outside of it.
-    fn anomalies(&mut self, found: &mut Vec<Anomaly>) -> Result<()> {
+    fn anomalies(&mut self, of: Option<u16>, found: &mut Vec<Anomaly>) -> Result<()> {
         let mut bands = Vec::new();
-        self.query(Query::Spread, &mut |row| {
+        self.query(Query::Spread(of), &mut |row| {
             if let (Some(mean), Some(deviation)) = (row.float(1)?, row.float(2)?) {
                 let (low, high) = (mean - 2.0 * deviation, mean + 2.0 * deviation);
                 bands.push(Band { sensor: sensor(row)?, low, high });
@@ -76,8 +85,8 @@ impl SeriesLog {
         })
     }
 
-    fn daily_summary(&mut self, found: &mut Vec<Day>) -> Result<()> {
-        self.query(Query::DailySummary, &mut |row| {
+    fn daily_summary(&mut self, of: Option<u16>, found: &mut Vec<Day>) -> Result<()> {
+        self.query(Query::DailySummary(of), &mut |row| {
             found.push(Day {
                 sensor: sensor(row)?,
                 day: int(row, 1)?.div_euclid(DAY),
@@ -90,8 +99,8 @@ impl SeriesLog {
         })
     }
 
-    fn outages(&mut self, found: &mut Vec<Outage>) -> Result<()> {
-        self.query(Query::Outages, &mut |row| {
+    fn outages(&mut self, of: Option<u16>, found: &mut Vec<Outage>) -> Result<()> {
+        self.query(Query::Outages(of), &mut |row| {
             let (to, gap) = (ts(row, 1)?, int(row, 2)?);
             found.push(Outage { sensor: sensor(row)?, from: to - gap, to });
             Ok(())
@@ -199,8 +208,12 @@ impl Points for PointFeed<'_> {
 }
 
 impl SensorLog for SeriesLog {
-    fn execution(&self, step: Phase) -> Execution {
-        if step == Phase::CompareTwo { Execution::ClientSide } else { Execution::Native }
+    fn execution(&self, step: Phase, of: Variant) -> Execution {
+        match step {
+            Phase::CompareTwo => Execution::ClientSide,
+            Phase::Update if of.changes_ranges(step) => Execution::ClientSide,
+            _ => Execution::Native,
+        }
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -262,14 +275,10 @@ impl SensorLog for SeriesLog {
         Ok(())
     }
 
-    /// By writing the field again: a point is its tags and its time.
     fn update(&mut self, changes: &[Change], _: Strategy, meter: &mut Meter) -> Result<u64> {
         let changed = meter.each(changes.len() as u64, |i| {
             let Change { key, temperature } = changes[i];
-            let tags = [("sensor", TagValue::Int(i64::from(key.sensor)))];
-            let fields = [(VALUES[Reading::TEMPERATURE], FieldValue::Float(temperature))];
-            let point = Point { tags: &tags, fields: &fields, time_ns: time_ns(key.ts)? };
-            self.store.write(READINGS, &point)
+            self.overwrite(key.sensor, time_ns(key.ts)?, temperature)
         })?;
         self.store.flush()?;
         Ok(changed)
@@ -282,17 +291,48 @@ impl SensorLog for SeriesLog {
         })
     }
 
-    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
+    /// By asking for the points of each range, and writing the field of each again.
+    fn update_ranges(
+        &mut self,
+        changes: &[SpanChange],
+        _: Strategy,
+        meter: &mut Meter,
+    ) -> Result<u64> {
+        let (mut changed, mut times) = (0, Vec::with_capacity(range::READINGS));
+        meter.each(changes.len() as u64, |i| {
+            let SpanChange { span, temperature } = changes[i];
+            self.query(Query::TimesIn(span), &mut |row| {
+                times.push(int(row, 0)?);
+                Ok(())
+            })?;
+            changed += times.len() as u64;
+            times.drain(..).try_for_each(|time| self.overwrite(span.sensor, time, temperature))
+        })?;
+        self.store.flush()?;
+        Ok(changed)
+    }
+
+    fn delete_ranges(&mut self, spans: &[Span], _: Strategy, meter: &mut Meter) -> Result<u64> {
+        let mut deleted = 0;
+        meter.each(spans.len() as u64, |i| {
+            Query::DeleteRange(spans[i]).write(&mut self.text);
+            deleted += spans[i].readings;
+            self.store.execute(&self.text)
+        })?;
+        Ok(deleted)
+    }
+
+    fn ask(&mut self, question: Phase, of: Option<u16>, found: &mut QueryResults) -> Result<()> {
         for part in question.parts() {
             match part {
-                Phase::AvgSensor => self.means(Query::AvgSensor, &mut found.means)?,
+                Phase::AvgSensor => self.means(Query::AvgSensor(of), &mut found.means)?,
                 Phase::HotSensors => {
                     self.means(Query::HotSensors, &mut found.means)?;
                     scan::hottest_first(&mut found.means);
                 }
-                Phase::Anomalies => self.anomalies(&mut found.anomalies)?,
-                Phase::DailySummary => self.daily_summary(&mut found.days)?,
-                Phase::Outages => self.outages(&mut found.outages)?,
+                Phase::Anomalies => self.anomalies(of, &mut found.anomalies)?,
+                Phase::DailySummary => self.daily_summary(of, &mut found.days)?,
+                Phase::Outages => self.outages(of, &mut found.outages)?,
                 Phase::TopkSensors => self.topk_sensors(found)?,
                 Phase::CompareTwo => found.comparison = self.compare_two()?,
                 _ => {}

@@ -1,6 +1,6 @@
 //! The log in an SQL database.
 
-use embermark_contract::sql::{self, Param, SqlStore, Statement};
+use embermark_contract::sql::{self, CsvFile, Param, SqlStore, Statement};
 use embermark_contract::{Lifecycle, Result, Scope};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
@@ -9,9 +9,11 @@ use embermark_model::{Key, Reading};
 use super::answers::{self, Asks, reading, values};
 use super::phase::Phase;
 use super::port::{Change, SensorLog};
-use super::queries::{Query, TABLE};
+use super::queries::{Of, Query, TABLE};
 use super::query_results::QueryResults;
+use super::range::{Span, SpanChange};
 use super::row_source::{self, RowSource};
+use super::variant::Variant;
 use crate::Strategy;
 use crate::reopenable::Reopenable;
 
@@ -21,7 +23,7 @@ pub(super) struct SqlLog {
     /// The sensors that `last_readings` asks for, since one statement may answer for all of them.
     newest: usize,
     /// Statements prepared since the table was created or the database opened.
-    prepared: Vec<(Query, Statement)>,
+    prepared: Vec<((Query, Of), Statement)>,
 }
 
 impl SqlLog {
@@ -30,12 +32,17 @@ impl SqlLog {
     }
 
     fn statement(&mut self, query: Query) -> Result<Statement> {
-        if let Some((_, statement)) = self.prepared.iter().find(|(known, _)| *known == query) {
+        self.statement_of(query, Of::All)
+    }
+
+    fn statement_of(&mut self, query: Query, of: Of) -> Result<Statement> {
+        let known = self.prepared.iter().find(|(known, _)| *known == (query, of));
+        if let Some((_, statement)) = known {
             return Ok(*statement);
         }
-        let text = query.text(self.store.dialect());
+        let text = query.text(of, self.store.dialect());
         let statement = self.store.prepare(&text)?;
-        self.prepared.push((query, statement));
+        self.prepared.push(((query, of), statement));
         Ok(statement)
     }
 
@@ -47,13 +54,15 @@ impl SqlLog {
         }
     }
 
-    fn queries(&self, step: Phase, by: Strategy) -> Vec<Query> {
+    fn queries(&self, step: Phase, of: Variant) -> Vec<Query> {
         match step {
-            Phase::Load if by == Strategy::Bulk => vec![],
+            Phase::Load if of.strategy() == Strategy::Bulk => vec![],
             Phase::Load => vec![Query::Insert],
             Phase::Read => vec![Query::Read],
             Phase::LastReadings => vec![self.newest_query()],
+            Phase::Update if of.changes_ranges(step) => vec![Query::UpdateRange],
             Phase::Update => vec![Query::Update],
+            Phase::Delete if of.changes_ranges(step) => vec![Query::DeleteRange],
             Phase::Delete => vec![Query::Delete],
             question => {
                 question.parts().iter().flat_map(|part| answers::queries(*part)).copied().collect()
@@ -63,14 +72,25 @@ impl SqlLog {
 }
 
 impl Asks for SqlLog {
-    fn ask(&mut self, query: Query, visit: &mut sql::Visit<'_>) -> Result<()> {
-        let statement = self.statement(query)?;
-        self.store.query(statement, &[], visit)
+    fn ask(&mut self, query: Query, of: Option<u16>, visit: &mut sql::Visit<'_>) -> Result<()> {
+        let Some(sensor) = of else {
+            let statement = self.statement(query)?;
+            return self.store.query(statement, &[], visit);
+        };
+        let statement = self.statement_of(query, Of::One)?;
+        let params = [sensor_param(sensor); Query::MOST_SENSORS];
+        let count = query.sensors(self.store.dialect());
+        self.store.query(statement, &params[..count], visit)
     }
 
     fn correlates(&self) -> bool {
         self.store.dialect().correlation("y", "x").is_some()
     }
+}
+
+/// Sensor, first and last time.
+const fn span_params(span: &Span) -> [Param<'static>; 3] {
+    [sensor_param(span.sensor), Param::Int(span.from), Param::Int(span.to)]
 }
 
 const fn sensor_param(sensor: u16) -> Param<'static> {
@@ -88,8 +108,9 @@ impl SensorLog for SqlLog {
         self.store.batch(&create)
     }
 
-    fn ready(&mut self, step: Phase, by: Strategy) -> Result<()> {
-        let queries = self.queries(step, by);
+    fn ready(&mut self, step: Phase, variant: Variant) -> Result<()> {
+        let queries = self.queries(step, variant);
+        let of = if variant.asks_each(step) { Of::One } else { Of::All };
         let many_rows =
             step.is_question() || queries.is_empty() || matches!(queries[..], [Query::NewestOf(_)]);
         self.store.expect(if many_rows {
@@ -98,9 +119,17 @@ impl SensorLog for SqlLog {
             sql::QueryKind::Point
         })?;
         for query in queries {
-            self.statement(query)?;
+            self.statement_of(query, of)?;
         }
         Ok(())
+    }
+
+    fn loads_csv(&self) -> bool {
+        self.store.loads_csv()
+    }
+
+    fn load_csv(&mut self, file: &CsvFile<'_>) -> Result<u64> {
+        self.store.load_csv(&TABLE, file)
     }
 
     fn reopen(&mut self) -> Result<()> {
@@ -204,8 +233,44 @@ impl SensorLog for SqlLog {
         Ok(deleted)
     }
 
-    fn ask(&mut self, question: Phase, found: &mut QueryResults) -> Result<()> {
-        answers::answer(self, question, found)
+    fn update_ranges(
+        &mut self,
+        changes: &[SpanChange],
+        by: Strategy,
+        meter: &mut Meter,
+    ) -> Result<u64> {
+        let update = self.statement(Query::UpdateRange)?;
+        let mut changed = 0;
+        by.each(changes.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| {
+                    let SpanChange { span, temperature } = &changes[i];
+                    let [sensor, from, to] = span_params(span);
+                    changed +=
+                        store.run(update, &[Param::Float(*temperature), sensor, from, to])?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(changed)
+    }
+
+    fn delete_ranges(&mut self, spans: &[Span], by: Strategy, meter: &mut Meter) -> Result<u64> {
+        let delete = self.statement(Query::DeleteRange)?;
+        let mut deleted = 0;
+        by.each(spans.len(), meter, |scope, part| {
+            self.store.within(scope, |store| {
+                part.each(|i| {
+                    deleted += store.run(delete, &span_params(&spans[i]))?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(deleted)
+    }
+
+    fn ask(&mut self, question: Phase, of: Option<u16>, found: &mut QueryResults) -> Result<()> {
+        answers::answer(self, question, of, found)
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Reading)) -> Result<()> {

@@ -106,8 +106,8 @@ impl Env {
         Ok(Self { raw, transactions, page, syncs, dir: dir.to_owned() })
     }
 
-    /// Its settings as it tells them.
-    pub fn settings(&self) -> Result<Vec<(&'static str, String)>> {
+    /// Its settings as it tells them; those of transactions where it has them, or its `tier` does.
+    pub fn settings(&self, tier: bool) -> Result<Vec<(&'static str, String)>> {
         let mut facts = raw::Facts::default();
         // SAFETY: open; `facts` has the layout of the shim's struct.
         let code = unsafe { raw::ember_env_facts(self.raw.raw, &mut facts) };
@@ -121,10 +121,14 @@ impl Env {
             ("DB_INIT_LOG", on(facts.logging)),
             ("DB_INIT_TXN", on(facts.transactions)),
         ];
-        if self.transactions {
+        if self.transactions || tier {
             settings.extend([
                 ("DB_TXN_WRITE_NOSYNC", on(facts.write_nosync)),
                 ("DB_TXN_NOSYNC", on(facts.nosync)),
+            ]);
+        }
+        if self.transactions {
+            settings.extend([
                 ("DB_LOG_AUTO_REMOVE", on(facts.auto_remove)),
                 ("log buffer", format!("{} bytes", facts.log_buffer)),
                 ("log file", format!("{} bytes", facts.log_file)),

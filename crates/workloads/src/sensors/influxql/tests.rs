@@ -25,3 +25,17 @@ fn bounds_are_written_in_full_and_without_exponents() {
                     OR temperature > 100000000000000000000.0)) GROUP BY sensor";
     assert!(text(Query::Outside(&bands)).ends_with(expected));
 }
+
+#[test]
+fn ranges_and_questions_of_one_sensor_are_bounded() {
+    let span = Span { sensor: 7, from: -3, to: 5, readings: 9 };
+    let expected = "FROM readings WHERE sensor = '7' AND time >= -3000 AND time <= 5000";
+    assert_eq!(text(Query::DeleteRange(span)), format!("DELETE {expected}"));
+    assert_eq!(text(Query::TimesIn(span)), format!("SELECT reading {expected}"));
+    assert!(
+        text(Query::AvgSensor(Some(7)))
+            .ends_with("FROM readings WHERE sensor = '7' GROUP BY sensor")
+    );
+    assert!(text(Query::AvgSensor(None)).ends_with("FROM readings GROUP BY sensor"));
+    assert!(text(Query::Outages(Some(7))).contains("readings WHERE sensor = '7' GROUP BY sensor)"));
+}

@@ -47,6 +47,26 @@ impl Oracle {
         }
     }
 
+    /// The answer of a question that is put of one sensor after the other, of these.
+    pub(super) fn answer_of(
+        &self,
+        rows: &[Reading],
+        step: Phase,
+        sensors: &[u16],
+    ) -> Option<Expected> {
+        let ordered: Vec<&Reading> =
+            self.order.iter().map(|&place| &rows[place as usize]).collect();
+        let series = ordered.chunk_by(|a, b| a.sensor == b.sensor);
+        let series: Vec<&[&Reading]> =
+            series.filter(|of| sensors.contains(&of[0].sensor)).collect();
+        questions::answer(step, &series)
+    }
+
+    /// The places of the rows in key order.
+    pub(super) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
     /// Every sensor, ascending.
     pub(super) fn sensors(&self) -> &[u16] {
         &self.sensors

@@ -38,6 +38,17 @@ pub(super) fn answers(series: &[Series<'_>]) -> Vec<(Phase, Expected)> {
     ]
 }
 
+/// The answer of a question whose rows are each of one sensor; `series` ascend by sensor.
+pub(super) fn answer(step: Phase, series: &[Series<'_>]) -> Option<Expected> {
+    match step {
+        Phase::AvgSensor => Some(avg_sensor(series)),
+        Phase::Anomalies => Some(anomalies(series)),
+        Phase::DailySummary => Some(daily_summary(series)),
+        Phase::Outages => Some(outages(series)),
+        _ => None,
+    }
+}
+
 fn id(series: Series<'_>) -> Value {
     Value::Int(i64::from(series[0].sensor))
 }

@@ -156,6 +156,29 @@ fn an_outage_is_longer_than_an_hour_and_between_readings_of_one_sensor() {
 }
 
 #[test]
+fn a_question_of_some_sensors_is_answered_from_theirs_alone() {
+    let rows = [
+        row(7, 3, 22.0),
+        row(2, 1, 10.0),
+        row(2, 2 * HOUR, 21.0),
+        row(9, 1, None),
+        row(7, DAY, 4.0),
+    ];
+    let of = |step, sensors: &[u16]| match Oracle::new(&rows).answer_of(&rows, step, sensors) {
+        Some(Expected::Set { rows, .. }) => rows,
+        other => panic!("no list: {other:?}"),
+    };
+    let [cold, mild] = [vec![int(2), float(15.5)], vec![int(7), float(13.0)]];
+    assert_eq!(of(Phase::AvgSensor, &[7, 2]), [cold, mild.clone()]);
+    assert_eq!(of(Phase::AvgSensor, &[7]), [mild]);
+    assert_eq!(of(Phase::AvgSensor, &[9]), [vec![int(9), Value::Null]]);
+    assert_eq!(of(Phase::Outages, &[2]), [vec![int(2), int(1), int(2 * HOUR)]]);
+    assert_eq!(of(Phase::Outages, &[9]), Vec::<Row>::new());
+    assert_eq!(of(Phase::DailySummary, &[7]).len(), 2);
+    assert!(Oracle::new(&rows).answer_of(&rows, Phase::TopkSensors, &[7]).is_none());
+}
+
+#[test]
 fn top_sensors_are_counted_over_all_readings_and_ranked_over_temperatures() {
     let mut rows: Vec<Reading> = (1..=12).flat_map(|s| series(s, &[f64::from(s); 3])).collect();
     rows.push(row(12, DAY, None));
