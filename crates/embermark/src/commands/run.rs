@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use embermark_harness::{HarnessError, RESULT, RunOptions, device, interrupt, progress};
+use embermark_harness::{HarnessError, RESULT, RunOptions, device, interrupt, progress, try_out};
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
 use embermark_report::{Files, Format};
@@ -13,7 +13,7 @@ use embermark_report::{Files, Format};
 use super::page;
 use super::report::{Known, ShowArgs};
 use crate::error::Failure;
-use crate::plan::{PlanArgs, try_out};
+use crate::plan::PlanArgs;
 
 /// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
@@ -84,7 +84,9 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
 
     if let (Some(plan), None) = (&plan, &args.resume) {
         let dir = options.data.clone().unwrap_or_else(std::env::temp_dir);
-        try_out(&plan.configurations, &plan.durabilities, &dir)?;
+        let RunOptions { worker, catalog, .. } = &options;
+        let tried = try_out(&plan.configurations, &plan.durabilities, &dir, worker, catalog)?;
+        tried.iter().for_each(|says| eprintln!("{says}"));
     }
     let mut progress = progress::on_stderr();
     let outcome = match &plan {

@@ -77,6 +77,10 @@ impl Engine for DuckDb {
         LIBRARY.availability(|library| library.version.clone())
     }
 
+    fn library(&self) -> Option<&'static str> {
+        Some(library::VARIABLE)
+    }
+
     fn tier(&self, durability: Durability) -> Tier {
         tiers(LIBRARY.get().ok()).tier(durability)
     }

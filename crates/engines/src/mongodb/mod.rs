@@ -49,6 +49,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     has_maintenance: true,
     tiers: &tier::TIERS,
     settings: settings::SETTINGS,
+    variable: installation::VARIABLE.name,
     find: || installation::find().map(|found| (vec![("mongod", found.mongod)], found.version)),
     library: |found| LIBRARY.beside(found),
     given: external::connect,

@@ -68,6 +68,7 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     licence: "Apache-2.0 or GPL-2.0",
     tiers: TIERS,
     availability: || LIBRARY.availability(|library| library.version.clone()),
+    library: Some(library::VARIABLE),
     open,
     settings: SETTINGS,
     explained: EXPLAINED,

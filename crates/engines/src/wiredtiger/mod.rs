@@ -77,6 +77,7 @@ pub(crate) static ENGINE: Embedded<Parts> = Embedded {
     licence: "GPL-2.0 or GPL-3.0",
     tiers: TIERS,
     availability: store::availability,
+    library: None,
     open: store::open,
     settings: SETTINGS,
     explained: EXPLAINED,
