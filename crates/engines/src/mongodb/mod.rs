@@ -56,7 +56,8 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     private: managed::start,
     read_back: settings::read_back,
     store: |session, server, options| {
-        let store = MongoStore::new(session, server, options.durability);
+        let waits = tier::waits(options, session.is_given);
+        let store = MongoStore::new(session, server, waits);
         Ok(Store::Document(Box::new(store)))
     },
     join: Session::join,
