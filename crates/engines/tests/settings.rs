@@ -174,7 +174,6 @@ fn what_is_left_to_an_engine_is_read_back_as_its_own() {
         ("rocksdb", "write_buffer_size", "67108864"),
         ("rocksdb", "max_bytes_for_level_base", "268435456"),
         ("rocksdb", "target_file_size_base", "67108864"),
-        ("rocksdb", "max_background_jobs", "2"),
         ("rocksdb", "bytes_per_sync", "0"),
         ("rocksdb", "block_size", "4096"),
         ("rocksdb", "filter_policy", "nullptr"),

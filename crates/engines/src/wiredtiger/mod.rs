@@ -66,10 +66,10 @@ const EXPLAINED: &[Explained] = &[Explained {
 /// (<https://source.wiredtiger.com/3.2.1/group__wt.html>, `wiredtiger_open`).
 const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("cache_size", Takes::Any).left_by_default(),
-        Setting::new("checkpoint_sync", Takes::Any).left_by_default(),
-        Setting::new("log", Takes::Any).left_by_default(),
-        Setting::new("transaction_sync", Takes::Any).left_by_default(),
+        Setting::new("cache_size", Takes::Any).by_default("100MB"),
+        Setting::new("checkpoint_sync", Takes::Any).by_default("true"),
+        Setting::new("log", Takes::Any).by_default("(enabled=false)"),
+        Setting::new("transaction_sync", Takes::Any).by_default("(enabled=false)"),
         Setting::new(LEAF_PAGE, Takes::Number).by_default("32768"),
     ],
     others: Some("the configuration of wiredtiger_open"),

@@ -51,9 +51,7 @@ pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     let connection = Connection::open(&options.dir, &config, leaf, options.durability)?;
     let trees = Trees::new(&connection, options.durability != Durability::None)?;
     let created = settings::created_with(&options.dir)?;
-    let is_told =
-        |name: &str| config.contains(&format!("{name}=")) || options.setting(name).is_some();
-    let settings = created.iter().filter(|(name, _)| is_told(name));
+    let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
     let settings = settings.map(|(name, value)| (name.as_str(), value.clone()));
     let settings = settings.chain([(LEAF_PAGE, as_set(leaf))]);
     Ok(Opened::embedded(trees, ffi::version(), settings))
