@@ -19,6 +19,8 @@ pub struct Embedded<T: 'static> {
     pub tiers: TierTable<T>,
     /// Whether it can run here.
     pub availability: fn() -> Availability,
+    /// The environment variable that names the folder of its library ([`Engine::library`]).
+    pub library: Option<&'static str>,
     /// Opens a database with what a tier sets. What the engine gives back is compared with the tier
     /// afterwards.
     pub open: fn(&OpenOptions, &T) -> Result<Opened>,
@@ -38,6 +40,10 @@ impl<T: Sync> Engine for Embedded<T> {
 
     fn availability(&self) -> Availability {
         (self.availability)()
+    }
+
+    fn library(&self) -> Option<&'static str> {
+        self.library
     }
 
     fn tier(&self, durability: Durability) -> Tier {

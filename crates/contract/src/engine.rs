@@ -25,6 +25,12 @@ pub trait Engine: Sync {
         Vec::new()
     }
 
+    /// The environment variable that names the folder of its library, or of its programs where it is a
+    /// server, so that a process has another version of it. `None` where it is linked into this program.
+    fn library(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How it makes a durability tier: the cheapest setting that keeps at least that promise.
     fn tier(&self, durability: Durability) -> Tier;
 
@@ -155,7 +161,7 @@ impl fmt::Display for DataModel {
 }
 
 /// Whether an engine can run here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Availability {
     /// It can; its version, as it says itself.
     Ready {

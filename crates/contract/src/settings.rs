@@ -45,6 +45,10 @@ pub enum Takes {
     Any,
 }
 
+/// In place of a value: the engine's own, whatever its version and its machine make of it. embermark then
+/// says nothing of the setting.
+pub const LEFT: &str = "default";
+
 /// On or off.
 pub const SWITCH: Takes = Takes::Word(&["OFF", "ON"]);
 
@@ -60,8 +64,22 @@ impl Setting {
         Self { default: Some(default), ..self }
     }
 
+    /// The same of one whose own value the engine decides.
+    #[must_use]
+    pub const fn left_by_default(self) -> Self {
+        self.by_default(LEFT)
+    }
+
+    /// Whether this value leaves it to the engine.
+    fn is_left(&self, value: &str) -> bool {
+        self.default == Some(LEFT) && value == LEFT
+    }
+
     /// Whether a value that was given is the one that was read back.
     pub fn is(&self, given: &str, found: &str) -> bool {
+        if self.is_left(given) {
+            return true;
+        }
         let of = |value: &str| match self.takes {
             Takes::Word(words) => number(value, words).map(|number| number as i128),
             Takes::Number => value.parse().ok(),
@@ -74,6 +92,7 @@ impl Setting {
     fn check(&self, value: &str) -> std::result::Result<(), String> {
         let name = self.name;
         match self.takes {
+            _ if self.is_left(value) => Ok(()),
             Takes::Word(words) if number(value, words).is_none() => {
                 Err(format!("{name}: {}", choice::unknown("value", value, words.iter().copied())))
             }
@@ -89,6 +108,20 @@ impl OpenOptions {
     /// The value of a setting, where a configuration has it.
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
+    }
+
+    /// What a configuration sets: all that it does not [leave](LEFT) to the engine.
+    pub fn configured(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.settings.iter().filter(|(_, value)| value != LEFT);
+        own.map(|(name, value)| (&**name, &**value))
+    }
+
+    /// Of what an adapter sets what a configuration does not speak of.
+    pub fn not_configured<'a, V>(
+        &self,
+        ours: impl IntoIterator<Item = (&'a str, V)>,
+    ) -> impl Iterator<Item = (&'a str, V)> {
+        ours.into_iter().filter(|(name, _)| self.setting(name).is_none())
     }
 
     /// The same of a [switch](SWITCH).

@@ -32,6 +32,9 @@ pub struct WorkerProgram {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
+    /// Where the library of its engine is, by the environment variable that says so; none: where it finds
+    /// it.
+    pub library: Option<(&'static str, PathBuf)>,
 }
 
 /// Why a worker says nothing more.
@@ -73,7 +76,8 @@ impl Worker {
         task: &Task,
         patience: Duration,
     ) -> io::Result<Self> {
-        let mut keeper = keeper::command(&program.program, &program.args).spawn()?;
+        let mut keeper = keeper::command(&program.program, &program.args);
+        let mut keeper = keeper.envs(program.library.clone()).spawn()?;
         let missing = || io::Error::other("the worker has no pipe");
         let (input, output) = (keeper.stdin.take(), keeper.stdout.take().ok_or_else(missing)?);
         let (output, line) = (BufReader::new(output), String::new());

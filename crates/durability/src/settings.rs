@@ -108,10 +108,15 @@ impl Subject<'_> {
         name.unwrap_or(self.engine.info().id).to_owned()
     }
 
+    /// Whether it has settings of its own.
+    pub fn has_settings(&self) -> bool {
+        self.configuration.is_some_and(|(_, own)| own.has_settings())
+    }
+
     /// What it keeps in a tier: as the engine's adapter says, or the author of a configuration.
     fn effective(&self, durability: Durability) -> Durability {
         match self.engine.tier(durability) {
-            Tier::Offered { effective_durability, .. } if self.configuration.is_none() => {
+            Tier::Offered { effective_durability, .. } if !self.has_settings() => {
                 effective_durability
             }
             _ => durability,

@@ -20,7 +20,7 @@ mod configurations;
 mod files;
 mod memory;
 
-pub use configurations::{columns, configurations, parsed, try_out};
+pub use configurations::{columns, configurations, parsed};
 use files::Chosen;
 pub use files::{of_plan, shipped};
 use memory::memory;
@@ -40,8 +40,9 @@ pub struct PlanArgs {
     pub engines: Vec<String>,
 
     /// An engine with other settings, as a column of its own beside those of --engines, where its name
-    /// may stand too: NAME=ENGINE:setting=value,… . In a plan file a table configuration.NAME with
-    /// engine and settings. ENGINE-defaults among the engines has an engine's own defaults
+    /// may stand too: NAME=ENGINE:setting=value,… . The setting library=DIR has another version of the
+    /// engine, whose library is there. In a plan file a table configuration.NAME with engine, settings and
+    /// library. ENGINE-defaults among the engines has an engine's own defaults
     #[arg(long, value_name = "NAME=ENGINE:SETTING=VALUE,…", value_parser = parsed)]
     #[serde(deserialize_with = "configurations::of_file", serialize_with = "as_tables")]
     pub configuration: Vec<(String, Configuration)>,

@@ -53,6 +53,7 @@ pub(crate) static ENGINE: Embedded<bool> = Embedded {
     licence: "BSD-3-Clause",
     tiers: TIERS,
     availability: api::availability,
+    library: Some(api::VARIABLE),
     open,
     settings: SETTINGS,
     explained: &[],

@@ -51,6 +51,7 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     licence: "MIT or Apache-2.0",
     tiers: TIERS,
     availability: || Availability::Ready { version: VERSION.to_owned() },
+    library: None,
     open,
     settings: SETTINGS,
     explained: &[],

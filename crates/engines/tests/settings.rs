@@ -194,3 +194,58 @@ fn an_unknown_name_is_answered_with_the_nearest_or_in_the_engines_words() {
         }
     }
 }
+
+#[test]
+fn what_is_left_to_an_engine_is_read_back_as_its_own() {
+    let cases = [
+        ("duckdb", "preserve_insertion_order", "true"),
+        ("duckdb", "default_block_size", "262144"),
+        ("rocksdb", "write_buffer_size", "67108864"),
+        ("rocksdb", "max_bytes_for_level_base", "268435456"),
+        ("rocksdb", "target_file_size_base", "67108864"),
+        ("rocksdb", "bytes_per_sync", "0"),
+        ("rocksdb", "block_size", "4096"),
+        ("rocksdb", "filter_policy", "nullptr"),
+        ("wiredtiger", "cache_size", "100MB"),
+        ("wiredtiger", "checkpoint_sync", "true"),
+        ("wiredtiger", "leaf_page_max", "32768 (as set)"),
+        ("mongodb", "writeConcern", "default (as set)"),
+        ("mongodb", "journal before acknowledgement", "false"),
+    ];
+    for (id, name, value) in cases.into_iter().filter(|(id, ..)| here(id)) {
+        let settings = registry::find(id).unwrap().settings();
+        let defaults: Vec<_> = settings.defaults().collect();
+        let theirs = opened(id, Durability::Process, &defaults).unwrap();
+        assert_eq!(found(&theirs, name), Some(value), "{id} {name}: {theirs:?}");
+        let ours = opened(id, Durability::Process, &[]).unwrap();
+        assert_ne!(found(&ours, name), Some(value), "{id} {name} is set anyway");
+    }
+    if here("duckdb") {
+        // Four fifths of the machine's memory, in words.
+        let left = [("memory_limit", "default")];
+        let [theirs, ours] = [&left[..], &[]].map(|given| {
+            let settings = opened("duckdb", Durability::Process, given).unwrap();
+            found(&settings, "memory_limit").unwrap().to_owned()
+        });
+        assert!(theirs != ours && theirs.contains("GiB"), "{theirs}, ours {ours}");
+    }
+}
+
+#[test]
+fn defaults_that_keep_less_than_a_tier_say_so() {
+    let cases = [
+        ("wiredtiger", Durability::Process, "transaction_sync="),
+        ("wiredtiger", Durability::Power, "transaction_sync="),
+        ("mongodb", Durability::Process, "journal before acknowledgement=false"),
+        ("mongodb", Durability::Power, "writeConcern=default"),
+    ];
+    for (id, tier, says) in cases.into_iter().filter(|(id, ..)| here(id)) {
+        let settings = registry::find(id).unwrap().settings();
+        let defaults: Vec<_> = settings.defaults().collect();
+        let own = opened(id, tier, &defaults).unwrap();
+        let own_durability = found(&own, OWN_DURABILITY);
+        assert!(own_durability.is_some_and(|own| own.contains(says)), "{id} {tier}: {own:?}");
+        let none = opened(id, Durability::None, &defaults).unwrap();
+        assert_eq!(found(&none, OWN_DURABILITY), None, "{id}: nothing is promised");
+    }
+}

@@ -1,8 +1,11 @@
 //! The engines and workloads a run can choose from.
 
+use std::path::Path;
+
 use embermark_engines::{Engine, registry};
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::Plan;
+use embermark_model::{Configuration, Configurations};
 use embermark_workloads::defined::Defined;
 use embermark_workloads::{WORKLOADS, Workload};
 
@@ -16,15 +19,25 @@ pub struct Catalog {
     pub engines: &'static [&'static dyn Engine],
     /// Workloads.
     pub workloads: &'static [&'static dyn Workload],
+    /// Engines of configurations that name a library, by the configurations' names.
+    pub(crate) elsewhere: &'static [(&'static str, &'static dyn Engine)],
 }
 
 impl Default for Catalog {
     fn default() -> Self {
-        Self { engines: registry::ENGINES, workloads: WORKLOADS }
+        Self::new(registry::ENGINES, WORKLOADS)
     }
 }
 
 impl Catalog {
+    /// Of these engines and workloads.
+    pub const fn new(
+        engines: &'static [&'static dyn Engine],
+        workloads: &'static [&'static dyn Workload],
+    ) -> Self {
+        Self { engines, workloads, elsewhere: &[] }
+    }
+
     /// The same with the workloads that a plan's files describe. They live as long as the process.
     ///
     /// # Errors
@@ -56,12 +69,27 @@ impl Catalog {
         found.ok_or_else(|| choice::unknown("engine", id, self.engines.iter().map(|e| e.info().id)))
     }
 
-    /// The engine of a column of a plan: of that id, or that of the configuration of that name.
+    /// The engine of a column: of that id, or that of the configuration of that name.
     ///
     /// # Errors
     /// When there is none; the error names the nearest and all valid ids.
-    pub fn engine_of(&self, plan: &Plan, column: &str) -> Result<&'static dyn Engine, UnknownName> {
-        self.engine(plan.engine_of(column))
+    pub fn engine_of(
+        &self,
+        configurations: &Configurations,
+        column: &str,
+    ) -> Result<&'static dyn Engine, UnknownName> {
+        if let Some((_, engine)) = self.elsewhere.iter().find(|(name, _)| *name == column) {
+            return Ok(*engine);
+        }
+        self.engine(configurations.get(column).map_or(column, |own| &own.engine))
+    }
+
+    /// What a process is told of the library of a configuration, in its environment: where it is, by the
+    /// variable of the engine.
+    pub fn library_of<'a>(&self, own: &'a Configuration) -> Option<(&'static str, &'a Path)> {
+        own.library
+            .as_deref()
+            .and_then(|path| Some((self.engine(&own.engine).ok()?.library()?, path)))
     }
 
     /// The workload of that id.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use embermark_engines::{Availability, Engine, Kind, Tier};
 use embermark_model::plan::{Plan, Rate};
-use embermark_model::{CellId, Durability, Extent, Scale, Status};
+use embermark_model::{CellId, Configuration, Durability, Extent, Scale, Status};
 use embermark_workloads::{Info as WorkloadInfo, Protocol};
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ fn named<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<Named<'a>, HarnessErro
     check::numbers(plan)?;
     check_configurations(&plan.configurations, catalog)?;
     let engines = (distinct(&plan.engines).into_iter())
-        .map(|id| Ok((&**id, catalog.engine_of(plan, id)?)))
+        .map(|id| Ok((&**id, catalog.engine_of(&plan.configurations, id)?)))
         .collect::<Result<Vec<_>, HarnessError>>()?;
     let workloads = (distinct(&plan.workloads).into_iter())
         .map(|id| Ok(catalog.workload(id)?.info()))
@@ -117,7 +117,7 @@ pub(crate) fn once_per_setting(
     let mut kept: Vec<(String, Tier, Durability)> = Vec::new();
     let mut again = Vec::with_capacity(cells.len());
     for PlannedCell { id, .. } in &*cells {
-        let tier = catalog.engine_of(plan, &id.engine)?.tier(id.durability);
+        let tier = catalog.engine_of(&plan.configurations, &id.engine)?.tier(id.durability);
         let known = kept.iter().find(|(engine, other, _)| *engine == id.engine && *other == tier);
         again.push(known.is_some_and(|(.., durability)| *durability != id.durability));
         if known.is_none() {
@@ -137,8 +137,9 @@ fn cell(
     plan: &Plan,
 ) -> PlannedCell {
     let reference = engine.info().kind == Kind::Reference;
-    // What a configuration keeps its author says, by the tier.
-    let is_own = plan.configurations.contains_key(&id.engine);
+    // What a configuration's settings keep its author says, by the tier.
+    let own = plan.configurations.get(&id.engine);
+    let is_own = own.is_some_and(Configuration::has_settings);
     let (effective_durability, skip) = match engine.tier(id.durability) {
         Tier::Offered { effective_durability: effective, .. } => {
             ((effective != id.durability && !is_own).then_some(effective), missing)

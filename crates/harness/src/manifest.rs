@@ -62,7 +62,7 @@ pub(crate) fn engines(
 ) -> Result<BTreeMap<String, EngineFacts>, HarnessError> {
     let facts = |cell: &PlannedCell| {
         let id = &cell.id.engine;
-        let facts = catalog.engine_of(plan, id)?.info().facts();
+        let facts = catalog.engine_of(&plan.configurations, id)?.info().facts();
         let configuration = plan.configurations.get(id).cloned();
         Ok((id.clone(), EngineFacts { configuration, ..facts }))
     };

@@ -1,5 +1,5 @@
-//! What parent and worker say to each other: one [`Job`] as JSON on the worker's standard input,
-//! then [`Event`]s as JSON lines on its standard output.
+//! What parent and worker say to each other: one [`Request`] as JSON on the worker's standard input, then,
+//! of a trial, [`Event`]s as JSON lines on its standard output.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,7 +10,19 @@ use embermark_model::result::{PhaseResult, Run, Trial};
 use embermark_model::{CellId, Status};
 use serde::{Deserialize, Serialize};
 
+use crate::facts::Question;
+
 pub use crate::explaining::{Explain, TracedProcess};
+
+/// What a worker is asked for.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Request {
+    /// To run a trial.
+    Trial(Box<Job>),
+    /// To say what it knows of an engine.
+    Facts(Question),
+}
 
 /// One trial of one cell, as the worker is told of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,8 +104,8 @@ pub enum Event {
     },
 }
 
-/// Writes an event, one line.
-pub(crate) fn send(events: &mut File, event: &Event) -> io::Result<()> {
+/// Writes an event or an answer, one line.
+pub(crate) fn send(events: &mut File, event: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(event)?;
     line.push(b'\n');
     events.write_all(&line)

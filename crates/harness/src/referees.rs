@@ -19,7 +19,7 @@ pub(crate) fn ask(run: &mut Run<'_>) -> Result<(), HarnessError> {
     let catalog = run.options.catalog;
     let cells = run.journal.head.cells.iter().filter(|cell| cell.skip.is_none());
     let answers = |cell: &&PlannedCell| {
-        let engine = catalog.engine_of(run.plan, &cell.id.engine);
+        let engine = catalog.engine_of(&run.plan.configurations, &cell.id.engine);
         engine.is_ok_and(|engine| engine.info().family == DataModel::Sql)
     };
     let cells: Vec<PlannedCell> = cells.filter(answers).cloned().collect();

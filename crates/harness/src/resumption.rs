@@ -43,7 +43,7 @@ pub fn resume(
     if let Some(problem) = another_run(&before.head, asked, options)? {
         return Err(refuse(problem));
     }
-    let options = &options.with_files(plan)?;
+    let options = &options.of_plan(plan)?;
     cells::check(plan, &options.catalog)?;
     if before.finished.is_some() {
         progress.note("the run was complete: nothing was left to do");

@@ -40,7 +40,7 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<ResultFile, HarnessError> {
-    let options = &options.with_files(plan)?;
+    let options = &options.of_plan(plan)?;
     let mut cells = cells::planned(plan, &options.catalog)?;
     if options.once_per_setting {
         cells::once_per_setting(&mut cells, plan, &options.catalog)?;
@@ -225,11 +225,14 @@ impl Run<'_> {
         Ok(trial)
     }
 
-    /// Checks that the engine of a trial is of the version of the trials before.
+    /// Checks that the engine of a trial is of the version of the trials before with the same library.
     fn check_version(&self, cell: &CellId, trial: &Trial) -> Result<(), HarnessError> {
-        let of = |column: &str| self.plan.engine_of(column).to_owned();
+        let of = |cell: &CellId| {
+            let own = self.plan.configurations.get(&cell.engine);
+            (self.plan.engine_of(&cell.engine).to_owned(), own.and_then(|own| own.library.clone()))
+        };
         let known = self.journal.trials.iter();
-        let known = known.filter(|ended| of(&ended.cell.engine) == of(&cell.engine));
+        let known = known.filter(|ended| of(&ended.cell) == of(cell));
         let before = known.filter_map(|ended| ended.trial.version.as_deref()).next();
         match (before, trial.version.as_deref()) {
             (Some(before), Some(now)) if before != now => {

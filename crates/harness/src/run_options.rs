@@ -42,14 +42,14 @@ impl RunOptions {
     /// # Errors
     /// When the system does not tell where this program is.
     pub fn new(out: impl Into<PathBuf>) -> Result<Self, HarnessError> {
-        let program =
-            std::env::current_exe().map_err(HarnessError::system("find this program's file"))?;
-        let worker = WorkerCommand { program, args: vec!["worker".to_owned()] };
-        Ok(Self { out: out.into(), worker, ..Self::default() })
+        Ok(Self { out: out.into(), worker: WorkerCommand::of_this_program()?, ..Self::default() })
     }
 
-    /// The same with the workloads that a plan's files describe.
-    pub(crate) fn with_files(&self, plan: &Plan) -> Result<Self, HarnessError> {
-        Ok(Self { catalog: self.catalog.with_files(plan)?, ..self.clone() })
+    /// The same with the workloads that a plan's files describe, and with the engines of the libraries
+    /// that its configurations name.
+    pub(crate) fn of_plan(&self, plan: &Plan) -> Result<Self, HarnessError> {
+        let catalog = self.catalog.with_files(plan)?;
+        let catalog = catalog.with_libraries(&plan.configurations, &self.worker)?;
+        Ok(Self { catalog, ..self.clone() })
     }
 }

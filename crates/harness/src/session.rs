@@ -132,6 +132,8 @@ impl Run<'_> {
         let group = group.transpose()?;
         let supervisor = Supervisor {
             worker: &self.options.worker,
+            library: (self.plan.configurations.get(&cell.engine))
+                .and_then(|own| self.options.catalog.library_of(own)),
             timeout: self
                 .plan
                 .timeout_ms

@@ -17,7 +17,7 @@ use crate::disk;
 use crate::machine::System;
 use crate::processes::Family;
 use crate::progress::Progress;
-use crate::protocol::Job;
+use crate::protocol::{Job, Request};
 use crate::{HarnessError, Interrupt};
 
 mod death;
@@ -49,9 +49,23 @@ pub struct WorkerCommand {
     pub args: Vec<String>,
 }
 
+impl WorkerCommand {
+    /// This program, with the argument `worker`.
+    ///
+    /// # Errors
+    /// When the system does not tell where this program is.
+    pub fn of_this_program() -> Result<Self, HarnessError> {
+        let program =
+            std::env::current_exe().map_err(HarnessError::system("find this program's file"))?;
+        Ok(Self { program, args: vec!["worker".to_owned()] })
+    }
+}
+
 /// What every trial of a run has in common.
 pub(crate) struct Supervisor<'a> {
     pub worker: &'a WorkerCommand,
+    /// Where the engine's library is, by the variable that says so; none: where it finds it.
+    pub library: Option<(&'static str, &'a Path)>,
     pub timeout: Option<Duration>,
     pub interrupt: &'a Interrupt,
     /// The group with limits that workers run in, and with them their servers.
@@ -148,6 +162,7 @@ impl Supervisor<'_> {
         let failed = |source| HarnessError::Worker { program: program.clone(), source };
         let mut child = Command::new(program)
             .args(args)
+            .envs(self.library)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)
@@ -160,7 +175,8 @@ impl Supervisor<'_> {
             let _ = child.kill().and_then(|()| child.wait());
             return Err(HarnessError::system("put a worker under limits")(refused));
         }
-        let text = serde_json::to_vec(job).map_err(|error| failed(error.into()))?;
+        let request = Request::Trial(Box::new(job.clone()));
+        let text = serde_json::to_vec(&request).map_err(|error| failed(error.into()))?;
         if let Some(mut stdin) = child.stdin.take() {
             // A worker that does not listen is reported by what it does instead.
             let _ = stdin.write_all(&text);

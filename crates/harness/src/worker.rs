@@ -26,7 +26,7 @@ use crate::observing::{Traffic, Watching};
 use crate::parts::Parts;
 use crate::probe;
 use crate::probes::Probes;
-use crate::protocol::{Event, Explain, Job, send};
+use crate::protocol::{Event, Explain, Job, Request, send};
 use crate::referees::REFEREES;
 
 /// The hidden `worker` command, with the engines and workloads of this build.
@@ -34,7 +34,8 @@ pub fn worker_main() -> ExitCode {
     serve(&Catalog::default())
 }
 
-/// Reads one [`Job`] from standard input, runs it, and writes [`Event`]s to standard output.
+/// Reads one request from standard input, a [`Job`] or a question about an engine; runs it and writes
+/// [`Event`]s to standard output, or the answer.
 /// Whatever else writes to standard output in this process ends up on standard error. Fails
 /// without an event only when it cannot speak to its parent; a panic or a crash is the parent's to
 /// report.
@@ -45,9 +46,15 @@ pub fn serve(catalog: &Catalog) -> ExitCode {
 fn converse(catalog: &Catalog) -> io::Result<()> {
     // Before anything else runs in this process: an engine that prints must not be heard as ours.
     let mut events = Events(private_stdout()?);
-    let mut job = Vec::new();
-    io::stdin().read_to_end(&mut job)?;
-    let job: Job = serde_json::from_slice(&job)?;
+    let mut request = Vec::new();
+    io::stdin().read_to_end(&mut request)?;
+    let job = match serde_json::from_slice(&request)? {
+        Request::Trial(job) => *job,
+        Request::Facts(question) => {
+            die_with(question.parent)?;
+            return send(&mut events.0, &question.answer(catalog).map_err(io::Error::other)?);
+        }
+    };
     die_with(job.parent)?;
     if job.explain == Explain::Calls {
         return run_traced(job, &mut events.0);
@@ -103,7 +110,7 @@ fn failed(error: impl ToString) -> Stop {
 
 fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let catalog = catalog.with_files(&job.plan).map_err(failed)?;
-    let engine = catalog.engine_of(&job.plan, &job.cell.engine).map_err(failed)?;
+    let engine = catalog.engine_of(&job.plan.configurations, &job.cell.engine).map_err(failed)?;
     let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
     let traffic = Traffic::of(job, engine.info().kind, workload.info().lasts);
 
@@ -145,9 +152,11 @@ fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(), Stop> {
     let began = Instant::now();
     let Opened { store, version, settings, server } = engine.open(&options)?;
     let open_ns = began.elapsed().as_nanos() as u64;
+    let library = configuration.and_then(|own| own.library.as_ref());
+    let library = library.map(|path| ("library".to_owned(), path.display().to_string()));
     let trial = result::Trial {
         version: Some(version),
-        settings: settings.into_iter().collect(),
+        settings: settings.into_iter().chain(library).collect(),
         baseline_bytes,
         open_ns: Some(open_ns),
         ..result::Trial::default()

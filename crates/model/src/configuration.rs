@@ -2,17 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// An engine with other settings than embermark gives it: a column of the comparison under a name of
-/// its own. What its settings keep is said by who wrote it.
+/// An engine with other settings than embermark gives it, or of another version: a column of the
+/// comparison under a name of its own. What its settings keep is said by who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Configuration {
     /// The engine's id.
     pub engine: String,
     /// Its settings, by the engine's own names.
+    #[serde(default)]
     pub settings: BTreeMap<String, String>,
+    /// Where its library or its programs are, an absolute path; absent: those that embermark finds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<PathBuf>,
 }
 
 /// Configurations by name.
@@ -23,14 +28,27 @@ impl Configuration {
     pub fn pairs(&self) -> Vec<(String, String)> {
         self.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     }
+
+    /// Whether it has settings, whose durability is as its author says: not where it is another library
+    /// alone.
+    pub fn has_settings(&self) -> bool {
+        !self.settings.is_empty()
+    }
+
+    /// Engine and settings, wherever the library is.
+    pub fn subject(&self) -> String {
+        Self { library: None, ..self.clone() }.to_string()
+    }
 }
 
 impl fmt::Display for Configuration {
-    /// `sqlite with cache_size=-2000, journal_mode=DELETE`.
+    /// `sqlite with cache_size=-2000, journal_mode=DELETE`, `rocksdb with library=/opt/rocksdb-7.8`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} with ", self.engine)?;
-        for (place, (name, value)) in self.settings.iter().enumerate() {
-            write!(f, "{}{name}={value}", if place > 0 { ", " } else { "" })?;
+        f.write_str(&self.engine)?;
+        let library = self.library.as_ref().map(|path| format!("library={}", path.display()));
+        let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));
+        for (place, word) in library.into_iter().chain(settings).enumerate() {
+            write!(f, "{}{word}", if place > 0 { ", " } else { " with " })?;
         }
         Ok(())
     }

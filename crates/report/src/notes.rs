@@ -284,7 +284,9 @@ fn tiers(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
             (grid::REFERENCE, "shown for orientation, never ranked".to_owned())
         } else if engine.by_url {
             (grid::BY_URL, "a server with its own settings and machine, never ranked".to_owned())
-        } else if let Some(configuration) = file.plan.configurations.get(engine.id) {
+        } else if let Some(configuration) =
+            file.plan.configurations.get(engine.id).filter(|own| own.has_settings())
+        {
             let (mark, own) = match engine.own_durability {
                 Some(own) => (grid::OWN_DURABILITY, format!(", so not ranked: it has {own}")),
                 None => (grid::OWN_SETTINGS, String::new()),
@@ -357,7 +359,10 @@ fn data(workload: &str, dataset: &Dataset) -> Option<Note> {
 fn versions(file: &ResultFile) -> String {
     let show = |(engine, versions): (&str, Vec<&str>)| {
         let versions = versions.iter().map(|version| text::clipped(version, 60));
-        format!("{} {}", text::plain(engine), text::joined(versions, " and "))
+        // With settings it has a note of its own.
+        let own = file.plan.configurations.get(engine).filter(|own| !own.has_settings());
+        let own = own.map(|own| format!(" ({})", text::plain(&own.to_string()))).unwrap_or_default();
+        format!("{} {}{own}", text::plain(engine), text::joined(versions, " and "))
     };
     text::joined(summary::versions(file).into_iter().map(show), "; ")
 }

@@ -7,6 +7,7 @@ const SETTINGS: Settings = Settings {
         Setting::new("synchronous", Takes::Word(&["OFF", "NORMAL", "FULL"])).by_default("FULL"),
         Setting::new("cache_size", Takes::Number),
         Setting::new("compression", Takes::Any),
+        Setting::new("threads", Takes::Number).left_by_default(),
     ],
     others: None,
     reserved: &[("port", "it is found free for each trial")],
@@ -54,5 +55,23 @@ fn a_value_that_comes_back_in_another_form_is_the_same() {
 
 #[test]
 fn the_defaults_are_those_of_what_is_set_otherwise() {
-    assert_eq!(SETTINGS.defaults().collect::<Vec<_>>(), [("synchronous", "FULL")]);
+    let defaults = [("synchronous", "FULL"), ("threads", LEFT)];
+    assert_eq!(SETTINGS.defaults().collect::<Vec<_>>(), defaults);
+}
+
+#[test]
+fn what_is_left_to_an_engine_is_set_by_nobody_and_whatever_it_has() {
+    assert_eq!(SETTINGS.check([("threads", LEFT), ("threads", "2")]), Ok(()));
+    assert!(SETTINGS.check([("cache_size", LEFT)]).is_err(), "this one has no such value");
+    let mut options = OpenOptions::new("/nowhere", Durability::Power, 0);
+    let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    options.settings = [("threads", LEFT), ("cache_size", "7")].map(pair).to_vec();
+    assert_eq!(options.configured().collect::<Vec<_>>(), [("cache_size", "7")]);
+    let ours = [("cache_size", 1), ("page_size", 2), ("threads", 3)];
+    assert_eq!(options.not_configured(ours).collect::<Vec<_>>(), [("page_size", 2)]);
+    let mut found = [("threads", "12"), ("cache_size", "7")].map(pair).to_vec();
+    assert!(SETTINGS.taken("toy", &options, &mut found).is_ok());
+    let mut silent = [pair(("cache_size", "7"))].to_vec();
+    SETTINGS.taken("toy", &options, &mut silent).unwrap();
+    assert_eq!(silent[1], pair(("threads", "default (as set)")));
 }

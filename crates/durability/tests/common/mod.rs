@@ -18,6 +18,7 @@ pub fn settings(folder: &Path) -> Settings {
         worker: WorkerProgram {
             program: env::current_exe().unwrap(),
             args: vec![WORKER.to_owned()],
+            library: None,
         },
         seed: 0,
         clients: 0,

@@ -23,5 +23,5 @@ pub fn without_syncs(worker: &WorkerProgram, folder: &Path) -> WorkerProgram {
     let words =
         [format!("LD_PRELOAD={}", library(folder).display()), worker.program.display().to_string()];
     let args = words.into_iter().chain(worker.args.iter().cloned()).collect();
-    WorkerProgram { program: "/usr/bin/env".into(), args }
+    WorkerProgram { program: "/usr/bin/env".into(), args, library: None }
 }

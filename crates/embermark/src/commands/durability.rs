@@ -16,14 +16,16 @@ use embermark_durability::{
     test,
 };
 use embermark_engines::{Availability, Engine, Kind, Tier, registry};
-use embermark_harness::{Catalog, Interrupt, JOURNAL, RESULT, cells, interrupt};
+use embermark_harness::{
+    Catalog, Interrupt, JOURNAL, RESULT, WorkerCommand, cells, interrupt, try_out,
+};
 use embermark_model::{Configuration, Durability};
 
 use super::measure::PAGE;
 use super::run::{INTERRUPTED, default_out};
 use super::{output, page};
 use crate::error::Failure;
-use crate::plan::{columns, configurations, or_else, parsed, try_out};
+use crate::plan::{columns, configurations, or_else, parsed};
 use told::Told;
 
 /// Cache memory of every engine: little, so that it writes what it has changed.
@@ -200,8 +202,16 @@ fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
     let durabilities = or_else(args.durability.clone(), &["process", "power"]);
     let durabilities = durabilities.iter().map(|name| name.parse::<Durability>());
     let durabilities = durabilities.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
-    cells::check_configurations(&configurations, &Catalog::default())?;
-    try_out(&configurations, &durabilities, &std::env::temp_dir())?;
+    let (dir, catalog) = (std::env::temp_dir(), Catalog::default());
+    cells::check_configurations(&configurations, &catalog)?;
+    let tried = try_out(
+        &configurations,
+        &durabilities,
+        &dir,
+        &WorkerCommand::of_this_program()?,
+        &catalog,
+    )?;
+    tried.iter().for_each(|says| eprintln!("{says}"));
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     Ok(Head {
         schema: SCHEMA.to_owned(),
@@ -243,7 +253,11 @@ fn try_all(
     let program = std::env::current_exe().map_err(Failure::runtime)?;
     let mut settings = Settings {
         folder: work.to_owned(),
-        worker: WorkerProgram { program, args: vec!["durability-worker".to_owned()] },
+        worker: WorkerProgram {
+            program,
+            args: vec!["durability-worker".to_owned()],
+            library: None,
+        },
         seed: head.seed,
         clients: head.clients,
         states: head.states,
@@ -263,10 +277,13 @@ fn try_all(
         None if has_cuts => settings.file_system.is_here().map_err(Failure::runtime)?,
         None => {}
     }
+    let catalog = Catalog::default()
+        .with_libraries(&head.configurations, &WorkerCommand::of_this_program()?)?;
     for id in &head.engines {
         let configuration = head.configurations.get(id);
-        let engine = configuration.map_or(&**id, |configuration| &configuration.engine);
-        let engine = registry::find(engine).map_err(Failure::usage)?;
+        let engine = catalog.engine_of(&head.configurations, id).map_err(Failure::usage)?;
+        let library = configuration.and_then(|own| catalog.library_of(own));
+        settings.worker.library = library.map(|(name, path)| (name, path.to_owned()));
         let subject = Subject { engine, configuration: configuration.map(|own| (&**id, own)) };
         settings.states = match engine.info().kind {
             Kind::Server => head.server_states,
@@ -319,7 +336,7 @@ fn try_all(
 
 /// Why an engine is not tried in a tier of those asked for.
 fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<String> {
-    let Subject { engine, configuration } = subject;
+    let engine = subject.engine;
     let (id, accepted) = (engine.info().id, &head.accepted_licences);
     match (engine.availability(), engine.tier(durability)) {
         (Availability::Missing { why, remedy }, _) => Some(format!("{why}; {remedy}")),
@@ -331,7 +348,7 @@ fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<S
         }
         // The settings of a configuration may be another thing in each tier, and keep one that the
         // engine's own do not.
-        _ if configuration.is_some() => None,
+        _ if subject.has_settings() => None,
         (_, Tier::Unsupported { .. }) if head.named.iter().any(|name| name == id) => None,
         (_, Tier::Unsupported { why }) => {
             Some(format!("{why}; to try it all the same name it: embermark durability {id}"))

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use embermark_harness::{HarnessError, RESULT, RunOptions, progress};
+use embermark_harness::{HarnessError, RESULT, RunOptions, progress, try_out};
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
 use embermark_report::Format;
@@ -12,7 +12,6 @@ use embermark_report::Format;
 use super::page;
 use super::report::{Known, ShowArgs};
 use crate::error::Failure;
-use crate::plan::try_out;
 
 /// The page that a run leaves beside its result.
 pub const PAGE: &str = "report.html";
@@ -44,7 +43,9 @@ pub enum How<'a> {
 pub fn measure(how: How<'_>, options: &RunOptions) -> Result<Measured, Failure> {
     if let How::Begin(plan) = how {
         let dir = options.data.clone().unwrap_or_else(std::env::temp_dir);
-        try_out(&plan.configurations, &plan.durabilities, &dir)?;
+        let RunOptions { worker, catalog, .. } = &options;
+        let tried = try_out(&plan.configurations, &plan.durabilities, &dir, worker, catalog)?;
+        tried.iter().for_each(|says| eprintln!("{says}"));
     }
     let mut progress = progress::on_stderr();
     let outcome = match how {

@@ -2,19 +2,17 @@
 //! engines' own defaults.
 
 use std::collections::BTreeMap;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{self, Path, PathBuf};
 
-use embermark_engines::{Availability, OWN_DURABILITY, OpenOptions, Tier, registry};
-use embermark_model::{Configuration, Configurations, Durability};
+use embermark_engines::registry;
+use embermark_model::{Configuration, Configurations};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use crate::error::Failure;
 
-/// Cache memory of a database that is only opened, in bytes.
-const MEMORY: u64 = 16 << 20;
+/// What stands among the settings on the command line and is none: where the library is.
+const LIBRARY: &str = "library";
 
 /// What the name of the configuration of an engine's own defaults ends in.
 const DEFAULTS: &str = "-defaults";
@@ -31,7 +29,14 @@ pub fn parsed(text: &str) -> Result<(String, Configuration), String> {
             return Err(format!("'{text}' has {} twice", name.trim()));
         }
     }
-    Ok((name.to_owned(), Configuration { engine: engine.to_owned(), settings: all }))
+    let library = all.remove(LIBRARY).map(absolute).transpose()?;
+    Ok((name.to_owned(), Configuration { engine: engine.to_owned(), settings: all, library }))
+}
+
+/// Where a library is, from the folder of this process.
+fn absolute(library: impl AsRef<Path>) -> Result<PathBuf, String> {
+    let library = library.as_ref();
+    path::absolute(library).map_err(|error| format!("library '{}': {error}", library.display()))
 }
 
 fn split(settings: &str) -> impl Iterator<Item = &str> {
@@ -50,17 +55,20 @@ pub fn of_file<'de, D: Deserializer<'de>>(
     #[serde(deny_unknown_fields)]
     struct Table {
         engine: String,
+        #[serde(default)]
         settings: BTreeMap<String, serde_json::Value>,
+        library: Option<PathBuf>,
     }
     let tables = BTreeMap::<String, Table>::deserialize(from)?;
-    let configuration = |(name, Table { engine, settings }): (String, Table)| {
+    let configuration = |(name, Table { engine, settings, library }): (String, Table)| {
         let text = |(setting, value): (String, serde_json::Value)| match value {
             serde_json::Value::String(text) => Ok((setting, text)),
             value if value.is_number() || value.is_boolean() => Ok((setting, value.to_string())),
             _ => Err(D::Error::custom(format!("{setting} of configuration '{name}' is no value"))),
         };
         let settings = settings.into_iter().map(text).collect::<Result<_, _>>()?;
-        Ok((name, Configuration { engine, settings }))
+        let library = library.map(absolute).transpose().map_err(D::Error::custom)?;
+        Ok((name, Configuration { engine, settings, library }))
     };
     tables.into_iter().map(configuration).collect()
 }
@@ -93,7 +101,7 @@ pub fn configurations(
                  --configuration NAME={engine}:setting=value"
             )));
         }
-        let configuration = || Configuration { engine: engine.to_owned(), settings };
+        let configuration = || Configuration { engine: engine.to_owned(), settings, library: None };
         all.entry(word.clone()).or_insert_with(configuration);
     }
     Ok(all)
@@ -121,43 +129,6 @@ pub fn columns(words: &[String], configurations: &Configurations) -> Result<Vec<
     }
     configurations.keys().for_each(|name| add(name));
     Ok(columns)
-}
-
-/// Opens an empty database of each configuration in each tier, in a folder of its own in `dir`, where its
-/// engine is here: what the engine refuses is known before anything is measured. Where what it gives back
-/// is not the tier's, that is said on standard error.
-pub fn try_out(all: &Configurations, tiers: &[Durability], dir: &Path) -> Result<(), Failure> {
-    for (name, configuration) in all {
-        let engine = registry::find(&configuration.engine).map_err(Failure::usage)?;
-        if matches!(engine.availability(), Availability::Missing { .. }) {
-            continue;
-        }
-        for tier in tiers {
-            if matches!(engine.tier(*tier), Tier::Unsupported { .. }) {
-                continue;
-            }
-            // A private server may run as another user.
-            let folder = tempfile::Builder::new()
-                .prefix("embermark-try-")
-                .permissions(Permissions::from_mode(0o755))
-                .tempdir_in(dir);
-            let folder = folder.map_err(Failure::unwritable(dir))?;
-            let settings = configuration.pairs();
-            let options = OpenOptions::new(folder.path(), *tier, MEMORY);
-            let options = OpenOptions { settings, ..options };
-            let opened = engine.open(&options).and_then(|opened| {
-                opened.store.close()?;
-                Ok(opened.settings)
-            });
-            let settings = opened.map_err(|error| {
-                Failure::usage(format!("configuration '{name}' in the tier '{tier}': {error}"))
-            })?;
-            if let Some((_, own)) = settings.iter().find(|(known, _)| known == OWN_DURABILITY) {
-                eprintln!("configuration {name}: {own}: its durability is as its author says");
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -92,6 +92,7 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     licence: "Sleepycat (AGPL from release 6 on)",
     tiers: TIERS,
     availability: store::availability,
+    library: None,
     open: store::open,
     settings: SETTINGS,
     explained: EXPLAINED,

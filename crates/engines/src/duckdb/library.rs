@@ -8,6 +8,9 @@ use super::NAME;
 use super::api::{Api, SUCCESS};
 use crate::library::{Loaded, Search};
 
+/// The environment variable that names its folder.
+pub(super) const VARIABLE: &str = "DUCKDB_LIB_DIR";
+
 /// The library.
 pub(super) static LIBRARY: Loaded<DuckLib> = Loaded::new(
     NAME,
@@ -30,7 +33,7 @@ pub(super) struct DuckLib {
 
 fn load() -> Result<DuckLib, String> {
     let folders = folders();
-    let search = Search { variable: "DUCKDB_LIB_DIR", file: "libduckdb.so", folders: &folders };
+    let search = Search { variable: VARIABLE, file: "libduckdb.so", folders: &folders };
     // SAFETY: it is DuckDB's, by its name; the functions have kept their types since they were
     // declared stable.
     let api = unsafe { Api::load(search.open()?) }?;

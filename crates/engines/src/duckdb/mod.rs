@@ -20,7 +20,8 @@ use embermark_model::{Durability, Explained, StandsOut};
 
 use crate::sql_driver::Stopped;
 use crate::{
-    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Settings, Tier,
+    Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Setting, Settings,
+    Takes, Tier,
 };
 use connection::Connection;
 use library::{DuckLib, LIBRARY};
@@ -77,6 +78,10 @@ impl Engine for DuckDb {
         LIBRARY.availability(|library| library.version.clone())
     }
 
+    fn library(&self) -> Option<&'static str> {
+        Some(library::VARIABLE)
+    }
+
     fn tier(&self, durability: Durability) -> Tier {
         tiers(LIBRARY.get().ok()).tier(durability)
     }
@@ -121,7 +126,7 @@ impl Place {
     fn connect(&self) -> Result<Connection> {
         let (api, options) = (&self.library.api, &self.options);
         let file = options.dir.join(FILE);
-        let mut settings = vec![
+        let mut ours = vec![
             ("memory_limit", format!("{}B", memory_limit(options))),
             ("temp_directory", options.dir.join("spill").to_string_lossy().into_owned()),
             // No question and no load of ours rests on the order in which rows were put in
@@ -131,26 +136,29 @@ impl Place {
             ("autoinstall_known_extensions", "false".to_owned()),
         ];
         if self.library.has_block_size {
-            settings.push(("default_block_size", BLOCK_SIZE.to_string()));
+            ours.push((BLOCK_SIZE.0, BLOCK_SIZE.1.to_string()));
         }
-        match self.log {
-            Log::Synced => {}
-            Log::Unsynced => settings.push(("fsync_mode", "none".to_owned())),
-            Log::None => {
-                let connection = Connection::open(api, None, &settings)?;
-                let path = quoted(&file);
-                connection.batch(&format!(
-                    "ATTACH {path} AS embermark (RECOVERY_MODE no_wal_writes); USE embermark"
-                ))?;
-                return Ok(connection);
-            }
+        if self.log == Log::Unsynced {
+            ours.push(("fsync_mode", "none".to_owned()));
         }
-        Connection::open(api, Some(&file), &settings)
+        let block_size = options.configured().filter(|(name, _)| *name == BLOCK_SIZE.0);
+        let block_size = block_size.map(|(name, value)| (name, value.to_owned()));
+        let settings: Vec<_> = options.not_configured(ours).chain(block_size).collect();
+        if self.log != Log::None {
+            return Connection::open(api, Some(&file), &settings);
+        }
+        let connection = Connection::open(api, None, &settings)?;
+        let path = quoted(&file);
+        connection.batch(&format!(
+            "ATTACH {path} AS embermark (RECOVERY_MODE no_wal_writes); USE embermark"
+        ))?;
+        Ok(connection)
     }
 
-    /// Sets on a connection what a configuration has.
+    /// Sets on a connection what a configuration has and an open database takes.
     fn configure(&self, connection: &Connection) -> Result<()> {
-        self.options.settings.iter().try_for_each(|(name, value)| {
+        let mut later = self.options.configured().filter(|(name, _)| *name != BLOCK_SIZE.0);
+        later.try_for_each(|(name, value)| {
             connection.batch(&format!("SET {name} = {}", literal(value))).map(drop)
         })
     }
@@ -160,21 +168,25 @@ impl Place {
 /// (<https://duckdb.org/docs/stable/configuration/overview>). DuckDB says which it does not know, and
 /// the nearest.
 const SETTINGS: Settings = Settings {
-    known: &[],
+    known: &[
+        Setting::new("memory_limit", Takes::Any).left_by_default(),
+        Setting::new("preserve_insertion_order", Takes::Any).left_by_default(),
+        Setting::new(BLOCK_SIZE.0, Takes::Number).left_by_default(),
+        Setting::new("fsync_mode", Takes::Any).left_by_default(),
+    ],
     others: Some("what SET takes"),
     reserved: &[
         ("temp_directory", "its files lie in its folder"),
-        ("default_block_size", "it is chosen before the database is made"),
         ("access_mode", "it is written"),
     ],
 };
 
-/// Bytes of a block, the least that there is
+/// The setting of the bytes of a block, taken before a database is made, and the least that there is
 /// (<https://duckdb.org/docs/stable/sql/statements/attach>). A change of a key keeps each block of the
 /// index that it has met in memory until a checkpoint: of those of 256 KiB, as shipped, 1,000 random
 /// deletes from ten million rows fill `memory_limit`. Loads and questions take as much processor time
 /// with either.
-const BLOCK_SIZE: u32 = 16_384;
+const BLOCK_SIZE: (&str, u32) = ("default_block_size", 16_384);
 
 /// DuckDB limits the memory of all it does, not of its cache: a load of a million rows in one
 /// transaction fails at 64 MiB. So the working memory it says it needs is added to the cache's:

@@ -9,7 +9,7 @@ use super::NAME;
 use crate::deps;
 use crate::server::program::{Missing, Search, Variable, on_search_path};
 
-const VARIABLE: Variable =
+pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_HARPERDB", of: "the folder of the package", below: &[""] };
 
 /// The version that `npm` is told to get: the last one that is an npm package of that name.

@@ -39,6 +39,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     has_maintenance: false,
     settings: Settings::NONE,
     tiers: &tier::TIERS,
+    variable: installation::VARIABLE.name,
     find: || {
         let found = installation::find()?;
         Ok((vec![("node", found.node), ("harperdb.js", found.program)], found.version))

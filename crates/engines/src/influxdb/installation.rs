@@ -7,7 +7,7 @@ use super::NAME;
 use crate::deps;
 use crate::server::program::{Missing, Search, Variable, search_path};
 
-const VARIABLE: Variable =
+pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_INFLUXD", of: "the program `influxd`", below: &[] };
 
 /// The program.

@@ -75,6 +75,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     has_maintenance: true,
     tiers: &TIERS,
     settings: settings::SETTINGS,
+    variable: installation::VARIABLE.name,
     find: || installation::find().map(|found| (vec![("influxd", found.influxd)], found.version)),
     library: |found| found,
     given: external::connect,

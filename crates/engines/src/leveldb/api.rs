@@ -55,11 +55,14 @@ functions! {
 
 fn load() -> Result<(lsm::Api, Api), String> {
     let folders = [crate::deps::folder("leveldb")];
-    let search = Search { variable: "LEVELDB_LIB_DIR", file: "libleveldb.so", folders: &folders };
+    let search = Search { variable: VARIABLE, file: "libleveldb.so", folders: &folders };
     let library = search.open()?;
     // SAFETY: it is LevelDB's, by its name; its C interface is kept from release to release.
     unsafe { Ok((lsm::Api::load_as(library, "leveldb_")?, Api::load(library)?)) }
 }
+
+/// The environment variable that names its folder.
+pub(super) const VARIABLE: &str = "LEVELDB_LIB_DIR";
 
 /// The library.
 pub(super) fn library() -> crate::Result<(Lib, &'static Api)> {

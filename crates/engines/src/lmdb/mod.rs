@@ -57,6 +57,7 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     licence: "OpenLDAP Public License 2.8",
     tiers: TIERS,
     availability: || Availability::Ready { version: ffi::version() },
+    library: None,
     open,
     settings: SETTINGS,
     explained: &[],

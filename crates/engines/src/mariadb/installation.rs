@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::server::program::{Missing, Search, Variable, search_path};
 
-const VARIABLE: Variable = Variable {
+pub(super) const VARIABLE: Variable = Variable {
     name: "EMBERMARK_MARIADB_DIR",
     of: "the folder of an installation",
     below: &["sbin", "bin", "scripts"],

@@ -111,8 +111,9 @@ impl Writer {
         });
     }
 
-    /// The write concern: one server, which waits for its journal or not.
-    pub fn concern(&mut self, waits: bool) {
+    /// The write concern: one server, which waits for its journal or not; `None` says nothing of it.
+    pub fn concern(&mut self, waits: Option<bool>) {
+        let Some(waits) = waits else { return };
         self.within("writeConcern", |concern| {
             concern.int32("w", 1);
             concern.bool("j", waits);

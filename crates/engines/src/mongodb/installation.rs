@@ -9,7 +9,7 @@ use super::NAME;
 use crate::deps;
 use crate::server::program::{Missing, Search, Variable, search_path};
 
-const VARIABLE: Variable =
+pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_MONGOD", of: "the program `mongod`", below: &[] };
 
 /// A server program that runs here.

@@ -6,6 +6,7 @@ use super::NAME;
 use super::installation;
 use super::library::LIBRARY;
 use super::session::Session;
+use super::settings::{COMPRESSORS, ENGINE_CONFIG};
 use super::tier::{self, TIERS};
 use super::uri::Uri;
 use crate::server::address::Listening;
@@ -63,24 +64,23 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
 /// meets it: documents compressed by snappy among it.
 fn configuration(options: &OpenOptions, version: &str) -> Vec<String> {
     let cache = options.memory.max(SMALLEST_CACHE);
-    let mut args = vec![
-        // --wiredTigerCacheSizeGB takes no less than 0.25 GB, whatever other engines have. Files
-        // of the journal are made beforehand, three of them, 100 MB each if nothing is said.
-        "--wiredTigerEngineConfigString".to_owned(),
-        format!(
-            "cache_size={cache}B,log=(file_max=16MB){}",
-            TIERS.of(options.durability).set.engine_config
-        ),
-        // No samples of the machine for MongoDB's support on the disk that is measured.
-        "--setParameter".to_owned(),
-        "diagnosticDataCollectionEnabled=false".to_owned(),
+    let sync = TIERS.of(options.durability).set.engine_config;
+    // --wiredTigerCacheSizeGB takes no less than 0.25 GB, whatever other engines have. Files of the
+    // journal are made beforehand, three of them, 100 MB each if nothing is said.
+    let engine = format!("cache_size={cache}B,log=(file_max=16MB){sync}");
+    let ours = [
+        (ENGINE_CONFIG, "--wiredTigerEngineConfigString", &*engine),
         // Nothing to gain between processes of one machine.
-        "--networkMessageCompressors".to_owned(),
-        "disabled".to_owned(),
+        (COMPRESSORS, "--networkMessageCompressors", "disabled"),
+        // No samples of the machine for MongoDB's support on the disk that is measured.
+        ("", "--setParameter", "diagnosticDataCollectionEnabled=false"),
     ];
-    for (name, value) in &options.settings {
+    let ours = ours.iter().filter(|(name, ..)| options.setting(name).is_none());
+    let mut args: Vec<_> =
+        ours.flat_map(|(_, option, value)| [*option, *value]).map(str::to_owned).collect();
+    for (name, value) in options.configured() {
         args.extend(["--setParameter".to_owned(), format!("{name}={value}")]);
     }
-    args.extend(tier::arguments(options.durability, version).iter().map(|&arg| arg.to_owned()));
+    args.extend(tier::arguments(options, version).iter().map(|&arg| arg.to_owned()));
     args
 }

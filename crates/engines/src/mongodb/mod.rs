@@ -49,13 +49,15 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     has_maintenance: true,
     tiers: &tier::TIERS,
     settings: settings::SETTINGS,
+    variable: installation::VARIABLE.name,
     find: || installation::find().map(|found| (vec![("mongod", found.mongod)], found.version)),
     library: |found| LIBRARY.beside(found),
     given: external::connect,
     private: managed::start,
     read_back: settings::read_back,
     store: |session, server, options| {
-        let store = MongoStore::new(session, server, options.durability);
+        let waits = tier::waits(options, session.is_given);
+        let store = MongoStore::new(session, server, waits);
         Ok(Store::Document(Box::new(store)))
     },
     join: Session::join,

@@ -3,12 +3,22 @@
 use super::NAME;
 use super::answer::Value;
 use super::session::Session;
-use super::tier::TIERS;
+use super::tier::{self, HANDS_OVER};
 use crate::server::engine::ReadBack;
-use crate::{EngineError, OpenOptions, Result, Settings, as_set};
+use crate::settings::LEFT;
+use crate::{EngineError, OpenOptions, Result, Setting, Settings, Takes, as_set};
 
 /// Under this name stands whether there is a journal.
 pub(super) const JOURNAL: &str = "storage.journal";
+
+/// Under this name stands whether the journal has a write before it is acknowledged: handed to the operating
+/// system by the storage engine, or synced for one that waits for it.
+pub(super) const HANDED: &str = "journal before acknowledgement";
+
+/// The options of the server that are set here and a configuration can leave to it.
+pub(super) const ENGINE_CONFIG: &str = "storage.wiredTiger.engineConfig.configString";
+pub(super) const JOURNAL_ENABLED: &str = "storage.journal.enabled";
+pub(super) const COMPRESSORS: &str = "net.compression.compressors";
 
 /// Under this name stands the size of the cache, in bytes.
 const CACHE: &str = "wiredTiger.cache.maximum bytes configured";
@@ -18,22 +28,27 @@ pub(super) const CONCERN: &str = "writeConcern";
 
 /// Options given at the start that decide durability, speed, or who can reach the server.
 const OPTIONS: [&str; 6] = [
-    "storage.wiredTiger.engineConfig.configString",
+    ENGINE_CONFIG,
     "storage.wiredTiger.collectionConfig.blockCompressor",
     "storage.journal.commitIntervalMs",
     "storage.syncPeriodSecs",
     "net.bindIp",
-    "net.compression.compressors",
+    COMPRESSORS,
 ];
 
 /// The parameters of the server
 /// (<https://www.mongodb.com/docs/v6.0/reference/parameters/>), which refuses to start with one that it
 /// does not know.
 pub(super) const SETTINGS: Settings = Settings {
-    known: &[],
+    known: &[left(ENGINE_CONFIG), left(JOURNAL_ENABLED), left(COMPRESSORS), left(CONCERN)],
     others: Some("parameters of mongod, as --setParameter takes them"),
     reserved: &[("diagnosticDataCollectionEnabled", "no samples are written on the disk measured")],
 };
+
+/// A setting that is no parameter: it can be left to the server, and is not set otherwise.
+const fn left(name: &'static str) -> Setting {
+    Setting::new(name, Takes::Word(&[LEFT])).left_by_default()
+}
 
 /// The version, and the settings by the names that the server's answers have.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
@@ -54,10 +69,15 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     let cache = status.at(CACHE);
     keep(CACHE, cache);
     let cache = cache.and_then(Value::as_integer).and_then(|bytes| bytes.try_into().ok());
+    let waits = tier::waits(options, session.is_given);
+    let mut handed = waits == Some(true);
     // On somebody's server only an administrator may ask; there it is not ours to insist.
     if let Ok(started) = session.admin("getCmdLineOpts", |_| {}) {
         for name in OPTIONS {
-            keep(name, started.at(&format!("parsed.{name}")));
+            let value = started.at(&format!("parsed.{name}"));
+            let sync = value.and_then(Value::as_text).is_some_and(|text| text.contains(HANDS_OVER));
+            handed |= name == ENGINE_CONFIG && sync;
+            keep(name, value);
         }
     }
     if let Ok(concern) = session.admin("getDefaultRWConcern", |command| {
@@ -65,15 +85,16 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     }) {
         keep("defaultWriteConcern", concern.at("defaultWriteConcern"));
     }
-    for (name, _) in &options.settings {
+    keep(HANDED, Some(Value::Boolean(handed)));
+    for (name, _) in options.configured() {
         let found = session.admin("getParameter", |command| command.int32(name, 1))?;
         keep(name, found.at(name));
     }
     if session.clusters()? {
         settings.push(("clusteredIndex".to_owned(), as_set("keys of several fields")));
     }
-    let waits = TIERS.of(options.durability).set.waits(session.is_given);
-    settings.push((CONCERN.to_owned(), as_set(format_args!("w: 1, j: {waits}"))));
+    let concern = waits.map_or_else(|| LEFT.to_owned(), |waits| format!("w: 1, j: {waits}"));
+    settings.push((CONCERN.to_owned(), as_set(concern)));
     settings.push(("libmongoc".to_owned(), session.library.version.clone()));
     Ok(ReadBack { version, settings, cache })
 }

@@ -1,6 +1,5 @@
 //! The database behind a session.
 
-use embermark_model::Durability;
 use itoa::Buffer;
 
 use super::answer::Document as Answer;
@@ -9,7 +8,6 @@ use super::failure::Failure;
 use super::pipeline::Pipelines;
 use super::row::Columns;
 use super::session::Session;
-use super::tier::TIERS;
 use super::{NAME, check, command, failed};
 use crate::clients::again_if;
 use crate::document::{
@@ -42,17 +40,14 @@ pub(super) struct MongoStore {
     command: Writer,
     collections: Vec<&'static CollectionDef>,
     pipelines: Pipelines,
-    durability: Durability,
-    /// Whether a write waits for the journal.
-    waits: bool,
+    /// Whether a write waits for the journal; `None`: it does not say.
+    waits: Option<bool>,
 }
 
 impl MongoStore {
-    pub fn new(session: Session, server: Option<Server>, durability: Durability) -> Self {
+    pub fn new(session: Session, server: Option<Server>, waits: Option<bool>) -> Self {
         let (collections, pipelines) = (Vec::new(), Pipelines::default());
-        let waits = TIERS.of(durability).set.waits(session.is_given);
-        let command = Writer::new(COMMAND);
-        Self { session, server, command, collections, pipelines, durability, waits }
+        Self { session, server, command: Writer::new(COMMAND), collections, pipelines, waits }
     }
 
     fn def(&self, collection: Collection) -> Result<&'static CollectionDef> {
@@ -139,10 +134,9 @@ impl Lifecycle for MongoStore {
 
     /// Another connection, made on its thread.
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let (at, durability, waits) = (self.session.at(), self.durability, self.waits);
+        let (at, waits) = (self.session.at(), self.waits);
         Ok(ClientOpener::new(move || {
-            // Of a server that is given the new session does not know that it is.
-            let store = Self { waits, ..Self::new(Session::join(&at)?, None, durability) };
+            let store = Self::new(Session::join(&at)?, None, waits);
             Ok(Store::Document(Box::new(store)))
         }))
     }

@@ -2,8 +2,8 @@
 
 use embermark_model::Durability;
 
-use super::settings::{CONCERN, JOURNAL};
-use crate::{TierSetting, TierTable};
+use super::settings::{CONCERN, HANDED, JOURNAL, JOURNAL_ENABLED};
+use crate::{OpenOptions, TierSetting, TierTable};
 
 /// What a tier asks of a server and of a write.
 #[derive(Clone, Copy)]
@@ -15,6 +15,9 @@ pub(super) struct Concern {
     /// What the storage engine of a server of our own is told beside its defaults.
     pub engine_config: &'static str,
 }
+
+/// What the storage engine is told so that each commit hands its log record to the operating system.
+pub(super) const HANDS_OVER: &str = ",transaction_sync=(enabled=true,method=none)";
 
 /// The cheapest setting of a server of our own that keeps the tier. Every write is
 /// acknowledged by the one server, `w: 1`.
@@ -40,15 +43,11 @@ pub(super) static TIERS: TierTable<Concern> = TierTable {
     ),
     process: TierSetting::of(
         Durability::Process,
-        Concern {
-            waits: false,
-            waits_on_given: true,
-            engine_config: ",transaction_sync=(enabled=true,method=none)",
-        },
+        Concern { waits: false, waits_on_given: true, engine_config: HANDS_OVER },
         "w: 1, j: false; journal, transaction_sync=(enabled=true,method=none)",
         MANUAL,
     )
-    .reads(&[(JOURNAL, &["true"])]),
+    .reads(&[(JOURNAL, &["true"]), (HANDED, &["true"])]),
     power: TierSetting::of(
         Durability::Power,
         Concern { waits: true, waits_on_given: true, engine_config: "" },
@@ -60,19 +59,21 @@ pub(super) static TIERS: TierTable<Concern> = TierTable {
 
 const MANUAL: &str = "https://www.mongodb.com/docs/v6.0/reference/write-concern/";
 
-impl Concern {
-    /// Whether a write waits until the journal is synced.
-    pub(super) const fn waits(self, is_given: bool) -> bool {
-        if is_given { self.waits_on_given } else { self.waits }
-    }
+/// Whether each write waits until the journal is synced. `None`: it does not say, and the server does as
+/// it does by itself.
+pub(super) fn waits(options: &OpenOptions, is_given: bool) -> Option<bool> {
+    let set = TIERS.of(options.durability).set;
+    let waits = if is_given { set.waits_on_given } else { set.waits };
+    options.setting(CONCERN).is_none().then_some(waits)
 }
 
 /// Arguments of a server of our own. From 6.1 on none may do without its journal
 /// (<https://www.mongodb.com/docs/v6.1/release-notes/6.1-compatibility/>, "Removed Options").
-pub(super) fn arguments(durability: Durability, version: &str) -> &'static [&'static str] {
+pub(super) fn arguments(options: &OpenOptions, version: &str) -> &'static [&'static str] {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(u32::MAX));
     let release = (parts.next().unwrap_or(u32::MAX), parts.next().unwrap_or(u32::MAX));
-    if durability == Durability::None && release < (6, 1) { &["--nojournal"] } else { &[] }
+    let none = options.durability == Durability::None && options.setting(JOURNAL_ENABLED).is_none();
+    if none && release < (6, 1) { &["--nojournal"] } else { &[] }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::server::Account;
 use crate::server::program::{Missing, Search, Variable, search_path};
 
-const VARIABLE: Variable =
+pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_POSTGRES_BIN", of: "the folder that holds them", below: &[""] };
 
 /// Where Debian and its kin put them, by version, away from the search path.

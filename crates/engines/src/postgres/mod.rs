@@ -62,6 +62,10 @@ impl Engine for Postgres {
         LIBRARY.beside(program::availability(installation::find().map(|found| found.version)))
     }
 
+    fn library(&self) -> Option<&'static str> {
+        Some(installation::VARIABLE.name)
+    }
+
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
         let found = installation::find().ok();
         found.map_or_else(Vec::new, |found| {

@@ -8,6 +8,9 @@ use super::{db, options};
 use crate::library::{Loaded, Search};
 use crate::lsm::{self, Lib};
 
+/// The environment variable that names its folder.
+pub(super) const VARIABLE: &str = "ROCKSDB_LIB_DIR";
+
 /// The library.
 pub(super) static LIBRARY: Loaded<RocksLib> = Loaded::new(
     super::ID,
@@ -25,7 +28,7 @@ pub(super) struct RocksLib {
 
 fn load() -> Result<RocksLib, String> {
     let folders = [crate::deps::folder("rocksdb")];
-    let search = Search { variable: "ROCKSDB_LIB_DIR", file: "librocksdb.so", folders: &folders };
+    let search = Search { variable: VARIABLE, file: "librocksdb.so", folders: &folders };
     let library = search.open()?;
     // SAFETY: it is RocksDB's, by its name; its C interface has kept these functions from release
     // to release.

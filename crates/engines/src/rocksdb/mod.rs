@@ -68,6 +68,7 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     licence: "Apache-2.0 or GPL-2.0",
     tiers: TIERS,
     availability: || LIBRARY.availability(|library| library.version.clone()),
+    library: Some(library::VARIABLE),
     open,
     settings: SETTINGS,
     explained: EXPLAINED,
@@ -77,7 +78,7 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
 /// Every option of a database or a column family by its name in the options file, and these of
 /// block-based tables (<https://github.com/facebook/rocksdb/wiki/Option-String-and-Option-Map>).
 const SETTINGS: Settings = Settings {
-    known: &options::OF_TABLES,
+    known: &options::KNOWN,
     others: Some(
         "options of a database or a column family, as the library's options file has them",
     ),
@@ -95,7 +96,7 @@ const SETTINGS: Settings = Settings {
 fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     let (library, dir) = (LIBRARY.get()?, &options.dir);
     let sizes = Sizes::of(options.memory);
-    let families = db::open(library.lib, library.api, dir, &sizes.options(&options.settings), set)?;
+    let families = db::open(library.lib, library.api, dir, &sizes.options(options), set)?;
     let told = reported(dir, options)
         .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
     let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();

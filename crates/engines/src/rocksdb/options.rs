@@ -13,16 +13,27 @@ const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_job
                         write_buffer_size max_bytes_for_level_base target_file_size_base \
                         compression level_compaction_dynamic_level_bytes block_size filter_policy \
                         index_type format_version num_shard_bits";
-/// The options of block-based tables that a configuration may set.
-pub(super) const OF_TABLES: [Setting; 7] = [
-    Setting::new("block_size", Takes::Number),
-    Setting::new("filter_policy", Takes::Any),
+/// The options that are set here, and others of block-based tables: these come first.
+pub(super) const KNOWN: [Setting; 16] = [
+    Setting::new("block_size", Takes::Number).left_by_default(),
+    Setting::new("block_cache", Takes::Any).left_by_default(),
+    Setting::new("filter_policy", Takes::Any).left_by_default(),
+    Setting::new("cache_index_and_filter_blocks", Takes::Any).left_by_default(),
+    Setting::new("pin_l0_filter_and_index_blocks_in_cache", Takes::Any).left_by_default(),
     Setting::new("index_type", Takes::Any),
     Setting::new("format_version", Takes::Number),
-    Setting::new("cache_index_and_filter_blocks", Takes::Any),
     Setting::new("whole_key_filtering", Takes::Any),
     Setting::new("checksum", Takes::Any),
+    Setting::new("max_background_jobs", Takes::Number).left_by_default(),
+    Setting::new("bytes_per_sync", Takes::Number).left_by_default(),
+    Setting::new("db_write_buffer_size", Takes::Number).left_by_default(),
+    Setting::new("write_buffer_size", Takes::Number).left_by_default(),
+    Setting::new("max_bytes_for_level_base", Takes::Number).left_by_default(),
+    Setting::new("target_file_size_base", Takes::Number).left_by_default(),
+    Setting::new("level_compaction_dynamic_level_bytes", Takes::Any).left_by_default(),
 ];
+/// How many are of tables.
+const OF_TABLES: usize = 9;
 /// The size of a file as shipped, and the least one set here: LevelDB's.
 const FILE: (u64, u64) = (64 << 20, 2 << 20);
 
@@ -53,26 +64,36 @@ impl Sizes {
     }
 
     /// The options as a text for the library; what is no size is that of
-    /// <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>. Of what is said twice
-    /// the last counts: the settings of a configuration.
-    pub(super) fn options(self, settings: &[(String, String)]) -> String {
+    /// <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>.
+    pub(super) fn options(self, options: &OpenOptions) -> String {
         let Self { buffers, cache, shard_bits, file } = self;
         let (level, cpus) = (4 * buffers, thread::available_parallelism().map_or(1, NonZero::get));
-        let is_of_tables = |name: &str| OF_TABLES.iter().any(|setting| setting.name == name);
-        let own = |of_tables: bool| -> String {
-            let own = settings.iter().filter(|(name, _)| is_of_tables(name) == of_tables);
-            own.map(|(name, value)| format!(";{name}={value}")).collect()
+        let of_tables = [
+            ("block_size", "16384".to_owned()),
+            ("block_cache", format!("{{capacity={cache};num_shard_bits={shard_bits}}}")),
+            ("filter_policy", "bloomfilter:10:false".to_owned()),
+            ("cache_index_and_filter_blocks", "true".to_owned()),
+            ("pin_l0_filter_and_index_blocks_in_cache", "true".to_owned()),
+        ];
+        let ours = [
+            ("create_if_missing", "true".to_owned()),
+            ("max_background_jobs", cpus.to_string()),
+            ("bytes_per_sync", "1048576".to_owned()),
+            ("db_write_buffer_size", buffers.to_string()),
+            ("write_buffer_size", buffers.to_string()),
+            ("max_bytes_for_level_base", level.to_string()),
+            ("target_file_size_base", file.to_string()),
+            ("level_compaction_dynamic_level_bytes", "true".to_owned()),
+        ];
+        let is_of_tables = |name: &str| KNOWN[..OF_TABLES].iter().any(|known| known.name == name);
+        let text = |ours: &[(&str, String)], of_tables: bool| -> String {
+            let ours = ours.iter().map(|(name, value)| (*name, &**value));
+            let own = options.configured().filter(|(name, _)| is_of_tables(name) == of_tables);
+            let all = options.not_configured(ours).chain(own);
+            all.map(|(name, value)| format!("{name}={value};")).collect()
         };
-        let (of_tables, own) = (own(true), own(false));
-        format!(
-            "create_if_missing=true;max_background_jobs={cpus};bytes_per_sync=1048576;\
-             db_write_buffer_size={buffers};write_buffer_size={buffers};\
-             max_bytes_for_level_base={level};target_file_size_base={file};\
-             level_compaction_dynamic_level_bytes=true;block_based_table_factory={{\
-             block_size=16384;block_cache={{capacity={cache};num_shard_bits={shard_bits}}};\
-             filter_policy=bloomfilter:10:false;cache_index_and_filter_blocks=true;\
-             pin_l0_filter_and_index_blocks_in_cache=true{of_tables}}}{own}"
-        )
+        let of_tables = text(&of_tables, true);
+        format!("{}block_based_table_factory={{{of_tables}}}", text(&ours, false))
     }
 }
 

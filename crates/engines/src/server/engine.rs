@@ -29,6 +29,8 @@ pub(crate) struct ServerEngine<T: 'static, S> {
     pub tiers: &'static TierTable<T>,
     /// What a configuration may set.
     pub settings: Settings,
+    /// The environment variable that says where its programs are.
+    pub variable: &'static str,
     /// Finds its programs.
     pub find: fn() -> std::result::Result<Found, Missing>,
     /// Whether it can run, where its programs were found: it may need a library beside them.
@@ -53,6 +55,10 @@ impl<T: Sync, S> Engine for ServerEngine<T, S> {
 
     fn availability(&self) -> Availability {
         (self.library)(program::availability((self.find)().map(|(_, version)| version)))
+    }
+
+    fn library(&self) -> Option<&'static str> {
+        Some(self.variable)
     }
 
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {

@@ -6,7 +6,7 @@ use embermark_contract::ReadBack;
 use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
 
-use crate::{Embedded, Settings, TierSetting, TierTable};
+use crate::{Embedded, Setting, Settings, Takes, TierSetting, TierTable};
 
 #[cfg_attr(not(wiredtiger_linked), path = "../unlinked.rs")]
 mod store;
@@ -24,7 +24,9 @@ const TIERS: TierTable<Parts> = TierTable {
         &[UNSYNCED, ("log", &["(enabled=false)"])],
         "log=(enabled=false): changes stay in the process's cache until a checkpoint, at \
          maintenance and at close",
-    ),
+    )
+    // Nothing weaker is there.
+    .or_at_least(&[("checkpoint_sync", &["false", "true"])]),
     process: row(
         Durability::Process,
         &[UNSYNCED, LOG, ("transaction_sync", &["(enabled=true,method=none)"])],
@@ -49,6 +51,9 @@ const fn row(keeps: Durability, set: Parts, words: &'static str) -> TierSetting<
     TierSetting::of(keeps, set, words, manual).reads(set)
 }
 
+/// Bytes of a leaf page, the one setting here that is of tables.
+const LEAF_PAGE: &str = "leaf_page_max";
+
 /// What its section in `docs/engines.md` says.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
@@ -60,7 +65,13 @@ const EXPLAINED: &[Explained] = &[Explained {
 /// The configuration of a connection
 /// (<https://source.wiredtiger.com/3.2.1/group__wt.html>, `wiredtiger_open`).
 const SETTINGS: Settings = Settings {
-    known: &[],
+    known: &[
+        Setting::new("cache_size", Takes::Any).by_default("100MB"),
+        Setting::new("checkpoint_sync", Takes::Any).by_default("true"),
+        Setting::new("log", Takes::Any).by_default("(enabled=false)"),
+        Setting::new("transaction_sync", Takes::Any).by_default("(enabled=false)"),
+        Setting::new(LEAF_PAGE, Takes::Number).by_default("32768"),
+    ],
     others: Some("the configuration of wiredtiger_open"),
     reserved: &[
         ("create", "every trial makes its database"),
@@ -77,6 +88,7 @@ pub(crate) static ENGINE: Embedded<Parts> = Embedded {
     licence: "GPL-2.0 or GPL-3.0",
     tiers: TIERS,
     availability: store::availability,
+    library: None,
     open: store::open,
     settings: SETTINGS,
     explained: EXPLAINED,

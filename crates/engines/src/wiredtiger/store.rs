@@ -11,7 +11,7 @@ use std::sync::Arc;
 use embermark_model::Durability;
 use smallvec::SmallVec;
 
-use super::{ID, Parts};
+use super::{ID, LEAF_PAGE, Parts};
 use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{
@@ -37,17 +37,23 @@ fn leaf_page(memory: u64) -> u64 {
 /// Opens or makes a database.
 pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     // The library takes a megabyte at least.
-    let mut config = format!("create,cache_size={}", options.memory.max(1 << 20));
-    set.iter().for_each(|(name, values)| config.extend([",", name, "=", values[0]]));
-    // Of what is said twice the last counts.
-    options.settings.iter().for_each(|(name, value)| config.extend([",", name, "=", value]));
-    let leaf = leaf_page(options.memory);
+    let cache = options.memory.max(1 << 20).to_string();
+    let ours = set.iter().map(|(name, values)| (*name, values[0])).chain([("cache_size", &*cache)]);
+    let own = options.configured().filter(|(name, _)| *name != LEAF_PAGE);
+    let mut config = "create".to_owned();
+    options.not_configured(ours).chain(own).for_each(|(name, value)| {
+        config.extend([",", name, "=", value]);
+    });
+    let leaf = match options.setting(LEAF_PAGE) {
+        None => leaf_page(options.memory),
+        Some(_) => options.number(ID, LEAF_PAGE)?.unwrap_or_default(),
+    };
     let connection = Connection::open(&options.dir, &config, leaf, options.durability)?;
     let trees = Trees::new(&connection, options.durability != Durability::None)?;
     let created = settings::created_with(&options.dir)?;
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
     let settings = settings.map(|(name, value)| (name.as_str(), value.clone()));
-    let settings = settings.chain([("leaf_page_max", as_set(leaf))]);
+    let settings = settings.chain([(LEAF_PAGE, as_set(leaf))]);
     Ok(Opened::embedded(trees, ffi::version(), settings))
 }
 

@@ -100,11 +100,17 @@ pub fn check_configurations(
             Ok(engine) => engine,
             Err(unknown) => return refused(unknown.to_string()),
         };
+        if configuration.library.is_some() && engine.library().is_none() {
+            return refused(format!(
+                "{} takes no library: it is the one that this program was built with",
+                configuration.engine
+            ));
+        }
         let settings = configuration.settings.iter().map(|(name, value)| (&**name, &**value));
         if let Err(why) = engine.settings().check(settings) {
             return refused(format!("{}: {why}", configuration.engine));
         }
-        if configuration.settings.is_empty() {
+        if !configuration.has_settings() && configuration.library.is_none() {
             return refused("it has no settings: give NAME=ENGINE:setting=value".to_owned());
         }
     }

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use super::Explain;
 use super::ptrace::Change;
 use super::tracer::Tracer;
-use crate::protocol::{Event, Job, send};
+use crate::protocol::{Event, Job, Request, send};
 
 /// Runs `job` in a worker that is traced, which writes its events itself; what was counted goes
 /// between them.
@@ -37,7 +37,7 @@ pub(crate) fn run(job: Job, events: &mut File) -> io::Result<()> {
     };
     let job = Job { parent: std::process::id(), explain: Explain::Traced, ..job };
     if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(&serde_json::to_vec(&job)?)?;
+        stdin.write_all(&serde_json::to_vec(&Request::Trial(job.into()))?)?;
     }
     let reason = match tracer.follow() {
         Ok(Change::Exited(0)) => return Ok(()),

@@ -34,7 +34,7 @@ const DELAY: Duration = Duration::from_millis(5);
 
 /// An engine that takes [`DELAY`] for every read, each client for itself; and one that has one client.
 pub static CATALOG: Catalog =
-    Catalog { engines: &[&Slow("slow", true), &Slow("lonely", false)], workloads: WORKLOADS };
+    Catalog::new(&[&Slow("slow", true), &Slow("lonely", false)], WORKLOADS);
 
 struct Slow(&'static str, bool);
 

@@ -28,7 +28,7 @@ use embermark_workloads::{
 use nix::sys::signal::{Signal, raise};
 
 /// The toy workload, and an engine for each fault.
-pub static CATALOG: Catalog = Catalog { engines: ENGINES, workloads: &[&Squares] };
+pub static CATALOG: Catalog = Catalog::new(ENGINES, &[&Squares]);
 
 static ENGINES: &[&dyn Engine] = &[
     &Toy("good", Fault::None),

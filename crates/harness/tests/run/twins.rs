@@ -20,15 +20,15 @@ pub const SLOW: &[(&str, fn())] = &[
 ];
 
 /// The sorted map in memory and SQLite under two names each, as engines that are ranked.
-pub static CATALOG: Catalog = Catalog {
-    engines: &[
+pub static CATALOG: Catalog = Catalog::new(
+    &[
         &Twin("map", "memory"),
         &Twin("same-map", "memory"),
         &Twin("lite", "sqlite"),
         &Twin("same-lite", "sqlite"),
     ],
-    workloads: WORKLOADS,
-};
+    WORKLOADS,
+);
 
 const REPETITIONS: u64 = 10;
 const PHASES: [&str; 3] = ["load", "read", "avg_sensor"];

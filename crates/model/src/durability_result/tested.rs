@@ -113,9 +113,9 @@ impl Tested {
     }
 
     /// What was tried: an engine by its id, or a configuration by its engine and settings, whatever its
-    /// name.
+    /// name and wherever its library is.
     pub fn subject(&self) -> String {
-        let own = self.configuration.as_ref().map(ToString::to_string);
+        let own = self.configuration.as_ref().map(Configuration::subject);
         own.unwrap_or_else(|| self.engine.clone())
     }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Facts;
 use crate::summary::{self, Engine, Group, Resource};
+use crate::text;
 
 /// What is said of what a result does not tell.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -58,9 +59,13 @@ pub(super) fn of(
     let unknown = || UNKNOWN.to_owned();
     let licence = told.map_or_else(unknown, |facts| facts.licence.clone());
     let data_model = told.map_or_else(unknown, |facts| facts.data_model.clone());
+    let own = file.plan.configurations.get(*engine);
+    let library = own.and_then(|own| own.library.as_ref());
+    let library = library.map(|path| text::plain(&format!(" (library={})", path.display())));
     Facts {
         name: told.map_or(*engine, |facts| &facts.name).to_owned()
-            + if *by_url { " (by URL)" } else { "" },
+            + if *by_url { " (by URL)" } else { "" }
+            + &library.unwrap_or_default(),
         kind: summary::kind(file, engine, &file.manifest.engines).unwrap_or("embedded").to_owned(),
         sql: data_model == "SQL",
         data_model,
@@ -68,7 +73,7 @@ pub(super) fn of(
         licence,
         publishable: !cells().any(|cell| cell.unpublishable),
         by_url: *by_url,
-        configuration: file.plan.configurations.get(*engine).map(ToString::to_string),
+        configuration: own.filter(|own| own.has_settings()).map(ToString::to_string),
         own_durability: own_durability.map(str::to_owned),
         peak_bytes: peak(groups, engine, tier),
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use embermark_model::Configuration;
 use embermark_model::plan::{DataSource, Dataset};
 use embermark_model::result::ResultFile;
 use serde::Serialize;
@@ -123,7 +124,9 @@ pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
     for (name, before) in &old.plan.configurations {
         if let Some(after) = new.plan.configurations.get(name) {
             let about = format!("configuration {}", text::plain(name));
-            found.must(&about, shown(before), shown(after));
+            found.must(&about, shown(before.subject()), shown(after.subject()));
+            // Another version is what one compares for.
+            found.may(&format!("library of {name}"), &library(before), &library(after));
         }
     }
     for (workload, before) in &old.manifest.datasets {
@@ -140,6 +143,11 @@ fn emulated(file: &ResultFile) -> Option<String> {
     let Some(emulated) = &file.manifest.machine.emulates else { return shown("none") };
     let limits = emulated.limits.iter().map(|(name, limit)| format!("{name} {limit}"));
     Some(format!("{} ({})", emulated.device, text::joined(limits, ", ")))
+}
+
+/// Where the library of a configuration is.
+fn library(own: &Configuration) -> String {
+    own.library.as_ref().map_or("its own".into(), |path| path.display().to_string())
 }
 
 /// Whether trials had disks of their own, whose times have a loop device in them; `None` where none
@@ -188,7 +196,7 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
         found.may("kernel", old, new);
     }
     for (name, configuration) in &new.plan.configurations {
-        if old.plan.configurations.contains_key(name) {
+        if old.plan.configurations.contains_key(name) && configuration.has_settings() {
             let says = format!("{name}: {configuration}, durability as its author says");
             found.remarks.push(text::plain(&says));
         }

@@ -79,6 +79,7 @@ fn cell_data(
             .plan
             .configurations
             .get(engine.id)
+            .filter(|configuration| configuration.has_settings())
             .map(|configuration| text::plain(&configuration.to_string())),
         own_durability: cell.own_durability.as_deref().map(text::plain),
         unpublishable: cell.unpublishable,

@@ -1,8 +1,8 @@
 //! The same in words, and where a report has them.
 
-use embermark_model::Durability;
 use embermark_model::durability_result::{Exhaustive, Experiment, Outcome, Tested, Verdict};
 use embermark_model::result::ResultFile;
+use embermark_model::{Configuration, Durability};
 use serde::Serialize;
 
 use super::{Record, Shown, Standing, Tries, Why};
@@ -142,11 +142,13 @@ pub(crate) fn of(file: &ResultFile, record: &Record) -> Vec<Told> {
         };
         let effective = cell.effective_durability.unwrap_or(tier);
         let own = file.plan.configurations.get(engine);
-        let subject = own.map_or_else(|| engine.clone(), ToString::to_string);
+        let subject = own.map_or_else(|| engine.clone(), Configuration::subject);
         let told = Told::of(record, engine, &subject, version, tier, effective);
         // No manual speaks of a configuration: what was not tried is its author's word.
-        let by_author =
-            |told: &Told| own.is_some() && matches!(told.standing, Standing::ByManual(_));
+        let by_author = |told: &Told| {
+            own.is_some_and(Configuration::has_settings)
+                && matches!(told.standing, Standing::ByManual(_))
+        };
         all.extend(told.filter(|told| !by_author(told)));
     }
     all

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use embermark_model::result::{Cell, EngineFacts, ResultFile};
-use embermark_model::{CellId, Durability, Extent, Status};
+use embermark_model::{CellId, Configuration, Durability, Extent, Status};
 
 use super::{
     Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Unit, Usage,
@@ -74,7 +74,7 @@ fn engine<'a>(file: &ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'a> 
         id,
         reference: own.clone().any(|cell| cell.reference),
         by_url: file.plan.urls.contains_key(id),
-        own_settings: file.plan.configurations.contains_key(id),
+        own_settings: (file.plan.configurations.get(id)).is_some_and(Configuration::has_settings),
         own_durability: own.clone().find_map(|cell| cell.own_durability.as_deref()),
         effective_durability: own
             .find_map(|cell| cell.effective_durability.filter(|tier| *tier != cell.id.durability)),

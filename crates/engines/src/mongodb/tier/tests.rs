@@ -9,8 +9,12 @@ fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
 #[test]
 fn a_server_without_a_journal_keeps_nothing() {
     let server = |journal: &str| {
-        [("storage.journal", journal), ("writeConcern", "w: 1, j: true (as set)")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        [
+            ("storage.journal", journal),
+            ("writeConcern", "w: 1, j: true (as set)"),
+            ("journal before acknowledgement", "true"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
     };
     for tier in Durability::ALL {
         assert!(check(tier, &server("true")).is_ok(), "{tier}");
@@ -24,6 +28,7 @@ fn a_server_without_a_journal_keeps_nothing() {
 #[test]
 fn only_versions_that_can_do_without_a_journal_are_told_to() {
     let without: &[&str] = &["--nojournal"];
+    let arguments = |tier, version| arguments(&OpenOptions::new("/nowhere", tier, 0), version);
     assert_eq!(arguments(Durability::None, "6.0.27"), without);
     assert_eq!(arguments(Durability::None, "5.0.3-rc1"), without);
     assert_eq!(arguments(Durability::Power, "6.0.27"), [] as [&str; 0]);

@@ -1,0 +1,100 @@
+//! An engine with a library that its configuration names: what it says of itself was found out in a process
+//! that has opened that library, and it is opened in workers alone.
+
+use std::path::PathBuf;
+
+use embermark_engines::{
+    Availability, Engine, EngineError, Info, OpenOptions, Opened, Result, Settings, Tier,
+};
+use embermark_model::{Configurations, Durability, Explained};
+
+use crate::facts::{Facts, Offer, ask};
+use crate::trial::WorkerCommand;
+use crate::{Catalog, HarnessError};
+
+/// An engine that has another library than this process would open.
+struct Elsewhere {
+    engine: &'static dyn Engine,
+    availability: Availability,
+    programs: Vec<(&'static str, PathBuf)>,
+    /// In the order of [`Durability::ALL`].
+    tiers: Vec<Tier>,
+}
+
+impl Elsewhere {
+    /// It lives as long as the process.
+    fn leak(engine: &'static dyn Engine, facts: Facts) -> &'static dyn Engine {
+        let Facts { availability, programs, tiers, .. } = facts;
+        let programs = programs.into_iter().map(|(name, path)| (&*name.leak(), path)).collect();
+        let tiers = tiers.into_iter().map(Offer::leak).collect();
+        Box::leak(Box::new(Self { engine, availability, programs, tiers }))
+    }
+}
+
+impl Engine for Elsewhere {
+    fn info(&self) -> Info {
+        self.engine.info()
+    }
+
+    fn availability(&self) -> Availability {
+        self.availability.clone()
+    }
+
+    fn library(&self) -> Option<&'static str> {
+        self.engine.library()
+    }
+
+    fn programs(&self) -> Vec<(&'static str, PathBuf)> {
+        self.programs.clone()
+    }
+
+    fn tier(&self, durability: Durability) -> Tier {
+        let unknown = Tier::Unsupported { why: "its process said nothing of this tier" };
+        self.tiers.get(durability as usize).copied().unwrap_or(unknown)
+    }
+
+    fn settings(&self) -> Settings {
+        self.engine.settings()
+    }
+
+    fn forbids_publishing(&self) -> bool {
+        self.engine.forbids_publishing()
+    }
+
+    fn explained(&self) -> &'static [Explained] {
+        self.engine.explained()
+    }
+
+    fn open(&self, _: &OpenOptions) -> Result<Opened> {
+        let what = "this process, which would open another library: a worker opens it";
+        Err(EngineError::unsupported(self.info().id, what))
+    }
+
+    fn has_maintenance(&self) -> bool {
+        self.engine.has_maintenance()
+    }
+
+    fn remove_left(&self, url: &str, name: &str) -> Result<()> {
+        self.engine.remove_left(url, name)
+    }
+}
+
+impl Catalog {
+    /// The same with the engines of configurations that name a library, as workers say what they are.
+    ///
+    /// # Errors
+    /// When a worker cannot be asked, or a library is not there or not the engine's.
+    pub fn with_libraries(
+        self,
+        configurations: &Configurations,
+        worker: &WorkerCommand,
+    ) -> std::result::Result<Self, HarnessError> {
+        let mut elsewhere = Vec::new();
+        for (name, own) in configurations.iter().filter(|(_, own)| own.library.is_some()) {
+            let facts = ask(worker, &self, name, own, None)?;
+            let engine = Elsewhere::leak(self.engine(&own.engine)?, facts);
+            elsewhere.push((&*name.clone().leak(), engine));
+        }
+        Ok(Self { elsewhere: Vec::leak(elsewhere), ..self })
+    }
+}

@@ -1,0 +1,164 @@
+//! What is known of an engine in a process of its own, which opens no other library of it and takes an
+//! engine's crash with it. The worker program is asked.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use embermark_engines::{Availability, Engine, OpenOptions, Tier};
+use embermark_model::choice::UnknownName;
+use embermark_model::{Configuration, Durability};
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::Request;
+use crate::trial::WorkerCommand;
+use crate::{Catalog, HarnessError};
+
+/// Cache memory of a database that is only opened, in bytes.
+const MEMORY: u64 = 16 << 20;
+
+/// What a worker is asked about an engine in place of a trial.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Question {
+    /// The process that asks: a worker that has lost it ends at once.
+    pub parent: u32,
+    /// The engine's id.
+    engine: String,
+    /// An empty database to open in each tier that is offered.
+    tries: Option<Tries>,
+}
+
+/// Databases to open.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Tries {
+    /// An empty folder.
+    pub folder: PathBuf,
+    pub tiers: Vec<Durability>,
+    pub settings: Vec<(String, String)>,
+}
+
+/// What a worker says of an engine.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    pub availability: Availability,
+    pub programs: Vec<(String, PathBuf)>,
+    /// Of each tier.
+    pub tiers: Vec<Offer>,
+    /// The settings of each database that was opened, or why one was not.
+    pub opened: Result<Vec<Settings>, String>,
+}
+
+type Settings = Vec<(String, String)>;
+
+/// A [`Tier`] as another process says it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Offer {
+    Offered { effective_durability: Durability, setting: String, manual: String },
+    Unsupported { why: String },
+}
+
+impl From<Tier> for Offer {
+    fn from(tier: Tier) -> Self {
+        match tier {
+            Tier::Offered { effective_durability, setting, manual } => {
+                let (setting, manual) = (setting.to_owned(), manual.to_owned());
+                Self::Offered { effective_durability, setting, manual }
+            }
+            Tier::Unsupported { why } => Self::Unsupported { why: why.to_owned() },
+        }
+    }
+}
+
+impl Offer {
+    /// As a tier. Its words live as long as the process.
+    pub fn leak(self) -> Tier {
+        match self {
+            Self::Offered { effective_durability, setting, manual } => Tier::Offered {
+                effective_durability,
+                setting: setting.leak(),
+                manual: manual.leak(),
+            },
+            Self::Unsupported { why } => Tier::Unsupported { why: why.leak() },
+        }
+    }
+}
+
+impl Question {
+    /// The answer of this process.
+    pub fn answer(&self, catalog: &Catalog) -> Result<Facts, UnknownName> {
+        let engine = catalog.engine(&self.engine)?;
+        let availability = engine.availability();
+        let is_here = matches!(availability, Availability::Ready { .. });
+        let tries = self.tries.iter().filter(|_| is_here);
+        let programs = engine.programs().into_iter().map(|(name, path)| (name.to_owned(), path));
+        Ok(Facts {
+            availability,
+            programs: programs.collect(),
+            tiers: Durability::ALL.map(|tier| engine.tier(tier).into()).into(),
+            opened: tries.flat_map(|tries| tries.settings_of(engine)).collect(),
+        })
+    }
+}
+
+impl Tries {
+    /// What a database in each tier gives back.
+    fn settings_of(&self, engine: &dyn Engine) -> impl Iterator<Item = Result<Settings, String>> {
+        let is_offered =
+            |tier: &Durability| !matches!(engine.tier(*tier), Tier::Unsupported { .. });
+        self.tiers.iter().copied().filter(is_offered).map(|tier| {
+            let folder = self.folder.join(tier.to_string());
+            let of_tier =
+                |error: &dyn ToString| format!("in the tier '{tier}': {}", error.to_string());
+            std::fs::create_dir(&folder).map_err(|error| of_tier(&error))?;
+            let options = OpenOptions::new(folder, tier, MEMORY);
+            let opened = engine.open(&OpenOptions { settings: self.settings.clone(), ..options });
+            let settings = opened.and_then(|opened| opened.store.close().map(|()| opened.settings));
+            settings.map_err(|error| of_tier(&error))
+        })
+    }
+}
+
+/// Asks a worker about the engine of a configuration, with the library of the configuration.
+pub(crate) fn ask(
+    worker: &WorkerCommand,
+    catalog: &Catalog,
+    name: &str,
+    configuration: &Configuration,
+    tries: Option<Tries>,
+) -> Result<Facts, HarnessError> {
+    let refused = |why: String| HarnessError::Plan(format!("configuration '{name}' {why}"));
+    let question =
+        Question { parent: std::process::id(), engine: configuration.engine.clone(), tries };
+    let library = catalog.library_of(configuration);
+    let (status, answer) = asked(worker, library, question)
+        .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
+    let facts: Facts = serde_json::from_slice(&answer).map_err(|_| {
+        refused(format!("({configuration}): the process that opened it ended, {status}"))
+    })?;
+    match (&facts.availability, &configuration.library) {
+        (Availability::Missing { why, .. }, Some(library)) => {
+            Err(refused(format!("with library={}: {why}", library.display())))
+        }
+        _ => Ok(facts),
+    }
+}
+
+fn asked(
+    worker: &WorkerCommand,
+    library: Option<(&str, &Path)>,
+    question: Question,
+) -> io::Result<(ExitStatus, Vec<u8>)> {
+    let mut child = Command::new(&worker.program)
+        .args(&worker.args)
+        .envs(library)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not listen shows in its answer.
+        let _ = stdin.write_all(&serde_json::to_vec(&Request::Facts(question))?);
+    }
+    let output = child.wait_with_output()?;
+    Ok((output.status, output.stdout))
+}

@@ -1,0 +1,49 @@
+//! Configurations tried before anything is measured.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use embermark_engines::OWN_DURABILITY;
+use embermark_model::{Configurations, Durability};
+
+use crate::facts::{Tries, ask};
+use crate::trial::WorkerCommand;
+use crate::{Catalog, HarnessError};
+
+/// Opens an empty database of each configuration in each tier, in a process and a folder of its own in
+/// `dir`, where its engine is here: what the engine refuses is known before anything is measured. What is to
+/// be said of them: where what an engine gives back is not the tier's.
+///
+/// # Errors
+/// What the first one refuses, in its engine's words; or its library is not there.
+pub fn try_out(
+    all: &Configurations,
+    tiers: &[Durability],
+    dir: &Path,
+    worker: &WorkerCommand,
+    catalog: &Catalog,
+) -> Result<Vec<String>, HarnessError> {
+    let mut says = Vec::new();
+    for (name, configuration) in all {
+        // A private server may run as another user.
+        let folder = tempfile::Builder::new()
+            .prefix("embermark-try-")
+            .permissions(Permissions::from_mode(0o755))
+            .tempdir_in(dir)
+            .map_err(|error| HarnessError::file(dir, "make a folder in it", error))?;
+        let settings = configuration.pairs();
+        let (folder, tiers) = (folder.path().to_owned(), tiers.to_owned());
+        let tries = Tries { folder, tiers, settings };
+        let facts = ask(worker, catalog, name, configuration, Some(tries))?;
+        let refused = |why| HarnessError::Plan(format!("configuration '{name}' {why}"));
+        for (known, own) in facts.opened.map_err(refused)?.into_iter().flatten() {
+            if known == OWN_DURABILITY {
+                says.push(format!(
+                    "configuration {name}: {own}: its durability is as its author says"
+                ));
+            }
+        }
+    }
+    Ok(says)
+}
