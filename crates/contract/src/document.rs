@@ -15,7 +15,7 @@ pub struct CollectionDef {
     /// Its name: letters and digits.
     pub name: &'static str,
     /// The fields of a document's key, in order. The engine keeps documents findable by it and
-    /// by ranges of it.
+    /// by ranges of it. Of none the engine makes a key of its own, which nothing is asked by.
     pub key: &'static [&'static str],
     /// The fields of each secondary index, in order; not unique.
     pub indexes: &'static [&'static [&'static str]],
@@ -36,6 +36,8 @@ pub enum Value<'a> {
     Text(&'a str),
     /// Bytes; not of every engine.
     Bytes(&'a [u8]),
+    /// A date, in milliseconds since 1970-01-01 UTC, which it is read back as; not of every engine.
+    Date(i64),
     /// A list.
     List(&'a [Value<'a>]),
     /// A document within.
@@ -99,6 +101,10 @@ pub enum Order {
     Key,
     /// By descending keys.
     KeyDescending,
+    /// By ascending values of a field that has an index.
+    By(&'static str),
+    /// By descending values of it.
+    ByDescending(&'static str),
 }
 
 /// A search.

@@ -26,8 +26,8 @@ pub trait ResultRow {
     }
 
     /// A list column: visits its elements in order. The items of an element that is itself a list
-    /// are its columns, from 0; any other element is its only column. Whether there is a list:
-    /// `false` is NULL.
+    /// are its columns, from 0, and so are the values of an element that is a document; any other
+    /// element is its only column. Whether there is a list: `false` is NULL.
     ///
     /// # Errors
     /// When the engine's results have no lists, too; the first error of `visit`.

@@ -47,7 +47,7 @@ pub struct TableDef {
     pub name: &'static str,
     /// Columns in order: name, type, whether NULL may stand in it.
     pub columns: &'static [(&'static str, SqlType, Nullable)],
-    /// The columns of the primary key.
+    /// The columns of the primary key; none: the table has no such key.
     pub key: &'static [&'static str],
 }
 
@@ -215,6 +215,12 @@ pub trait Dialect: Sync {
         }
     }
 
+    /// The type of unsigned integers of so many bits, 16 or 32, or the nearest that holds those of one
+    /// bit less.
+    fn unsigned(&self, bits: u32) -> &'static str {
+        if bits <= 16 { "SMALLINT" } else { "INTEGER" }
+    }
+
     /// The place of parameter `n`, counted from 1.
     fn placeholder(&self, n: usize) -> String;
 
@@ -273,9 +279,13 @@ pub trait Dialect: Sync {
                 format!("{name} {of}{not_null}")
             })
             .collect();
-        let (name, columns, key) = (table.name, columns.join(", "), table.key.join(", "));
+        let (name, columns) = (table.name, columns.join(", "));
+        let key = match table.key {
+            [] => String::new(),
+            key => format!(", PRIMARY KEY ({})", key.join(", ")),
+        };
         let (create, options) = self.around_table(table);
-        format!("{create} {name} ({columns}, PRIMARY KEY ({key})){options}")
+        format!("{create} {name} ({columns}{key}){options}")
     }
 
     /// The words before a table's name in the statement that creates it, and those after its columns.

@@ -1,10 +1,10 @@
-//! Processes that take part in a phase beside the worker: a sensor, a reader. Each is this program
-//! again; its task is the first line of its standard input, which its parent then keeps open as long
+//! Processes that take part in a phase beside the worker: a sensor, a reader, a sampler of the disk. Each
+//! is this program again; its task is the first line of its standard input, which its parent then keeps open as long
 //! as it is to go on.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use embermark_engines::OpenOptions;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Catalog;
 use crate::child::{die_with, exit, private_stdout};
+use crate::disk_curve;
 use crate::protocol::Job;
 
 /// The argument that makes this program a companion.
@@ -66,18 +67,27 @@ impl Companions for Starter {
             task: task.to_owned(),
             database,
         };
-        let mut line = serde_json::to_vec(&task)?;
-        line.push(b'\n');
-        let mut child = Command::new(&self.program)
-            .arg(COMMAND)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        if let Some(stdin) = &mut child.stdin {
-            stdin.write_all(&line)?;
-        }
-        Ok(child)
+        spawn(&self.program, &task)
     }
+}
+
+/// Starts one that is the harness's own and has to do with no workload.
+pub(crate) fn start(role: &str, task: &str) -> io::Result<Child> {
+    let (workload, database) = (String::new(), None);
+    let (role, task) = (role.to_owned(), task.to_owned());
+    let task = Task { parent: std::process::id(), workload, role, task, database };
+    spawn(&std::env::current_exe()?, &task)
+}
+
+fn spawn(program: &Path, task: &Task) -> io::Result<Child> {
+    let mut line = serde_json::to_vec(task)?;
+    line.push(b'\n');
+    let mut child =
+        Command::new(program).arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    if let Some(stdin) = &mut child.stdin {
+        stdin.write_all(&line)?;
+    }
+    Ok(child)
 }
 
 /// The hidden `companion` command, with the engines and workloads of this build.
@@ -95,6 +105,10 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let Task { parent, workload, role, task, database } = serde_json::from_str(&line)?;
+    if role == disk_curve::ROLE {
+        die_with(parent)?;
+        return disk_curve::serve(&task, out);
+    }
     let workload = catalog.workload(&workload)?;
     die_with(parent)?;
     let Some(Database { engine, options, at }) = database else {

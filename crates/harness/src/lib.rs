@@ -28,6 +28,7 @@ mod confinement;
 mod counting;
 pub mod device;
 mod disk;
+mod disk_curve;
 mod elsewhere;
 mod error;
 mod explaining;

@@ -1,12 +1,13 @@
 //! What a phase uses that says itself when its measuring begins.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use embermark_engines::{Kind, Link, network};
-use embermark_model::result::{DeviceIo, Latency, Observed};
+use embermark_model::result::{DeviceIo, DiskCurve, Latency, Observed};
 use embermark_workloads::PhaseObserver;
 
+use crate::disk_curve::Sampler;
 use crate::probe::{Before, Probe};
 use crate::protocol::Job;
 use crate::{disk, isolation};
@@ -75,6 +76,8 @@ pub(crate) struct Watching {
     own_disk: bool,
     traffic: Traffic,
     opened: Option<Opened>,
+    /// Of a phase that writes: the size when it began, and who samples it.
+    writing: Option<(u64, Option<Sampler>)>,
     observed: Observed,
     device_io: Option<DeviceIo>,
 }
@@ -99,6 +102,7 @@ impl Watching {
             own_disk,
             traffic: traffic.clone(),
             opened: None,
+            writing: None,
             observed: Observed {
                 remarks: traffic.remark().into_iter().collect(),
                 ..Observed::default()
@@ -113,6 +117,14 @@ impl Watching {
         self.device_io
     }
 
+    /// Bytes of the data directory; `None` where it is not here.
+    fn allocated(&self) -> Option<u64> {
+        if self.traffic == Traffic::Foreign {
+            return None;
+        }
+        disk::size_of(&self.site).ok().map(|size| size.allocated_bytes)
+    }
+
     /// What was seen.
     pub fn observed(self) -> Observed {
         self.observed
@@ -122,6 +134,28 @@ impl Watching {
 impl PhaseObserver for Watching {
     fn process(&mut self, role: &'static str, pid: u32) {
         self.processes.push((role, Probe::process(pid), None));
+    }
+
+    fn begin(&mut self, lasts: Duration) {
+        let Some(bytes) = self.allocated() else { return };
+        let sampler = Sampler::start(&self.site, lasts).transpose().unwrap_or_else(|error| {
+            self.remark(&format!("the disk over time was not sampled: {error}"));
+            None
+        });
+        self.writing = Some((bytes, sampler));
+    }
+
+    fn end(&mut self) {
+        let Some((begin_bytes, sampler)) = self.writing.take() else { return };
+        let sampled = sampler.map(Sampler::stop).transpose().unwrap_or_else(|error| {
+            self.remark(&format!("the disk over time was not sampled to its end: {error}"));
+            None
+        });
+        self.observed.disk = self.allocated().map(|end_bytes| DiskCurve {
+            begin_bytes,
+            end_bytes,
+            ..sampled.unwrap_or_default()
+        });
     }
 
     fn open(&mut self) {

@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{Dataset, Plan};
 use crate::{CellId, Configuration, Durability, Status};
 
+mod disk_curve;
 mod explained;
 mod loaded;
 mod run;
 
+pub use disk_curve::DiskCurve;
 pub use explained::{CallKind, Explained, OsCost, SystemCalls};
 pub use loaded::{Loaded, Maintenance};
 pub use run::{

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::process::Child;
+use std::time::Duration;
 
 use embermark_model::result::Latency;
 
@@ -9,6 +10,12 @@ use embermark_model::result::Latency;
 pub trait PhaseObserver {
     /// Another process takes part from now on, in that role.
     fn process(&mut self, role: &'static str, pid: u32);
+
+    /// Writing begins, with the warm-up, and will last so long.
+    fn begin(&mut self, lasts: Duration);
+
+    /// All that was to be written is stored.
+    fn end(&mut self);
 
     /// The warm-up is over: what is used from now on counts.
     fn open(&mut self);
@@ -31,6 +38,10 @@ pub struct NoopObserver;
 
 impl PhaseObserver for NoopObserver {
     fn process(&mut self, _: &'static str, _: u32) {}
+
+    fn begin(&mut self, _: Duration) {}
+
+    fn end(&mut self) {}
 
     fn open(&mut self) {}
 

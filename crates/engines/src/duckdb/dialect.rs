@@ -16,6 +16,10 @@ impl Dialect for DuckDialect {
         }
     }
 
+    fn unsigned(&self, bits: u32) -> &'static str {
+        if bits <= 16 { "USMALLINT" } else { "UINTEGER" }
+    }
+
     fn placeholder(&self, n: usize) -> String {
         format!("${n}")
     }

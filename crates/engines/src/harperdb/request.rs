@@ -86,6 +86,7 @@ pub(super) fn value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
         }
         Value::Text(text) => string(out, text),
         Value::Bytes(_) => return Err(EngineError::unsupported(NAME, "bytes: JSON has none")),
+        Value::Date(_) => return Err(EngineError::unsupported(NAME, "dates: JSON has none")),
         Value::List(values) => {
             out.push(b'[');
             for (n, of) in values.iter().enumerate() {

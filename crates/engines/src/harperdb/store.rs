@@ -186,6 +186,11 @@ impl DocumentStore for HarperStore {
             let what = format!("a field named {}: it is the key of the document", key.attribute());
             return Err(EngineError::unsupported(NAME, what));
         }
+        if def.key.is_empty() {
+            let what = "documents without a key of the client's that are found by a date: JSON has \
+                        no dates";
+            return Err(EngineError::unsupported(NAME, what));
+        }
         if def.indexes.iter().any(|fields| fields.len() != 1) {
             return Err(EngineError::unsupported(NAME, "an index of several fields"));
         }
@@ -251,8 +256,12 @@ impl DocumentStore for HarperStore {
         // Of one key there is at most one document, and that search takes neither.
         if !matches!(find.filter, Filter::Key(_)) {
             if find.order != Order::Any {
-                let down = find.order == Order::KeyDescending;
-                request.raw(",\"sort\":{\"attribute\":").text(key.attribute());
+                let (attribute, down) = match find.order {
+                    Order::By(field) => (field, false),
+                    Order::ByDescending(field) => (field, true),
+                    order => (key.attribute(), order == Order::KeyDescending),
+                };
+                request.raw(",\"sort\":{\"attribute\":").text(attribute);
                 request.raw(if down { ",\"descending\":true}" } else { "}" });
             }
             if let Some(limit) = find.limit {

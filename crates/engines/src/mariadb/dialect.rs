@@ -22,6 +22,10 @@ impl Dialect for MariaSql {
         }
     }
 
+    fn unsigned(&self, bits: u32) -> &'static str {
+        if bits <= 16 { "SMALLINT UNSIGNED" } else { "INT UNSIGNED" }
+    }
+
     fn placeholder(&self, _: usize) -> String {
         "?".to_owned()
     }

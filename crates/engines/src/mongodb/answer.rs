@@ -24,6 +24,8 @@ pub(super) enum Value<'a> {
     /// As bytes, until somebody asks for text.
     String(&'a [u8]),
     Binary(&'a [u8]),
+    /// Milliseconds since 1970-01-01 UTC.
+    Date(i64),
     Document(Document<'a>),
     List(Document<'a>),
     /// One that is never asked for: its type's number.
@@ -121,6 +123,7 @@ impl<'a> Value<'a> {
             Self::Double(_) => "Double",
             Self::String(_) => "String",
             Self::Binary(_) => "Binary",
+            Self::Date(_) => "UTC datetime",
             Self::Document(_) => "Document",
             Self::List(_) => "Array",
             Self::Other(DECIMAL) => "Decimal128",
@@ -155,7 +158,7 @@ impl fmt::Display for Value<'_> {
                 }
                 f.write_str("]")
             }
-            Self::Binary(_) | Self::Other(_) => f.write_str(self.kind()),
+            Self::Binary(_) | Self::Date(_) | Self::Other(_) => f.write_str(self.kind()),
         }
     }
 }

@@ -12,6 +12,7 @@ const DOCUMENT: u8 = 0x03;
 pub(super) const ARRAY: u8 = 0x04;
 const BINARY: u8 = 0x05;
 const BOOLEAN: u8 = 0x08;
+const DATE: u8 = 0x09;
 const NULL: u8 = 0x0a;
 const INT32: u8 = 0x10;
 const INT64: u8 = 0x12;
@@ -132,6 +133,10 @@ impl Writer {
                 // Of the generic kind.
                 self.bytes.push(0);
                 self.bytes.extend(bytes);
+            }
+            Value::Date(ms) => {
+                self.name(DATE, name);
+                self.bytes.extend(ms.to_le_bytes());
             }
             Value::List(values) => self.list(name, |list| {
                 for (i, value) in values.iter().enumerate() {

@@ -31,10 +31,13 @@ impl Writer {
         }
     }
 
-    /// What belongs to a document: its `_id` and its fields. A NULL is left out: an absent field
+    /// What belongs to a document: its `_id`, where it has one that is not the server's own, and its
+    /// fields. A NULL is left out: an absent field
     /// reads the same and takes no room.
     pub fn document(&mut self, def: &CollectionDef, document: &Document<'_>) {
-        self.key(def, "_id", document.key);
+        if !def.key.is_empty() {
+            self.key(def, "_id", document.key);
+        }
         for (name, value) in document.fields {
             if *value != Value::Null {
                 self.value(name, value);
@@ -75,7 +78,9 @@ impl Writer {
     /// less than picking them.
     pub fn projection(&mut self, def: &CollectionDef, columns: &[&str]) {
         let wants_key = columns.iter().any(|column| def.key.contains(column));
-        if wants_key && def.fields.iter().all(|field| columns.contains(field)) {
+        if (wants_key || def.key.is_empty())
+            && def.fields.iter().all(|field| columns.contains(field))
+        {
             return;
         }
         // A field may not be named together with one within it.

@@ -77,8 +77,9 @@ impl<'a> Elements<'a> {
             0x05 => return self.binary(),
             // An object id.
             0x07 => 12,
-            // Dates, timestamps.
-            0x09 | 0x11 => 8,
+            0x09 => return Some(Value::Date(i64::from_le_bytes(*self.array()?))),
+            // A timestamp.
+            0x11 => 8,
             // A decimal.
             0x13 => 16,
             // A regular expression: two texts.

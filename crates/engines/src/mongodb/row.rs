@@ -100,6 +100,7 @@ impl ResultRow for Row<'_> {
     fn int(&self, column: usize) -> Result<Option<i64>> {
         match self.value(column)? {
             Value::Null => Ok(None),
+            Value::Date(ms) => Ok(Some(ms)),
             value => value.as_integer().map(Some).ok_or_else(|| self.no("integer", column)),
         }
     }
@@ -136,7 +137,7 @@ impl ResultRow for Row<'_> {
         for element in list {
             let mut values = SmallVec::new();
             match element.map_err(broken)?.1 {
-                Value::List(items) => {
+                Value::List(items) | Value::Document(items) => {
                     for item in items {
                         values.push(item.map_err(broken)?.1);
                     }

@@ -232,8 +232,13 @@ impl DocumentStore for MongoStore {
         match (find.order, is_one) {
             (Order::Any, _) | (_, true) => {}
             (order, false) => {
-                let way = if order == Order::Key { 1 } else { -1 };
-                command.within("sort", |sort| sort.int32("_id", way));
+                let (field, way) = match order {
+                    Order::By(field) => (field, 1),
+                    Order::ByDescending(field) => (field, -1),
+                    Order::KeyDescending => ("_id", -1),
+                    _ => ("_id", 1),
+                };
+                command.within("sort", |sort| sort.int32(field, way));
             }
         }
         let mut batch = BATCH;

@@ -63,7 +63,7 @@ impl Dialect for SqliteDialect {
             matches!(of, SqlType::Text | SqlType::Bytes) && !table.key.contains(name)
         });
         let is_wide = texts.count() > MOST_TEXTS;
-        let rowid = stored_by_number || is_wide;
+        let rowid = stored_by_number || is_wide || table.key.is_empty();
         ("CREATE TABLE", if rowid { "" } else { " WITHOUT ROWID" })
     }
 

@@ -43,6 +43,7 @@ fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
     values.extend(floats.map(Value::Float));
     values.extend(texts.map(Value::Text));
     values.extend([&b""[..], &[0, 255, 1, 128]].map(Value::Bytes));
+    values.extend([0, -1, 1_518_465_409_135].map(Value::Date));
     values.extend([Value::List(&[]), Value::List(&list), Value::Fields(&within)]);
     let client = Client::new(&url_of(&dir));
     for (id, value) in (0..).zip(&values) {
@@ -85,6 +86,11 @@ fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
                     assert_eq!(found["value"], binary);
                     assert_eq!(row.bytes(1)?, Some(bytes));
                     assert!(row.int(1).is_err() && row.text(1).is_err());
+                }
+                Value::Date(ms) => {
+                    assert_eq!(found["value"]["$date"], json!({"$numberLong": ms.to_string()}));
+                    assert_eq!(row.int(1)?, Some(ms));
+                    assert!(row.text(1).is_err() && row.float(1).is_err());
                 }
                 Value::List(items) => {
                     let expected = [long_json(1), json!(null), json!("x")];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceIo, Explained, Loaded};
+use super::{DeviceIo, DiskCurve, Explained, Loaded};
 use crate::{ResultSet, Status};
 
 /// How an engine does a phase.
@@ -155,6 +155,9 @@ pub struct Observed {
     /// By how many bytes the data directory grew, in allocated blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk_growth_bytes: Option<i64>,
+    /// The disk over time, from before the warm-up until all was stored; of phases that write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskCurve>,
     /// What was counted, by name: `samples`, `lost`, `deadline-misses`, `reads`, `missed-slots`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counts: BTreeMap<String, u64>,

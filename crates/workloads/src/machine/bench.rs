@@ -12,14 +12,15 @@ use embermark_model::result::Execution;
 use super::checkpoints::Window;
 use super::companions::{ReaderProcess, Sensor};
 use super::cycles::Reader;
-use super::port::{Layout, MachineLog};
+use super::port::{Form, Layout, MachineLog};
 use super::reader::{self, Reads, Slots, Word};
 use super::sensor::Task;
 use super::sustained::{self, Failure, Highest, Trial};
+use super::truth::Truth;
 use super::writer::{Aside, Nothing, Writer};
 use super::written::{Tally, Written};
 use super::{LIVE, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
-use crate::{Bench, CheckError, Companions, NoopObserver, OpenedPhase, PhaseObserver};
+use crate::{Bench, CheckError, Companions, NoopObserver, OpenedPhase, PhaseObserver, Spec};
 
 /// A history covers at least so many seconds: one of few samples has been taken more slowly.
 const LEAST_SECONDS: u64 = 4;
@@ -30,9 +31,18 @@ pub(super) struct MachineBench {
     log: Box<dyn MachineLog>,
     join: Join,
     written: Option<Written>,
-    reads: Option<Reads>,
-    /// Whether the log holds the history and nothing else.
-    holds_history: bool,
+    reads: Option<(Reader, Reads)>,
+    holds: Holds,
+}
+
+/// What is known of what the log holds.
+enum Holds {
+    /// Nothing.
+    Unknown,
+    /// The history and nothing else.
+    History,
+    /// What was written in this trial and nothing else, which was compared.
+    Written(Truth),
 }
 
 impl MachineBench {
@@ -43,7 +53,8 @@ impl MachineBench {
             OpenedPhase { name, ops: 0, execution }
         });
         let phases = phases.to_vec();
-        Self { phases, cell, log, join, written: None, reads: None, holds_history: false }
+        let holds = Holds::Unknown;
+        Self { phases, cell, log, join, written: None, reads: None, holds }
     }
 
     fn rate(&self) -> u64 {
@@ -56,6 +67,15 @@ impl MachineBench {
     /// Samples a second of the history.
     fn history_rate(&self) -> u64 {
         self.rate().min(self.cell.samples / LEAST_SECONDS).max(1)
+    }
+
+    fn history(&self) -> History {
+        History::new(self.cell.seed, self.history_rate(), self.cell.samples)
+    }
+
+    /// The oracle of the history.
+    fn history_truth(&self) -> Truth {
+        Truth::history(self.history(), self.history_rate(), self.log.unit_ns())
     }
 
     fn companions(&self) -> Result<&dyn Companions> {
@@ -79,7 +99,18 @@ impl MachineBench {
 
     /// At a rate for the cell's window, after its warm-up.
     fn whole_task(&self, rate: u64) -> Task {
-        self.task(rate, self.cell.spec.warm_up, self.cell.spec.window)
+        let Spec { warm_up, window, .. } = self.cell.spec;
+        self.task(rate, warm_up, window)
+    }
+
+    /// The same where what is written will be read: long enough for that.
+    fn writing_task(&self, rate: u64) -> Task {
+        let Spec { warm_up, window, .. } = self.cell.spec;
+        let least = match self.cell.form {
+            Form::Own => Duration::ZERO,
+            Form::Published => Duration::from_secs(LEAST_SECONDS).saturating_sub(warm_up),
+        };
+        self.task(rate, warm_up, window.max(least))
     }
 
     fn writing(
@@ -88,34 +119,41 @@ impl MachineBench {
         observer: &mut dyn PhaseObserver,
         aside: &mut dyn Aside,
     ) -> Result<Written> {
-        self.holds_history = false;
+        self.holds = Holds::Unknown;
+        observer.begin(Duration::from_secs_f64(task.end as f64 / task.rate as f64));
         let (sensor, queue) = Sensor::start(self.companions()?, task)?;
         observer.process("sensor", sensor.pid());
-        let (log, layout, tally) = (self.log.as_mut(), self.cell.layout, Tally::new(task));
-        let window = Window::new(observer);
-        Writer { log, layout, sensor, window, aside, tally }.run(queue)
+        let mut tally = Tally::new(task);
+        tally.unit_ns = self.log.unit_ns();
+        let (log, layout) = (self.log.as_mut(), self.cell.layout);
+        let window = Window::new(&mut *observer);
+        let written = Writer { log, layout, sensor, window, aside, tally }.run(queue)?;
+        observer.end();
+        Ok(written)
     }
 
     fn write(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
-        let written = self.writing(self.whole_task(self.rate()), observer, &mut Nothing)?;
+        let written = self.writing(self.writing_task(self.rate()), observer, &mut Nothing)?;
         written.tell(observer);
         let measured = written.measured();
         self.written = Some(written);
         Ok(measured)
     }
 
-    fn reading(&self, reader: Reader, live: bool) -> reader::Task {
+    fn reading(&self, reader: Reader, truth: &Truth, live: bool) -> Result<reader::Task> {
         let nanoseconds = |time: Duration| time.as_nanos() as u64;
-        reader::Task {
+        let moments = truth.moments()?;
+        Ok(reader::Task {
             reader,
             layout: self.cell.layout,
-            history: self.cell.samples,
-            rate: self.history_rate(),
+            form: self.cell.form,
+            from_ns: moments.start,
+            to_ns: moments.end,
             seed: self.cell.seed,
             warm_up_ns: nanoseconds(self.cell.spec.warm_up),
             window_ns: nanoseconds(self.cell.spec.window),
             live,
-        }
+        })
     }
 
     /// Starts a reader in a process of its own.
@@ -131,8 +169,16 @@ impl MachineBench {
     }
 
     fn read(&mut self, reader: Reader, observer: &mut dyn PhaseObserver) -> Result<Measured> {
-        let task = self.reading(reader, false);
-        let slots = Slots::new(task)?;
+        let task = match (&self.holds, self.cell.form) {
+            (Holds::Written(truth), _) => self.reading(reader, truth, false),
+            (_, Form::Own) => self.reading(reader, &self.history_truth(), false),
+            (_, Form::Published) => Err(EngineError::unsupported(
+                "this trial",
+                "reading what was written: nobody wrote in it; choose write as well \
+                 (--phases write,read_individual,…)",
+            )),
+        }?;
+        let slots = Slots::new(task);
         let reads = match &self.join {
             Join::Exclusive(why) => {
                 observer.remark(&in_this_process(why));
@@ -153,7 +199,7 @@ impl MachineBench {
         reads.tell(observer);
         let elapsed_ns = self.cell.spec.window.as_nanos() as u64;
         let measured = Measured { elapsed_ns, ops: reads.reads, capped: false };
-        self.reads = Some(reads);
+        self.reads = Some((reader, reads));
         Ok(measured)
     }
 
@@ -163,8 +209,8 @@ impl MachineBench {
             Layout::Samples => Reader::Individual,
             Layout::Seconds => Reader::Bulk,
         };
-        let reading = self.reading(reader, true);
-        let mut slots = Slots::new(reading)?;
+        let reading = self.reading(reader, &self.history_truth(), true)?;
+        let mut slots = Slots::new(reading);
         let task = self.whole_task(self.rate());
         let (written, reads) = match self.join.clone() {
             Join::Exclusive(why) => {
@@ -183,7 +229,7 @@ impl MachineBench {
         };
         written.tell(observer);
         reads.tell(observer);
-        self.reads = Some(reads);
+        self.reads = Some((reader, reads));
         Ok(written.measured())
     }
 
@@ -258,17 +304,19 @@ impl Bench for MachineBench {
 
     fn ready(&mut self, phase: usize) -> Result<()> {
         (self.written, self.reads) = (None, None);
-        if matches!(self.phases[phase].name, WRITE | SUSTAINED) {
-            self.holds_history = false;
-            return self.log.clear();
-        }
-        if self.holds_history {
-            return Ok(());
+        match (self.phases[phase].name, self.cell.form) {
+            (WRITE | SUSTAINED, _) => {
+                self.holds = Holds::Unknown;
+                return self.log.clear();
+            }
+            (READ | READ_BULK | READ_BULK1, Form::Published) => return Ok(()),
+            _ if matches!(self.holds, Holds::History) => return Ok(()),
+            _ => {}
         }
         self.log.clear()?;
-        self.log.load(&History::new(self.cell.seed, self.history_rate(), self.cell.samples))?;
+        self.log.load(&self.history())?;
         self.log.maintain()?;
-        self.holds_history = true;
+        self.holds = Holds::History;
         Ok(())
     }
 
@@ -297,11 +345,23 @@ impl Bench for MachineBench {
     fn check(&mut self, _: usize, _: &Answer, _: Measured) -> std::result::Result<(), CheckError> {
         let mut wrong = None;
         if let Some(written) = self.written.take() {
-            let signal = Signal::new(self.cell.seed, self.rate());
-            wrong = written.check(self.log.as_mut(), &signal)?;
+            let (signal, rate) = (Signal::new(self.cell.seed, self.rate()), self.rate());
+            let (will_be_read, mut times) = (self.cell.form == Form::Published, Vec::new());
+            let mut tell = |at| times.extend(will_be_read.then_some(at));
+            wrong = written.check(self.log.as_mut(), &signal, &mut tell)?;
+            if will_be_read && wrong.is_none() {
+                let (unit_ns, numbers) = (self.log.unit_ns(), &written.tally.runs);
+                let truth = Truth::written(signal, rate, unit_ns, times, numbers);
+                self.holds = Holds::Written(truth);
+            }
         }
-        let read = self.reads.take().and_then(|reads| reads.wrong);
-        match wrong.or(read) {
+        if let Some((reader, Reads { answers, .. })) = self.reads.take() {
+            wrong = match &self.holds {
+                Holds::Written(truth) => truth.wrong(reader, &answers),
+                _ => self.history_truth().wrong(reader, &answers),
+            };
+        }
+        match wrong {
             Some(wrong) => Err(Difference(wrong).into()),
             None => Ok(()),
         }

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use embermark_contract::{EngineError, Result};
 use embermark_data::draw::Draw;
-use embermark_data::machine::{CHANNELS, History, Sample, Stamp, cycle};
+use embermark_data::machine::{CHANNELS, Sample, Stamp, cycle};
 use embermark_model::fingerprint::Fingerprint;
-
 use serde::{Deserialize, Serialize};
 
 use super::port::{Channels, MachineLog, Seek, Span, Sums, add, one_value};
@@ -24,23 +23,29 @@ pub(super) enum Reader {
 }
 
 /// What is kept of a cycle that was read, to be compared when the clock has stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct QueryResults {
-    pub samples: usize,
-    pub first: Stamp,
-    pub last: Stamp,
-    pub sums: Sums,
-    fingerprint: Fingerprint,
+    samples: usize,
+    first_ns: i64,
+    last_ns: i64,
+    sums: Sums,
+    /// The bits of their fingerprint.
+    fingerprint: u64,
 }
 
 impl QueryResults {
-    fn of(samples: &[Sample], sums: Sums) -> Option<Self> {
+    pub(super) fn of(samples: &[Sample], sums: Sums) -> Option<Self> {
         let mut fingerprint = Fingerprint::default();
         for sample in samples {
             fingerprint = with(fingerprint, sample);
         }
-        let (first, last) = (samples.first()?.at, samples.last()?.at);
-        Some(Self { samples: samples.len(), first, last, sums, fingerprint })
+        Some(Self {
+            samples: samples.len(),
+            first_ns: samples.first()?.at.nanoseconds(),
+            last_ns: samples.last()?.at.nanoseconds(),
+            sums,
+            fingerprint: fingerprint.bits(),
+        })
     }
 }
 
@@ -51,7 +56,7 @@ pub(super) const fn with(fingerprint: Fingerprint, sample: &Sample) -> Fingerpri
     fingerprint.int(sample.at.nanoseconds()).int(low).int(e as i64)
 }
 
-fn sums_of(samples: &[Sample]) -> Sums {
+pub(super) fn sums_of(samples: &[Sample]) -> Sums {
     let mut sums = [0; CHANNELS];
     for sample in samples {
         add(&mut sums, sample);
@@ -59,58 +64,34 @@ fn sums_of(samples: &[Sample]) -> Sums {
     sums
 }
 
-/// Seconds of history that a moment needs before and after it: none of its cycle is then missing.
-const MARGIN: u64 = 1;
-
-/// The slowest history, in samples a second: a turn has then ten samples, and one of them at least
-/// is below an eighth of the amplitude.
-const SLOWEST: u64 = 30;
-
-/// Moments to read the cycles of: the same for every engine.
+/// Moments to read the cycles of: the same for every engine that holds the same.
 pub(super) struct Moments {
-    history: History,
+    among_ns: Range<i64>,
     draw: Draw,
-    span_ns: usize,
 }
 
 impl Moments {
-    /// Of a history of `rate` samples a second; how many it must have when it has fewer, or is
-    /// shorter than three seconds.
-    pub(super) fn new(history: History, rate: u64, seed: u64) -> std::result::Result<Self, u64> {
-        if rate < SLOWEST || history.len < (2 * MARGIN + 1) * rate {
-            return Err(SLOWEST);
-        }
-        let span = history.at(history.len - 1).nanoseconds() - History::BEGIN.nanoseconds();
-        let span_ns = usize::try_from(span).unwrap_or(0) - 2 * MARGIN as usize * 1_000_000_000;
-        Ok(Self { history, draw: Draw::new(seed, 5), span_ns })
+    /// Among these, in ns.
+    pub(super) fn new(among_ns: Range<i64>, seed: u64) -> Self {
+        Self { among_ns, draw: Draw::new(seed, 5) }
     }
 
     /// The next moment.
     pub(super) fn next(&mut self) -> Stamp {
-        let offset = self.draw.below(self.span_ns) as i64 + MARGIN as i64 * 1_000_000_000;
-        Stamp::of_nanoseconds(History::BEGIN.nanoseconds() + offset)
-    }
-
-    /// The right answer for a moment.
-    pub(super) fn expected(&self, at: Stamp, rate: u64) -> Option<QueryResults> {
-        let from = self.history.after(at);
-        let begin = from.saturating_sub(MARGIN * rate);
-        let end = self.history.len.min(from + MARGIN * rate);
-        let samples: Vec<Sample> = (begin..end).map(|n| self.history.sample(n)).collect();
-        let (samples, _) = search(&samples, at)?;
-        QueryResults::of(samples, sums_of(samples))
+        let span = usize::try_from(self.among_ns.end - self.among_ns.start).unwrap_or(0);
+        Stamp::of_nanoseconds(self.among_ns.start + self.draw.below(span) as i64)
     }
 }
 
 /// The samples of the cycle around a moment, among those fetched, and where they lie.
 fn search(samples: &[Sample], at: Stamp) -> Option<(&[Sample], Range<usize>)> {
     let from = samples.partition_point(|sample| sample.at <= at);
-    let range = cycle(samples.len(), |i| samples[i].values[0], from)?;
+    let range = cycle(samples.len(), |i| samples[i].at, |i| samples[i].values[0], from)?;
     Some((&samples[range.clone()], range))
 }
 
 /// The seconds to fetch for a moment: its own and the nearer neighbour.
-const fn window(at: Stamp) -> (i64, i64) {
+pub(super) const fn window(at: Stamp) -> (i64, i64) {
     if at.ns < 500_000_000 { (at.s - 1, at.s) } else { (at.s, at.s + 1) }
 }
 

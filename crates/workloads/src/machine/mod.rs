@@ -7,6 +7,7 @@ mod checkpoints;
 mod clock;
 mod companions;
 mod cycles;
+mod dated;
 mod document;
 mod kv;
 mod packed;
@@ -14,10 +15,12 @@ mod port;
 mod questions;
 mod queue;
 mod reader;
+mod schema;
 mod sensor;
 mod series;
 mod sql;
 mod sustained;
+mod truth;
 mod writer;
 mod written;
 
@@ -33,7 +36,7 @@ use crate::generated::{self, GeneratedRows};
 use crate::{
     Bench, Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
 };
-use port::{Layout, MachineLog};
+use port::{Form, Layout, MachineLog};
 
 /// The workload.
 pub struct Machine;
@@ -54,7 +57,7 @@ static PHASES: [PhaseInfo; 6] = [
     PhaseInfo { name: SUSTAINED, about: "with --rate max: the highest rate without a loss" },
 ];
 
-static VARIANTS: [VariantInfo; 2] = [
+static VARIANTS: [VariantInfo; 4] = [
     VariantInfo {
         name: "individual",
         about: "one commit a sample",
@@ -63,6 +66,16 @@ static VARIANTS: [VariantInfo; 2] = [
     VariantInfo {
         name: "bulk",
         about: "one commit a second, of all its samples in one value",
+        changes: &[WRITE, READ_BULK, LIVE, SUSTAINED],
+    },
+    VariantInfo {
+        name: "individual-published",
+        about: "individual in the source's own tables and documents; what is written is read",
+        changes: &[WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED],
+    },
+    VariantInfo {
+        name: "bulk-published",
+        about: "bulk in the source's own tables and documents; what is written is read",
         changes: &[WRITE, READ_BULK, LIVE, SUSTAINED],
     },
 ];
@@ -104,16 +117,18 @@ impl Workload for Machine {
     }
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
-        let layout = match spec.variant.as_str() {
-            "individual" => Layout::Samples,
-            "bulk" => Layout::Seconds,
+        let (layout, form) = match spec.variant.as_str() {
+            "individual" => (Layout::Samples, Form::Own),
+            "bulk" => (Layout::Seconds, Form::Own),
+            "individual-published" => (Layout::Samples, Form::Published),
+            "bulk-published" => (Layout::Seconds, Form::Published),
             other => {
                 let valid = VARIANTS.iter().map(|variant| variant.name);
                 return Err(choice::unknown("variant", other, valid).into());
             }
         };
         let (samples, seed) = generated::read(&spec.rows)?;
-        Ok(Box::new(PreparedCell { spec: spec.clone(), layout, samples, seed }))
+        Ok(Box::new(PreparedCell { spec: spec.clone(), layout, form, samples, seed }))
     }
 
     fn companion(
@@ -127,7 +142,7 @@ impl Workload for Machine {
             ("sensor", None) => sensor::run(serde_json::from_str(task)?, out),
             ("reader", Some(store)) => {
                 let task: reader::Task = serde_json::from_str(task)?;
-                reader::serve(task, log(store, task.layout), &mut out)
+                reader::serve(task, log(store, task.layout, task.form), &mut out)
             }
             _ => Err(format!("the machine has no process in the role of '{role}'").into()),
         }
@@ -138,6 +153,7 @@ impl Workload for Machine {
 struct PreparedCell {
     spec: Spec,
     layout: Layout,
+    form: Form,
     samples: u64,
     seed: u64,
 }
@@ -145,7 +161,7 @@ struct PreparedCell {
 impl Prepared for PreparedCell {
     fn open(self: Box<Self>, store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
         let join = join(&store);
-        let log = log(store, self.layout)?;
+        let log = log(store, self.layout, self.form)?;
         Ok(Box::new(bench::MachineBench::new(*self, log, join)))
     }
 }
@@ -159,11 +175,21 @@ fn join(store: &Store) -> Join {
     }
 }
 
-fn log(store: Store, layout: Layout) -> Result<Box<dyn MachineLog>, EngineError> {
-    Ok(match store {
-        Store::Sql(store) => Box::new(sql::SqlLog::new(store, layout)),
-        Store::Kv(store) => Box::new(kv::KvLog::new(store, layout)?),
-        Store::Document(store) => Box::new(document::DocumentLog::new(store, layout)),
-        Store::Series(store) => Box::new(series::SeriesLog(store)),
+fn log(store: Store, layout: Layout, form: Form) -> Result<Box<dyn MachineLog>, EngineError> {
+    Ok(match (store, form) {
+        (Store::Sql(store), form) => Box::new(sql::SqlLog::new(store, layout, form)),
+        (Store::Kv(store), Form::Own) => Box::new(kv::KvLog::new(store, layout)?),
+        (Store::Kv(_), Form::Published) => {
+            let what = "records as the source has them: it has no key-value store";
+            return Err(EngineError::unsupported("a key-value store", what));
+        }
+        (Store::Document(store), Form::Own) => Box::new(document::DocumentLog::new(store, layout)),
+        (Store::Document(store), Form::Published) => Box::new(dated::DatedLog::new(store, layout)?),
+        (Store::Series(_), Form::Published) if layout == Layout::Seconds => {
+            let what = "a second way of writing as the source has them: it writes points one by one \
+                        (individual-published), which it is read from in each of its ways";
+            return Err(EngineError::unsupported("a series store", what));
+        }
+        (Store::Series(store), _) => Box::new(series::SeriesLog(store)),
     })
 }

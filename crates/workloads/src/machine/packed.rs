@@ -2,6 +2,7 @@
 
 use embermark_contract::Result;
 use embermark_data::machine::{CHANNELS, Sample, Stamp, Values};
+use serde::Deserialize;
 
 use super::port::broken;
 
@@ -101,16 +102,57 @@ pub(super) fn write_json(samples: &[Sample], into: &mut String) {
 /// The samples of a second's JSON.
 pub(super) fn read_json(s: i64, text: &str, mut visit: impl FnMut(Sample)) -> Result<()> {
     let parts: Vec<[u32; 1 + CHANNELS]> = serde_json::from_str(text).map_err(broken)?;
-    for [ns, values @ ..] in parts {
-        let wrong = |_| broken(format_args!("{ns} and {values:?} are no sample"));
-        let ns = i32::try_from(ns).map_err(wrong)?;
-        let mut narrow = Values::default();
-        for (narrow, value) in narrow.iter_mut().zip(values) {
-            *narrow = u16::try_from(value).map_err(wrong)?;
+    parts.into_iter().try_for_each(|[ns, values @ ..]| {
+        visit(part(s, ns, values)?);
+        Ok(())
+    })
+}
+
+/// The samples of a second as JSON of the workload's source (listing 2).
+pub(super) fn write_published_json(samples: &[Sample], into: &mut String) {
+    into.clear();
+    into.push_str("{\"measurements\":[");
+    let mut number = itoa::Buffer::new();
+    for (place, sample) in samples.iter().enumerate() {
+        into.push_str(if place == 0 { "{\"ns\":" } else { ",{\"ns\":" });
+        into.push_str(number.format(sample.at.ns));
+        into.push_str(",\"m\":");
+        for (channel, value) in sample.values.into_iter().enumerate() {
+            into.push(if channel == 0 { '[' } else { ',' });
+            into.push_str(number.format(value));
         }
-        visit(Sample { at: Stamp { s, ns }, values: narrow });
+        into.push_str("]}");
     }
-    Ok(())
+    into.push_str("]}");
+}
+
+/// The samples of that.
+pub(super) fn read_published_json(s: i64, text: &str, mut visit: impl FnMut(Sample)) -> Result<()> {
+    #[derive(Deserialize)]
+    struct Second {
+        measurements: Vec<Part>,
+    }
+    #[derive(Deserialize)]
+    struct Part {
+        ns: u32,
+        m: [u32; CHANNELS],
+    }
+    let second: Second = serde_json::from_str(text).map_err(broken)?;
+    second.measurements.into_iter().try_for_each(|Part { ns, m }| {
+        visit(part(s, ns, m)?);
+        Ok(())
+    })
+}
+
+/// A sample of numbers as JSON has them.
+fn part(s: i64, ns: u32, wide: [u32; CHANNELS]) -> Result<Sample> {
+    let wrong = |_| broken(format_args!("{ns} and {wide:?} are no sample"));
+    let at = Stamp { s, ns: i32::try_from(ns).map_err(wrong)? };
+    let mut values = Values::default();
+    for (narrow, wide) in values.iter_mut().zip(wide) {
+        *narrow = u16::try_from(wide).map_err(wrong)?;
+    }
+    Ok(Sample { at, values })
 }
 
 #[cfg(test)]

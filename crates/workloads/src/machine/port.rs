@@ -14,6 +14,15 @@ pub(super) enum Layout {
     Seconds,
 }
 
+/// In which tables or documents samples lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Form {
+    /// Ours: found by a key that is their time.
+    Own,
+    /// As the workload's source has them.
+    Published,
+}
+
 /// The nearest sample to a moment, which is not meant itself, whose angle is as wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seek {
@@ -46,6 +55,11 @@ impl Seek {
         use embermark_data::machine::{EIGHTH, HALF};
         if self.above() { angle > HALF } else { angle < EIGHTH }
     }
+}
+
+/// A time as it is kept in a unit of so many ns.
+pub(super) const fn in_unit(at: Stamp, unit_ns: i64) -> Stamp {
+    Stamp { s: at.s, ns: at.ns - (at.ns as i64 % unit_ns) as i32 }
 }
 
 /// Names of the channels where they have some.
@@ -114,6 +128,11 @@ impl Channels {
 /// A machine's log in a store. Where a second is one value it is asked for seconds and for all
 /// channels alone.
 pub(super) trait MachineLog {
+    /// The unit of the times that it keeps, in ns: what is finer is lost.
+    fn unit_ns(&self) -> i64 {
+        1
+    }
+
     /// Who finds a cycle by single questions: the engine, or code of ours over its records; `None`
     /// where a second is one value.
     fn finds(&self) -> Option<Execution>;

@@ -4,7 +4,8 @@
 use embermark_contract::sql::Dialect;
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF};
 
-use super::port::{Layout, Seek};
+use super::port::{Form, Layout, Seek};
+use super::schema::Schema;
 
 /// A statement. What its parameters are stands with its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,21 +36,15 @@ pub(super) enum Question {
     NewestJson,
 }
 
-/// After the first and before the last: s, s, s, ns, s, ns of both.
-const RANGE: &str = "s BETWEEN @ AND @ AND (s > @ OR ns >= @) AND (s < @ OR ns < @)";
-
 /// Every statement of a layout with its text, which has the dialect's parameters.
-pub(super) fn all(layout: Layout, dialect: &dyn Dialect) -> Vec<(Question, String)> {
+pub(super) fn all(
+    layout: Layout,
+    schema: &Schema,
+    dialect: &dyn Dialect,
+) -> Vec<(Question, String)> {
     let mut all = match layout {
-        Layout::Samples => of_samples(),
-        Layout::Seconds => vec![
-            (Question::InsertSecond, "INSERT INTO second (s, data) VALUES (@, @)".to_owned()),
-            (
-                Question::SecondsJson,
-                "SELECT s, data FROM second WHERE s BETWEEN @ AND @ ORDER BY s".to_owned(),
-            ),
-            (Question::NewestJson, "SELECT s, data FROM second ORDER BY s DESC LIMIT 1".to_owned()),
-        ],
+        Layout::Samples => of_samples(schema),
+        Layout::Seconds => of_seconds(schema),
     };
     for (_, text) in &mut all {
         let parts = text.split('@').enumerate().map(|(place, part)| match place {
@@ -61,41 +56,73 @@ pub(super) fn all(layout: Layout, dialect: &dyn Dialect) -> Vec<(Question, Strin
     all
 }
 
-fn of_samples() -> Vec<(Question, String)> {
-    let rows = |condition: &str| {
-        format!("SELECT s, ns, number, value FROM sample WHERE {condition} ORDER BY s, ns, number")
+fn of_seconds(schema: &Schema) -> Vec<(Question, String)> {
+    let (table, names) = schema.names(Layout::Seconds);
+    let (s, columns) = (names[0], names.join(", "));
+    let values = vec!["@"; names.len()].join(", ");
+    vec![
+        (Question::InsertSecond, format!("INSERT INTO {table} ({columns}) VALUES ({values})")),
+        (
+            Question::SecondsJson,
+            format!("SELECT {columns} FROM {table} WHERE {s} BETWEEN @ AND @ ORDER BY {s}"),
+        ),
+        (Question::NewestJson, format!("SELECT {columns} FROM {table} ORDER BY {s} DESC LIMIT 1")),
+    ]
+}
+
+fn of_samples(schema: &Schema) -> Vec<(Question, String)> {
+    let (table, names) = schema.names(Layout::Samples);
+    let (s, ns, number, value, columns) =
+        (names[0], names[1], names[2], names[3], names.join(", "));
+    // After the first and before the last: s, s, s, ns, s, ns of both.
+    let range = format!("{s} BETWEEN @ AND @ AND ({s} > @ OR {ns} >= @) AND ({s} < @ OR {ns} < @)");
+    let within = range.replace(&format!("{ns} >="), &format!("{ns} >"));
+    // The index of the source's table has no numbers: rows of a sample come in any order of them.
+    let order = match schema.form() {
+        Form::Own => format!("{s}, {ns}, {number}"),
+        Form::Published => format!("{s}, {ns}"),
     };
-    let seconds = "s BETWEEN @ AND @";
+    let rows = |condition: &str| {
+        format!("SELECT {columns} FROM {table} WHERE {condition} ORDER BY {order}")
+    };
+    let seconds = format!("{s} BETWEEN @ AND @");
     let row = ["(@, @, @, @)"; CHANNELS].join(", ");
-    let within = RANGE.replace("ns >=", "ns >");
     let mut all = vec![
-        (Question::Insert, format!("INSERT INTO sample (s, ns, number, value) VALUES {row}")),
+        (Question::Insert, format!("INSERT INTO {table} ({columns}) VALUES {row}")),
         (
             Question::Lowest,
             format!(
-                "SELECT s, ns FROM sample WHERE {within} AND number = 0 \
-                 ORDER BY value, s, ns LIMIT 1"
+                "SELECT {s}, {ns} FROM {table} WHERE {within} AND {number} = 0 \
+                 ORDER BY {value}, {s}, {ns} LIMIT 1"
             ),
         ),
         (
             Question::Sums,
-            format!("SELECT SUM(value) FROM sample WHERE {RANGE} GROUP BY number ORDER BY number"),
+            format!(
+                "SELECT SUM({value}) FROM {table} WHERE {range} GROUP BY {number} \
+                 ORDER BY {number}"
+            ),
         ),
-        (Question::Samples, rows(RANGE)),
-        (Question::Others, rows(&format!("{RANGE} AND number > 0"))),
-        (Question::Seconds, rows(seconds)),
-        (Question::Angles, rows(&format!("{seconds} AND number = 0"))),
-        (Question::Newest, "SELECT s, ns FROM sample ORDER BY s DESC, ns DESC LIMIT 1".to_owned()),
+        (Question::Samples, rows(&range)),
+        (Question::Others, rows(&format!("{range} AND {number} > 0"))),
+        (Question::Seconds, rows(&seconds)),
+        (Question::Angles, rows(&format!("{seconds} AND {number} = 0"))),
+        (
+            Question::Newest,
+            format!("SELECT {s}, {ns} FROM {table} ORDER BY {s} DESC, {ns} DESC LIMIT 1"),
+        ),
     ];
     all.extend(Seek::ALL.map(|seek| {
         // s, s, ns
         let (of, order) = match seek.forward() {
-            true => ("s >= @ AND (s > @ OR ns > @)", "s, ns"),
-            false => ("s <= @ AND (s < @ OR ns < @)", "s DESC, ns DESC"),
+            true => (format!("{s} >= @ AND ({s} > @ OR {ns} > @)"), format!("{s}, {ns}")),
+            false => {
+                (format!("{s} <= @ AND ({s} < @ OR {ns} < @)"), format!("{s} DESC, {ns} DESC"))
+            }
         };
         let (than, angle) = if seek.above() { (">", HALF) } else { ("<", EIGHTH) };
         let text = format!(
-            "SELECT s, ns FROM sample WHERE {of} AND number = 0 AND value {than} {angle} \
+            "SELECT {s}, {ns} FROM {table} WHERE {of} AND {number} = 0 AND {value} {than} {angle} \
              ORDER BY {order} LIMIT 1"
         );
         (Question::Seek(seek), text)

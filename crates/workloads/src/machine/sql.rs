@@ -2,53 +2,30 @@
 //! the source has it, or a row a second with all its samples as JSON.
 
 use embermark_contract::Result;
-use embermark_contract::sql::{
-    Nullable, Param, QueryKind, ResultRow, Rows, SqlStore, SqlType, Statement, TableDef,
-};
+use embermark_contract::sql::{Param, QueryKind, ResultRow, Rows, SqlStore, Statement};
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
 use embermark_model::result::Execution;
 
 use super::packed;
 use super::port::{
-    Channels, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, one_value, stamp,
+    Channels, Form, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, one_value, stamp,
 };
 use super::questions::{self, Question};
-
-static SAMPLE: TableDef = TableDef {
-    name: "sample",
-    columns: &[
-        ("s", SqlType::Big, Nullable::No),
-        ("ns", SqlType::Int, Nullable::No),
-        ("number", SqlType::Int, Nullable::No),
-        ("value", SqlType::Int, Nullable::No),
-    ],
-    key: &["s", "ns", "number"],
-};
-
-static SECOND: TableDef = TableDef {
-    name: "second",
-    columns: &[("s", SqlType::Big, Nullable::No), ("data", SqlType::Text, Nullable::No)],
-    key: &["s"],
-};
+use super::schema::Schema;
 
 pub(super) struct SqlLog {
     store: Box<dyn SqlStore>,
     layout: Layout,
+    schema: &'static Schema,
     /// Prepared since the table was made.
     prepared: Vec<(Question, Statement)>,
     json: String,
 }
 
 impl SqlLog {
-    pub(super) const fn new(store: Box<dyn SqlStore>, layout: Layout) -> Self {
-        Self { store, layout, prepared: Vec::new(), json: String::new() }
-    }
-
-    const fn table(&self) -> &'static TableDef {
-        match self.layout {
-            Layout::Samples => &SAMPLE,
-            Layout::Seconds => &SECOND,
-        }
+    pub(super) const fn new(store: Box<dyn SqlStore>, layout: Layout, form: Form) -> Self {
+        let schema = Schema::of(form);
+        Self { store, layout, schema, prepared: Vec::new(), json: String::new() }
     }
 
     fn prepared(&self, question: Question) -> Result<Statement> {
@@ -104,12 +81,34 @@ impl SqlLog {
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
+        let form = self.schema.form();
         self.query(question, params, &mut |row| {
             let s = row.int(0)?.ok_or_else(|| broken("a second has no time"))?;
-            let text = row.text(1)?.ok_or_else(|| broken("a second is NULL"))?;
-            packed::read_json(s, text, &mut *visit)
+            let text = |column| row.text(column)?.ok_or_else(|| broken("a second is NULL"));
+            if form == Form::Own {
+                return packed::read_json(s, text(1)?, &mut *visit);
+            }
+            let text = text(2)?;
+            match row.int(1)? == Some(text.len() as i64) {
+                true => packed::read_published_json(s, text, &mut *visit),
+                false => Err(broken("the size of a second is not that of its text")),
+            }
         })
     }
+}
+
+/// The samples of a second as JSON.
+fn write_json(form: Form, samples: &[Sample], into: &mut String) {
+    match form {
+        Form::Own => packed::write_json(samples, into),
+        Form::Published => packed::write_published_json(samples, into),
+    }
+}
+
+/// The row of a second, of two columns or of three.
+const fn second_row(s: i64, text: &str, columns: usize) -> [Param<'_>; 3] {
+    let (s, size, text) = (Param::Int(s), Param::Int(text.len() as i64), Param::Text(text));
+    if columns == 2 { [s, text, Param::Null] } else { [s, size, text] }
 }
 
 const fn params(sample: &Sample) -> [Param<'static>; 4 * CHANNELS] {
@@ -157,14 +156,15 @@ impl<I: Iterator<Item = Sample>> Rows for SampleRows<I> {
 /// A row a second, made before the load.
 struct SecondRows<'a> {
     seconds: std::slice::Iter<'a, (i64, String)>,
-    row: [Param<'a>; 2],
+    row: [Param<'a>; 3],
+    columns: usize,
 }
 
 impl Rows for SecondRows<'_> {
     fn next(&mut self) -> Option<&[Param<'_>]> {
         let (s, text) = self.seconds.next()?;
-        self.row = [Param::Int(*s), Param::Text(text)];
-        Some(&self.row)
+        self.row = second_row(*s, text, self.columns);
+        Some(&self.row[..self.columns])
     }
 }
 
@@ -174,14 +174,11 @@ impl MachineLog for SqlLog {
     }
 
     fn clear(&mut self) -> Result<()> {
-        let (table, dialect) = (self.table(), self.store.dialect());
-        let json = dialect.json().map(|json| ("data", json));
-        let create = match self.layout {
-            Layout::Samples => dialect.create_table(table),
-            Layout::Seconds => dialect.create_table_of(table, json.as_slice()),
-        };
-        self.store.batch(&format!("DROP TABLE IF EXISTS {}", table.name))?;
-        self.store.batch(&create)?;
+        let name = self.schema.table(self.layout).name;
+        self.store.batch(&format!("DROP TABLE IF EXISTS {name}"))?;
+        for statement in self.schema.create(self.layout, self.store.dialect()) {
+            self.store.batch(&statement)?;
+        }
         self.open()
     }
 
@@ -189,7 +186,7 @@ impl MachineLog for SqlLog {
     fn open(&mut self) -> Result<()> {
         self.prepared.clear();
         self.store.expect(QueryKind::Point)?;
-        for (question, text) in questions::all(self.layout, self.store.dialect()) {
+        for (question, text) in questions::all(self.layout, self.schema, self.store.dialect()) {
             self.prepared.push((question, self.store.prepare(&text)?));
         }
         Ok(())
@@ -201,25 +198,28 @@ impl MachineLog for SqlLog {
             let insert = self.prepared(Question::Insert)?;
             return self.store.run(insert, &params(&samples[0])).map(drop);
         }
-        packed::write_json(samples, &mut self.json);
-        let row = [Param::Int(samples[0].at.s), Param::Text(&self.json)];
-        self.store.run(self.prepared(Question::InsertSecond)?, &row).map(drop)
+        write_json(self.schema.form(), samples, &mut self.json);
+        let columns = self.schema.table(self.layout).columns.len();
+        let row = second_row(samples[0].at.s, &self.json, columns);
+        self.store.run(self.prepared(Question::InsertSecond)?, &row[..columns]).map(drop)
     }
 
     fn load(&mut self, history: &History) -> Result<()> {
+        let (form, table) = (self.schema.form(), self.schema.table(self.layout));
         if self.layout == Layout::Samples {
             let (params, channel) = (params(&Sample::default()), CHANNELS);
             let mut rows = SampleRows { samples: history.samples(), params, channel };
-            return self.store.bulk_insert(&SAMPLE, &mut rows).map(drop);
+            return self.store.bulk_insert(table, &mut rows).map(drop);
         }
         let json = |samples: Vec<Sample>| {
             let mut text = String::new();
-            packed::write_json(&samples, &mut text);
+            write_json(form, &samples, &mut text);
             (samples[0].at.s, text)
         };
         let seconds: Vec<(i64, String)> = history.seconds().map(json).collect();
-        let mut rows = SecondRows { seconds: seconds.iter(), row: [Param::Null; 2] };
-        self.store.bulk_insert(&SECOND, &mut rows).map(drop)
+        let (row, columns) = ([Param::Null; 3], table.columns.len());
+        let mut rows = SecondRows { seconds: seconds.iter(), row, columns };
+        self.store.bulk_insert(table, &mut rows).map(drop)
     }
 
     fn visit(&mut self, span: Span, channels: Channels, visit: &mut Visit<'_>) -> Result<()> {

@@ -3,18 +3,20 @@
 use std::time::{Duration, Instant};
 
 use embermark_contract::Result;
-use embermark_data::machine::{Sample, Signal};
+use embermark_data::machine::{Sample, Signal, Stamp};
 use embermark_meter::{Measured, Stopwatch};
 use embermark_model::fingerprint::Fingerprint;
 
 use super::cycles::with;
-use super::port::{Channels, MachineLog, Span};
+use super::port::{Channels, MachineLog, Span, in_unit};
 use super::sensor::{Account, Task};
 use crate::PhaseObserver;
 
 /// Counts samples and gaps, and knows where the window is.
 pub(super) struct Tally {
     pub task: Task,
+    /// The unit of the times that the store keeps, in ns.
+    pub unit_ns: i64,
     /// How long a commit took.
     pub service: Stopwatch,
     /// How long after it was due a commit had ended.
@@ -27,7 +29,7 @@ pub(super) struct Tally {
     /// Of everything stored, in its order.
     fingerprint: Fingerprint,
     /// Numbers of the samples that came: the first and how many, gap by gap.
-    runs: Vec<(u64, u64)>,
+    pub runs: Vec<(u64, u64)>,
     /// When the window opened.
     opened: Option<Instant>,
     /// How long it was.
@@ -41,6 +43,7 @@ impl Tally {
     pub(super) fn new(task: Task) -> Self {
         Self {
             task,
+            unit_ns: 1,
             service: Stopwatch::new(),
             response: Stopwatch::new(),
             stored: 0,
@@ -58,7 +61,8 @@ impl Tally {
     pub(super) fn take(&mut self, numbers: &[u64], samples: &[Sample], response: u64) {
         self.response.record(response);
         for (number, sample) in numbers.iter().zip(samples) {
-            self.fingerprint = with(self.fingerprint, sample);
+            let at = in_unit(sample.at, self.unit_ns);
+            self.fingerprint = with(self.fingerprint, &Sample { at, ..*sample });
             self.stored += 1;
             self.samples += u64::from((self.task.first..self.task.end).contains(number));
             match self.runs.last_mut() {
@@ -158,11 +162,12 @@ impl Written {
     }
 
     /// Whether everything stored is what the sensor made and the writer stamped: visits the store
-    /// in the order of time.
+    /// in the order of time, and tells every time there is.
     pub(super) fn check(
         &self,
         log: &mut dyn MachineLog,
         signal: &Signal,
+        tell: &mut dyn FnMut(Stamp),
     ) -> Result<Option<String>> {
         let tally = &self.tally;
         let mut runs = tally.runs.iter().flat_map(|(first, run)| *first..*first + *run);
@@ -170,6 +175,7 @@ impl Written {
         log.visit(Span::All, Channels::All, &mut |sample| {
             seen += 1;
             fingerprint = with(fingerprint, &sample);
+            tell(sample.at);
             let expected = runs.next().map(|number| (number, signal.values(number)));
             if wrong.is_none() && expected.map(|(_, values)| values) != Some(sample.values) {
                 wrong = Some(format!(

@@ -1,7 +1,12 @@
 use super::*;
 
 fn found(angles: &[u16], from: usize) -> Option<Range<usize>> {
-    cycle(angles.len(), |i| angles[i], from)
+    cycle(angles.len(), |i| Stamp { s: i as i64, ns: 0 }, |i| angles[i], from)
+}
+
+/// The same of samples of which so many in a row have one time.
+fn found_tied(angles: &[u16], tied: usize, from: usize) -> Option<Range<usize>> {
+    cycle(angles.len(), |i| Stamp { s: (i / tied) as i64, ns: 0 }, |i| angles[i], from)
 }
 
 /// Turns of ten samples each: 0, 455, …, 4095.
@@ -59,4 +64,17 @@ fn exactly_a_threshold_is_neither_above_nor_below_it() {
 fn of_equal_smallest_angles_the_earliest_begins_the_cycle() {
     let angles = [4_000, 7, 0, 0, 100, 200, 3_000, 4_000, 0];
     assert_eq!(found(&angles, 3), Some(2..8));
+}
+
+#[test]
+fn samples_of_one_time_are_neither_before_nor_after_each_other() {
+    // Turns of 62 samples: above half from 32 on, below an eighth up to 7.
+    let angles: Vec<u16> = (0..248).map(|i| (i % 62) as u16 * 66).collect();
+    assert_eq!(found_tied(&angles, 1, 80), found(&angles, 80));
+    assert_eq!((found(&angles, 80), found(&angles, 130)), (Some(62..124), Some(124..186)));
+    // 60 to 63 have one time, in which the turn before ends: the next begins after it.
+    assert_eq!(found_tied(&angles, 4, 80), Some(64..124));
+    // 184 to 187 have one time, in which the next turn begins: this one ends before it.
+    assert_eq!(found_tied(&angles, 4, 130), Some(124..184));
+    assert_eq!(found_tied(&angles, 20, 130), None, "nothing lies between two times in a row");
 }

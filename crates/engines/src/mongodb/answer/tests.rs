@@ -40,7 +40,8 @@ fn every_kind_of_value_is_read_or_passed_over() {
     assert_eq!(whole.integer("end"), Some(42));
     assert_eq!(whole.get("absent"), None);
     assert_eq!(whole.get("binary"), Some(Value::Binary(&[1, 2, 3])));
-    for other in ["id", "date", "regex", "pointer", "code", "symbol", "scoped"] {
+    assert_eq!(whole.get("date"), Some(Value::Date(5)));
+    for other in ["id", "regex", "pointer", "code", "symbol", "scoped"] {
         assert!(matches!(whole.get(other), Some(Value::Other(_))), "{other}");
     }
 }

@@ -5,7 +5,7 @@ use embermark_engines::{OpenOptions, registry};
 use embermark_model::Durability;
 use embermark_model::result::Latency;
 
-use super::super::port::Layout;
+use super::super::port::{Form, Layout};
 use super::super::sql::SqlLog;
 use super::*;
 
@@ -15,6 +15,10 @@ struct Told(Vec<String>);
 
 impl PhaseObserver for Told {
     fn process(&mut self, _: &'static str, _: u32) {}
+
+    fn begin(&mut self, _: Duration) {}
+
+    fn end(&mut self) {}
 
     fn open(&mut self) {}
 
@@ -49,7 +53,7 @@ fn a_checkpoint_that_postgresql_was_made_to_write_in_the_window_is_told_and_one_
         }
     };
     store.batch("CREATE TABLE t (a INTEGER)").unwrap();
-    let mut log = SqlLog::new(store, Layout::Samples);
+    let mut log = SqlLog::new(store, Layout::Samples, Form::Own);
     checkpoint(&mut log);
     for (count, words) in [(0, None), (1, Some("a checkpoint")), (2, Some("2 checkpoints"))] {
         let mut observer = Told::default();

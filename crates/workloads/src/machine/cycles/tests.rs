@@ -1,10 +1,12 @@
 use embermark_contract::{OpenOptions, Store};
+use embermark_data::machine::History;
 use embermark_engines::registry;
 use embermark_model::Durability;
 
 use super::super::kv::KvLog;
 use super::super::packed;
 use super::super::port::Layout;
+use super::super::truth::Truth;
 use super::*;
 
 const RATE: u64 = 1_000;
@@ -34,12 +36,13 @@ fn log(layout: Layout, change: impl Fn(&mut Vec<Sample>)) -> Box<dyn MachineLog>
 
 /// How many of some moments are answered as the simulator has it.
 fn right(log: &mut dyn MachineLog, reader: Reader) -> usize {
-    let mut moments = Moments::new(history(), RATE, 7).unwrap();
+    let truth = Truth::history(history(), RATE, 1);
+    let mut moments = Moments::new(truth.moments().unwrap(), 7);
     let mut buffer = Vec::new();
     (0..60)
         .filter(|_| {
             let at = moments.next();
-            let expected = moments.expected(at, RATE);
+            let expected = truth.expected(reader, at);
             assert!(expected.is_some(), "a cycle lies around every moment drawn: {at:?}");
             read(log, reader, at, &mut buffer).is_ok_and(|found| found == expected)
         })
@@ -76,9 +79,10 @@ fn what_a_store_loses_or_changes_is_noticed_by_every_reader() {
 
 #[test]
 fn a_moment_needs_a_history_of_three_seconds_fast_enough_to_tell_cycles_apart() {
-    assert!(Moments::new(History::new(1, RATE, 3 * RATE - 1), RATE, 1).is_err());
-    assert!(Moments::new(History::new(1, 29, 29 * 10), 29, 1).is_err());
-    assert!(Moments::new(History::new(1, 30, 30 * 4), 30, 1).is_ok());
+    let moments = |rate, len| Truth::history(History::new(1, rate, len), rate, 1).moments();
+    assert!(moments(RATE, 3 * RATE - 1).unwrap_err().is_unsupported());
+    assert!(moments(29, 29 * 10).is_err() && moments(RATE, 0).is_err());
+    assert!(moments(30, 30 * 4).is_ok() && moments(RATE, 3 * RATE).is_ok());
 }
 
 #[test]

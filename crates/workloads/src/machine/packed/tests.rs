@@ -13,6 +13,10 @@ fn every_sample_comes_back_from_its_bytes_and_its_json() {
         write_json(some, &mut text);
         read_json(History::BEGIN.s, &text, |sample| read.push(sample)).unwrap();
         assert_eq!((&unpacked[..], &read[..]), (some, some));
+        read.clear();
+        write_published_json(some, &mut text);
+        read_published_json(History::BEGIN.s, &text, |sample| read.push(sample)).unwrap();
+        assert_eq!(read, some);
     }
     for sample in samples {
         assert_eq!(stamp(&stamp_key(sample.at)).unwrap(), sample.at);
@@ -34,4 +38,22 @@ fn what_is_no_sample_is_an_error_and_never_one() {
     for text in ["", "[[1,2,3,4,5]]", "[[1,2,3,4,5,70000]]", "[[-1,2,3,4,5,6]]", "[[1,2,3,4,5,6]"] {
         assert!(read_json(0, text, |_| ()).is_err(), "{text}");
     }
+    for part in ["", "{\"ns\":1,\"m\":[1,2,3,4]}", "{\"ns\":-1,\"m\":[1,2,3,4,5]}"] {
+        let text = format!("{{\"measurements\":[{part}]}}");
+        let read = read_published_json(0, &text, |_| ());
+        assert_eq!(read.is_ok(), part.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn the_json_of_the_source_is_written_as_it_prints_it() {
+    let sample = |ns, values| Sample { at: Stamp { s: 0, ns }, values };
+    let samples = [
+        sample(346_851_124, [389, 792, 602, 315, 552]),
+        sample(346_933_204, [516, 794, 634, 317, 559]),
+    ];
+    let mut text = String::new();
+    write_published_json(&samples, &mut text);
+    let printed = r#"{"measurements":[{"ns":346851124,"m":[389,792,602,315,552]},{"ns":346933204,"m":[516,794,634,317,559]}]}"#;
+    assert_eq!(text, printed);
 }

@@ -82,7 +82,7 @@ fn what_is_stored_is_compared_with_what_the_sensor_made_and_the_writer_stamped()
     let verdict = |change: fn(&mut Vec<Sample>)| {
         let mut held = Held(samples.clone());
         change(&mut held.0);
-        written.check(&mut held, &signal).unwrap()
+        written.check(&mut held, &signal, &mut |_| ()).unwrap()
     };
     assert_eq!(verdict(|_| ()), None);
     type Lie = fn(&mut Vec<Sample>);

@@ -1,0 +1,109 @@
+//! The tables of an SQL database: ours, and those of the workload's source.
+
+use embermark_contract::sql::{
+    Dialect,
+    Nullable::{self, No, Yes},
+    SqlType::{self, Big, Int, Text},
+    TableDef,
+};
+
+use super::port::{Form, Layout};
+
+type Column = (&'static str, SqlType, Nullable);
+
+/// Two tables, one for each layout.
+pub(super) struct Schema {
+    /// Five rows a sample: second, nanosecond, number of the channel, value.
+    samples: TableDef,
+    /// A row a second: second, where there are three columns the length of the last one, and its
+    /// samples as JSON.
+    seconds: TableDef,
+    /// In whose form.
+    form: Form,
+}
+
+const SAMPLE: [Column; 4] =
+    [("s", Big, No), ("ns", Int, No), ("number", Int, No), ("value", Int, No)];
+
+static OWN: Schema = Schema {
+    samples: TableDef { name: "sample", columns: &SAMPLE, key: &["s", "ns", "number"] },
+    seconds: TableDef {
+        name: "second",
+        columns: &[("s", Big, No), ("data", Text, No)],
+        key: &["s"],
+    },
+    form: Form::Own,
+};
+
+/// Tables I and II of the source: an index of times, and no primary key.
+static PUBLISHED: Schema = Schema {
+    samples: TableDef {
+        name: "datapoint",
+        columns: &[
+            ("second", Big, Yes),
+            ("nanosecond", Int, Yes),
+            ("number", Int, Yes),
+            ("measurement", Int, Yes),
+        ],
+        key: &[],
+    },
+    seconds: TableDef {
+        name: "datapoints",
+        columns: &[("second", Big, Yes), ("size", Int, Yes), ("measurements", Text, Yes)],
+        key: &[],
+    },
+    form: Form::Published,
+};
+
+impl Schema {
+    pub(super) const fn of(form: Form) -> &'static Self {
+        match form {
+            Form::Own => &OWN,
+            Form::Published => &PUBLISHED,
+        }
+    }
+
+    /// The table of a layout.
+    pub(super) const fn table(&self, layout: Layout) -> &TableDef {
+        match layout {
+            Layout::Samples => &self.samples,
+            Layout::Seconds => &self.seconds,
+        }
+    }
+
+    /// The name of a layout's table, and those of its columns.
+    pub(super) fn names(&self, layout: Layout) -> (&'static str, Vec<&'static str>) {
+        let table = self.table(layout);
+        (table.name, table.columns.iter().map(|(name, ..)| *name).collect())
+    }
+
+    /// In whose form.
+    pub(super) const fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The statements that make the table of a layout.
+    pub(super) fn create(&self, layout: Layout, dialect: &dyn Dialect) -> Vec<String> {
+        let table = self.table(layout);
+        let json = dialect.json();
+        let own: Vec<(&str, &str)> = match (self.form, layout) {
+            (Form::Own, Layout::Samples) => Vec::new(),
+            (Form::Own, Layout::Seconds) => json.map(|json| ("data", json)).into_iter().collect(),
+            (Form::Published, Layout::Samples) => {
+                let small = dialect.unsigned(16);
+                vec![("number", small), ("measurement", small)]
+            }
+            (Form::Published, Layout::Seconds) => {
+                let size = ("size", dialect.unsigned(32));
+                json.map(|json| ("measurements", json)).into_iter().chain([size]).collect()
+            }
+        };
+        let mut statements = vec![dialect.create_table_of(table, &own)];
+        if self.form == Form::Published {
+            let times = if layout == Layout::Samples { "second, nanosecond" } else { "second" };
+            let name = table.name;
+            statements.push(format!("CREATE INDEX {name}_time ON {name} ({times})"));
+        }
+        statements
+    }
+}

@@ -1,0 +1,164 @@
+//! What a store holds, as the oracle knows it, and the right answers for moments in it.
+
+use std::ops::Range;
+
+use embermark_contract::{EngineError, Result};
+use embermark_data::machine::{History, Sample, Signal, Stamp, Values, cycle};
+
+use super::cycles::{QueryResults, Reader, sums_of, window};
+use super::port::in_unit;
+use super::reader::Answer;
+
+/// Before the first moment and after the last: none of a cycle is then missing.
+const MARGIN_NS: i64 = 1_000_000_000;
+
+/// The slowest samples, a second: a turn has then ten of them, and one at least is below an eighth of
+/// the amplitude.
+const SLOWEST: u64 = 30;
+
+/// Samples in the order of their times.
+pub(super) struct Truth {
+    samples: Samples,
+    /// A second.
+    rate: u64,
+    /// Of the times that the store keeps.
+    unit_ns: i64,
+}
+
+enum Samples {
+    History(History),
+    Written { signal: Signal, times: Vec<Stamp>, runs: Vec<Run> },
+}
+
+/// Samples whose numbers follow each other.
+struct Run {
+    /// The place of the first.
+    place: usize,
+    /// Its number.
+    number: u64,
+}
+
+impl Truth {
+    /// Of a history that was loaded.
+    pub(super) const fn history(history: History, rate: u64, unit_ns: i64) -> Self {
+        Self { samples: Samples::History(history), rate, unit_ns }
+    }
+
+    /// Of what a writer stored: the times that were read back from there, and the numbers of the
+    /// samples, run by run the first and how many.
+    pub(super) fn written(
+        signal: Signal,
+        rate: u64,
+        unit_ns: i64,
+        times: Vec<Stamp>,
+        numbers: &[(u64, u64)],
+    ) -> Self {
+        let mut place = 0;
+        let runs = numbers.iter().map(|(number, count)| {
+            let run = Run { place, number: *number };
+            place += *count as usize;
+            run
+        });
+        let runs = runs.collect();
+        Self { samples: Samples::Written { signal, times, runs }, rate, unit_ns }
+    }
+
+    fn len(&self) -> usize {
+        match &self.samples {
+            Samples::History(history) => history.len as usize,
+            Samples::Written { times, .. } => times.len(),
+        }
+    }
+
+    fn at(&self, place: usize) -> Stamp {
+        match &self.samples {
+            Samples::History(history) => in_unit(history.at(place as u64), self.unit_ns),
+            Samples::Written { times, .. } => times[place],
+        }
+    }
+
+    fn values(&self, place: usize) -> Values {
+        match &self.samples {
+            Samples::History(history) => history.sample(place as u64).values,
+            Samples::Written { signal, runs, .. } => {
+                let run = &runs[runs.partition_point(|run| run.place <= place) - 1];
+                signal.values(run.number + (place - run.place) as u64)
+            }
+        }
+    }
+
+    /// The first sample later than a moment.
+    fn after(&self, moment: Stamp) -> usize {
+        match &self.samples {
+            Samples::History(history) => {
+                let unit = moment.nanoseconds().div_euclid(self.unit_ns) + 1;
+                history.after(Stamp::of_nanoseconds(unit * self.unit_ns - 1)) as usize
+            }
+            Samples::Written { times, .. } => times.partition_point(|at| *at <= moment),
+        }
+    }
+
+    /// From when to when moments may be drawn, in ns.
+    ///
+    /// # Errors
+    /// When cycles cannot be told from each other, or there are fewer than three seconds of them.
+    pub(super) fn moments(&self) -> Result<Range<i64>> {
+        let period_ns = 1_000_000_000_u64.div_ceil(self.rate.max(1)) as i64;
+        let ends = self.len().checked_sub(1).map(|last| [self.at(0), self.at(last)]);
+        let [from, to] = ends.unwrap_or_default().map(Stamp::nanoseconds);
+        if self.rate < SLOWEST || to - from + period_ns < 3 * MARGIN_NS {
+            return Err(self.too_slow());
+        }
+        Ok(from + MARGIN_NS..to - MARGIN_NS)
+    }
+
+    fn too_slow(&self) -> EngineError {
+        let (has, remedy) = match self.samples {
+            Samples::History(_) => {
+                ("a history of so few samples", "a larger --scale or a higher --rate")
+            }
+            Samples::Written { .. } => ("what was written", "a longer --window or a higher --rate"),
+        };
+        let what = format!(
+            "reading cycles: it has {} samples, {} a second, and needs three seconds of {SLOWEST} a \
+             second; give {remedy}",
+            self.len(),
+            self.rate
+        );
+        EngineError::unsupported(has, what)
+    }
+
+    /// The right answer for a moment: of questions from all samples, of what is fetched from its two
+    /// seconds.
+    pub(super) fn expected(&self, reader: Reader, moment: Stamp) -> Option<QueryResults> {
+        let (begin, end) = match reader {
+            Reader::Individual => (0, self.len()),
+            Reader::Bulk | Reader::BulkAngles => {
+                let (first, last) = window(moment);
+                let begin = self.after(Stamp { s: first - 1, ns: 999_999_999 });
+                (begin, self.after(Stamp { s: last, ns: 999_999_999 }))
+            }
+        };
+        let at = |place: usize| self.at(begin + place);
+        let angle = |place: usize| self.values(begin + place)[0];
+        let from = self.after(moment).clamp(begin, end) - begin;
+        let found = cycle(end - begin, at, angle, from)?;
+        let sample = |place| Sample { at: at(place), values: self.values(begin + place) };
+        let samples: Vec<Sample> = found.map(sample).collect();
+        QueryResults::of(&samples, sums_of(&samples))
+    }
+
+    /// The first answer that is not right, in words.
+    pub(super) fn wrong(&self, reader: Reader, answers: &[Answer]) -> Option<String> {
+        answers.iter().find_map(|(moment_ns, found)| {
+            let moment = Stamp::of_nanoseconds(*moment_ns);
+            let expected = self.expected(reader, moment);
+            (expected != *found).then(|| {
+                format!("the cycle around {moment:?} was read as {found:?}, expected {expected:?}")
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
