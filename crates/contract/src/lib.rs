@@ -114,6 +114,27 @@ pub trait Lifecycle {
         Err(EngineError::unsupported("this engine's adapter", "to leave a log to recover"))
     }
 
+    /// Has the engine take no checkpoint by itself any more, and write nothing of its log to tables, until
+    /// the database is closed: so that its log holds every change that is made from now on. About
+    /// `bytes` of keys and values are to come. Whoever wants an empty log before calls
+    /// [`maintain`](Self::maintain).
+    ///
+    /// # Errors
+    /// Unsupported where there is no such log, or it cannot grow so far, with the reason; else the
+    /// engine's own.
+    fn suspend_checkpoints(&mut self, _bytes: u64) -> Result<()> {
+        Err(EngineError::unsupported("this engine's adapter", "to keep every change in a log"))
+    }
+
+    /// Bytes of the files of its log: of each the length, or what is allocated where that is less, as
+    /// of a file that was made larger than what is in it.
+    ///
+    /// # Errors
+    /// Unsupported where there is no log, with the reason; else when the files cannot be read.
+    fn log_bytes(&mut self) -> Result<u64> {
+        Err(EngineError::unsupported("this engine's adapter", "the size of a log"))
+    }
+
     /// Has the engine check the whole database by the means that its manual offers for it, outside
     /// of any transaction and with no other client open. It may checkpoint first, and close and open
     /// its files. The store is used as before afterwards: tables and statements keep their numbers.

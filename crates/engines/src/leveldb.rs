@@ -14,7 +14,8 @@ use std::sync::Arc;
 use embermark_model::Durability;
 
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
-use crate::lsm::{Reads, To, Value};
+use crate::log_files::log_files;
+use crate::lsm::{self, Reads, To, Value};
 use crate::settings::SWITCH;
 use crate::{
     Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
@@ -178,6 +179,15 @@ impl Lifecycle for Client {
     /// recovered at open.
     fn crash_on_close(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
+        let buffer = opened(&self.db)?.own.options.write_buffer;
+        lsm::holds(ID, buffer as u64, bytes, "write_buffer_size")
+    }
+
+    fn log_bytes(&mut self) -> Result<u64> {
+        log_files(ID, &opened(&self.db)?.own.folder, |name| name.ends_with(".log"))
     }
 
     fn check(&mut self) -> Result<Checked> {

@@ -25,6 +25,14 @@ mod deps;
     feature = "mongodb"
 ))]
 mod library;
+#[cfg(any(
+    feature = "sqlite",
+    feature = "duckdb",
+    feature = "berkeleydb",
+    feature = "leveldb",
+    feature = "rocksdb"
+))]
+mod log_files;
 pub mod network;
 mod owned;
 mod per_table;

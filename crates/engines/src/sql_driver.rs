@@ -116,6 +116,16 @@ pub(crate) trait Driver: Sized + 'static {
     /// [`Lifecycle::crash_on_close`].
     fn crash_on_close(&mut self) -> Result<()>;
 
+    /// [`Lifecycle::suspend_checkpoints`].
+    fn suspend_checkpoints(&mut self, _bytes: u64) -> Result<()> {
+        Err(EngineError::unsupported(Self::NAME, "to keep every change in a log"))
+    }
+
+    /// [`Lifecycle::log_bytes`].
+    fn log_bytes(&mut self) -> Result<u64> {
+        Err(EngineError::unsupported(Self::NAME, "the size of a log of its own"))
+    }
+
     /// [`Lifecycle::check`].
     fn check(&mut self) -> Result<Checked>;
 
@@ -204,6 +214,15 @@ impl<D: Driver> Lifecycle for Connected<D> {
 
     fn crash_on_close(&mut self) -> Result<()> {
         self.driver.crash_on_close()
+    }
+
+    fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
+        self.apart("suspend its checkpoints")?;
+        self.driver.suspend_checkpoints(bytes)
+    }
+
+    fn log_bytes(&mut self) -> Result<u64> {
+        self.driver.log_bytes()
     }
 
     fn check(&mut self) -> Result<Checked> {

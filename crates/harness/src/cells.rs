@@ -230,7 +230,8 @@ fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {
 }
 
 /// The variants a workload runs, each with its phases: the first one it knows runs every phase
-/// asked for, the others those of them that they change. A variant that changes none is left out:
+/// asked for that is not [apart](WorkloadInfo::apart), the others those of them that they change, as
+/// does one of which all phases are apart, first or not. A variant that changes none is left out:
 /// it would repeat the first one's work under another name; so is a workload that has none of the
 /// phases asked for.
 fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<String>)> {
@@ -248,8 +249,12 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
         variants.extend(own.iter().copied().filter_map(known));
     }
     let mut planned: Vec<(&str, Vec<String>)> = Vec::new();
-    for variant in variants {
-        let mine = |name: &&&str| planned.is_empty() || variant.changes.contains(name);
+    let first = variants.iter().position(|variant| !workload.is_apart(variant));
+    for (place, variant) in variants.into_iter().enumerate() {
+        let whole = Some(place) == first;
+        let mine = |name: &&&str| {
+            variant.changes.contains(name) || (whole && !workload.apart.contains(name))
+        };
         let phases: Vec<String> = all.iter().filter(mine).map(|name| (*name).to_owned()).collect();
         if !phases.is_empty() {
             planned.push((variant.name, phases));

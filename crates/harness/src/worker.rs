@@ -287,6 +287,8 @@ impl Trial<'_> {
                 schedule: (self.bench.target_rate(index))
                     .or(self.job.plan.target_rate.map(|rate| rate as f64))
                     .and_then(|rate| meter.schedule_kept(rate)),
+                log_bytes: self.bench.log_bytes(index),
+                write_behind: self.bench.write_behind(index),
                 explained,
             };
             self.events.send(&Event::Run { run: Box::new(ran), between })?;

@@ -13,6 +13,7 @@ mod disk_curve;
 mod explained;
 mod loaded;
 mod run;
+mod write_behind;
 
 pub use disk_curve::DiskCurve;
 pub use explained::{CallKind, Explained, OsCost, SystemCalls};
@@ -20,6 +21,7 @@ pub use loaded::{Loaded, Maintenance};
 pub use run::{
     ClientRun, Execution, Latency, Observed, OpenLoopSchedule, PhaseResult, Resources, Run,
 };
+pub use write_behind::WriteBehind;
 
 /// The version of the schema that is written. Raised when an old reader could misread or not read a
 /// new file: schema 3 has other names for fields of schemas 1 and 2, which are read as well.

@@ -1,6 +1,7 @@
 //! From raw runs to the figures that are compared: one [`Group`] per workload, scale, limit of
 //! memory and tier, because ratios are only drawn inside one.
 
+mod beside;
 mod column;
 mod computed;
 mod explained;
@@ -16,9 +17,10 @@ mod usage;
 mod tests;
 
 use embermark_model::plan::Dataset;
-use embermark_model::result::{Cell, ResultFile};
+use embermark_model::result::{Cell, DiskSize, ResultFile};
 use embermark_model::{CellId, Durability, Extent, MemoryLimit, Scale, Status};
 
+pub use beside::{beside, beside_columns};
 pub use column::{Amounts, Column, Quantity};
 pub use computed::compare;
 pub(crate) use computed::kind;
@@ -63,6 +65,9 @@ pub struct Group<'a> {
     pub rows: Vec<Row<'a>>,
     /// What each engine used in the group's main variant, in the order of `engines`.
     pub usage: Vec<Usage>,
+    /// Each variant with the size of its database, in the order of `engines`: loaded once, maintenance
+    /// done, closed.
+    pub sizes: Vec<(&'a str, Vec<Option<DiskSize>>)>,
     /// What ran; `None` where nothing ended well.
     pub protocol: Option<Protocol>,
 }
@@ -101,6 +106,8 @@ pub struct Row<'a> {
     pub entries: Vec<Entry<'a>>,
     /// What it wrote and its maintenance, of a phase that inserts rows; in the same order.
     pub loadings: Vec<Option<Amounts>>,
+    /// What it has to show beside its time; in the same order.
+    pub beside: Vec<Option<Amounts>>,
     /// What an operation of it asked of the system, where that was counted; in the same order.
     pub explained: Vec<Option<Explanation>>,
 }

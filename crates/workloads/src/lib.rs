@@ -15,7 +15,7 @@ use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::plan::{DataSource, Dataset, Rate};
-use embermark_model::result::Execution;
+use embermark_model::result::{Execution, WriteBehind};
 use embermark_model::{MemoryLimit, ResultSet, Scale};
 
 pub mod contacts;
@@ -77,6 +77,9 @@ pub struct Info {
     pub cold: bool,
     /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
     pub searches: &'static [&'static str],
+    /// Phases that run in the variants that change them, and in no other: a plan that does not ask for
+    /// such a variant does not run them.
+    pub apart: &'static [&'static str],
     /// Phases that last for a time of their own, however long others may.
     pub timed: &'static [&'static str],
     /// Clients that its phases have at the same time, where that is more than the plan's.
@@ -84,6 +87,14 @@ pub struct Info {
     /// The phases made of operations on one row each, by variant, the usual variant first: several
     /// clients may share them, and they may start at a target rate. Then no other phase runs.
     pub points: &'static [(&'static str, &'static [&'static str])],
+}
+
+impl Info {
+    /// Whether a variant does nothing but phases that run in no other.
+    pub fn is_apart(&self, variant: &VariantInfo) -> bool {
+        let is_apart = |phase| self.apart.contains(phase);
+        !variant.changes.is_empty() && variant.changes.iter().all(is_apart)
+    }
 }
 
 /// Which cells of a workload a run has.
@@ -127,7 +138,8 @@ pub struct VariantInfo {
     pub name: &'static str,
     /// What it does differently, in a line.
     pub about: &'static str,
-    /// The phases that it changes: those it runs when another variant runs them all.
+    /// The phases that it changes: those it runs when another variant runs them all, or alone where all
+    /// of them are [apart](Info::apart).
     pub changes: &'static [&'static str],
 }
 
@@ -337,6 +349,18 @@ pub trait Bench {
     /// The answer of the last run of a phase, where nobody said what is right: to be compared with that
     /// of other engines.
     fn unchecked(&mut self, _phase: usize) -> Option<ResultSet> {
+        None
+    }
+
+    /// Bytes of the engine's log as the last run of a phase found it, of one that opens a database with
+    /// its log.
+    fn log_bytes(&self, _phase: usize) -> Option<u64> {
+        None
+    }
+
+    /// What the buffer held in the last run of a phase that commits on another thread than the one that
+    /// accepts rows.
+    fn write_behind(&self, _phase: usize) -> Option<WriteBehind> {
         None
     }
 

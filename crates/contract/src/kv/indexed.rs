@@ -97,6 +97,14 @@ impl Lifecycle for Indexed {
         self.store.crash_on_close()
     }
 
+    fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
+        self.store.suspend_checkpoints(bytes)
+    }
+
+    fn log_bytes(&mut self) -> Result<u64> {
+        self.store.log_bytes()
+    }
+
     fn check(&mut self) -> Result<Checked> {
         self.store.check()
     }

@@ -9,10 +9,12 @@ mod raw;
 mod tree;
 
 use std::fs;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::{ID, INIT_TXN};
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
+use crate::log_files::log_files;
 use crate::per_table::PerTable;
 use crate::{
     Availability, Checked, ClientOpener, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
@@ -35,7 +37,8 @@ pub(super) fn open(options: &OpenOptions, &(tier, write_nosync): &(bool, bool)) 
     let set = (options.switch(INIT_TXN).unwrap_or(tier), write_nosync);
     let env = Rc::new(Env::open(&options.dir, options.memory, options.durability, set)?);
     let (settings, buffers) = (env.settings(tier)?, (Vec::new(), Multiple::new()));
-    let store = Trees { tables: Vec::new(), env, buffers, crashes: false };
+    let dir = options.dir.clone();
+    let store = Trees { tables: Vec::new(), env, buffers, dir, crashes: false };
     Ok(Opened::embedded(store, ffi::version(), settings))
 }
 
@@ -67,9 +70,15 @@ struct Trees {
     env: Rc<Env>,
     /// What values and pairs pass through.
     buffers: (Vec<u8>, Multiple),
+    /// Where its files are.
+    dir: PathBuf,
     /// Whether closing leaves it as a crash does.
     crashes: bool,
 }
+
+/// What it cannot do then.
+const NO_LOG: &str = "recovery without transactions, as in the tier `none`: there is no log, and what \
+                      is in the cache would be lost";
 
 impl Lifecycle for Trees {
     fn maintain(&mut self) -> Result<()> {
@@ -91,10 +100,20 @@ impl Lifecycle for Trees {
     }
 
     fn crash_on_close(&mut self) -> Result<()> {
-        let what = "recovery without transactions, as in the tier `none`: there is no log, and what is \
-                    in the cache would be lost";
         self.crashes = self.env.transactions;
-        if self.crashes { Ok(()) } else { Err(EngineError::unsupported(ID, what)) }
+        if self.crashes { Ok(()) } else { Err(EngineError::unsupported(ID, NO_LOG)) }
+    }
+
+    /// Nothing to do: a checkpoint is taken when a program asks for it
+    /// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_checkpoint.html>).
+    fn suspend_checkpoints(&mut self, _: u64) -> Result<()> {
+        let logged = self.env.transactions;
+        if logged { Ok(()) } else { Err(EngineError::unsupported(ID, NO_LOG)) }
+    }
+
+    /// Logs of old changes stay until they are removed.
+    fn log_bytes(&mut self) -> Result<u64> {
+        log_files(ID, &self.dir, |name| name.starts_with("log."))
     }
 
     fn check(&mut self) -> Result<Checked> {

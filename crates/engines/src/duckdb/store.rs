@@ -6,8 +6,9 @@ use super::connection::Connection;
 use super::dialect::DuckDialect;
 use super::statement::Prepared;
 use super::tier::Log;
-use super::{NAME, Place, appender, quoted};
+use super::{FILE, NAME, Place, appender, quoted};
 use crate::clients::Moved;
+use crate::log_files::log_files;
 use crate::sql::{Access, CsvFile, Dialect, Param, QueryKind, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{Checked, ClientOpener, EngineError, Join, Result, Store};
@@ -35,6 +36,14 @@ impl Session {
             [prepare("BEGIN TRANSACTION")?, prepare("COMMIT")?, prepare("ROLLBACK")?];
         let session = Self { begin, commit, rollback, changes: 0, connection, place };
         Ok(Store::Sql(Connected::new(session)))
+    }
+
+    /// Refuses what needs a log in a tier without.
+    fn logged(&self) -> Result<()> {
+        let what = "recovery in the tier `none`: it writes no log, so what was committed since the \
+                    last checkpoint would be lost";
+        let is_logged = self.place.log != Log::None;
+        if is_logged { Ok(()) } else { Err(EngineError::unsupported(NAME, what)) }
     }
 }
 
@@ -144,12 +153,19 @@ impl Driver for Session {
     /// The log stays as commits left it, by `PRAGMA disable_checkpoint_on_shutdown`
     /// (<https://duckdb.org/docs/stable/configuration/pragmas>), and is replayed when it is opened.
     fn crash_on_close(&mut self) -> Result<()> {
-        if self.place.log == Log::None {
-            let what = "recovery in the tier `none`: it writes no log, so what was committed since \
-                        the last checkpoint would be lost";
-            return Err(EngineError::unsupported(NAME, what));
-        }
+        self.logged()?;
         self.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop)
+    }
+
+    /// By `wal_autocheckpoint`, the size at which a commit takes a checkpoint
+    /// (<https://duckdb.org/docs/stable/configuration/overview>), a setting of the open database.
+    fn suspend_checkpoints(&mut self, _: u64) -> Result<()> {
+        self.logged()?;
+        self.connection.batch("SET GLOBAL wal_autocheckpoint = '1TB'").map(drop)
+    }
+
+    fn log_bytes(&mut self) -> Result<u64> {
+        log_files(NAME, &self.place.options.dir, |name| name == format!("{FILE}.wal"))
     }
 
     fn check(&mut self) -> Result<Checked> {

@@ -15,7 +15,7 @@ use crate::{EngineError, Result};
 pub(super) struct Own {
     pub api: &'static Api,
     options: Owned,
-    dir: PathBuf,
+    pub dir: PathBuf,
 }
 
 /// An open database, closed when the last of what holds it is dropped. What a log holds is then not

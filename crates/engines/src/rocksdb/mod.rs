@@ -15,7 +15,8 @@ use embermark_model::Durability;
 use embermark_model::explained::{Explained, StandsOut};
 
 use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
-use crate::lsm::{Batch, Reads, To, Value};
+use crate::log_files::log_files;
+use crate::lsm::{self, Batch, Reads, To, Value};
 use crate::{
     Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions, Opened, Result,
     Scope, Settings, TierSetting, TierTable, as_set,
@@ -99,10 +100,15 @@ fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     let families = db::open(library.lib, library.api, dir, &sizes.options(options), set)?;
     let told = reported(dir, options)
         .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
+    let told: Vec<_> = told.collect();
+    let number = |of: &str| told.iter().find(|(name, _)| *name == of)?.1.parse().ok();
+    // Of all families together 0 is no limit.
+    let both = ["write_buffer_size", "db_write_buffer_size"].map(number);
+    let buffer = both.into_iter().flatten().filter(|bytes| *bytes > 0).min().unwrap_or(0);
     let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
     let cache = ("block cache", format!("{cache} bytes"));
     let set = [("disableWAL", as_set(!set.0)), ("sync", as_set(set.1)), cache];
-    let client = Client::of(families.into(), sizes.file);
+    let client = Client::of(families.into(), (sizes.file, buffer));
     Ok(Opened::embedded(client, &*library.version, set.into_iter().chain(told)))
 }
 
@@ -112,15 +118,17 @@ struct Client {
     tables: Vec<Arc<Family>>,
     /// Bytes of pairs in a file of a load.
     file: u64,
+    /// Bytes of changes that stay in memory and in the log.
+    buffer: u64,
     reads: Reads,
     /// Empty outside of a scope, and kept: to make one costs 3 % of a small commit.
     batch: Batch,
 }
 
 impl Client {
-    fn of(families: Arc<Families>, file: u64) -> Self {
+    fn of(families: Arc<Families>, (file, buffer): (u64, u64)) -> Self {
         let (reads, batch) = (families.db.reads(), families.db.batch());
-        Self { families, tables: Vec::new(), file, reads, batch }
+        Self { families, tables: Vec::new(), file, buffer, reads, batch }
     }
 }
 
@@ -143,14 +151,22 @@ impl Lifecycle for Client {
     /// The same database, with reads and writes of its own: threads share it without more ado
     /// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let (families, file) = (Arc::clone(&self.families), self.file);
-        Ok(ClientOpener::kv(move || Ok(Self::of(families, file))))
+        let (families, sizes) = (Arc::clone(&self.families), (self.file, self.buffer));
+        Ok(ClientOpener::kv(move || Ok(Self::of(families, sizes))))
     }
 
     /// Nothing to do: closing does not flush what has a log.
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "recovery in the tier `none`: without a log, what is in memory would be lost";
         if self.families.logged { Ok(()) } else { Err(EngineError::unsupported(ID, what)) }
+    }
+
+    fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
+        lsm::holds(ID, self.buffer, bytes, "write_buffer_size and db_write_buffer_size")
+    }
+
+    fn log_bytes(&mut self) -> Result<u64> {
+        log_files(ID, &self.families.db.own.dir, |name| name.ends_with(".log"))
     }
 
     fn check(&mut self) -> Result<Checked> {

@@ -8,9 +8,13 @@ use rusqlite::{Connection, ffi};
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
 use super::{FILE, LOCKED, NAME, bulk, check, connect_patiently, has_log, is_locked};
+use crate::log_files::log_files;
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{Checked, ClientOpener, EngineError, Join, OpenOptions, Result, Store};
+
+const NO_LOG: &str = "recovery without journal_mode=WAL, as in the tier `none`: there is no log to \
+                      recover";
 
 /// A connection in this process, and the statements of its transactions.
 pub(super) struct Session {
@@ -122,12 +126,24 @@ impl Driver for Session {
     /// statement that reads.
     fn crash_on_close(&mut self) -> Result<()> {
         if !has_log(&self.options) {
-            let what = "recovery without journal_mode=WAL, as in the tier `none`: there is no log to \
-                        recover";
-            return Err(EngineError::unsupported(NAME, what));
+            return Err(EngineError::unsupported(NAME, NO_LOG));
         }
         let set = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         set.map_err(|e| EngineError::failed(NAME, "leave its log as it is", e)).map(drop)
+    }
+
+    /// By `wal_autocheckpoint` (<https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint>), a
+    /// setting of the connection.
+    fn suspend_checkpoints(&mut self, _: u64) -> Result<()> {
+        if !has_log(&self.options) {
+            return Err(EngineError::unsupported(NAME, NO_LOG));
+        }
+        let set = self.connection.pragma_update(None, "wal_autocheckpoint", 0);
+        set.map_err(|e| EngineError::failed(NAME, "suspend its checkpoints", e))
+    }
+
+    fn log_bytes(&mut self) -> Result<u64> {
+        log_files(NAME, &self.options.dir, |name| name == format!("{FILE}-wal"))
     }
 
     fn check(&mut self) -> Result<Checked> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use embermark_harness::Catalog;
 use embermark_harness::cells::planned;
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::{Configurations, Durability, MemoryLimit, Scale, ServerUrl, Status};
@@ -15,6 +16,7 @@ crate::tests!(
     an_engine_that_forbids_publishing_runs_for_who_accepts_that_and_its_cells_say_so,
     where_a_plan_leaves_it_open_a_workload_has_scales_and_variants_of_its_own,
     phases_can_be_chosen,
+    a_phase_apart_runs_where_its_variant_is_asked_for_and_nowhere_else,
     unknown_names_are_answered_with_the_nearest,
     plans_that_make_no_sense_are_refused,
     each_limit_of_memory_has_cells_of_its_own_and_no_reference_takes_part,
@@ -161,6 +163,32 @@ fn phases_can_be_chosen() {
 
     plan.phases = None;
     assert_eq!(planned(&plan, &CATALOG).unwrap()[0].phases.len(), 4);
+}
+
+fn a_phase_apart_runs_where_its_variant_is_asked_for_and_nowhere_else() {
+    let runs = |variants: &[&str]| -> Vec<(String, Vec<String>)> {
+        let plan = Plan {
+            workloads: vec!["events".into()],
+            variants: variants.iter().map(|name| (*name).to_owned()).collect(),
+            phases: None,
+            ..plan(&["memory"])
+        };
+        let cells = planned(&plan, &Catalog::default()).unwrap().into_iter();
+        cells.map(|cell| (cell.id.variant, cell.phases)).collect()
+    };
+    let own = runs(&[]);
+    let [(_, whole)] = own.as_slice() else { panic!("{own:?}") };
+    assert_eq!(whole.len(), 7);
+    let apart = |name: &str, phase: &str| (name.to_owned(), vec![phase.to_owned()]);
+    let http = apart("http", "insert_http");
+    assert_eq!(runs(&["http"]), std::slice::from_ref(&http));
+    let log = apart("large-log", "open_large_log");
+    assert_eq!(
+        runs(&["http", "none", "large-log"]),
+        [http, ("none".to_owned(), whole.clone()), log],
+        "the first that is not apart runs the rest"
+    );
+    assert!(!whole.contains(&"insert_http".to_owned()));
 }
 
 fn unknown_names_are_answered_with_the_nearest() {

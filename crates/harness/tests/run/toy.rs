@@ -331,6 +331,7 @@ impl Workload for Squares {
             lasts: false,
             cold: false,
             searches: &[],
+            apart: &[],
             points: &[],
         }
     }

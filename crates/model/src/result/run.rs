@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceIo, DiskCurve, Explained, Loaded};
+use super::{DeviceIo, DiskCurve, Explained, Loaded, WriteBehind};
 use crate::{ResultSet, Status};
 
 /// How an engine does a phase.
@@ -86,6 +86,13 @@ pub struct Run {
     /// The schedule, where operations were started at a target rate.
     #[serde(default, alias = "arrivals", skip_serializing_if = "Option::is_none")]
     pub schedule: Option<OpenLoopSchedule>,
+    /// Bytes of the engine's log as the run found it, of one that opens a database with its log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_bytes: Option<u64>,
+    /// What the buffer held that rows went through, of a run that commits on another thread than the one
+    /// that accepts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_behind: Option<WriteBehind>,
     /// What it asked of the system, of a run in the explaining trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<Explained>,

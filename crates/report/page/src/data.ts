@@ -16,6 +16,7 @@ export interface Page {
   unlike: string[];
   resource_columns: Column[];
   load_columns: Column[];
+  beside_columns: Column[];
   explained_columns: Column[];
   /** By id. */
   engines: Record<string, EngineFacts>;
@@ -167,6 +168,8 @@ export interface Entry {
   watched?: Watched[];
   /** What a phase that inserts rows wrote, and the maintenance after it. */
   loading?: Amounts;
+  /** What a run has to show beside its time: the log that it opened, the buffer that rows went through. */
+  beside?: Amounts;
   /** What an operation asked of the system. */
   explained?: { engine: Amounts; client?: Amounts; traced_ops: number | null; ops: number };
   /** By trial: elapsed ns, operations, 1 if a warm-up run plus 2 if stopped at the longest run time. */

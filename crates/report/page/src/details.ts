@@ -26,7 +26,7 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
     entry.reason && h("p", { class: "reason" }, entry.reason),
     entry.checked_by && h("p", { class: "hint" }, `What its answer was held to: ${entry.checked_by}`),
     (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
-    time(box), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), loading(page.load_columns, entry), explained(page.explained_columns, entry), engine(cell),
+    time(box), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), amounts("Rows inserted, and maintenance", page.load_columns, entry.loading), amounts("Beside its time", page.beside_columns, entry.beside), explained(page.explained_columns, entry), engine(cell),
   ));
   dialog.onclick = (event) => {
     if (event.target === dialog) dialog.close();
@@ -116,12 +116,12 @@ function resources(columns: Column[], cell: Cell, entry: Entry): Node[] {
   ];
 }
 
-function loading(columns: Column[], { loading }: Entry): Node[] {
+function amounts(title: string, columns: Column[], of: Amounts | undefined): Node[] {
   const rows = columns.flatMap(({ key, about, quantity }): [string, string][] => {
-    const value = loading?.[key];
+    const value = of?.[key];
     return value === undefined ? [] : [[about, amount(quantity)(value)]];
   });
-  return rows.length === 0 ? [] : [h("h3", {}, "Rows inserted, and maintenance"), list(rows)];
+  return rows.length === 0 ? [] : [h("h3", {}, title), list(rows)];
 }
 
 /** What an operation asked of the operating system, counted in runs that were not timed. */

@@ -4,6 +4,7 @@
 use embermark_model::Status;
 use embermark_model::result::{
     DeviceIo, Execution, Latency, Maintenance, Observed, Resources, ResultFile, Run, Trial,
+    WriteBehind,
 };
 
 use super::lines::Line;
@@ -75,6 +76,7 @@ pub(super) fn of(file: &ResultFile, durability: &Record) -> Vec<Column> {
     columns.extend(observed(file));
     columns.extend(super::explained::columns());
     columns.push(durability_shown(shown::of(file, durability)));
+    columns.extend(beside());
     columns
 }
 
@@ -243,6 +245,22 @@ fn measured() -> Vec<Column> {
         word("own_durability", |line| Some(plain(line.cell.own_durability.as_deref()?))),
     ];
     of_trial.into_iter().chain(of_phase).chain(of_run).chain(conditions).collect()
+}
+
+/// What a run has to show beside its time.
+fn beside() -> Vec<Column> {
+    let rate = |name: &str, get: fn(&WriteBehind) -> f64| {
+        real(name, move |line| line.run?.1.write_behind.as_ref().map(get))
+    };
+    vec![
+        run("log_bytes", |run| run.log_bytes),
+        rate("offered_per_second", |of| of.target_rate),
+        rate("accepted_per_second", |of| of.accepted_rate),
+        rate("committed_per_second", |of| of.committed_rate),
+        run("buffer_commits", |run| Some(run.write_behind?.commits)),
+        run("loss_rows", |run| Some(run.write_behind?.loss_rows)),
+        run("loss_ns", |run| Some(run.write_behind?.loss_ns)),
+    ]
 }
 
 /// What was watched in phases that last by the clock.

@@ -1,6 +1,6 @@
 //! The tables of a group.
 
-use embermark_model::result::Latency;
+use embermark_model::result::{DiskSize, Latency};
 
 use super::{
     BEHIND, BEST, CLIENT_SIDE, COMMITS_EACH, Grid, NOT_SIGNIFICANT, OUTLIER, PER_OPERATION,
@@ -9,8 +9,8 @@ use super::{
 use crate::format::{self, NOT_MEASURED};
 use crate::scaling::Scaling;
 use crate::summary::{
-    Amounts, Column, Entry, Group, Measured, Resource, Row, Unit, Usage, explained_columns,
-    load_columns,
+    Amounts, Column, Entry, Group, Measured, Resource, Row, Unit, Usage, beside_columns,
+    explained_columns, load_columns,
 };
 use crate::{Options, text};
 
@@ -23,10 +23,12 @@ pub(crate) fn of(group: &Group<'_>, options: &Options<'_>, scaling: &Scaling<'_>
         response(group),
         resources(group),
         loads(group),
+        database(group),
     ];
+    let further = further.into_iter().flatten().chain(beside(group));
     let explained = explained(group).into_iter().filter(|_| options.explain);
     let first = [comparison(group, scaling)].into_iter();
-    first.chain(further.into_iter().flatten()).chain(explained).collect()
+    first.chain(further).chain(explained).collect()
 }
 
 /// Phases down, engines across: time and ratio.
@@ -149,6 +151,45 @@ fn loads(group: &Group<'_>) -> Option<Grid> {
     let rows: Vec<(String, Amounts)> = group.rows.iter().flat_map(of_row).collect();
     let rows = rows.iter().map(|(name, load)| (name.clone(), load)).collect();
     across(group, "loads and maintenance", load_columns(), rows)
+}
+
+/// Variants down, engines across: bytes allocated for the files of the database, and their length;
+/// `None` where nobody looked.
+fn database(group: &Group<'_>) -> Option<Grid> {
+    let places = columns(group);
+    let text = |size: &Option<DiskSize>| match size {
+        Some(size) => Text {
+            second: format::bytes(size.apparent_bytes as f64),
+            ..Text::of(format::bytes(size.allocated_bytes as f64))
+        },
+        None => dash(),
+    };
+    let known = group.sizes.iter().filter(|(_, sizes)| sizes.iter().any(Option::is_some));
+    let row = |(variant, sizes): &(&str, Vec<Option<DiskSize>>)| {
+        (text::plain(variant), places.iter().map(|place| text(&sizes[*place])).collect())
+    };
+    let rows: Vec<_> = known.map(row).collect();
+    let of = "database size, rows loaded once: allocated, and length of its files";
+    let title = format!("{} · {of}", title(group));
+    (!rows.is_empty()).then(|| Grid { title, header: header(group), rows })
+}
+
+/// Engines of each phase down, what its runs had to show beside their time across.
+fn beside(group: &Group<'_>) -> Vec<Grid> {
+    let of_row = |row: &'_ Row<'_>| {
+        let known = group.engines.iter().zip(&row.beside);
+        let named = known.filter_map(|(engine, beside)| {
+            Some((format!("{} {}", engine.name(), label(row, false)), beside.clone()?))
+        });
+        named.collect::<Vec<_>>()
+    };
+    let rows: Vec<(String, Amounts)> = group.rows.iter().flat_map(of_row).collect();
+    let grid = |(of, columns): (&str, Vec<Column>)| {
+        let has = |(_, all): &&(String, Amounts)| columns.iter().any(|c| all.get(c.key).is_some());
+        let rows = rows.iter().filter(has).map(|(name, all)| (name.clone(), all)).collect();
+        across(group, of, columns.iter().copied(), rows)
+    };
+    beside_columns().into_iter().filter_map(grid).collect()
 }
 
 /// Engines of each phase down, what an operation asked of the system across: system calls, and what

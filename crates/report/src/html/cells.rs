@@ -9,7 +9,7 @@ use super::data::{CellData, EntryData, Page, TrialData, WatchedData};
 use crate::scaling::{Scaling, Surprise};
 use crate::shown::Told;
 use crate::statistics::median;
-use crate::summary::{self, Engine, Entry, Figure, Group, Row, Usage, explained, loading};
+use crate::summary::{self, Engine, Entry, Figure, Group, Row, Usage, beside, explained, loading};
 use crate::text;
 
 /// The longest text of a reason; the result file has it whole.
@@ -149,6 +149,7 @@ fn entry_data<'a>(place: usize, cell: &Cell, row: &Row<'a>, entry: &Entry<'a>) -
         remarks: remarks(&parts),
         watched: watched(cell, row),
         loading: row.phase.and_then(|phase| loading(cell, phase)),
+        beside: row.phase.and_then(|phase| beside(cell, phase)),
         explained: row.phase.and_then(|phase| explained(cell, phase)),
         runs: parts.iter().map(|part| runs(*part)).collect(),
     }

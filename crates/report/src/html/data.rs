@@ -37,6 +37,8 @@ pub struct Page<'a> {
     pub resource_columns: Vec<Column>,
     /// What is shown of loads and their maintenance.
     pub load_columns: Vec<Column>,
+    /// What is shown of a run beside its time.
+    pub beside_columns: Vec<Column>,
     /// What is shown of what an operation asked of the system.
     pub explained_columns: Vec<Column>,
     /// What is known of engines, by id.
@@ -256,6 +258,9 @@ pub struct EntryData<'a> {
     /// What a phase that inserts rows wrote, by the keys of [`Page::load_columns`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loading: Option<Amounts>,
+    /// What a run has to show beside its time, by the keys of [`Page::beside_columns`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Amounts>,
     /// What an operation asked of the system, by the keys of [`Page::explained_columns`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explained: Option<Explanation>,

@@ -25,6 +25,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         unlike: unlike(sources, &labels),
         resource_columns: Resource::SHOWN.map(Resource::column).into(),
         load_columns: summary::load_columns().collect(),
+        beside_columns: summary::beside_columns().into_iter().flat_map(|(_, all)| all).collect(),
         explained_columns: summary::explained_columns().concat(),
         engines: options.engines,
         workloads: options.workloads,

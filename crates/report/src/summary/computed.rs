@@ -7,7 +7,7 @@ use embermark_model::{CellId, Configuration, Durability, Extent, Status};
 
 use super::{
     Comparison, Engine, Entry, Figure, Group, Measured, Protocol, Row, Shortfall, Unit, Usage,
-    explained, loading, order, parts,
+    beside, explained, loading, order, parts,
 };
 use crate::statistics::{includes_one, is_measure, ratio_interval};
 use crate::text;
@@ -35,6 +35,7 @@ fn group<'a>(
         engines: Vec::new(),
         rows: Vec::new(),
         usage: Vec::new(),
+        sizes: Vec::new(),
         protocol: None,
     };
     let cells: Vec<&Cell> = file.cells.iter().filter(|cell| group.holds(&cell.id)).collect();
@@ -53,6 +54,7 @@ fn group<'a>(
             unit: Unit::Run,
             entries: cells().map(|cell| entry(file, cell, phase)).collect(),
             loadings: cells().map(|cell| loading(cell?, phase?)).collect(),
+            beside: cells().map(|cell| beside(cell?, phase?)).collect(),
             explained: cells().map(|cell| explained(cell?, phase?)).collect(),
         };
         rank(&mut row, &engines, durability);
@@ -64,6 +66,11 @@ fn group<'a>(
     group.variant = variants.first().copied().unwrap_or_default();
     let usage = |engine: &Engine<'_>| find(group.variant, engine.id).map(Usage::of);
     group.usage = engines.iter().map(|engine| usage(engine).unwrap_or_default()).collect();
+    let size = |variant, engine: &Engine<'_>| find(variant, engine.id).and_then(Cell::disk);
+    let sizes = variants
+        .iter()
+        .map(|variant| (*variant, engines.iter().map(|engine| size(variant, engine)).collect()));
+    group.sizes = sizes.collect();
     group.protocol = Protocol::of(cells.into_iter());
     Group { engines, ..group }
 }

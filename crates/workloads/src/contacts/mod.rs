@@ -68,6 +68,7 @@ impl Workload for Contacts {
             lasts: false,
             cold: true,
             searches: &[],
+            apart: &[],
             points: &[],
         }
     }

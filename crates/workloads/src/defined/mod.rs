@@ -115,6 +115,7 @@ impl Defined {
             lasts: false,
             cold: true,
             searches: &[],
+            apart: &[],
             timed: Vec::leak(timed.collect()),
             clients: clients(definition),
             points: if points.is_empty() { &[] } else { Vec::leak(vec![(AS_WRITTEN, points)]) },

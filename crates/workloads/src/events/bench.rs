@@ -1,18 +1,22 @@
 //! The phases of an opened cell.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use embermark_contract::EngineError;
 use embermark_meter::{Measured, Meter};
 use embermark_model::answer::{Answer, Difference, Expected};
+use embermark_model::result::WriteBehind;
 
-use super::PreparedCell;
+use super::http::{self, Client, Known};
+use super::offthread::Buffer;
 use super::oracle::{Content, Oracle};
 use super::phase::{BATCH, PHASES, Phase};
 use super::port::{Record, Telemetry};
 use super::query_results::QueryResults;
+use super::{PreparedCell, large_log};
 use crate::loaded::{Loads, State};
-use crate::{Bench, CheckError, OpenedPhase, first};
+use crate::{Bench, CheckError, Companions, OpenedPhase, first};
 
 pub(super) struct EventsBench {
     phases: [OpenedPhase; Phase::ALL.len()],
@@ -27,18 +31,46 @@ pub(super) struct EventsBench {
     found: QueryResults,
     /// What the first request of a run answered wrongly.
     wrong: Option<Difference>,
+    seed: u64,
+    companions: Option<Rc<dyn Companions>>,
+    /// For the next run; or why there can be none.
+    prepared: Result<Prepared, EngineError>,
+    last: Last,
+    /// The rows that are in the store in the order of their ids, where they came over HTTP and were given
+    /// ids as they came.
+    arrived: Option<Vec<Known>>,
+}
+
+/// What a run needs that is there before its clock.
+enum Prepared {
+    Nothing,
+    Client(Client),
+    Buffer(Buffer),
+}
+
+/// What there is to say of the last run.
+#[derive(Default)]
+struct Last {
+    log_bytes: Option<u64>,
+    write_behind: Option<WriteBehind>,
+}
+
+/// Inserts rows by the batch.
+pub(super) fn insert_all(store: &mut dyn Telemetry, records: &[Record]) -> Result<(), EngineError> {
+    store.ready(Phase::InsertBuffered)?;
+    records.chunks(BATCH).try_for_each(|batch| store.insert_batch(batch).map(drop))
 }
 
 impl EventsBench {
     pub(super) fn new(cell: PreparedCell, store: Box<dyn Telemetry>) -> Self {
-        let PreparedCell { records, oracle, window, cold, .. } = cell;
+        let PreparedCell { records, seed, oracle, window, cold, companions, .. } = cell;
         let phases = std::array::from_fn(|place| {
             let step = Phase::ALL[place];
             let ops = match step {
-                Phase::Insert | Phase::InsertBuffered => records.len() as u64,
+                _ if step.opens() => 1,
                 // As many requests as there is time for.
-                Phase::Gps | Phase::Co2 | Phase::Logs => 0,
-                Phase::OpenLog | Phase::Open => 1,
+                _ if step.is_question() => 0,
+                _ => records.len() as u64,
             };
             OpenedPhase { name: PHASES[place].name, ops, execution: store.execution(step) }
         });
@@ -53,7 +85,42 @@ impl EventsBench {
             state: State::Dirty,
             found,
             wrong: None,
+            seed,
+            companions,
+            prepared: Ok(Prepared::Nothing),
+            last: Last::default(),
+            arrived: None,
         }
+    }
+
+    fn clear(&mut self) -> Result<(), EngineError> {
+        (self.state, self.arrived) = (State::Dirty, None);
+        self.store.clear()
+    }
+
+    /// What a run of a phase needs, on a database that is ready for it.
+    fn prepare(&mut self, step: Phase) -> Result<Prepared, EngineError> {
+        let rows = self.records.len();
+        Ok(match step {
+            Phase::InsertHttp => {
+                Prepared::Client(Client::start(self.companions.as_deref(), rows, self.seed)?)
+            }
+            Phase::InsertOffthread => Prepared::Buffer(Buffer::new(rows)),
+            Phase::OpenLargeLog => {
+                let bytes = large_log::fill(self.store.as_mut(), &self.records)?;
+                self.last.log_bytes = Some(bytes);
+                Prepared::Nothing
+            }
+            _ => Prepared::Nothing,
+        })
+    }
+
+    /// Takes down whether a run has inserted every row; `stored` again.
+    fn inserted(&mut self, stored: u64, meter: &Meter) -> u64 {
+        if meter.measured().ops == self.records.len() as u64 {
+            self.state = State::Loaded;
+        }
+        stored
     }
 
     /// Collects rows and commits them by the batch. The stores stay in their thread, so taking rows
@@ -93,10 +160,13 @@ impl EventsBench {
         Ok(())
     }
 
-    /// Compares the whole store with the first `inserted` rows.
+    /// Compares the whole store with the first `inserted` rows, or with those that came over HTTP.
     fn read_back(&mut self, inserted: u64) -> Result<(), CheckError> {
-        let inserted = usize::try_from(inserted).unwrap_or(usize::MAX).min(self.records.len());
-        let mut content = Content::new(&self.records[..inserted]);
+        let expected = match &self.arrived {
+            Some(arrived) => http::in_order(&self.records, arrived)?,
+            None => first(&self.records, inserted).iter().map(|record| &record.event).collect(),
+        };
+        let mut content = Content::new(expected);
         self.store.contents(&mut |stored| content.see(stored))?;
         Ok(content.finish()?)
     }
@@ -109,9 +179,8 @@ impl Loads for EventsBench {
 
     /// In batches, without a checkpoint.
     fn load_all(&mut self) -> Result<(), EngineError> {
-        self.store.clear()?;
-        self.store.ready(Phase::InsertBuffered)?;
-        self.records.chunks(BATCH).try_for_each(|batch| self.store.insert_batch(batch).map(drop))
+        self.clear()?;
+        insert_all(self.store.as_mut(), &self.records)
     }
 
     fn maintain(&mut self) -> Result<(), EngineError> {
@@ -126,41 +195,53 @@ impl Bench for EventsBench {
 
     fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
         let step = Phase::ALL[phase];
+        self.last = Last::default();
         match step {
-            Phase::Insert | Phase::InsertBuffered => {
-                self.state = State::Dirty;
-                self.store.clear()?;
-            }
             // Its log has every row.
-            Phase::OpenLog => {
-                self.state = State::Dirty;
-                self.load_all()?;
-            }
-            Phase::Gps | Phase::Co2 | Phase::Logs | Phase::Open => self.make_ready()?,
+            Phase::OpenLog => self.load_all()?,
+            Phase::OpenLargeLog => self.clear()?,
+            _ if step.inserts() => self.clear()?,
+            _ => self.make_ready()?,
         }
         if self.cold && step.is_question() {
             self.store.reopen()?;
         }
-        self.store.ready(step)
+        self.store.ready(step)?;
+        self.prepared = match self.prepare(step) {
+            // Of this phase alone: its run says so.
+            Err(error) if !error.is_unsupported() => return Err(error),
+            prepared => prepared,
+        };
+        Ok(())
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Answer, EngineError> {
         let step = Phase::ALL[phase];
-        if step == Phase::OpenLog {
+        if matches!(step, Phase::OpenLog | Phase::OpenLargeLog) {
             self.store.lifecycle().crash_on_close()?;
         }
+        let prepared = std::mem::replace(&mut self.prepared, Ok(Prepared::Nothing))?;
+        let (store, records) = (self.store.as_mut(), &self.records);
+        if let Prepared::Client(client) = prepared {
+            let (stored, arrived) = http::insert(client, store, records.len(), meter)?;
+            self.arrived = Some(arrived);
+            return Ok(Answer::Count(self.inserted(stored, meter)));
+        }
         meter.start();
-        let done = match step {
-            Phase::Insert => self.store.insert(&self.records, meter),
-            Phase::InsertBuffered => self.insert_buffered(meter),
-            Phase::Gps | Phase::Co2 | Phase::Logs => self.ask(step, meter).map(|()| 0),
-            Phase::OpenLog | Phase::Open => meter.once(|| self.reopen()),
+        let done = match (step, prepared) {
+            (Phase::Insert, _) => store.insert(records, meter),
+            (_, Prepared::Buffer(buffer)) => buffer.insert(records, store, meter).map(|done| {
+                self.last.write_behind = done.write_behind;
+                done.stored
+            }),
+            (Phase::Gps | Phase::Co2 | Phase::Logs, _) => self.ask(step, meter).map(|()| 0),
+            _ if step.opens() => meter.once(|| self.reopen()),
+            _ => self.insert_buffered(meter),
         };
         meter.stop();
         let count = done?;
-        let inserts = matches!(step, Phase::Insert | Phase::InsertBuffered);
-        if inserts && meter.measured().ops == self.records.len() as u64 {
-            self.state = State::Loaded;
+        if step.inserts() {
+            self.inserted(count, meter);
         }
         Ok(if step.is_question() { self.found.answer(step) } else { Answer::Count(count) })
     }
@@ -176,25 +257,29 @@ impl Bench for EventsBench {
             self.wrong.take().map_or(Ok(()), Err)?;
             return Ok(self.oracle.check(step, answer)?);
         }
-        let right = match step {
+        let right = match step.opens() {
             // The first row is read.
-            Phase::OpenLog | Phase::Open => measured.ops.min(self.records.len() as u64),
-            _ => measured.ops,
+            true => measured.ops.min(self.records.len() as u64),
+            false => measured.ops,
         };
         Expected::Count(right).check(answer)?;
-        let same = match step {
-            Phase::OpenLog | Phase::Open => self.read_back(u64::MAX),
-            _ => self.read_back(measured.ops),
-        };
+        let same = self.read_back(if step.opens() { u64::MAX } else { measured.ops });
         if same.is_err() {
             self.state = State::Dirty;
         }
         same
     }
 
+    fn log_bytes(&self, _: usize) -> Option<u64> {
+        self.last.log_bytes
+    }
+
+    fn write_behind(&self, _: usize) -> Option<WriteBehind> {
+        self.last.write_behind
+    }
+
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
-        let inserts = matches!(Phase::ALL[phase], Phase::Insert | Phase::InsertBuffered);
-        let inserted = inserts.then(|| first(&self.records, ops))?;
+        let inserted = Phase::ALL[phase].inserts().then(|| first(&self.records, ops))?;
         Some(inserted.iter().map(|record| record.event.value_bytes()).sum())
     }
 

@@ -207,6 +207,11 @@ impl Telemetry for DocumentEvents {
         })
     }
 
+    fn insert_one(&mut self, record: &Record) -> Result<u64> {
+        self.store.insert(self.collection, &AsDocument::of(record).document())?;
+        Ok(1)
+    }
+
     fn insert_batch(&mut self, batch: &[Record]) -> Result<u64> {
         let mut documents = EventDocuments { records: batch.iter(), next: None };
         self.store.bulk(self.collection, &mut documents)

@@ -210,6 +210,12 @@ impl Telemetry for KvEvents {
         })
     }
 
+    fn insert_one(&mut self, record: &Record) -> Result<u64> {
+        let Self { store, table, value, .. } = self;
+        store.within(Scope::PerOperation, |each| put(each, *table, record, value))?;
+        Ok(1)
+    }
+
     /// In a transaction: the bulk path is for an empty table.
     fn insert_batch(&mut self, records: &[Record]) -> Result<u64> {
         let Self { store, table, value, .. } = self;

@@ -3,8 +3,11 @@
 
 mod bench;
 mod document;
+mod http;
 mod json;
 mod kv;
+mod large_log;
+mod offthread;
 mod oracle;
 mod phase;
 mod pipelines;
@@ -13,8 +16,13 @@ mod queries;
 mod query_results;
 mod series;
 mod sql;
+#[cfg(test)]
+mod testing;
 mod variant;
 
+use std::error::Error;
+use std::fs::File;
+use std::rc::Rc;
 use std::time::Duration;
 
 use embermark_contract::{EngineError, Reopener, Store};
@@ -23,10 +31,10 @@ use embermark_model::plan::DataSource;
 
 use crate::generated::{self, GeneratedRows};
 use crate::reopenable::Reopenable;
-use crate::{Bench, Info, Prepared, Protocol, Source, Spec, Workload, WorkloadError};
+use crate::{Bench, Companions, Info, Prepared, Protocol, Source, Spec, Workload, WorkloadError};
 use bench::EventsBench;
 use oracle::Oracle;
-use phase::PHASES;
+use phase::{APART, PHASES};
 use port::{Record, Telemetry};
 use variant::{VARIANTS, Variant};
 
@@ -53,6 +61,7 @@ impl Workload for Events {
             lasts: false,
             cold: true,
             searches: &[],
+            apart: APART,
             points: &[],
         }
     }
@@ -64,31 +73,44 @@ impl Workload for Events {
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
         let variant = Variant::named(&spec.variant)?;
         let (rows, seed) = generated::read(&spec.rows)?;
-        let record = |event: events::Event| {
-            let mut json = String::new();
-            event.data.json(&mut json);
-            json.shrink_to_fit();
-            Record { event, json }
-        };
-        let records: Vec<Record> = events::generate(rows, seed).into_iter().map(record).collect();
+        let records: Vec<Record> =
+            events::generate(rows, seed).into_iter().map(Record::of).collect();
         let oracle = Oracle::new(&records);
         Ok(Box::new(PreparedCell {
             records,
+            seed,
             oracle,
             variant,
             window: spec.window,
             cold: spec.cold,
+            companions: spec.companions.clone(),
         }))
+    }
+
+    fn companion(
+        &self,
+        role: &str,
+        task: &str,
+        store: Option<Store>,
+        out: File,
+    ) -> Result<(), Box<dyn Error>> {
+        match (role, store) {
+            (http::CLIENT, None) => http::client(serde_json::from_str(task)?, out),
+            _ => Err(format!("the events have no process in the role of '{role}'").into()),
+        }
     }
 }
 
 /// Everything that exists before the engine does.
 struct PreparedCell {
     records: Vec<Record>,
+    /// What the rows were made from.
+    seed: u64,
     oracle: Oracle,
     variant: Variant,
     window: Duration,
     cold: bool,
+    companions: Option<Rc<dyn Companions>>,
 }
 
 impl Prepared for PreparedCell {

@@ -15,6 +15,15 @@ pub(super) struct Record {
     pub json: String,
 }
 
+impl Record {
+    pub(super) fn of(event: Event) -> Self {
+        let mut json = String::new();
+        event.data.json(&mut json);
+        json.shrink_to_fit();
+        Self { event, json }
+    }
+}
+
 /// The names of what an event tells that is a number, in the order of [`Stored::numbers`].
 pub(super) const NUMBERS: [&str; 4] = ["longitude", "latitude", "co2", "span_id"];
 
@@ -104,6 +113,14 @@ pub(super) trait Telemetry {
     /// Inserts one by one, each committed, counting operations with the meter; how many the engine
     /// says there were.
     fn insert(&mut self, records: &[Record], meter: &mut Meter) -> Result<u64>;
+
+    /// Inserts one, committed when this returns; how many the engine says there were.
+    fn insert_one(&mut self, record: &Record) -> Result<u64>;
+
+    /// Has what was inserted be there for a reader, where a commit alone does not.
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// Inserts a batch, as one commit where the store can; how many the engine says there were.
     fn insert_batch(&mut self, batch: &[Record]) -> Result<u64>;

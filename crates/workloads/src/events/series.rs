@@ -123,6 +123,15 @@ impl Telemetry for SeriesEvents {
         Ok(done)
     }
 
+    fn insert_one(&mut self, record: &Record) -> Result<u64> {
+        self.store.write(METRICS, &AsPoint::of(record).point())?;
+        Ok(1)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.store.flush()
+    }
+
     fn insert_batch(&mut self, batch: &[Record]) -> Result<u64> {
         let mut points = EventPoints { records: batch.iter(), next: None };
         let given = self.store.bulk(METRICS, &mut points)?;

@@ -108,15 +108,14 @@ impl Telemetry for SqlEvents {
     }
 
     fn ready(&mut self, step: Phase) -> Result<()> {
-        let statement = match step {
-            Phase::Insert => true,
-            Phase::InsertBuffered => self.by_statements(),
-            step => step.is_question(),
-        };
-        let point = step == Phase::Insert;
+        let point = step.commits_each();
         self.store.expect(if point { sql::QueryKind::Point } else { sql::QueryKind::Analytic })?;
-        if statement {
+        if point {
+            self.prepared(Phase::Insert)?;
+        } else if step.is_question() {
             self.prepared(step)?;
+        } else if step.inserts() && self.by_statements() {
+            self.prepared(Phase::InsertBuffered)?;
         }
         Ok(())
     }
@@ -129,6 +128,11 @@ impl Telemetry for SqlEvents {
             Ok(())
         })?;
         Ok(stored)
+    }
+
+    fn insert_one(&mut self, record: &Record) -> Result<u64> {
+        let insert = self.prepared(Phase::Insert)?;
+        self.store.run(insert, &params(record, self.variant.form))
     }
 
     fn insert_batch(&mut self, batch: &[Record]) -> Result<u64> {

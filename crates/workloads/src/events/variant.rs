@@ -40,13 +40,28 @@ const fn info(name: &'static str, about: &'static str) -> VariantInfo {
     VariantInfo { name, about, changes: CHANGES }
 }
 
-pub(super) static VARIANTS: [VariantInfo; 6] = [
+pub(super) static VARIANTS: [VariantInfo; 9] = [
     info("none", "JSON, no index beside the key"),
     info("timestamp", "an index of the timestamp"),
     info("bucket", "an index of the bucket"),
     info("combined", "an index of bucket and timestamp, in this order"),
     info("jsonb", "JSON in the engine's binary form, no index"),
     info("typed", "columns of their types in place of JSON, no index"),
+    VariantInfo {
+        name: "offthread",
+        about: "the buffer on a thread of its own (none's table): runs when it is asked for",
+        changes: &["insert_offthread"],
+    },
+    VariantInfo {
+        name: "http",
+        about: "rows over HTTP (none's table): runs when it is asked for",
+        changes: &["insert_http"],
+    },
+    VariantInfo {
+        name: "large-log",
+        about: "a log that holds every row (none's table): runs when it is asked for",
+        changes: &["open_large_log"],
+    },
 ];
 
 impl Index {
@@ -66,7 +81,7 @@ impl Variant {
     pub(super) fn named(name: &str) -> Result<Self, WorkloadError> {
         let of = |form, index| Ok(Self { form, index });
         match name {
-            "none" => of(Form::Json, Index::None),
+            "none" | "offthread" | "http" | "large-log" => of(Form::Json, Index::None),
             "timestamp" => of(Form::Json, Index::Timestamp),
             "bucket" => of(Form::Json, Index::Bucket),
             "combined" => of(Form::Json, Index::Combined),

@@ -64,6 +64,7 @@ impl Workload for Htap {
             lasts: false,
             cold: false,
             searches: &[],
+            apart: &[],
             points: &[],
         }
     }

@@ -108,6 +108,7 @@ impl Workload for Machine {
             lasts: true,
             cold: false,
             searches: &[SUSTAINED],
+            apart: &[],
             points: &[],
         }
     }

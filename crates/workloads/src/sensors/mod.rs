@@ -65,6 +65,7 @@ impl Workload for Sensors {
             lasts: false,
             cold: true,
             searches: &[],
+            apart: &[],
             // In transactions of many rows, as `single` changes them, there is one client.
             points: &[
                 ("commit-each", &["load", "read", "update", "delete"]),

@@ -1,20 +1,23 @@
 //! The whole store read back and compared, event by event.
 
+use embermark_data::events::Event;
 use embermark_model::answer::{Difference, close};
 
-use super::super::port::{Record, Stored};
+use super::super::port::Stored;
 
 /// Compares events that arrive in any order with those that must be there, and keeps the first
 /// difference.
 pub(in super::super) struct Content<'a> {
-    records: &'a [Record],
+    /// In the order of their ids, which count from 1.
+    expected: Vec<&'a Event>,
     seen: Vec<bool>,
     difference: Option<Difference>,
 }
 
 impl<'a> Content<'a> {
-    pub(in super::super) fn new(records: &'a [Record]) -> Self {
-        Self { records, seen: vec![false; records.len()], difference: None }
+    /// Of events that were given ids in this order.
+    pub(in super::super) fn new(expected: Vec<&'a Event>) -> Self {
+        Self { seen: vec![false; expected.len()], expected, difference: None }
     }
 
     /// Takes an event of the store.
@@ -22,12 +25,11 @@ impl<'a> Content<'a> {
         if self.difference.is_some() {
             return;
         }
-        // Ids count from 1 in the order of the rows.
         let place = usize::try_from(got.id - 1).unwrap_or(usize::MAX);
-        let Some(record) = self.records.get(place) else {
+        let Some(event) = self.expected.get(place) else {
             return self.differ(format!("{got:?} should not be in the store"));
         };
-        let expected = Stored::of(&record.event);
+        let expected = Stored { id: got.id, ..Stored::of(event) };
         if !same(&expected, got) {
             return self.differ(format!("found {got:?}, expected {expected:?}"));
         }

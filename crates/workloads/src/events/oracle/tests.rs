@@ -125,7 +125,7 @@ fn errors_of_the_last_ninety_days_are_counted_and_in_order() {
 fn a_store_that_holds_more_less_or_something_else_differs() {
     let rows = records(vec![at(1.0, 2.0), air(1, 5.0), line(YEAR.start, "x", false)]);
     let read_back = |events: &[Stored<'_>]| {
-        let mut content = Content::new(&rows);
+        let mut content = Content::new(rows.iter().map(|record| &record.event).collect());
         events.iter().for_each(|event| content.see(event));
         content.finish()
     };

@@ -1,0 +1,39 @@
+//! The size of an engine's log.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::{EngineError, Result};
+
+/// Bytes of the files in `folder` whose name is that of a log: of each the length, or what is
+/// allocated where that is less. Some engines make a file longer beforehand, others allocate behind
+/// its end. A file that goes meanwhile does not count.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub(crate) fn log_files(
+    engine: &'static str,
+    folder: &Path,
+    is_log: impl Fn(&str) -> bool,
+) -> Result<u64> {
+    size(folder, is_log)
+        .map_err(|error| EngineError::file(engine, "read the log in", folder, error))
+}
+
+fn size(folder: &Path, is_log: impl Fn(&str) -> bool) -> io::Result<u64> {
+    const BLOCK: u64 = 512; // the unit of st_blocks, whatever the file system's own
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if !entry.file_name().to_str().is_some_and(&is_log) {
+            continue;
+        }
+        bytes += match entry.metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            meta => meta.map(|meta| meta.len().min(meta.blocks() * BLOCK))?,
+        };
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,93 @@
+//! The client: every request made beforehand, a thread for each connection.
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use embermark_data::events;
+use serde::{Deserialize, Serialize};
+
+use super::super::port::Record;
+use super::wire::{self, Incoming};
+
+/// What a client is told.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(in super::super) struct Task {
+    /// Rows to make and post.
+    pub rows: u64,
+    /// What they are made from.
+    pub seed: u64,
+    /// The server's port.
+    pub port: u16,
+    /// Requests in flight.
+    pub connections: usize,
+}
+
+/// A client with its requests.
+pub(super) struct Poster {
+    streams: Vec<TcpStream>,
+    /// Every request, one behind the other, and where each ends.
+    requests: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Poster {
+    pub(super) fn connect(task: &Task) -> io::Result<Self> {
+        let (mut requests, mut ends) = (Vec::new(), Vec::new());
+        for event in events::generate(task.rows, task.seed) {
+            wire::append_request(&Record::of(event), &mut requests)?;
+            ends.push(requests.len());
+        }
+        let connect = |_| {
+            let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, task.port))?;
+            stream.set_nodelay(true).map(|()| stream)
+        };
+        let streams = (0..task.connections).map(connect).collect::<io::Result<_>>()?;
+        Ok(Self { streams, requests, ends })
+    }
+
+    /// Posts them in their order, each on the first connection that is free.
+    pub(super) fn post_all(&self) -> io::Result<()> {
+        let next = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            let post = |stream| {
+                let next = &next;
+                scope.spawn(move || self.post(stream, next))
+            };
+            let posting: Vec<_> = self.streams.iter().map(post).collect();
+            posting.into_iter().try_for_each(|posting| {
+                posting
+                    .join()
+                    .unwrap_or_else(|_| Err(io::Error::other("a connection's thread died")))
+            })
+        })
+    }
+
+    /// Posts on one connection until no row is left, or the server has closed it.
+    fn post(&self, mut stream: &TcpStream, next: &AtomicUsize) -> io::Result<()> {
+        let mut answers = Incoming::new(stream);
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&end) = self.ends.get(place) else {
+                return stream.shutdown(std::net::Shutdown::Both);
+            };
+            let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+            let answered = stream
+                .write_all(&self.requests[start..end])
+                .and_then(|()| answers.next(wire::answer).map(|answer| answer.is_some()));
+            match answered {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) if is_closed(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Whether the server has closed a connection, as it does when its time is over.
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset};
+    matches!(error.kind(), BrokenPipe | ConnectionReset)
+}

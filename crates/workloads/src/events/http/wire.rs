@@ -1,0 +1,175 @@
+//! Requests and answers as they pass: `POST /` with a JSON body of a row, 201 for one that was
+//! committed.
+
+use std::io::{self, Read, Write};
+
+use arrayvec::ArrayString;
+use embermark_data::events::{LogLine, Payload};
+use httparse::{EMPTY_HEADER, Header, Status};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::super::port::Record;
+
+/// The answer to a row that was committed.
+pub(super) const CREATED: &[u8] = b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
+
+/// The answer to one that cannot be read.
+pub(super) const BAD: &[u8] =
+    b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+/// Most bytes of a message. Rows have some hundreds.
+const MOST: usize = 64 << 10;
+
+/// Bytes asked of a connection at once.
+const READ: usize = 4 << 10;
+
+/// Appends the request that posts a row.
+pub(super) fn append_request(record: &Record, into: &mut Vec<u8>) -> io::Result<()> {
+    let (data, bucket) = (&record.json, record.event.data.bucket());
+    let time = Timestamp::from_millisecond(record.event.timestamp).map_err(io::Error::other)?;
+    let body = format!(r#"{{"data":{data},"bucket":"{bucket}","timestamp":"{time:.3}"}}"#);
+    write!(
+        into,
+        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// A row as it is posted.
+#[derive(Deserialize)]
+struct Row<'a> {
+    #[serde(borrow)]
+    data: Data<'a>,
+    bucket: &'a str,
+    timestamp: &'a str,
+}
+
+/// What a row tells, of its bucket.
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Data<'a> {
+    longitude: Option<f64>,
+    latitude: Option<f64>,
+    co2: Option<f64>,
+    span_id: Option<i64>,
+    level: Option<&'a str>,
+    user: Option<&'a str>,
+    message: Option<&'a str>,
+    endpoint: Option<&'a str>,
+}
+
+/// Reads the body of a request into a record, whose room is used again; its id is the store's to give.
+pub(super) fn read_row(body: &[u8], into: &mut Record) -> io::Result<()> {
+    let row: Row<'_> = serde_json::from_slice(body)?;
+    let time: Timestamp = row.timestamp.parse().map_err(io::Error::other)?;
+    into.event.timestamp = time.as_millisecond();
+    into.event.data = payload(&row)
+        .ok_or_else(|| io::Error::other(format!("no row of the bucket '{}'", row.bucket)))?;
+    into.json.clear();
+    into.event.data.json(&mut into.json);
+    Ok(())
+}
+
+fn payload(Row { data, bucket, .. }: &Row<'_>) -> Option<Payload> {
+    Some(match *bucket {
+        "location" => Payload::Location { longitude: data.longitude?, latitude: data.latitude? },
+        "co2" => Payload::Co2 { co2: data.co2? },
+        "logs" => Payload::Log(LogLine {
+            span_id: data.span_id?,
+            is_error: match data.level? {
+                "error" => true,
+                "success" => false,
+                _ => return None,
+            },
+            user: ArrayString::from(data.user?).ok()?,
+            message: ArrayString::from(data.message?).ok()?,
+            endpoint: ArrayString::from(data.endpoint?).ok()?,
+        }),
+        _ => return None,
+    })
+}
+
+/// The messages that come over a connection, in room that is used again.
+pub(super) struct Incoming<S> {
+    stream: S,
+    bytes: Vec<u8>,
+    /// Bytes of the message that was given last.
+    given: usize,
+}
+
+/// Bytes of a message's head, and of its body.
+type Lengths = (usize, usize);
+
+impl<S: Read> Incoming<S> {
+    pub(super) const fn new(stream: S) -> Self {
+        Self { stream, bytes: Vec::new(), given: 0 }
+    }
+
+    /// The body of the next message; `None` where the connection ends before it. `head` reads the head
+    /// of one: `None` while it has not all come.
+    pub(super) fn next(
+        &mut self,
+        head: impl Fn(&[u8]) -> io::Result<Option<Lengths>>,
+    ) -> io::Result<Option<&[u8]>> {
+        self.bytes.drain(..self.given);
+        self.given = 0;
+        loop {
+            if let Some((head, body)) = head(&self.bytes)?
+                && let end = head + body
+                && self.bytes.len() >= end
+            {
+                self.given = end;
+                return Ok(Some(&self.bytes[head..end]));
+            }
+            let had = self.bytes.len();
+            if had > MOST {
+                return Err(io::Error::other("a message of more than 64 KiB"));
+            }
+            self.bytes.resize(had + READ, 0);
+            let came = self.stream.read(&mut self.bytes[had..])?;
+            self.bytes.truncate(had + came);
+            match (came, had) {
+                (0, 0) => return Ok(None),
+                (0, _) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The head of a request: `POST /`.
+pub(super) fn request(bytes: &[u8]) -> io::Result<Option<Lengths>> {
+    let mut headers = [EMPTY_HEADER; 32];
+    let mut request = httparse::Request::new(&mut headers);
+    let Status::Complete(head) = request.parse(bytes).map_err(io::Error::other)? else {
+        return Ok(None);
+    };
+    match (request.method, request.path) {
+        (Some("POST"), Some("/")) => Ok(Some((head, length(request.headers)?))),
+        (method, path) => Err(io::Error::other(format!("no such resource: {method:?} {path:?}"))),
+    }
+}
+
+/// The head of an answer: 201.
+pub(super) fn answer(bytes: &[u8]) -> io::Result<Option<Lengths>> {
+    let mut headers = [EMPTY_HEADER; 32];
+    let mut answer = httparse::Response::new(&mut headers);
+    let Status::Complete(head) = answer.parse(bytes).map_err(io::Error::other)? else {
+        return Ok(None);
+    };
+    match answer.code {
+        Some(201) => Ok(Some((head, length(answer.headers)?))),
+        code => Err(io::Error::other(format!("the server answered {code:?} and not 201"))),
+    }
+}
+
+/// Bytes of the body, which a `Content-Length` has to say.
+fn length(headers: &[Header<'_>]) -> io::Result<usize> {
+    let named = |header: &&Header<'_>| header.name.eq_ignore_ascii_case("content-length");
+    let value = headers.iter().find(named).and_then(|header| str::from_utf8(header.value).ok());
+    let length = value.and_then(|value| value.trim().parse().ok());
+    length.ok_or_else(|| io::Error::other("no Content-Length"))
+}
