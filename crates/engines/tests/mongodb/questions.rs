@@ -1,5 +1,7 @@
 //! Answers of the workload `sensors`' pipelines on readings small enough to be checked by hand.
 
+use std::slice;
+
 use embermark_engines::document::{Collection, Document, DocumentStore, Value};
 use embermark_engines::sql::ResultRow;
 use embermark_model::Durability;
@@ -15,6 +17,25 @@ const DAY: i64 = 24 * HOUR;
 type Row = Vec<Option<f64>>;
 
 fn ask(store: &mut dyn DocumentStore, of: Collection, question: Pipeline) -> Vec<Row> {
+    answers(store, of, question, question.text())
+}
+
+/// The same of one sensor.
+fn ask_of(
+    store: &mut dyn DocumentStore,
+    of: Collection,
+    question: Pipeline,
+    sensor: u16,
+) -> Vec<Row> {
+    answers(store, of, question, &question.text_of(sensor))
+}
+
+fn answers(
+    store: &mut dyn DocumentStore,
+    of: Collection,
+    question: Pipeline,
+    text: &str,
+) -> Vec<Row> {
     let mut rows = Vec::new();
     let columns = question.columns();
     let mut visit = |row: &dyn ResultRow| {
@@ -26,7 +47,7 @@ fn ask(store: &mut dyn DocumentStore, of: Collection, question: Pipeline) -> Vec
         rows.push(columns.iter().enumerate().map(value).collect::<Result<_, _>>()?);
         Ok(())
     };
-    store.query(of, question.text(), columns, &mut visit).unwrap();
+    store.query(of, text, columns, &mut visit).unwrap();
     rows
 }
 
@@ -98,7 +119,7 @@ fn every_question_is_answered_as_counted_by_hand() {
     let most = [some([1.0, 23.0]), some([2.0, 22.0]), some([3.0, 2.0]), some([4.0, 1.0])];
     all_close(ask(store, readings, Pipeline::MostReadings), &most);
     let anomaly = some([1.0, (20 * MINUTE) as f64, 50.0]);
-    all_close(ask(store, readings, Pipeline::Anomalies), &[anomaly]);
+    all_close(ask(store, readings, Pipeline::Anomalies), slice::from_ref(&anomaly));
     let outages = [some([1.0, (20 * MINUTE + 1) as f64, (20 * MINUTE + 2 + HOUR) as f64])];
     all_close(ask(store, readings, Pipeline::Outages), &outages);
     let summary = [
@@ -110,6 +131,15 @@ fn every_question_is_answered_as_counted_by_hand() {
         some([4.0, 0.0, 26.0, 26.0, 26.0, 1.0]),
     ];
     all_close(sorted(ask(store, readings, Pipeline::DailySummary)), &summary);
+    // Of one sensor the same rows without the others'.
+    all_close(ask_of(store, readings, Pipeline::AvgSensor, 2), &means[1..2]);
+    all_close(ask_of(store, readings, Pipeline::AvgSensor, 3), &means[2..]);
+    all_close(ask_of(store, readings, Pipeline::Anomalies, 1), &[anomaly]);
+    all_close(ask_of(store, readings, Pipeline::Anomalies, 2), &[]);
+    all_close(ask_of(store, readings, Pipeline::Outages, 1), &outages);
+    all_close(ask_of(store, readings, Pipeline::Outages, 2), &[]);
+    let days = sorted(ask_of(store, readings, Pipeline::DailySummary, 2));
+    all_close(days, &summary[1..3]);
     // Buckets of sensor 1: 20.8, 21.2, 20.8, 21.2, and 50 alone; of sensor 2: 30 to 33.
     let pair = some([4.0, 0.4, 0.16, 5.0]);
     let found = ask(store, readings, Pipeline::CompareTwo);
