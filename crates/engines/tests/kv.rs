@@ -730,6 +730,37 @@ fn after_a_crash_the_log_has_every_commit_or_the_engine_says_that_it_has_none() 
 }
 
 #[test]
+fn a_log_takes_every_change_once_checkpoints_are_suspended_or_the_engine_says_why_not() {
+    const PAIRS: u64 = 2_000;
+    for (engine, tier, keeps) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
+        let name = format!("{} ({tier})", engine.info().id);
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(engine, tier, dir.path());
+        let table = store.table(&TableDef::named("t")).unwrap();
+        store.maintain().unwrap();
+        let recovers = RECOVER.contains(&engine.info().id) && keeps >= Durability::Process;
+        match store.suspend_checkpoints(PAIRS * 41) {
+            Ok(()) => assert!(recovers, "{name}"),
+            Err(error) => {
+                assert!(error.is_unsupported() && !recovers, "{name}: {error}");
+                store.close().unwrap();
+                continue;
+            }
+        }
+        for (key, value) in numbered(PAIRS, 33) {
+            store.put(table, &key, &value).unwrap();
+        }
+        let bytes = store.log_bytes().unwrap();
+        assert!(bytes >= PAIRS * 41, "{name}: {bytes}");
+        // Nobody's write buffer is so large; a log of its own has no such limit.
+        let most = store.suspend_checkpoints(1 << 50);
+        let has_limit = ["leveldb", "rocksdb"].contains(&engine.info().id);
+        assert_eq!(most.is_err_and(|error| error.is_unsupported()), has_limit, "{name}");
+        store.close().unwrap();
+    }
+}
+
+#[test]
 fn an_engine_that_counts_its_keys_counts_all_of_them() {
     on_each(|store, name| {
         let table = store.table(&TableDef::named("t")).unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use counted::counted;
 use embermark_model::Configuration;
-use embermark_model::result::{EngineFacts, Resources, ResultFile};
+use embermark_model::result::{EngineFacts, Resources, ResultFile, WriteBehind};
 use embermark_report::{Files, Format, Options, format, load, render, text};
 use textwrap::core::display_width;
 
@@ -333,4 +333,26 @@ fn a_server_given_by_its_url_has_no_score_of_keeping_up() {
     assert!(shown(false).contains('%'), "{}", shown(false));
     let row = shown(true);
     assert!(row.starts_with("postgres individual (by URL)") && row.ends_with(" -"), "{row}");
+}
+
+#[test]
+fn the_log_that_was_opened_and_what_a_buffer_may_lose_have_tables_of_their_own() {
+    let mut file = load(Path::new(FIXTURE)).unwrap();
+    let titles = ["log that was opened", "accepted before committed"];
+    let options = Options { width: 200, ..Options::default() };
+    let before = render(&file, Format::Table, &options).unwrap();
+    assert!(titles.iter().all(|title| !before.contains(title)));
+    let trials = file.cells.iter_mut().flat_map(|cell| &mut cell.trials);
+    for run in trials.flat_map(|trial| &mut trial.phases).flat_map(|phase| &mut phase.runs) {
+        run.log_bytes = Some(12_300_000);
+        let (loss_rows, loss_ns) = (4_321, 56_000_000);
+        run.write_behind = Some(WriteBehind { loss_rows, loss_ns, ..WriteBehind::default() });
+    }
+    for format in [Format::Table, Format::Markdown] {
+        let after = render(&file, format, &options).unwrap();
+        for (title, shown) in titles.into_iter().zip([&["12.3 MB"][..], &["4,321", "56.0 ms"]]) {
+            let table = after.split(title).nth(1).unwrap_or_else(|| panic!("{title}: {after}"));
+            assert!(shown.iter().all(|shown| table.contains(shown)), "{title}: {table}");
+        }
+    }
 }

@@ -162,6 +162,7 @@ impl Lifecycle for Client {
     }
 
     fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
+        self.crash_on_close()?;
         lsm::holds(ID, self.buffer, bytes, "write_buffer_size and db_write_buffer_size")
     }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::result::{
     BackgroundCpu, DeviceIo, DiskSize, Execution, Loaded, Machine, Maintenance, Manifest, Observed,
-    PhaseResult, Resources, ResultFile, Run, SCHEMA, Tool, Trial,
+    PhaseResult, Resources, ResultFile, Run, SCHEMA, Tool, Trial, WriteBehind,
 };
 use embermark_model::{CellId, Durability, MemoryLimit, Scale, Status};
 
@@ -380,6 +380,40 @@ fn bytes_and_sizes_are_those_of_the_trial_that_counts_and_times_are_not() {
     let used = [Resource::Written, Resource::Flushes, Resource::Disk];
     let used = used.map(|of| comparison.groups[0].usage[0].get(of));
     assert_eq!(used, [Some(430.0), Some(6.0), Some(4096.0)]);
+    let sizes = &comparison.groups[0].sizes;
+    assert_eq!(sizes.iter().find(|(of, _)| *of == "single").unwrap().1, [size(4096)]);
+}
+
+#[test]
+fn what_stands_beside_a_time_is_the_middle_of_all_and_what_a_crash_loses_the_worst() {
+    let through = |accepted_rate, loss_rows, discarded| {
+        let write_behind = Some(WriteBehind { accepted_rate, loss_rows, ..Default::default() });
+        Run { write_behind, discarded, ..run(10, 10) }
+    };
+    let of = |runs| trial(vec![phase("insert", runs)]);
+    let trials = vec![
+        of(vec![through(1.0, 900, true), through(10.0, 5, false), through(30.0, 70, false)]),
+        of(vec![through(60.0, 7, false)]),
+        of(vec![through(50.0, 3, false)]),
+    ];
+    let with_log = Run { log_bytes: Some(4_000), ..run(10, 1) };
+    let file = file(vec![
+        cell("a", "single", trials),
+        cell("b", "single", vec![trial(vec![phase("open", vec![with_log])])]),
+    ]);
+    let comparison = compare(&file, &[]);
+    let find = |of: &str| {
+        let row = comparison.groups[0].rows.iter().find(|row| row.phase == Some(of)).unwrap();
+        let mut known = row.beside.iter().flatten();
+        (known.next().unwrap().clone(), known.next())
+    };
+    let (insert, none) = find("insert");
+    assert_eq!(
+        (insert.get("accepted_per_second"), insert.get("loss_rows")),
+        (Some(50.0), Some(70.0))
+    );
+    assert_eq!((insert.get("log_bytes"), none), (None, None));
+    assert_eq!(find("open").0.get("log_bytes"), Some(4_000.0));
 }
 
 #[test]
