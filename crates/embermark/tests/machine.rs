@@ -70,6 +70,56 @@ fn each_process_is_measured_apart_and_nothing_is_lost_at_a_kilohertz() {
     nothing_is_left_behind(&place);
 }
 
+/// Samples are offered and written for four seconds at least, so that there are cycles to read.
+#[test]
+fn what_was_written_in_the_sources_tables_is_what_is_read() {
+    let place = Place::new();
+    let words = ["--variant", "individual-published,bulk-published", "-s", "1k", "--window", "1s"];
+    run(&place, "sqlite", &words).with(0);
+    let result = place.result("out");
+    let [single, bulk] = &result.cells[..] else { panic!("two variants") };
+    for (cell, readers) in
+        [(single, &["read_individual", "read_bulk", "read_bulk1"][..]), (bulk, &["read_bulk"])]
+    {
+        let write = observed(cell, "write");
+        assert!(write.counts["samples"] + write.counts["lost"] >= 3_800, "{write:?}");
+        let disk = write.disk.as_ref().unwrap();
+        assert!(disk.growth() > 50_000 && disk.cpu_ns.is_some(), "{disk:?}");
+        let (first, last) = (disk.points[0], disk.points[disk.points.len() - 1]);
+        assert!(first.0 < 1.0 && first.1 <= last.1 && last.0 > 3.5, "{disk:?}");
+        assert!((20..=60).contains(&disk.points.len()), "every 100 ms: {}", disk.points.len());
+        assert!(disk.points.is_sorted_by_key(|(at, _)| (at * 1e9) as u64), "{disk:?}");
+        for name in readers {
+            assert_eq!(
+                phase(cell, name).status,
+                Status::Ok,
+                "{name}: {:?}",
+                phase(cell, name).reason
+            );
+            assert!(observed(cell, name).counts["reads"] >= 1, "{name}");
+            assert_eq!(observed(cell, name).disk, None, "{name}: nobody writes");
+        }
+    }
+    nothing_is_left_behind(&place);
+}
+
+#[test]
+fn what_nobody_wrote_cannot_be_read_and_no_store_of_keys_has_the_sources_tables() {
+    let place = Place::new();
+    let words = ["--variant", "individual-published", "-s", "1k", "--window", "200ms"];
+    run(&place, "sqlite", &[&words[..], &["--phases", "read_bulk"]].concat()).with(0);
+    let result = place.result("out");
+    let read = phase(only(&result), "read_bulk");
+    assert_eq!(read.status, Status::Unsupported);
+    assert!(read.reason.as_ref().unwrap().contains("choose write as well"), "{:?}", read.reason);
+    let place = Place::new();
+    run(&place, "memory", &words).with(0);
+    let result = place.result("out");
+    let cell = only(&result);
+    assert_eq!(cell.status, Status::Unsupported);
+    assert!(cell.reason.as_ref().unwrap().contains("no key-value store"), "{:?}", cell.reason);
+}
+
 #[test]
 fn an_engine_for_one_process_is_read_in_it_and_says_so() {
     let place = Place::new();

@@ -4,7 +4,8 @@
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
-use std::path::{Path, PathBuf};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use embermark_engines::OpenOptions;
@@ -67,23 +68,23 @@ impl Companions for Starter {
             task: task.to_owned(),
             database,
         };
-        spawn(&self.program, &task)
+        spawn(&mut Command::new(&self.program), &task)
     }
 }
 
-/// Starts one that is the harness's own and has to do with no workload.
+/// Starts one that is the harness's own and has to do with no workload; its role is in its name.
 pub(crate) fn start(role: &str, task: &str) -> io::Result<Child> {
     let (workload, database) = (String::new(), None);
+    let mut program = Command::new(std::env::current_exe()?);
+    program.arg0(format!("embermark-{role}"));
     let (role, task) = (role.to_owned(), task.to_owned());
-    let task = Task { parent: std::process::id(), workload, role, task, database };
-    spawn(&std::env::current_exe()?, &task)
+    spawn(&mut program, &Task { parent: std::process::id(), workload, role, task, database })
 }
 
-fn spawn(program: &Path, task: &Task) -> io::Result<Child> {
+fn spawn(program: &mut Command, task: &Task) -> io::Result<Child> {
     let mut line = serde_json::to_vec(task)?;
     line.push(b'\n');
-    let mut child =
-        Command::new(program).arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut child = program.arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     if let Some(stdin) = &mut child.stdin {
         stdin.write_all(&line)?;
     }

@@ -2,6 +2,7 @@
 
 mod columns;
 mod csv;
+mod disk;
 mod explained;
 mod json;
 mod lines;

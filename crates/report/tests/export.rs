@@ -238,6 +238,7 @@ fn everything_that_was_measured_is_in_the_csv() {
     assert_eq!(row["maintenance_ns"], run.maintenance().unwrap().elapsed_ns.to_string());
     assert_eq!(row["write_amplification"], run.write_amplification().unwrap().to_string());
     let seen = run.observed.as_ref().unwrap();
+    assert_eq!(row["observed_disk_points"], "0.000:0 0.500:7");
     assert_eq!(row["observed_a_new_count"], seen.counts["a-new-count"].to_string());
     assert_eq!(row["observed_staleness_p50_ns"], seen.latencies["staleness"].p50.to_string());
     // The trial's own figures stand where it has no run too, the run's do not.

@@ -16,6 +16,9 @@ use super::{Place, left_in, processes, wait_for};
 /// In the environment of the program and of whatever it starts: the folder that it runs in.
 pub const MARK: &str = "EMBERMARK_TEST_PLACE";
 
+/// What the process that samples the disk is called.
+const SAMPLER: &[u8] = b"embermark-disk\0";
+
 /// The processes that were started in this place and still run; what has ended has no environment,
 /// even if nobody has waited for it.
 pub fn family(place: &Place) -> Vec<u32> {
@@ -30,8 +33,10 @@ pub fn family(place: &Place) -> Vec<u32> {
 
 /// The sensors and readers of this place.
 pub fn companions(place: &Place) -> Vec<u32> {
+    let is =
+        |command: Vec<u8>| command.ends_with(b"\0companion\0") && !command.starts_with(SAMPLER);
     let command = |pid: &u32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    family(place).into_iter().filter(|pid| command(pid).ends_with(b"\0companion\0")).collect()
+    family(place).into_iter().filter(|pid| is(command(pid))).collect()
 }
 
 /// The workers of this place.

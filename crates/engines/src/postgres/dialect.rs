@@ -30,6 +30,12 @@ impl Dialect for PostgresSql {
         }
     }
 
+    /// No smaller ones: binary COPY wants a value in the width of its column
+    /// (<https://www.postgresql.org/docs/15/sql-copy.html>), and rows to load have 32 bits or 64.
+    fn unsigned(&self, _: u32) -> &'static str {
+        self.type_name(SqlType::Int)
+    }
+
     fn placeholder(&self, n: usize) -> String {
         format!("${n}")
     }

@@ -120,6 +120,50 @@ fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
     }
 }
 
+static DATED: CollectionDef =
+    CollectionDef { name: "dated", key: &[], indexes: &[&["time"]], fields: &["time", "parts"] };
+
+/// The workload `machine` relies on this order where many documents have one date.
+#[test]
+fn documents_without_a_key_of_ours_are_found_by_a_date_in_its_order_and_then_as_they_came() {
+    let Some((_dir, mut store)) = MONGODB.documents(Durability::None) else { return };
+    let dated = store.create(&DATED).unwrap();
+    for (number, time) in (0..).zip([5, 3, 5, 4, 5, 3]) {
+        let channels = [Value::Int(number), Value::Int(7)];
+        let part = [("time", Value::Date(time)), ("channels", Value::List(&channels))];
+        let parts = [Value::Fields(&part)];
+        let fields = [("time", Value::Date(time)), ("parts", Value::List(&parts))];
+        store.insert(dated, &Document { key: &[], fields: &fields }).unwrap();
+    }
+    let mut found = |filter, order, limit| {
+        let mut rows: Vec<(i64, i64)> = Vec::new();
+        let find = Find { filter, order, limit, columns: DATED.fields };
+        let mut see = |row: &dyn ResultRow| {
+            let (time, mut first) = (row.int(0)?.unwrap(), None);
+            // The values of a document in a list are its columns.
+            assert!(row.list(1, &mut |part: &dyn ResultRow| {
+                assert_eq!(part.int(0)?, Some(time));
+                assert!(part.list(1, &mut |channel: &dyn ResultRow| {
+                    first = first.or(channel.int(0)?);
+                    Ok(())
+                })?);
+                Ok(())
+            })?);
+            rows.push((time, first.unwrap()));
+            Ok(())
+        };
+        store.find(dated, &find, &mut see).unwrap();
+        rows
+    };
+    let all = [(3, 1), (3, 5), (4, 3), (5, 0), (5, 2), (5, 4)];
+    assert_eq!(found(Filter::All, Order::By("time"), None), all);
+    let newest = found(Filter::All, Order::ByDescending("time"), Some(1));
+    assert_eq!(newest, [(5, 4)]);
+    let (from, to) = (Value::Date(4), Value::Date(6));
+    let range = Filter::Between { field: "time", from, to };
+    assert_eq!(found(range, Order::By("time"), None), all[2..]);
+}
+
 /// Readings of one sensor, of the stamps from the first up to but without the second.
 pub struct Readings(pub i64, pub i64);
 

@@ -189,9 +189,18 @@ export interface Watched {
   window_ns: number;
   processes?: Record<string, Process>;
   disk_growth_bytes?: number;
+  disk?: DiskCurve;
   network_bytes?: number;
   counts?: Record<string, number>;
   latencies?: Record<string, Latency>;
+}
+
+/** The disk over time of a phase that writes: seconds since it began, and bytes. */
+export interface DiskCurve {
+  begin_bytes: number;
+  end_bytes: number;
+  points?: [number, number][];
+  cpu_ns?: number;
 }
 
 export interface Process {

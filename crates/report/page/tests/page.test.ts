@@ -378,6 +378,33 @@ seen("a result without a machine has no such section", golden, {}, async ({ tab 
   assert.ok(await tab.locator("#costs").isHidden());
 });
 
+/** Two engines whose disks were sampled while they wrote, of one of them twice. */
+const filling = () => {
+  const page = kept();
+  const [first, second] = page.entries.filter((entry) => entry.phase !== null && (page.cells[entry.cell]?.variant) === page.cells[0]?.variant);
+  const curve = (trial: number, by: number) => ({
+    trial, window_ns: 1e9,
+    disk: { begin_bytes: 1000, end_bytes: 1000 + 5 * by, points: [[0, 1000], [1, 1000 + by], [4, 1000 + 4 * by]] as [number, number][] },
+  });
+  if (!first || !second) throw new Error("the golden page has too few entries");
+  second.phase = first.phase;
+  first.watched = [curve(0, 1e6), curve(1, 2e6)];
+  second.watched = [curve(0, 3e6), { trial: 1, window_ns: 1e9 }];
+  return page;
+};
+
+seen("the disk over time is a line for each trial, with the same figures in a table", filling, {}, async ({ tab }) => {
+  const charts = tab.locator("#disks figure");
+  const lines = await tab.locator("#disks .m-disk path").count();
+  assert.equal(lines, 3);
+  const rows = (await charts.locator("tbody tr").allTextContents()).join("\n");
+  for (const words of ["1.00 kB1.00 MB1.00 MB1.00 MB4.00 MB5.00 MB", "8.00 MB10.0 MB", "12.0 MB15.0 MB"]) assert.ok(rows.includes(words), rows);
+});
+
+seen("where no disk was sampled there is no chart of it", kept, {}, async ({ tab }) => {
+  assert.equal(await tab.locator("#disks").count(), 0);
+});
+
 /** Two results, the second one with another CPU. */
 const unlike = () => {
   const page = golden();

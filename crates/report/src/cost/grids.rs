@@ -2,9 +2,8 @@
 
 use embermark_model::result::{Latency, ResultFile};
 
-use super::published;
 use super::score::{Resource, Weights, scores};
-use super::{Cost, Costs, RESPONSE, of};
+use super::{Cost, Costs, RESPONSE, disk, of, source};
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::notes::{Note, note};
 use crate::{Beside, format, text};
@@ -15,7 +14,7 @@ pub(crate) fn grids(file: &ResultFile, weights: &Weights, beside: Beside) -> Vec
     let mut tables: Vec<Annotated> =
         costs.iter().flat_map(|costs| tables_of(costs, weights)).collect();
     if !costs.is_empty() && beside != Beside::None {
-        tables.push(source(weights));
+        tables.extend(source::tables(&costs, weights));
     }
     tables
 }
@@ -130,7 +129,13 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
     let mut tables = Vec::new();
     if !writing.is_empty() {
         let scores = vec![("score", write_scores)];
-        tables.push(table(title("writing"), &writing, &with(&WRITES), scores));
+        let mut columns = with(&WRITES);
+        if writing.iter().any(|line| line.growth().is_some()) {
+            let effort = columns.len() - 1;
+            columns.insert(effort, ("from empty", |cost| cost.growth().map(disk::signed)));
+        }
+        tables.push(table(title("writing"), &writing, &columns, scores));
+        tables.extend(disk::table(costs));
     }
     if !reading.is_empty() {
         let columns: Vec<Column> =
@@ -188,16 +193,6 @@ fn table(
         .map(|(_, scores)| scores.iter().flatten().copied().fold(0.0, f64::max))
         .collect();
     let rows = lines.iter().enumerate().map(|(place, line)| {
-        let reader = line.phase.strip_prefix("read_").filter(|reader| *reader != line.variant);
-        let reader = reader.map_or_else(String::new, |reader| format!(", read {reader}"));
-        let mut label =
-            format!("{} {}{reader}", text::plain(line.engine), text::plain(line.variant));
-        let marks = [
-            (line.reference, grid::REFERENCE),
-            (line.by_url, grid::BY_URL),
-            (line.own_durability, grid::OWN_DURABILITY),
-        ];
-        label.extend(marks.iter().filter(|(is, _)| *is).flat_map(|(_, mark)| [" ", mark]));
         let mut texts: Vec<Text> = columns
             .iter()
             .map(|(name, show)| {
@@ -228,7 +223,7 @@ fn table(
         {
             *first = Text { value: line.status.to_string(), tone: Tone::Bad, ..Text::default() };
         }
-        (label, texts)
+        (line.label(), texts)
     });
     let header = columns.iter().map(|(name, _)| *name).chain(scores.iter().map(|(name, _)| *name));
     let has_scores = scores.iter().flat_map(|(_, scores)| scores).any(Option::is_some);
@@ -273,6 +268,11 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
         note("effort", "from 1 (easy) to 5, as the source graded its engines; of others it weighs nothing"),
         note("p99", "of fewer than 100 the largest".to_owned()),
     ];
+    if costs.lines.iter().any(|line| line.growth().is_some()) {
+        let says = "growth on disk from the empty database to the last sample, warm-up included: in the \
+                    variants that are as published this weighs as the disk, else what it grew in the window";
+        notes.push(note("from empty", says));
+    }
     if costs.lines.iter().any(Cost::is_timed_from_due) {
         let says = "from when a sample was due, or its second was over, until it was committed; service: \
                     the commit by itself";
@@ -293,36 +293,4 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
     let remarks = text::by_key(remarks).into_iter();
     notes.extend(remarks.map(|(remark, engines)| note(engines.join(", "), remark)));
     notes
-}
-
-/// What the source printed, and what its formula makes of its columns.
-fn source(weights: &Weights) -> Annotated {
-    let tables = published::tables();
-    let recomputed = published::recomputed(tables, weights);
-    let percent = |value: f64| Text { value: format!("{value:.0} %"), ..Text::default() };
-    let rows = tables.row.iter().zip(recomputed).map(|(row, ours)| {
-        let reader = match row.reader == row.variant {
-            true => String::new(),
-            false => format!(", read {}", row.reader),
-        };
-        let printed = row.score.map(percent);
-        let again = ours.map(|score| percent(score * 100.0));
-        (format!("{} {}{reader}", row.engine, row.variant), [printed, again].concat())
-    });
-    let header = ["writing", "reading", "both", "writing again", "reading again", "both again"];
-    let says = |about: &str, says: &str| Note { about: about.to_owned(), says: says.to_owned() };
-    let mut notes = vec![
-        says("there", &tables.source.hardware),
-        says("differs", &tables.source.differs),
-        says("again", "computed from the source's columns with the weights of this report"),
-    ];
-    notes.extend(tables.source.notes.iter().map(|note| says("note", note)));
-    Annotated {
-        grid: Grid {
-            title: format!("Published: {}, scores", tables.source.title),
-            header: header.map(str::to_owned).to_vec(),
-            rows: rows.collect(),
-        },
-        notes,
-    }
 }

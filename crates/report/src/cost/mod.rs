@@ -1,17 +1,20 @@
 //! What it costs to keep up with a machine: the resources of each process in the window of a phase,
 //! what was lost and how late it was, and the score of the workload's source.
 
+mod disk;
 mod grids;
 pub mod published;
 pub mod score;
+mod source;
 
-use embermark_model::result::{Cell, Observed, Resources, ResultFile, Run};
+use embermark_model::result::{Cell, DiskCurve, Observed, Resources, ResultFile, Run};
 use embermark_model::{Durability, Extent, Status};
 
 pub(crate) use grids::grids;
 use score::Resource;
 
 use crate::summary::{Shortfall, parts};
+use crate::{grid, text};
 
 /// The time of a commit from when it was due to its end.
 const RESPONSE: &str = "response";
@@ -21,6 +24,8 @@ const RESPONSE: &str = "response";
 pub struct Cost<'a> {
     /// The engine.
     pub engine: &'a str,
+    /// The engine without the name of a configuration.
+    pub base: &'a str,
     /// How samples lie in it.
     pub variant: &'a str,
     /// The phase.
@@ -58,6 +63,35 @@ impl Cost<'_> {
         let counts = self.observed.iter().map(|observed| observed.counts.get(name).copied());
         let counts: Option<Vec<f64>> = counts.map(|count| Some(count? as f64)).collect();
         crate::statistics::median(&counts?)
+    }
+
+    /// The disk over time, of each trial that wrote.
+    fn curves(&self) -> impl Iterator<Item = &DiskCurve> {
+        self.observed.iter().filter_map(|observed| observed.disk.as_ref())
+    }
+
+    /// By how many bytes the database grew from before the first sample until the last was stored: the
+    /// median over the trials.
+    pub fn growth(&self) -> Option<f64> {
+        let grown: Vec<f64> = self.curves().map(|curve| curve.growth() as f64).collect();
+        crate::statistics::median(&grown).filter(|_| grown.len() == self.observed.len())
+    }
+
+    /// The engine and how samples lie in it, and how it was read where that is another way.
+    fn label(&self) -> String {
+        let reader = self.phase.strip_prefix("read_");
+        let own = self.variant.strip_suffix(published::FORM).unwrap_or(self.variant);
+        let reader = reader.filter(|reader| *reader != own);
+        let reader = reader.map_or_else(String::new, |reader| format!(", read {reader}"));
+        let mut label =
+            format!("{} {}{reader}", text::plain(self.engine), text::plain(self.variant));
+        let marks = [
+            (self.reference, grid::REFERENCE),
+            (self.by_url, grid::BY_URL),
+            (self.own_durability, grid::OWN_DURABILITY),
+        ];
+        label.extend(marks.iter().filter(|(is, _)| *is).flat_map(|(_, mark)| [" ", mark]));
+        label
     }
 
     /// Whether commits were timed from when they were due: results of older versions do not tell.
@@ -143,6 +177,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 .collect();
             Cost {
                 engine: &cell.id.engine,
+                base: file.plan.engine_of(&cell.id.engine),
                 variant: &cell.id.variant,
                 phase,
                 reference: cell.reference,
@@ -155,7 +190,12 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                     cell.counted(phase),
                     phase,
                     embedded,
-                    published::effort(&cell.id, phase),
+                    cell.id.variant.ends_with(published::FORM),
+                    published::effort(
+                        file.plan.engine_of(&cell.id.engine),
+                        &cell.id.variant,
+                        phase,
+                    ),
                 ),
                 observed,
             }
@@ -173,6 +213,7 @@ fn usage(
     counted: Option<&Run>,
     phase: &str,
     embedded: bool,
+    published: bool,
     effort: Option<f64>,
 ) -> [Option<f64>; 8] {
     let median = |value: &dyn Fn(&Observed) -> Option<f64>| {
@@ -206,7 +247,11 @@ fn usage(
         median(&|o| cpu(client(o, |used| used.cpu_ns)?, o)),
         median(&|o| client(o, |used| used.peak_bytes)),
         server(&|o| per_second(o.network_bytes? as f64, o)),
-        median(&|o| Some(o.disk_growth_bytes?.max(0) as f64)),
+        // The source has the disk of the whole time, whose warm-up is not measured otherwise.
+        median(&|o| match published {
+            true => Some(o.disk.as_ref()?.growth().max(0) as f64),
+            false => Some(o.disk_growth_bytes?.max(0) as f64),
+        }),
         effort,
     ]
 }

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use embermark_model::CellId;
 use serde::Deserialize;
 
 use super::score::{Resource, Weights, scores};
@@ -60,14 +59,18 @@ pub fn tables() -> &'static Tables {
     &TABLES
 }
 
+/// What the names of variants end with whose tables, documents and readers are the source's.
+pub const FORM: &str = "-published";
+
 /// How laborious the source found it to write or to read an engine in one way, from 1 (easy) to 5;
 /// `None` of what it did not grade.
-pub fn effort(cell: &CellId, phase: &str) -> Option<f64> {
-    let mut rows = tables().row.iter();
-    let of_cell = |row: &Row| (&row.engine, &row.variant) == (&cell.engine, &cell.variant);
+pub fn effort(engine: &str, variant: &str, phase: &str) -> Option<f64> {
+    let variant = variant.strip_suffix(FORM).unwrap_or(variant);
+    let mut rows =
+        tables().row.iter().filter(|row| (&*row.engine, &*row.variant) == (engine, variant));
     match phase.strip_prefix("read_") {
-        Some(reader) => rows.find(|row| of_cell(row) && row.reader == reader)?.read.last(),
-        None => rows.find(|row| of_cell(row) && phase == "write")?.write.last(),
+        Some(reader) => rows.find(|row| row.reader == reader)?.read.last(),
+        None => rows.find(|_| phase == "write")?.write.last(),
     }
     .copied()
 }

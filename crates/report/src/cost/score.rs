@@ -121,6 +121,12 @@ impl fmt::Display for Weights {
 }
 
 impl Weights {
+    /// The same without effort, which is a matter of opinion.
+    #[must_use]
+    pub const fn without_effort(self) -> Self {
+        Self { effort: 0.0, ..self }
+    }
+
     /// The weight of a resource.
     pub const fn of(&self, resource: Resource) -> f64 {
         match resource {

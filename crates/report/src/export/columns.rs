@@ -7,6 +7,7 @@ use embermark_model::result::{
     WriteBehind,
 };
 
+use super::disk;
 use super::lines::Line;
 use super::statistics::Statistic;
 use crate::shown::{self, Record, Told};
@@ -273,6 +274,9 @@ fn observed(file: &ResultFile) -> Vec<Column> {
             Get::Whole(Box::new(|line| seen(line.run?.1)?.disk_growth_bytes)),
         ),
     ];
+    if runs(file).any(|run| disk::disk(run).is_some()) {
+        columns.extend(disk::columns());
+    }
     for role in named(&ROLES, file, |seen| seen.processes.keys().collect()) {
         columns.extend(PROCESS.map(|(name, get)| {
             let (name, role) = (format!("observed_{role}_{name}"), role.clone());
@@ -293,15 +297,19 @@ fn observed(file: &ResultFile) -> Vec<Column> {
     columns
 }
 
+fn runs(file: &ResultFile) -> impl Iterator<Item = &Run> {
+    let trials = file.cells.iter().flat_map(|cell| &cell.trials);
+    trials.flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs)
+}
+
 /// The known names, and after them whatever else was watched.
 fn named(
     known: &[&str],
     file: &ResultFile,
     keys: impl Fn(&Observed) -> Vec<&String>,
 ) -> Vec<String> {
-    let trials = file.cells.iter().flat_map(|cell| &cell.trials);
-    let runs = trials.flat_map(|trial| &trial.phases).flat_map(|phase| &phase.runs);
-    let mut found: Vec<&str> = runs.filter_map(seen).flat_map(keys).map(String::as_str).collect();
+    let mut found: Vec<&str> =
+        runs(file).filter_map(seen).flat_map(keys).map(String::as_str).collect();
     found.sort_unstable();
     text::unique(known.iter().copied().chain(found)).into_iter().map(str::to_owned).collect()
 }
@@ -310,7 +318,7 @@ fn column(name: &str, get: Get) -> Column {
     Column { name: plain(name).replace('-', "_"), get }
 }
 
-fn word(name: &str, get: impl Fn(&Line<'_>) -> Option<String> + 'static) -> Column {
+pub(super) fn word(name: &str, get: impl Fn(&Line<'_>) -> Option<String> + 'static) -> Column {
     column(name, Get::Text(Box::new(get)))
 }
 
@@ -330,7 +338,7 @@ fn trial(name: &str, get: Figure<Trial>) -> Column {
     whole(name, move |line| get(line.trial?))
 }
 
-fn run(name: &str, get: Figure<Run>) -> Column {
+pub(super) fn run(name: &str, get: Figure<Run>) -> Column {
     whole(name, move |line| get(line.run?.1))
 }
 
@@ -338,7 +346,7 @@ fn maintenance(name: &str, get: Figure<Maintenance>) -> Column {
     whole(name, move |line| get(line.run?.1.maintenance()?))
 }
 
-fn seen(run: &Run) -> Option<&Observed> {
+pub(super) fn seen(run: &Run) -> Option<&Observed> {
     run.observed.as_ref()
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use embermark_model::result::{
-    BackgroundCpu, DeviceIo, DiskSize, Latency, Loaded, Maintenance, Observed, Resources,
-    ResultFile, Run,
+    BackgroundCpu, DeviceIo, DiskCurve, DiskSize, Latency, Loaded, Maintenance, Observed,
+    Resources, ResultFile, Run,
 };
 use serde_json::Value;
 
@@ -78,6 +78,12 @@ pub fn measured(file: &mut ResultFile) -> Vec<u64> {
         processes: roles.into_iter().map(|role| (role, numbers.resources())).collect(),
         network_bytes: Some(numbers.next()),
         disk_growth_bytes: Some(numbers.next().cast_signed()),
+        disk: Some(DiskCurve {
+            begin_bytes: numbers.next(),
+            end_bytes: numbers.next(),
+            points: vec![(0.0, 0), (0.5, 7)],
+            cpu_ns: Some(numbers.next()),
+        }),
         counts: counts.into_iter().chain(more).map(|name| (name, numbers.next())).collect(),
         latencies: latencies.into_iter().map(|name| (name, numbers.latency())).collect(),
         remarks: Vec::new(),

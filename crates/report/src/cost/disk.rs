@@ -1,0 +1,85 @@
+//! The disk over time: by how much an empty database had grown at some moments.
+
+use embermark_model::result::DiskCurve;
+
+use super::{Cost, Costs};
+use crate::grid::{Annotated, Grid, Text};
+use crate::notes::note;
+use crate::statistics::median;
+use crate::{format, text};
+
+/// Moments that are shown, in minutes, of a time that has two of them at least; of a shorter one its
+/// quarters are.
+const MINUTES: [f64; 6] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0];
+
+/// How much shorter than a moment what was sampled may be and still have it.
+const NEARLY: f64 = 0.99;
+
+/// The table, with a line for each that wrote; nothing where nobody was sampled.
+pub(super) fn table(costs: &Costs<'_>) -> Option<Annotated> {
+    let lines: Vec<(&Cost<'_>, Vec<&DiskCurve>)> = (costs.lines.iter())
+        .filter(|line| line.phase == "write" && line.status.has_figures())
+        .map(|line| (line, line.curves().filter(|curve| !curve.points.is_empty()).collect()))
+        .filter(|(_, curves): &(_, Vec<_>)| !curves.is_empty())
+        .collect();
+    let curves = || lines.iter().flat_map(|(_, curves)| curves);
+    let shortest = curves().filter_map(|curve| curve.seconds()).reduce(f64::min)?;
+    let moments = moments(shortest);
+    let rows = lines.iter().map(|(line, curves)| {
+        let of = |value: &dyn Fn(&DiskCurve) -> Option<f64>| {
+            let values: Option<Vec<f64>> = curves.iter().map(|curve| value(curve)).collect();
+            median(&values?)
+        };
+        let bytes = |value: Option<f64>| Text::of(format::or_dash(value, signed));
+        let mut texts = vec![bytes(of(&|curve| Some(curve.begin_bytes as f64)))];
+        let grown = |at: f64| of(&|curve| Some(curve.growth_at(at.min(curve.seconds()?))? as f64));
+        texts.extend(moments.iter().map(|at| bytes(grown(*at))));
+        texts.push(bytes(of(&|curve| Some(curve.growth() as f64))));
+        let cpu = of(&|curve| Some(curve.cpu_ns? as f64 / 1e9 / curve.seconds()? * 100.0));
+        texts.push(Text::of(format::or_dash(cpu, |percent| format!("{percent:.2} %"))));
+        (line.label(), texts)
+    });
+    let header = moments.iter().map(|at| moment(*at));
+    let header = ["empty".to_owned()].into_iter().chain(header);
+    let header = header.chain(["in all".to_owned(), "sampling".to_owned()]).collect();
+    let title = format!(
+        "{} {} · durability {} · growth on disk from an empty database on",
+        text::plain(costs.workload),
+        costs.extent,
+        costs.durability
+    );
+    let says = "allocated blocks of the data directory since before the first sample, warm-up included; \
+                in all: until the last one was stored, as the source has it; the page draws every point";
+    let cost = "CPU of the process that counted them beside the others, in nobody's figures";
+    let notes = vec![note("growth", says), note("sampling", cost)];
+    Some(Annotated { grid: Grid { title, header, rows: rows.collect() }, notes })
+}
+
+/// In seconds, of a time of so many.
+fn moments(lasted: f64) -> Vec<f64> {
+    let within = |seconds: &f64| *seconds * NEARLY <= lasted;
+    let minutes: Vec<f64> =
+        MINUTES.map(|minutes| minutes * 60.0).into_iter().filter(within).collect();
+    match minutes.len() {
+        0 | 1 => [0.25, 0.5, 0.75, 1.0].map(|part| part * lasted).to_vec(),
+        _ => minutes,
+    }
+}
+
+/// `5 min`, `17.5 s`.
+fn moment(seconds: f64) -> String {
+    let minutes = seconds / 60.0;
+    match MINUTES.contains(&minutes) {
+        true => format!("{minutes} min"),
+        false => format!("{seconds:.1} s"),
+    }
+}
+
+/// Bytes, fewer than before with a minus.
+pub(super) fn signed(bytes: f64) -> String {
+    let sign = if bytes < 0.0 { "-" } else { "" };
+    format!("{sign}{}", format::bytes(bytes.abs()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,295 @@
+//! The tables of the workload's source in its own shape, printed beside measured, and its scores.
+
+use super::published::{self, FORM, Row};
+use super::score::{Resource, Weights, scores};
+use super::{Cost, Costs};
+use crate::grid::{Annotated, Grid, Text, Tone};
+use crate::notes::{Note, note};
+use crate::{format, text};
+
+/// One of the source's two tables of resources.
+struct Shape {
+    title: &'static str,
+    resources: &'static [Resource],
+    /// What a row has in it.
+    figures: fn(&Row) -> &Vec<f64>,
+    /// The place of its score among a row's.
+    score: usize,
+    /// The phase that measures it.
+    phase: fn(&Row) -> String,
+}
+
+const WRITING: Shape = Shape {
+    title: "table IV, writing",
+    resources: &Resource::WRITING,
+    figures: |row| &row.write,
+    score: 0,
+    phase: |_| "write".to_owned(),
+};
+
+const READING: Shape = Shape {
+    title: "table V, reading",
+    resources: &Resource::READING,
+    figures: |row| &row.read,
+    score: 1,
+    phase: |row| format!("read_{}", row.reader),
+};
+
+/// A line that measured a row of the source, and its scores with the difficulty and without.
+struct Here<'a> {
+    /// The place of the row.
+    row: usize,
+    line: &'a Cost<'a>,
+    scores: [Option<f64>; 2],
+}
+
+/// The source's two tables for each tier in which its own variants were measured, and its scores.
+pub(super) fn tables(all: &[Costs<'_>], weights: &Weights) -> Vec<Annotated> {
+    let (mut tables, mut totals) = (Vec::new(), Vec::new());
+    for costs in all {
+        let [written, read] = [WRITING, READING].map(|shape| shape.measured(costs, weights));
+        for (shape, here) in [(WRITING, &written), (READING, &read)] {
+            tables.extend((!here.is_empty()).then(|| shape.table(costs, here, weights)));
+        }
+        totals.extend(both(costs, &written, &read));
+    }
+    tables.push(scored(&totals, weights));
+    tables
+}
+
+/// With the difficulty and without.
+fn twice(weights: &Weights) -> [Weights; 2] {
+    [*weights, weights.without_effort()]
+}
+
+impl Shape {
+    /// The lines that measured a row in the source's own form, in the order of its rows.
+    fn measured<'a>(&self, costs: &'a Costs<'a>, weights: &Weights) -> Vec<Here<'a>> {
+        let rows = published::tables().row.iter().enumerate();
+        let mut here: Vec<Here<'_>> = rows
+            .flat_map(|(row, of)| {
+                let phase = (self.phase)(of);
+                let own = costs.lines.iter().filter(move |line| {
+                    line.variant.strip_suffix(FORM) == Some(&of.variant)
+                        && (line.base, line.phase) == (&*of.engine, &*phase)
+                });
+                own.map(move |line| Here { row, line, scores: [None; 2] })
+            })
+            .collect();
+        let mut lines: Vec<&Cost<'_>> = Vec::new();
+        // What was written in one way and read in three has one line of writing.
+        here.iter().for_each(|one| {
+            if !lines.iter().any(|line| std::ptr::eq(*line, one.line)) {
+                lines.push(one.line);
+            }
+        });
+        lines.retain(|line| line.status.has_figures() && line.shortfall.is_none());
+        let of_lines = twice(weights).map(|weights| self.scores(&lines, &weights));
+        for one in &mut here {
+            let place = lines.iter().position(|line| std::ptr::eq(*line, one.line));
+            one.scores = [0, 1].map(|which| of_lines[which][place?]);
+        }
+        here
+    }
+
+    /// By the source's formula, over what was measured of any line; none of a lone one, which uses
+    /// the most of everything.
+    fn scores(&self, lines: &[&Cost<'_>], weights: &Weights) -> Vec<Option<f64>> {
+        let measured = |of: &Resource| lines.iter().any(|line| line.of(*of).is_some());
+        let resources: Vec<Resource> = self.resources.iter().copied().filter(measured).collect();
+        let usage = |line: &&Cost<'_>| resources.iter().map(|of| line.of(*of)).collect();
+        let rows: Vec<Vec<Option<f64>>> = lines.iter().map(usage).collect();
+        if rows.len() < 2 { vec![None; rows.len()] } else { scores(&rows, &resources, weights) }
+    }
+
+    fn table(&self, costs: &Costs<'_>, here: &[Here<'_>], weights: &Weights) -> Annotated {
+        let tables = published::tables();
+        let again = twice(weights).map(|weights| published::recomputed(tables, &weights));
+        let mut rows: Vec<(String, Vec<Text>)> = Vec::new();
+        let mut shown: Vec<(&str, &str, String)> = Vec::new();
+        for (place, row) in tables.row.iter().enumerate() {
+            let which = (&*row.engine, &*row.variant, (self.phase)(row));
+            if shown.contains(&which) {
+                continue;
+            }
+            shown.push(which);
+            let figures = (self.figures)(row).iter().map(|value| Text::of(number(*value)));
+            let scores = [row.score[self.score] / 100.0]
+                .into_iter()
+                .chain([0, 1].map(|which| again[which][place][self.score]));
+            let scores = scores.map(|score| percent(Some(score)));
+            let label = if self.score == 0 { row.written() } else { row.label() };
+            rows.push((label, figures.chain(scores).collect()));
+            for one in here.iter().filter(|one| one.row == place) {
+                let figures = self.resources.iter().map(|of| {
+                    let value = one.line.of(*of).map(|value| in_its_unit(*of, value));
+                    Text::of(format::or_dash(value, number))
+                });
+                let scores = [Text::of(format::NOT_MEASURED)].into_iter().chain(one.told());
+                rows.push((one.label(), figures.chain(scores).collect()));
+            }
+        }
+        let header = self.resources.iter().map(|of| heading(*of));
+        let header = header.chain(["printed", "with", "without"]).map(str::to_owned).collect();
+        let title = format!(
+            "Published beside measured: {} · {} {} · durability {} · {}",
+            self.title,
+            text::plain(costs.workload),
+            costs.extent,
+            costs.durability,
+            format::duration(costs.window_ns as f64)
+        );
+        Annotated { grid: Grid { title, header, rows }, notes: legend(self) }
+    }
+}
+
+impl Here<'_> {
+    fn label(&self) -> String {
+        let own = self.line.engine != self.line.base;
+        let name = if own { format!(", {}", text::plain(self.line.engine)) } else { String::new() };
+        format!("  here{name}")
+    }
+
+    /// Its scores, or what it did not do.
+    fn told(&self) -> [Text; 2] {
+        match self.line.shortfall {
+            None => self.scores.map(percent),
+            Some(shortfall) => {
+                let lacking = shortfall.beside(Some(self.line.phase));
+                [Text::toned(lacking, Tone::Bad), Text::of(format::NOT_MEASURED)]
+            }
+        }
+    }
+}
+
+impl Row {
+    /// How it was written.
+    fn written(&self) -> String {
+        match self.engine.as_str() {
+            // The source writes it in one way.
+            "influxdb" => self.engine.clone(),
+            engine => format!("{engine} {}", self.variant),
+        }
+    }
+
+    /// How it was read.
+    fn label(&self) -> String {
+        format!("{} {}", self.engine, self.reader)
+    }
+}
+
+/// Scores of writing, reading and both, each with the difficulty and without.
+type Total = (usize, String, [[Option<f64>; 2]; 3]);
+
+/// Those of the rows that were both written and read.
+fn both(costs: &Costs<'_>, written: &[Here<'_>], read: &[Here<'_>]) -> Vec<Total> {
+    let total = |one: &Here<'_>| {
+        let same = |other: &&Here<'_>| (other.row, other.line.engine) == (one.row, one.line.engine);
+        let write = written.iter().find(same)?.scores;
+        let both = [0, 1].map(|which| Some(f64::midpoint(write[which]?, one.scores[which]?)));
+        let label = format!("{}, durability {}", one.label(), costs.durability);
+        Some((one.row, label, [write, one.scores, both]))
+    };
+    read.iter().filter_map(total).collect()
+}
+
+/// What the source printed, what its formula makes of its columns, and what was measured.
+fn scored(totals: &[Total], weights: &Weights) -> Annotated {
+    let tables = published::tables();
+    let again = twice(weights).map(|weights| published::recomputed(tables, &weights));
+    let mut rows = Vec::new();
+    for (place, row) in tables.row.iter().enumerate() {
+        let printed = (0..3).flat_map(|of| {
+            let again = [0, 1].map(|which| percent(Some(again[which][place][of])));
+            [percent(Some(row.score[of] / 100.0))].into_iter().chain(again)
+        });
+        rows.push((row.label(), printed.collect()));
+        for (_, label, scores) in totals.iter().filter(|(of, ..)| *of == place) {
+            let texts = scores.iter().flat_map(|pair| {
+                [Text::of(format::NOT_MEASURED)].into_iter().chain(pair.map(percent))
+            });
+            rows.push((label.clone(), texts.collect()));
+        }
+    }
+    let header = ["writing", "reading", "both"].into_iter().flat_map(|of| [of, "with", "without"]);
+    let says = |about: &str, says: &str| Note { about: about.to_owned(), says: says.to_owned() };
+    let mut notes = vec![
+        says("there", &tables.source.hardware),
+        says("differs", &tables.source.differs),
+        says(
+            "with",
+            "computed from the columns with the weights of this report, the difficulty as the source \
+             graded it among them; without: the difficulty left out",
+        ),
+    ];
+    notes.extend(tables.source.notes.iter().map(|note| says("note", note)));
+    let title = format!("Published: {}, scores", tables.source.title);
+    Annotated { grid: Grid { title, header: header.map(str::to_owned).collect(), rows }, notes }
+}
+
+fn legend(shape: &Shape) -> Vec<Note> {
+    let mut notes = vec![
+        note(
+            "score",
+            "printed by the source; with: of the columns as they stand here; without: the difficulty \
+             left out. What was measured for no line weighs nothing",
+        ),
+        note(
+            "memory",
+            "there the resident memory at the end, as ps shows it, here the largest of the window; kB of \
+             1,024 bytes",
+        ),
+        note(
+            "kB/s",
+            "there of the server's process (pidstat), here all that reached a block device of the \
+             trial's own, which takes root",
+        ),
+    ];
+    if shape.score == 0 {
+        let says = "the data folder after the test less the folder of the empty database, warm-up \
+                    included, as the source has it; MB of 1,048,576 bytes, as du counts them";
+        notes.push(note("disk", says));
+    } else {
+        let says = "from what the writer of the same trial had written, right after it and its check; \
+                    there after a reboot";
+        notes.push(note("reading", says));
+    }
+    notes
+}
+
+/// The head of a resource's column, with its unit.
+const fn heading(of: Resource) -> &'static str {
+    match of {
+        Resource::ServerCpu => "server CPU %",
+        Resource::ServerMemory => "server kB",
+        Resource::Io => "server kB/s",
+        Resource::ClientCpu => "client CPU %",
+        Resource::ClientMemory => "client kB",
+        Resource::Network => "kbit/s",
+        Resource::Disk => "disk MB",
+        Resource::Effort => "difficulty",
+    }
+}
+
+/// An amount in the unit of the source's column.
+fn in_its_unit(of: Resource, value: f64) -> f64 {
+    match of {
+        Resource::ServerCpu | Resource::ClientCpu | Resource::Effort => value,
+        Resource::ServerMemory | Resource::ClientMemory | Resource::Io => value / 1024.0,
+        Resource::Network => value * 8.0 / 1000.0,
+        Resource::Disk => value / f64::from(1 << 20),
+    }
+}
+
+/// A number as the source prints it: with a decimal where it is small and has one.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 || value >= 99.95 {
+        format::count(value.round() as u64)
+    } else {
+        format!("{value:.1}")
+    }
+}
+
+fn percent(score: Option<f64>) -> Text {
+    Text::of(format::or_dash(score, |score| format!("{:.0} %", score * 100.0)))
+}
