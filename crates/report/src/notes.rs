@@ -361,7 +361,8 @@ fn versions(file: &ResultFile) -> String {
         let versions = versions.iter().map(|version| text::clipped(version, 60));
         // With settings it has a note of its own.
         let own = file.plan.configurations.get(engine).filter(|own| !own.has_settings());
-        let own = own.map(|own| format!(" ({})", text::plain(&own.to_string()))).unwrap_or_default();
+        let own =
+            own.map(|own| format!(" ({})", text::plain(&own.to_string()))).unwrap_or_default();
         format!("{} {}{own}", text::plain(engine), text::joined(versions, " and "))
     };
     text::joined(summary::versions(file).into_iter().map(show), "; ")
