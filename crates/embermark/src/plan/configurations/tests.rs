@@ -80,7 +80,7 @@ fn an_engines_own_defaults_have_a_name_where_they_are_known() {
 fn what_cannot_be_is_refused_before_anything_runs() {
     let says = |name: &str, of: &str, setting: &str, value: &str| {
         let settings = [(setting.to_owned(), value.to_owned())].into();
-        let configuration = Configuration { engine: of.to_owned(), settings };
+        let configuration = Configuration { engine: of.to_owned(), settings, library: None };
         let all = vec![(name.to_owned(), configuration)];
         let args = PlanArgs { configuration: all, ..PlanArgs::default() };
         args.plan().unwrap_err().to_string()
