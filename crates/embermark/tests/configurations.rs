@@ -5,6 +5,8 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 
 use common::{Place, is_here};
 use embermark_model::Status;
@@ -207,4 +209,63 @@ fn the_durability_of_a_configuration_is_put_to_the_test_in_the_tier_of_its_autho
     assert!(shown.contains("fast†§ (own)") && !shown.contains("sqlite†"), "{shown}");
     let shown = report("other/result.json");
     assert!(shown.contains("f†§ (own)") && shown.contains("fast§"), "{shown}");
+}
+
+/// The folder of a library that is a package of the system.
+fn packaged(file: &str) -> Option<PathBuf> {
+    let folders = ["x86_64", "aarch64"].map(|cpu| format!("/usr/lib/{cpu}-linux-gnu"));
+    folders.map(PathBuf::from).into_iter().find(|folder| folder.join(file).exists())
+}
+
+#[test]
+fn another_library_is_a_column_of_every_report_and_compares() {
+    let (file, place) = ("librocksdb.so", Place::new());
+    let Some(folder) = packaged(file).filter(|_| is_here("rocksdb")) else {
+        embermark_skips::skipped("librocksdb-dev", "no librocksdb.so lies where Debian puts it");
+        return;
+    };
+    for name in ["old", "new"] {
+        fs::create_dir(place.path(name)).unwrap();
+        symlink(folder.join(file), place.path(name).join(file)).unwrap();
+    }
+    let run = |library: &str, out: &str| {
+        let own = format!("own=rocksdb:library={library}");
+        let words = [&RUN[..12], &["--engines", "rocksdb", "--configuration", &own, "--out", out]];
+        place.embermark(&words.concat())
+    };
+    let shown = run("old", "first").with(0).stdout;
+    assert!(shown.contains("own") && !shown.contains("own§"), "{shown}");
+    run("new", "second").with(0);
+    let result = place.result("first");
+    let [rocksdb, own] = &result.cells[..] else { panic!("two columns") };
+    assert_eq!((own.status, &own.trials[0].version), (Status::Ok, &rocksdb.trials[0].version));
+    let library = place.path("old").display().to_string();
+    assert_eq!(own.trials[0].settings.get("library"), Some(&library));
+    assert_eq!(rocksdb.trials[0].settings.get("library"), None);
+    let plain = |text: String| text.split_whitespace().collect::<Vec<_>>().join("");
+    let report = |format: &str| {
+        let words = ["report", "first/result.json", "--format", format];
+        plain(place.embermark(&words).with(0).stdout)
+    };
+    for format in ["table", "markdown", "csv"] {
+        let text = report(format);
+        assert!(text.contains(&plain(format!("rocksdb with library={library}"))), "{text}");
+    }
+    let advice = place.embermark(&["advise", "first/result.json"]).with(0).stdout;
+    assert!(!advice.contains("as its author says"), "{advice}");
+
+    let both = ["compare", "first/result.json", "second/result.json"];
+    let compared = place.embermark(&both).stdout;
+    assert!(compared.contains("library of own:"), "{compared}");
+
+    let empty = place.path("none");
+    fs::create_dir(&empty).unwrap();
+    for command in ["run", "durability"] {
+        let words = [command, "--configuration", "own=rocksdb:library=none", "--out", "out"];
+        let says = ["configuration 'own' with library=", "no librocksdb.so in"];
+        place.embermark(&words).with(2).saying(&says);
+        let linked = [command, "--configuration", "own=sqlite:library=none", "--out", "out"];
+        place.embermark(&linked).with(2).saying(&["sqlite takes no library"]);
+    }
+    assert!(!place.path("out").exists());
 }

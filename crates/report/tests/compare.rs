@@ -6,7 +6,7 @@ use std::path::Path;
 
 use embermark_model::plan::Repeats;
 use embermark_model::result::{DeviceIo, Drift, Emulated, ResultFile};
-use embermark_model::{Durability, MemoryLimit, Status};
+use embermark_model::{Configuration, Durability, MemoryLimit, Status};
 use embermark_report::compare::{
     Change, Changes, Verdict, compare, csv, differences, json, markdown, table, unpoolable,
 };
@@ -369,4 +369,22 @@ fn figures_that_may_not_be_published_are_announced_on_the_face() {
     }
     let (old, new) = (file().publishable(), new.publishable());
     assert!(!table(&compare(&old, &new, 0.05), &options).contains("NOT TO BE PUBLISHED"));
+}
+
+#[test]
+fn another_library_of_a_configuration_compares_and_other_settings_do_not() {
+    let with = |library: &str, sync: &str| {
+        let mut file = file();
+        let settings = [("synchronous".to_owned(), sync.to_owned())].into();
+        let library = Some(library.into());
+        let own = Configuration { engine: "sqlite".into(), settings, library };
+        file.plan.configurations.insert("mine".into(), own);
+        file
+    };
+    let differ = differences(&with("/old", "OFF"), &with("/new", "OFF"));
+    assert!(differ.incomparable.is_empty(), "{differ:?}");
+    assert!(differ.remarks.contains(&"library of mine: /old, then /new".to_owned()), "{differ:?}");
+    let differ = differences(&with("/old", "OFF"), &with("/old", "FULL")).incomparable;
+    let says = "configuration mine: sqlite with synchronous=OFF, then sqlite with synchronous=FULL";
+    assert_eq!(differ, [says]);
 }

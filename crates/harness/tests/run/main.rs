@@ -6,6 +6,7 @@
 
 mod cells;
 mod journal;
+mod libraries;
 mod probes;
 mod registry;
 mod resumption;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         trials::TESTS,
         resumption::TESTS,
         sharing::TESTS,
+        libraries::TESTS,
         steps::TESTS,
         registry::TESTS,
         probes::TESTS,

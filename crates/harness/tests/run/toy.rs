@@ -1,12 +1,12 @@
 //! A workload of three phases and engines with one fault each.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use embermark_engines::kv::{
     Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
@@ -51,6 +51,7 @@ static ENGINES: &[&dyn Engine] = &[
     &Toy("absent", Fault::Absent),
     &Toy("secret", Fault::Forbids),
     &Toy("null", Fault::WrongValue),
+    &Toy("opened", Fault::Library),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -83,7 +84,12 @@ enum Fault {
     /// Starts a server in a session of its own that ignores SIGTERM, and hangs.
     StubbornServer,
     Absent,
+    /// Its library is a folder with its version in a file. From 2.0 on it syncs.
+    Library,
 }
+
+/// The variable that names the folder of its library.
+pub const LIBRARY: &str = "EMBERMARK_TOY_LIB_DIR";
 
 struct Toy(&'static str, Fault);
 
@@ -102,8 +108,15 @@ impl Engine for Toy {
             Fault::Absent => {
                 Availability::Missing { why: "not here".into(), remedy: "apt install it".into() }
             }
-            _ => Availability::Ready { version: "1.0".into() },
+            _ => match self.version() {
+                Ok(version) => Availability::Ready { version },
+                Err(why) => Availability::Missing { why, remedy: "make one".into() },
+            },
         }
+    }
+
+    fn library(&self) -> Option<&'static str> {
+        (self.1 == Fault::Library).then_some(LIBRARY)
     }
 
     fn forbids_publishing(&self) -> bool {
@@ -117,6 +130,9 @@ impl Engine for Toy {
     fn tier(&self, durability: Durability) -> Tier {
         match (self.0, durability) {
             ("null", _) => offered(Durability::None, "nothing"),
+            (_, Durability::Power) if self.version().is_ok_and(|version| version == "2.0") => {
+                offered(Durability::Power, "synced")
+            }
             (_, Durability::None | Durability::Process) => offered(Durability::Process, "kept"),
             (_, Durability::Power) => Tier::Unsupported { why: "it never syncs" },
         }
@@ -146,7 +162,7 @@ impl Engine for Toy {
                 file: site.dir.join("database"),
                 delays: Vec::new(),
             })),
-            version: "1.0".into(),
+            version: self.version().map_err(|why| EngineError::failed("toy", "open", why))?,
             settings: vec![("mode".into(), "toy".into())],
             server,
         })
@@ -158,6 +174,12 @@ const fn offered(effective_durability: Durability, setting: &'static str) -> Tie
 }
 
 impl Toy {
+    fn version(&self) -> std::result::Result<String, String> {
+        let Some(folder) = self.library().and_then(env::var_os) else { return Ok("1.0".into()) };
+        let file = Path::new(&folder).join("version");
+        fs::read_to_string(&file).map_err(|_| format!("no {}", file.display()))
+    }
+
     fn serve(&self, script: &str) -> Result<u32> {
         Command::new("sh")
             .args(["-c", script])

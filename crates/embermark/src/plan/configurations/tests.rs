@@ -23,6 +23,21 @@ fn it_is_read_from_a_line_and_from_a_table_alike() {
 }
 
 #[test]
+fn where_its_library_is_stands_apart_from_its_settings() {
+    let (_, own) = parsed("old=rocksdb:library=lib,block_size=8192").unwrap();
+    let here = std::env::current_dir().unwrap().join("lib");
+    assert_eq!(own.library.as_deref(), Some(&*here));
+    assert_eq!(own.pairs(), [("block_size".to_owned(), "8192".to_owned())]);
+    let table = "[configuration.old]\nengine = \"rocksdb\"\nlibrary = \"lib\"";
+    let read: PlanArgs = toml::from_str(table).unwrap();
+    assert_eq!(read.configuration, [parsed("old=rocksdb:library=lib").unwrap()]);
+    assert_eq!(PlanArgs::default().or(read.clone()).unwrap(), read);
+    let says = read.configuration[0].1.to_string();
+    assert_eq!(says, format!("rocksdb with library={}", here.display()));
+    assert!(parsed("a=rocksdb:library=x,library=y").unwrap_err().contains("has library twice"));
+}
+
+#[test]
 fn a_line_that_is_none_is_refused() {
     for wrong in ["fast", "fast=sqlite", "fast=sqlite:synchronous"] {
         assert!(parsed(wrong).unwrap_err().contains("is no NAME=ENGINE:setting=value"), "{wrong}");

@@ -50,7 +50,9 @@ pub(super) fn write(outcome: &Outcome, width: usize, text: &mut String) {
         note("exhaustive", &format!("{says}: {}", states.join(", ")));
     }
     for (name, configuration) in &outcome.head.configurations {
-        note(name, &format!("{configuration}; its author says by the tier what it keeps"));
+        let by_author = "; its author says by the tier what it keeps";
+        let by_author = if configuration.has_settings() { by_author } else { "" };
+        note(name, &format!("{configuration}{by_author}"));
     }
     not_tried(outcome, &mut note);
     for id in &outcome.head.accepted_licences {
