@@ -102,6 +102,12 @@ pub trait Lifecycle {
         None
     }
 
+    /// Whether [`reconnect`](Self::reconnect) ends a connection and makes none, which the next request
+    /// does.
+    fn connects_by_request(&self) -> bool {
+        false
+    }
+
     /// Closes the database as its manual asks, so that nothing is left running.
     fn close(self: Box<Self>) -> Result<()>;
 

@@ -149,6 +149,10 @@ impl Lifecycle for HarperStore {
         Some(Ok(()))
     }
 
+    fn connects_by_request(&self) -> bool {
+        true
+    }
+
     fn crash_on_close(&mut self) -> Result<()> {
         Err(server::no_log(NAME))
     }
@@ -191,16 +195,21 @@ impl DocumentStore for HarperStore {
         }
         self.session.drop_table(def.name)?;
         let indexed = |field: &str| def.indexes.contains(&[field].as_slice());
-        // With its attributes named, a table has no others that HarperDB would index unasked:
-        // https://docs.harperdb.io/docs/developers/operations-api/databases-and-tables#create-table
         let request = self.session.begin("create_table", def.name);
         request.raw(",\"primary_key\":").text(key.attribute());
-        request.raw(",\"attributes\":[{\"name\":").text(key.attribute()).raw("}");
-        for field in key.beside().iter().chain(def.fields) {
-            request.raw(",{\"name\":").text(field);
-            request.raw(if indexed(field) { ",\"indexed\":true}" } else { "}" });
+        // With its attributes named, a table has no others that HarperDB would index unasked:
+        // https://docs.harperdb.io/docs/developers/operations-api/databases-and-tables#create-table
+        // Without, it takes every attribute that comes and indexes it: its own default.
+        let mut fields = key.beside().iter().chain(def.fields);
+        if def.fields.is_empty() || !fields.all(|field| indexed(field)) {
+            request.raw(",\"attributes\":[{\"name\":").text(key.attribute()).raw("}");
+            for field in key.beside().iter().chain(def.fields) {
+                request.raw(",{\"name\":").text(field);
+                request.raw(if indexed(field) { ",\"indexed\":true}" } else { "}" });
+            }
+            request.raw("]");
         }
-        request.raw("]}");
+        request.raw("}");
         self.session.run()?;
         self.collection(def)
     }
@@ -297,6 +306,16 @@ impl DocumentStore for HarperStore {
             request.raw(id);
             Ok(())
         })
+    }
+
+    fn indexed_fields(&mut self, collection: Collection) -> Result<Vec<String>> {
+        let (def, _) = self.def(collection)?;
+        self.session.begin("describe_table", def.name).raw("}");
+        let table = self.session.answer()?;
+        let attributes = table["attributes"].as_array().into_iter().flatten();
+        let indexed = attributes.filter(|attribute| attribute["indexed"] == true);
+        let names = indexed.filter_map(|attribute| attribute["attribute"].as_str());
+        Ok(names.map(str::to_owned).collect())
     }
 
     fn language(&self) -> Language {
