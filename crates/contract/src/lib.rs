@@ -10,6 +10,7 @@ mod embedded;
 mod engine;
 mod error;
 pub mod kv;
+mod node;
 mod reopen;
 pub mod row;
 pub mod series;
@@ -22,7 +23,8 @@ pub use client::ClientOpener;
 pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened};
 pub use error::{EngineError, Result};
-pub use reopen::Reopener;
+pub use node::{NodeClient, none as no_node_client};
+pub use reopen::{Meanwhile, Reopener};
 pub use settings::{Setting, Settings, Takes};
 pub use tier::{
     EFFECTIVE_DURABILITY, Misfit, OWN_DURABILITY, ReadBack, Tier, TierSetting, TierTable, as_set,
@@ -92,6 +94,14 @@ pub trait Lifecycle {
     /// Unsupported where an engine has one client at a time, with its reason; else the engine's own.
     fn open_client(&mut self) -> Result<ClientOpener> {
         Err(EngineError::unsupported("this engine's adapter", "more than one client at a time"))
+    }
+
+    /// A client of this database for Node.js.
+    ///
+    /// # Errors
+    /// Unsupported where embermark has none, or where what it takes is not here, with what gets it.
+    fn node_client(&mut self) -> Result<NodeClient> {
+        Err(node::none())
     }
 
     /// Connects again, as a program does that starts anew: what a client of a server does, and what

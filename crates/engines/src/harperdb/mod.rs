@@ -11,6 +11,7 @@ mod filter;
 mod installation;
 mod key;
 mod managed;
+mod node;
 mod request;
 mod row;
 mod session;

@@ -6,6 +6,7 @@ use super::dialect::{self, HarperSql};
 use super::filter;
 use super::key::Key;
 use super::managed::DATABASE;
+use super::node;
 use super::request;
 use super::session::Session;
 use crate::document::{
@@ -14,7 +15,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, NodeClient, Result, Store};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -147,6 +148,10 @@ impl Lifecycle for HarperStore {
     fn reconnect(&mut self) -> Option<Result<()>> {
         self.session.http.renew();
         Some(Ok(()))
+    }
+
+    fn node_client(&mut self) -> Result<NodeClient> {
+        node::client(&self.session.http)
     }
 
     fn connects_by_request(&self) -> bool {

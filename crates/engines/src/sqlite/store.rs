@@ -7,10 +7,10 @@ use rusqlite::{Connection, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
-use super::{FILE, LOCKED, NAME, bulk, check, connect_patiently, has_log, is_locked};
+use super::{Client, FILE, LOCKED, NAME, bulk, check, connect, has_log, is_locked, node};
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Checked, ClientOpener, EngineError, Join, OpenOptions, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, NodeClient, OpenOptions, Result, Store};
 
 /// A connection in this process, and the statements of its transactions.
 pub(super) struct Session {
@@ -149,7 +149,11 @@ impl Driver for Session {
             return Err(EngineError::unsupported(NAME, format!("a second connection: {LOCKED}")));
         }
         let options = self.options.clone();
-        Ok(ClientOpener::new(move || Self::store(connect_patiently(&options)?, &options)))
+        Ok(ClientOpener::new(move || Self::store(connect(&options, Client::Further)?, &options)))
+    }
+
+    fn node_client(&mut self) -> Result<NodeClient> {
+        node::client(&self.options)
     }
 
     fn close(self) -> Result<()> {

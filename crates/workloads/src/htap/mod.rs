@@ -4,6 +4,7 @@
 mod bench;
 mod document;
 mod kv;
+mod node;
 mod oracle;
 mod port;
 mod record;
@@ -11,6 +12,10 @@ mod series;
 mod sql;
 mod variant;
 
+use std::error::Error;
+use std::fs::File;
+
+use embermark_contract::Store;
 use embermark_data::dogs;
 use embermark_model::plan::DataSource;
 
@@ -54,6 +59,20 @@ impl Workload for Htap {
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
         let variant = Variant::named(&spec.variant)?;
         let (rows, seed) = generated::read(&spec.rows)?;
-        Ok(Box::new(PreparedCell { dogs: dogs::generate(rows, seed).collect(), variant }))
+        let dogs = dogs::generate(rows, seed).collect();
+        Ok(Box::new(PreparedCell { dogs, variant, companions: spec.companions.clone() }))
+    }
+
+    fn companion(
+        &self,
+        role: &str,
+        task: &str,
+        store: Option<Store>,
+        out: File,
+    ) -> Result<(), Box<dyn Error>> {
+        match (role, store) {
+            (node::ROLE, None) => Err(node::become_program(task, out).into()),
+            _ => Err(format!("this workload has no process in the role of '{role}'").into()),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What the workload needs of a store, in its own words.
 
 use embermark_contract::sql::ResultRow;
-use embermark_contract::{EngineError, Lifecycle, Result};
+use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Fingerprint;
@@ -116,6 +116,11 @@ pub(super) trait Dogs {
 
     /// Visits the rows that have an attribute as this dog has it, where it is indexed.
     fn find(&mut self, by: Attribute, dog: &Dog, visit: &mut Visit<'_>) -> Result<()>;
+
+    /// Does something while another process may have the database alone.
+    fn while_closed(&mut self, work: &mut Meanwhile<'_>) -> Result<()> {
+        work()
+    }
 
     /// The store.
     fn store(&mut self) -> &mut dyn Lifecycle;

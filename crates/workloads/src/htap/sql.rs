@@ -3,7 +3,7 @@
 use embermark_contract::sql::{
     self, Dialect, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
 };
-use embermark_contract::{Lifecycle, Result};
+use embermark_contract::{Lifecycle, Meanwhile, Result};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
 
@@ -157,6 +157,11 @@ impl Dogs for SqlDogs {
             visit(&stored(row)?);
             Ok(())
         })
+    }
+
+    fn while_closed(&mut self, work: &mut Meanwhile<'_>) -> Result<()> {
+        self.prepared = None;
+        self.store.reopen_after(work)
     }
 
     fn store(&mut self) -> &mut dyn Lifecycle {
