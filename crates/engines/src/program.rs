@@ -1,5 +1,9 @@
 //! Finding an engine's programs, one way for all: where its variable says and nowhere else when
 //! that is set, else on the search path, where packages put them away from it, in our own copy.
+#![cfg_attr(
+    not(all(feature = "postgres", feature = "harperdb")),
+    allow(dead_code, reason = "each engine needs its part of it")
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

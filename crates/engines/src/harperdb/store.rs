@@ -8,6 +8,7 @@ use super::key::Key;
 use super::managed::DATABASE;
 use super::node;
 use super::request;
+use super::rest::Rest;
 use super::session::Session;
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
@@ -61,6 +62,17 @@ impl HarperStore {
         }
         let why = format!("{} of {count} have keys that are there already", count - inserted);
         Err(EngineError::failed(NAME, "insert documents", why))
+    }
+
+    /// Inserts a document by the REST interface.
+    fn put(&mut self, def: &CollectionDef, key: Key, document: &Document<'_>) -> Result<()> {
+        let Session { request, rest: Some(rest), .. } = &mut self.session else { return Ok(()) };
+        request.body.clear();
+        key.write(&mut request.body, document.key)?;
+        let end = request.body.len();
+        record(request, key, document)?;
+        let (key, record) = request.body.split_at(end);
+        rest.put(def.name, key, record)
     }
 
     /// Begins a search; the attributes to get follow.
@@ -147,6 +159,9 @@ impl Lifecycle for HarperStore {
 
     fn reconnect(&mut self) -> Option<Result<()>> {
         self.session.http.renew();
+        if let Some(rest) = &mut self.session.rest {
+            rest.renew();
+        }
         Some(Ok(()))
     }
 
@@ -175,8 +190,11 @@ impl Lifecycle for HarperStore {
     /// Another connection.
     fn open_client(&mut self) -> Result<ClientOpener> {
         let at = self.session.http.at.clone();
+        let rest = self.session.rest.as_ref().map(|rest| rest.at().to_owned());
         Ok(ClientOpener::new(move || {
-            Ok(Store::Document(Box::new(Self::new(Session::join(&at)?, None))))
+            let rest = rest.map(|at| Rest::another(&at)).transpose()?;
+            let session = Session::join(&at)?.with_rest(rest);
+            Ok(Store::Document(Box::new(Self::new(session, None))))
         }))
     }
 
@@ -200,13 +218,16 @@ impl DocumentStore for HarperStore {
         }
         self.session.drop_table(def.name)?;
         let indexed = |field: &str| def.indexes.contains(&[field].as_slice());
+        let by_rest = self.session.rest.is_some();
         let request = self.session.begin("create_table", def.name);
         request.raw(",\"primary_key\":").text(key.attribute());
         // With its attributes named, a table has no others that HarperDB would index unasked:
         // https://docs.harperdb.io/docs/developers/operations-api/databases-and-tables#create-table
-        // Without, it takes every attribute that comes and indexes it: its own default.
+        // Without, it takes every attribute that comes by an operation and indexes it: its own default.
+        // (One that comes by the REST interface it keeps, and does not know.)
         let mut fields = key.beside().iter().chain(def.fields);
-        if def.fields.is_empty() || !fields.all(|field| indexed(field)) {
+        let by_itself = !def.fields.is_empty() && fields.all(|field| indexed(field)) && !by_rest;
+        if !by_itself {
             request.raw(",\"attributes\":[{\"name\":").text(key.attribute()).raw("}");
             for field in key.beside().iter().chain(def.fields) {
                 request.raw(",{\"name\":").text(field);
@@ -220,12 +241,18 @@ impl DocumentStore for HarperStore {
     }
 
     fn collection(&mut self, def: &'static CollectionDef) -> Result<Collection> {
+        if let Some(rest) = &self.session.rest {
+            rest.export(def.name)?;
+        }
         self.collections.push(def);
         Ok(Collection(self.collections.len() - 1))
     }
 
     fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
         let (def, key) = self.def(collection)?;
+        if self.session.rest.is_some() {
+            return self.put(def, key, document);
+        }
         let request = self.session.begin("insert", def.name).raw(",\"records\":[");
         record(request, key, document)?;
         self.insert_records(1).map(drop)
