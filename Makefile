@@ -4,12 +4,13 @@
 # make bench  the harness's own benchmarks
 # make calibrate  set up what is missing, and compare embermark's figures with those of the engines' own tools (docs/calibration.md); ENGINES='lmdb postgres' for some of them
 # make deps / make servers   only the set-up: for the embedded engines / for the server engines
+# make node-clients   only the set-up of what clients in Node.js need: the variants node and node-batch of htap
 # ACCEPT_LICENSE=harperdb    with servers or test: HarperDB too, whose licence you have then accepted
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 export ACCEPT_LICENSE
 
-.PHONY: run build test bench calibrate deps servers browser
+.PHONY: run build test bench calibrate deps servers node-clients browser
 
 run: build
 	$(TARGET)/release/embermark run
@@ -17,7 +18,7 @@ run: build
 build: deps
 	@scripts/build.sh
 
-test: deps servers browser
+test: deps servers node-clients browser
 	@scripts/test.sh
 
 bench: deps
@@ -32,6 +33,9 @@ deps:
 
 servers:
 	@scripts/deps.sh servers
+
+node-clients:
+	@scripts/deps.sh node-clients
 
 browser:
 	@scripts/deps.sh browser

@@ -6,7 +6,8 @@
 #   deps.sh tools      what calibration needs: engines with tools of their own, and these
 #   deps.sh servers    what the server engines need; HarperDB only with ACCEPT_LICENSE=harperdb, which says that
 #                      you have accepted its licence
-#   deps.sh packages embedded|browser|tools|servers   of these the Debian packages alone
+#   deps.sh node-clients   what clients in Node.js need (htap's variants node and node-batch)
+#   deps.sh packages embedded|browser|tools|servers|node-clients   of these the Debian packages alone
 # Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on: libraries are
 # unpacked below .deps, an engine whose other parts are missing is reported as unavailable, the others run.
 set -eu
@@ -241,6 +242,43 @@ harperdb() {
     rm -rf "$work"
 }
 
+# sqlite_in_node: whether Node.js has SQLite, by our copy of the package or Debian's.
+sqlite_in_node() {
+    for package in "$PWD/.deps/node-sqlite3/node_modules/sqlite3" "/usr/lib/$(uname -m)-linux-gnu/nodejs/sqlite3"; do
+        if [ -d "$package" ]; then
+            node -e 'require(process.argv[1])' "$package" 2>/dev/null && return 0
+        fi
+    done
+    return 1
+}
+
+# node_clients: Node.js, and the package sqlite3 for it. Debian's goes with Debian's Node.js alone; beside another one it
+# is npm's, pinned by version and digest, which npm completes by a library for this system, or compiles.
+node_clients() {
+    folder=.deps/node-sqlite3 version=6.0.1
+    digest=ab8d044a93e05bd031d7ea75547c7fa60387cdc259d27f93c0e3e2832c4b1df9
+    command -v node >/dev/null || packages nodejs
+    command -v node >/dev/null || { say 'there is no Node.js: its clients are left out'; return 0; }
+    sqlite_in_node && return 0
+    case "$(dpkg-query -W -f '${Version}' nodejs 2>/dev/null)" in
+        *dfsg*) packages node-sqlite3; sqlite_in_node && return 0 ;;
+    esac
+    command -v npm >/dev/null || packages npm
+    command -v npm >/dev/null || { say 'the package sqlite3 of Node.js needs npm; its client is left out'; return 0; }
+    say "fetching the package sqlite3 $version of Node.js"
+    work=$(mktemp -d)
+    url=https://registry.npmjs.org/sqlite3/-/sqlite3-$version.tgz
+    if pinned 'the package sqlite3' "$url" "$work/sqlite3.tgz" "$digest"; then
+        mkdir -p "$folder"
+        if ! npm install --silent --no-audit --no-fund --prefix "$folder" "$work/sqlite3.tgz" >"$work/log" 2>&1 || ! sqlite_in_node; then
+            tail -n 3 "$work/log" >&2
+            say 'could not install the package sqlite3 of Node.js (to compile it, it takes a C++ compiler, make and python3); going on without'
+            rm -rf "$folder"
+        fi
+    fi
+    rm -rf "$work"
+}
+
 # page: the page of the HTML report, built where its sources are newer than what was built of them.
 page() (
     cd crates/report/page
@@ -281,6 +319,7 @@ leveldb=libleveldb-dev
 rocksdb=librocksdb-dev
 tools='rocksdb-tools postgresql mariadb-server-core mariadb-client-core sysbench'
 servers='postgresql mariadb-server-core mariadb-client-core'
+node='nodejs node-sqlite3'
 clients='libpq5 libmariadb3 libmongoc-1.0-0'
 
 # embedded: the libraries of embedded engines.
@@ -306,13 +345,15 @@ case "${1:-}" in
     browser) browser ;;
     tools) embedded; packages $tools; libraries clients $clients ;;
     servers) servers; influxdb; mongodb; harperdb ;;
+    node-clients) node_clients ;;
     packages)
         case "${2:-}" in
             embedded) packages $berkeleydb $wiredtiger $leveldb $rocksdb nodejs npm ;;
             browser) packages chromium ;;
             tools) packages $berkeleydb $wiredtiger $leveldb $rocksdb $tools $clients ;;
             servers) packages $servers $clients $(mongod_libraries) python3-pip npm ;;
-            *) echo "usage: $0 packages embedded|browser|tools|servers" >&2; exit 2 ;;
+            node-clients) packages $node ;;
+            *) echo "usage: $0 packages embedded|browser|tools|servers|node-clients" >&2; exit 2 ;;
         esac ;;
-    *) echo "usage: $0 [packages] embedded|browser|tools|servers" >&2; exit 2 ;;
+    *) echo "usage: $0 [packages] embedded|browser|tools|servers|node-clients" >&2; exit 2 ;;
 esac

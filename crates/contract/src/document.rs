@@ -17,7 +17,8 @@ pub struct CollectionDef {
     /// The fields of a document's key, in order. The engine keeps documents findable by it and
     /// by ranges of it. Of none the engine makes a key of its own, which nothing is asked by.
     pub key: &'static [&'static str],
-    /// The fields of each secondary index, in order; not unique.
+    /// The fields of each secondary index, in order; not unique. Where every field has one, an engine
+    /// that indexes on its own is left to do so.
     pub indexes: &'static [&'static [&'static str]],
     /// Fields beside the key that documents may have.
     pub fields: &'static [&'static str],
@@ -170,6 +171,9 @@ pub trait DocumentStore: Lifecycle {
 
     /// Deletes the documents of a filter; the number of documents there were.
     fn delete(&mut self, collection: Collection, filter: &Filter<'_>) -> Result<u64>;
+
+    /// The fields that have an index of their own, as the engine itself tells.
+    fn indexed_fields(&mut self, collection: Collection) -> Result<Vec<String>>;
 
     /// The language of [`query`](Self::query).
     fn language(&self) -> Language;

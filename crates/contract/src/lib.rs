@@ -10,6 +10,7 @@ mod embedded;
 mod engine;
 mod error;
 pub mod kv;
+mod node;
 mod reopen;
 pub mod row;
 pub mod series;
@@ -22,7 +23,8 @@ pub use client::ClientOpener;
 pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened};
 pub use error::{EngineError, Result};
-pub use reopen::Reopener;
+pub use node::{NodeClient, none as no_node_client};
+pub use reopen::{Meanwhile, Reopener};
 pub use settings::{Setting, Settings, Takes};
 pub use tier::{
     EFFECTIVE_DURABILITY, Misfit, OWN_DURABILITY, ReadBack, Tier, TierSetting, TierTable, as_set,
@@ -94,12 +96,26 @@ pub trait Lifecycle {
         Err(EngineError::unsupported("this engine's adapter", "more than one client at a time"))
     }
 
+    /// A client of this database for Node.js.
+    ///
+    /// # Errors
+    /// Unsupported where embermark has none, or where what it takes is not here, with what gets it.
+    fn node_client(&mut self) -> Result<NodeClient> {
+        Err(node::none())
+    }
+
     /// Connects again, as a program does that starts anew: what a client of a server does, and what
     /// lives in this process alone has no need of. Prepared statements are forgotten; tables and
     /// collections keep their numbers. `None`, the default, where a database is
     /// [opened again](Reopener) by closing and opening it.
     fn reconnect(&mut self) -> Option<Result<()>> {
         None
+    }
+
+    /// Whether [`reconnect`](Self::reconnect) ends a connection and makes none, which the next request
+    /// does.
+    fn connects_by_request(&self) -> bool {
+        false
     }
 
     /// Closes the database as its manual asks, so that nothing is left running.

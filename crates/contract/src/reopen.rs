@@ -2,24 +2,31 @@
 
 use crate::{Engine, OpenOptions, Result, Store};
 
+/// What is done while a database is closed.
+pub type Meanwhile<'a> = dyn FnMut() -> Result<()> + 'a;
+
 /// Ends an open store and opens its database again.
-pub struct Reopener(Box<dyn Fn(Store) -> Result<Store>>);
+pub struct Reopener(Box<Reopen>);
+
+type Reopen = dyn Fn(Store, &mut Meanwhile<'_>) -> Result<Store>;
 
 impl Reopener {
     /// Of a database that `engine` opened with `options`: it is closed and opened again; a client of
     /// a server connects again.
     pub fn of(engine: &'static dyn Engine, options: OpenOptions) -> Self {
-        Self::new(move |mut store| {
+        Self::new(move |mut store, meanwhile| {
             if let Some(connected) = store.lifecycle().reconnect() {
-                return connected.map(|()| store);
+                connected?;
+                return meanwhile().map(|()| store);
             }
             store.close()?;
+            meanwhile()?;
             engine.open(&options).map(|opened| opened.store)
         })
     }
 
-    /// By a function of its own.
-    pub fn new(reopen: impl Fn(Store) -> Result<Store> + 'static) -> Self {
+    /// By a function of its own, which is given what to do before it opens the database.
+    pub fn new(reopen: impl Fn(Store, &mut Meanwhile<'_>) -> Result<Store> + 'static) -> Self {
         Self(Box::new(reopen))
     }
 
@@ -29,6 +36,15 @@ impl Reopener {
     /// # Errors
     /// When the engine reports one.
     pub fn reopen(&self, store: Store) -> Result<Store> {
-        (self.0)(store)
+        self.reopen_after(store, &mut || Ok(()))
+    }
+
+    /// The same, with something done in between, while another process may have the database alone. (A
+    /// server's stays open.)
+    ///
+    /// # Errors
+    /// When the engine reports one, or that of `meanwhile`: the database is then not opened again.
+    pub fn reopen_after(&self, store: Store, meanwhile: &mut Meanwhile<'_>) -> Result<Store> {
+        (self.0)(store, meanwhile)
     }
 }

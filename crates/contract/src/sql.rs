@@ -293,6 +293,12 @@ pub trait Dialect: Sync {
         ("CREATE TABLE", "")
     }
 
+    /// A query of the names of a table's indexes, one a row, as the engine's catalog has them; those of
+    /// its keys may be among them. `None` where nothing tells.
+    fn index_names(&self, _table: &str) -> Option<String> {
+        None
+    }
+
     /// Integer division of non-negative integers, rounding down.
     fn integer_division(&self, dividend: &str, divisor: &str) -> String {
         format!("{dividend} / {divisor}")

@@ -101,6 +101,13 @@ impl HttpClient {
         self.answer("POST", path, request.header("content-type", content_type).send(body))
     }
 
+    /// Puts a body at such a path; the errors are the same.
+    #[cfg(feature = "harperdb")]
+    pub fn put(&self, path: &str, content_type: &str, body: &[u8]) -> Result<Body> {
+        let request = self.headers(self.agent.put(self.url(path)));
+        self.answer("PUT", path, request.header("content-type", content_type).send(body))
+    }
+
     fn url(&self, path: &str) -> String {
         match &self.address {
             // Resolved without asking anybody, and not used.

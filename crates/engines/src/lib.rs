@@ -36,6 +36,8 @@ mod log_files;
 pub mod network;
 mod owned;
 mod per_table;
+#[cfg(any(feature = "server", feature = "sqlite"))]
+mod program;
 pub mod registry;
 
 #[cfg(feature = "berkeleydb")]
@@ -77,12 +79,12 @@ mod wiredtiger;
 #[cfg(feature = "zen")]
 mod zen;
 
-#[cfg(feature = "server")]
-pub use server::program::on_search_path;
+#[cfg(any(feature = "server", feature = "sqlite"))]
+pub use program::on_search_path;
 
 pub use embermark_contract::{
     Availability, Checked, ClientOpener, DataModel, EFFECTIVE_DURABILITY, Embedded, Engine,
-    EngineError, Info, Join, Kind, Lifecycle, Link, Misfit, OWN_DURABILITY, OpenOptions, Opened,
-    Reopener, Result, Scope, Setting, Settings, Store, Takes, Tier, TierSetting, TierTable, as_set,
-    document, kv, row, series, settings, sql,
+    EngineError, Info, Join, Kind, Lifecycle, Link, Misfit, NodeClient, OWN_DURABILITY,
+    OpenOptions, Opened, Reopener, Result, Scope, Setting, Settings, Store, Takes, Tier,
+    TierSetting, TierTable, as_set, document, kv, no_node_client, row, series, settings, sql,
 };

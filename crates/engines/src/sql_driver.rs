@@ -12,7 +12,9 @@ use crate::clients::again_if;
 use crate::sql::{
     Access, CsvFile, Dialect, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit,
 };
-use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result};
+use crate::{
+    Checked, ClientOpener, EngineError, Join, Lifecycle, NodeClient, Result, no_node_client,
+};
 
 /// Why a statement was not run to its end.
 #[derive(Debug)]
@@ -113,6 +115,11 @@ pub(crate) trait Driver: Sized + 'static {
         None
     }
 
+    /// [`Lifecycle::node_client`].
+    fn node_client(&mut self) -> Result<NodeClient> {
+        Err(no_node_client())
+    }
+
     /// [`Lifecycle::crash_on_close`].
     fn crash_on_close(&mut self) -> Result<()>;
 
@@ -203,6 +210,10 @@ impl<D: Driver> Lifecycle for Connected<D> {
 
     fn open_client(&mut self) -> Result<ClientOpener> {
         self.driver.open_client()
+    }
+
+    fn node_client(&mut self) -> Result<NodeClient> {
+        self.driver.node_client()
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {

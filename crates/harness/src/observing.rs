@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use embermark_engines::{Kind, Link, network};
-use embermark_model::result::{DeviceIo, DiskCurve, Latency, Observed};
+use embermark_model::result::{DeviceIo, DiskCurve, Latency, Observed, Resources};
 use embermark_workloads::PhaseObserver;
 
 use crate::disk_curve::Sampler;
 use crate::probe::{Before, Probe};
 use crate::protocol::Job;
 use crate::{disk, isolation};
+
+/// The role of a client that is a process of its own.
+const CLIENT: &str = "client";
 
 /// What passes between client and server, and whether it can be counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,6 +126,17 @@ impl Watching {
             return None;
         }
         disk::size_of(&self.site).ok().map(|size| size.allocated_bytes)
+    }
+
+    /// What the engine used, and its client where they are two: of a client that is a process of its own,
+    /// in which an embedded engine is too. Nothing is known of a server that is not ours (`foreign`).
+    pub fn client_apart(&self, foreign: bool) -> Option<(Resources, Option<Resources>)> {
+        let client = *self.observed.processes.get(CLIENT)?;
+        Some(match self.observed.processes.get("server") {
+            Some(server) => (*server, Some(client)),
+            None if foreign => (Resources::default(), Some(client)),
+            None => (client, None),
+        })
     }
 
     /// What was seen.

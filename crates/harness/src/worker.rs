@@ -255,7 +255,11 @@ impl Trial<'_> {
             };
             let between = began.zip(clock::monotonic_ns());
             let explained = self.explainer.end(unexplained);
-            let (engine, client) = self.probes.end(before);
+            let apart = watching.client_apart(self.job.url.is_some());
+            // An embedded engine is then in no process whose memory the parent samples.
+            let sampled = apart.is_none() || self.server.is_some();
+            let between = between.filter(|_| sampled);
+            let (engine, client) = apart.unwrap_or_else(|| self.probes.end(before));
             let measured = meter.measured();
             if let Err(problem) = time_is_known(measured) {
                 (phase.status, phase.reason) = (Status::Failed, Some(problem));
@@ -312,6 +316,7 @@ impl Trial<'_> {
                 Err(CheckError::Engine(error)) => return Err(error.into()),
             }
         }
+        phase.timed_by = self.bench.timed_by(index);
         let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
         (phase.latency, phase.response) = (merged(&latencies), merged(&responses));
         if self.checked && phase.status.has_figures() {

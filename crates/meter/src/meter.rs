@@ -117,7 +117,13 @@ impl Meter {
         self.measured.elapsed_ns = self.clock.nanoseconds(self.started, self.stopped);
     }
 
-    /// Takes what was measured without this clock, of a phase that says itself when it begins.
+    /// Most that a run takes, if there is such a limit.
+    pub const fn cap(&self) -> Option<Duration> {
+        self.cap
+    }
+
+    /// Takes what was measured without this clock: of a phase that says itself when it begins, or by a
+    /// client in another process.
     pub fn lasted(&mut self, measured: Measured) {
         self.histogram.reset();
         self.measured = measured;

@@ -4,6 +4,7 @@
 mod checked;
 pub(crate) mod failures;
 mod sharing;
+mod timed;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -71,6 +72,7 @@ pub(crate) fn sections(
     filled([
         ("Not ok", failures::notes(file)),
         ("Answers", checked::notes(file)),
+        ("Times by a client's own clock", timed::notes(file)),
         ("Surprises", scaling::notes(scaling)),
         ("Warnings", warnings(file)),
         ("Durability", shown::notes(durability)),

@@ -6,7 +6,7 @@ use embermark_contract::document::DocumentStore;
 use embermark_contract::kv::KvStore;
 use embermark_contract::series::SeriesStore;
 use embermark_contract::sql::SqlStore;
-use embermark_contract::{EngineError, Reopener, Result, Store};
+use embermark_contract::{EngineError, Meanwhile, Reopener, Result, Store};
 
 /// A store of one family, and how its database is opened again. Used as the store it is.
 pub(crate) struct Reopenable<S: ?Sized> {
@@ -22,14 +22,21 @@ impl<S: Family + ?Sized> Reopenable<S> {
 
     /// A store that is never opened again: a further client's.
     pub(crate) fn never(store: Box<S>) -> Self {
-        let refuse = |_| Err(EngineError::unsupported("a further client", "to be opened again"));
+        let refuse = |_, _: &mut Meanwhile<'_>| {
+            Err(EngineError::unsupported("a further client", "to be opened again"))
+        };
         Self::new(store, Reopener::new(refuse))
     }
 
     /// Closes the store and opens its database again, as a program does that starts anew.
     pub(crate) fn reopen(&mut self) -> Result<()> {
+        self.reopen_after(&mut || Ok(()))
+    }
+
+    /// The same, with something done in between, while another process may have the database alone.
+    pub(crate) fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
         if let Some(store) = self.store.take() {
-            let opened = self.reopener.reopen(store.into_store())?;
+            let opened = self.reopener.reopen_after(store.into_store(), meanwhile)?;
             self.store = Some(S::of(opened).ok_or_else(|| {
                 EngineError::failed("the engine", "open its database again", "of another family")
             })?);

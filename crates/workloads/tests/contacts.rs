@@ -27,7 +27,7 @@ const PHASES: [&str; 8] = [
     "delete_scan",
 ];
 
-const VARIANTS: [&str; 3] = ["single", "commit-each", "bulk"];
+const VARIANTS: [&str; 4] = ["single", "commit-each", "bulk", "no-read"];
 
 /// Most that a run takes where every answer was already seen without a cap.
 const CAP: Duration = Duration::from_millis(200);
@@ -142,6 +142,8 @@ enum Lie {
     BendsGets,
     /// After it was opened again no key is found.
     ForgetsWhenClosed,
+    /// After it was opened again a scan finds no row.
+    LosesWhenClosed,
     /// The index misses the first row of a range.
     MissesInIndex,
     /// The index gives the first row of a range twice.
@@ -219,6 +221,7 @@ impl KvStore for Liar {
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
+        self.reopened &= self.lie != Lie::LosesWhenClosed;
         self.honest.clear(table)
     }
 
@@ -308,6 +311,9 @@ impl Operations for Liar {
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        if self.lie == Lie::LosesWhenClosed && self.reopened {
+            return Ok(());
+        }
         self.honest.scan(table, range, visit)
     }
 }
@@ -359,6 +365,7 @@ fn a_wrong_column_is_named_with_both_of_its_values() {
 #[test]
 fn a_database_that_is_empty_when_it_is_opened_again_is_noticed() {
     assert_eq!(phases_that_find(Lie::ForgetsWhenClosed, "single"), ["open_close"]);
+    assert_eq!(phases_that_find(Lie::LosesWhenClosed, "no-read"), ["open_close"]);
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl Indexed {
 
     /// Opens a database again as a store with indexes.
     pub fn reopener(plain: Reopener) -> Reopener {
-        Reopener::new(move |store| match plain.reopen(store)? {
+        Reopener::new(move |store, meanwhile| match plain.reopen_after(store, meanwhile)? {
             Store::Kv(store) => Ok(Store::Kv(Self::new(store))),
             other => Ok(other),
         })

@@ -24,6 +24,10 @@ impl Dialect for DuckDialect {
         format!("${n}")
     }
 
+    fn index_names(&self, table: &str) -> Option<String> {
+        Some(format!("SELECT index_name FROM duckdb_indexes() WHERE table_name = '{table}'"))
+    }
+
     fn integer_division(&self, dividend: &str, divisor: &str) -> String {
         format!("{dividend} // {divisor}")
     }

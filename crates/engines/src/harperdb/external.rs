@@ -1,6 +1,7 @@
 //! A database of a server that is given by URL.
 
 use super::NAME;
+use super::rest;
 use super::session::Session;
 use crate::http::HttpClient;
 use crate::{EngineError, OpenOptions, Result};
@@ -8,6 +9,10 @@ use crate::{EngineError, OpenOptions, Result};
 /// Connects to the operations API and makes a database of our own; nothing else of the server is
 /// touched.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
+    if rest::is_chosen(options) {
+        let what = "the REST interface of a server given by its URL: its tables are not exported";
+        return Err(EngineError::unsupported(NAME, what));
+    }
     let mut session = reach(url, &options.guest)?;
     session.remove()?;
     session.create_database()?;

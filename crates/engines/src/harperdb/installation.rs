@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::NAME;
 use crate::deps;
-use crate::server::program::{Missing, Search, Variable, on_search_path};
+use crate::program::{Missing, Search, Variable, node};
 
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_HARPERDB", of: "the folder of the package", below: &[""] };
@@ -38,11 +38,7 @@ pub(super) fn find() -> Result<Installation, Missing> {
     let [program, package] = search.find([PROGRAM, "package.json"])?;
     let version =
         version(&package).map_err(|why| search.missing(format!("{} {why}", package.display())))?;
-    let node = on_search_path("node").ok_or_else(|| Missing {
-        why: "there is no `node` on the search path".to_owned(),
-        remedy: "apt-get install nodejs".to_owned(),
-    })?;
-    Ok(Installation { node, program, version })
+    Ok(Installation { node: node()?, program, version })
 }
 
 /// The version in a `package.json`.

@@ -11,6 +11,7 @@ use embermark_model::Durability;
 
 use super::NAME;
 use super::installation::{self, Installation};
+use super::rest::{self, Rest};
 use super::session::Session;
 use super::tier::TIERS;
 use crate::http::HttpClient;
@@ -41,6 +42,7 @@ const WITH_PATHS: [&str; 2] =
 /// Starts a server on what is there, or on a copy of the template, which is made first if need be,
 /// and connects.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
+    let by_rest = rest::is_chosen(options);
     let installation = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     let data = home.made(NAME, "data", options.durability, |data| {
@@ -50,13 +52,15 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
         template::fill(NAME, &name, &real, |dir| install(&installation, &home, dir))
     })?;
     place(&data)?;
+    rest::place(&data, by_rest)?;
     // Of a server that was killed. It names a process, and the next server refuses to start where
     // another has that number by now. Its socket it makes anew.
     home.remove(NAME, "data/root/hdb.pid")?;
     let password = data.join(PASSWORD);
     let password = fs::read_to_string(&password)
         .map_err(|error| EngineError::file(NAME, "read", password, error))?;
-    launch(&installation, &home, &data, &password, settings(options.durability), options.link)
+    let (settings, link) = (settings(options.durability), options.link);
+    launch(&installation, &home, &data, &password, settings, link, by_rest)
 }
 
 /// Starts the server in `data` and connects.
@@ -67,18 +71,30 @@ fn launch(
     password: &str,
     settings: Vec<(&'static str, &str)>,
     link: Link,
+    by_rest: bool,
 ) -> Result<(Server, Session)> {
     let mut env = environment(data);
     env.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
-    let socket = data.strip_prefix(home.path()).unwrap_or(data).join(SOCKET);
-    let url = |port| format!("http://127.0.0.1:{port}");
-    let Listening { here, elsewhere, port } = Listening::at(NAME, link, home, socket, url)?;
+    let listening = |socket: &str| {
+        let socket = data.strip_prefix(home.path()).unwrap_or(data).join(socket);
+        Listening::at(NAME, link, home, socket, |port| format!("http://127.0.0.1:{port}"))
+    };
+    let operations = listening(SOCKET)?;
     // Later than the setting that there is none.
-    env.extend(port.map(|port| (PORT.into(), port.to_string().into())));
+    env.extend(operations.port.map(|port| (PORT.into(), port.to_string().into())));
+    let rest = if by_rest { Some(listening(rest::SOCKET)?) } else { None };
+    if let Some(Listening { port, .. }) = &rest {
+        // A port that is a path is a Unix socket's.
+        let socket = || data.join(rest::SOCKET).into_os_string();
+        env.push((rest::PORT.into(), port.map_or_else(socket, |port| port.to_string().into())));
+    }
     let user = format!("{USER}:{password}");
+    let client = |Listening { here, elsewhere, .. }: &Listening| {
+        HttpClient::new(NAME, DATABASE, Some(&user), here, elsewhere)
+    };
     let connect = |_: &Home| {
-        let http = HttpClient::new(NAME, DATABASE, Some(&user), &here, &elsewhere);
-        Session::connect(http).map_err(|error| error.to_string())
+        let session = Session::connect(client(&operations)).map_err(|error| error.to_string())?;
+        Ok(session.with_rest(rest.as_ref().map(|rest| Rest::new(client(rest)))))
     };
     // It listens on a port of its own choice on every address as well, which no setting prevents.
     // With a port for us its network is ours already.
@@ -111,7 +127,8 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
         ("HDB_ADMIN_PASSWORD", &password),
         ("DEFAULTS_MODE", "prod"),
     ]);
-    let (server, session) = launch(installation, home, &data, &password, settings, Link::Socket)?;
+    let (server, session) =
+        launch(installation, home, &data, &password, settings, Link::Socket, false)?;
     drop(session);
     server.stop()?;
     replace(&data, &data.to_string_lossy(), PLACE)?;
@@ -157,7 +174,7 @@ fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
         ("LOCALSTUDIO_ENABLED", "false"),
         ("MQTT_WEBSOCKET", "false"),
     ];
-    // Nothing but the operations API on its Unix socket.
+    // Nothing but the operations API on its Unix socket, and the REST interface where it is chosen.
     all.extend(
         [
             "HTTP_PORT",

@@ -11,7 +11,9 @@ mod filter;
 mod installation;
 mod key;
 mod managed;
+mod node;
 mod request;
+mod rest;
 mod row;
 mod session;
 mod settings;
@@ -19,7 +21,7 @@ mod store;
 mod tier;
 
 use crate::server::engine::ServerEngine;
-use crate::{DataModel, Engine, Info, Kind, Settings, Store};
+use crate::{DataModel, Engine, Info, Kind, Store};
 use session::Session;
 use store::HarperStore;
 
@@ -37,7 +39,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     },
     forbids_publishing: true,
     has_maintenance: false,
-    settings: Settings::NONE,
+    settings: rest::SETTINGS,
     tiers: &tier::TIERS,
     variable: installation::VARIABLE.name,
     find: || {

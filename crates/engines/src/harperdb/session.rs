@@ -3,6 +3,7 @@
 use super::NAME;
 use super::cells::Cells;
 use super::request::Request;
+use super::rest::Rest;
 use super::row;
 use crate::Result;
 use crate::http::{self, HttpClient};
@@ -13,6 +14,8 @@ pub(super) struct Session {
     pub http: HttpClient,
     /// Whether the database was made for this run on somebody's server.
     guest: bool,
+    /// The way single rows go in, where that is not the operations API.
+    pub rest: Option<Rest>,
     pub request: Request,
     cells: Cells,
 }
@@ -21,9 +24,15 @@ impl Session {
     /// Speaks through a client, once the server has answered and let the user in.
     pub fn connect(http: HttpClient) -> Result<Self> {
         let (request, cells) = (Request::default(), Cells::default());
-        let mut session = Self { http, guest: false, request, cells };
+        let mut session = Self { http, guest: false, rest: None, request, cells };
         session.request.plain("registration_info");
         session.run().map(|()| session)
+    }
+
+    /// The same with single rows going in by the REST interface, where there is one.
+    pub fn with_rest(mut self, rest: Option<Rest>) -> Self {
+        self.rest = rest;
+        self
     }
 
     /// Speaks to a database that another process has opened, which stays.

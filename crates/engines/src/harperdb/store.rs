@@ -6,7 +6,9 @@ use super::dialect::{self, HarperSql};
 use super::filter;
 use super::key::Key;
 use super::managed::DATABASE;
+use super::node;
 use super::request;
+use super::rest::Rest;
 use super::session::Session;
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
@@ -14,7 +16,7 @@ use crate::document::{
 };
 use crate::row::Visit;
 use crate::server::{self, Server};
-use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, NodeClient, Result, Store};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -60,6 +62,17 @@ impl HarperStore {
         }
         let why = format!("{} of {count} have keys that are there already", count - inserted);
         Err(EngineError::failed(NAME, "insert documents", why))
+    }
+
+    /// Inserts a document by the REST interface.
+    fn put(&mut self, def: &CollectionDef, key: Key, document: &Document<'_>) -> Result<()> {
+        let Session { request, rest: Some(rest), .. } = &mut self.session else { return Ok(()) };
+        request.body.clear();
+        key.write(&mut request.body, document.key)?;
+        let end = request.body.len();
+        record(request, key, document)?;
+        let (key, record) = request.body.split_at(end);
+        rest.put(def.name, key, record)
     }
 
     /// Begins a search; the attributes to get follow.
@@ -146,7 +159,18 @@ impl Lifecycle for HarperStore {
 
     fn reconnect(&mut self) -> Option<Result<()>> {
         self.session.http.renew();
+        if let Some(rest) = &mut self.session.rest {
+            rest.renew();
+        }
         Some(Ok(()))
+    }
+
+    fn node_client(&mut self) -> Result<NodeClient> {
+        node::client(&self.session.http)
+    }
+
+    fn connects_by_request(&self) -> bool {
+        true
     }
 
     fn crash_on_close(&mut self) -> Result<()> {
@@ -166,8 +190,11 @@ impl Lifecycle for HarperStore {
     /// Another connection.
     fn open_client(&mut self) -> Result<ClientOpener> {
         let at = self.session.http.at.clone();
+        let rest = self.session.rest.as_ref().map(|rest| rest.at().to_owned());
         Ok(ClientOpener::new(move || {
-            Ok(Store::Document(Box::new(Self::new(Session::join(&at)?, None))))
+            let rest = rest.map(|at| Rest::another(&at)).transpose()?;
+            let session = Session::join(&at)?.with_rest(rest);
+            Ok(Store::Document(Box::new(Self::new(session, None))))
         }))
     }
 
@@ -196,27 +223,41 @@ impl DocumentStore for HarperStore {
         }
         self.session.drop_table(def.name)?;
         let indexed = |field: &str| def.indexes.contains(&[field].as_slice());
-        // With its attributes named, a table has no others that HarperDB would index unasked:
-        // https://docs.harperdb.io/docs/developers/operations-api/databases-and-tables#create-table
+        let by_rest = self.session.rest.is_some();
         let request = self.session.begin("create_table", def.name);
         request.raw(",\"primary_key\":").text(key.attribute());
-        request.raw(",\"attributes\":[{\"name\":").text(key.attribute()).raw("}");
-        for field in key.beside().iter().chain(def.fields) {
-            request.raw(",{\"name\":").text(field);
-            request.raw(if indexed(field) { ",\"indexed\":true}" } else { "}" });
+        // With its attributes named, a table has no others that HarperDB would index unasked:
+        // https://docs.harperdb.io/docs/developers/operations-api/databases-and-tables#create-table
+        // Without, it takes every attribute that comes by an operation and indexes it: its own default.
+        // (One that comes by the REST interface it keeps, and does not know.)
+        let mut fields = key.beside().iter().chain(def.fields);
+        let by_itself = !def.fields.is_empty() && fields.all(|field| indexed(field)) && !by_rest;
+        if !by_itself {
+            request.raw(",\"attributes\":[{\"name\":").text(key.attribute()).raw("}");
+            for field in key.beside().iter().chain(def.fields) {
+                request.raw(",{\"name\":").text(field);
+                request.raw(if indexed(field) { ",\"indexed\":true}" } else { "}" });
+            }
+            request.raw("]");
         }
-        request.raw("]}");
+        request.raw("}");
         self.session.run()?;
         self.collection(def)
     }
 
     fn collection(&mut self, def: &'static CollectionDef) -> Result<Collection> {
+        if let Some(rest) = &self.session.rest {
+            rest.export(def.name)?;
+        }
         self.collections.push(def);
         Ok(Collection(self.collections.len() - 1))
     }
 
     fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()> {
         let (def, key) = self.def(collection)?;
+        if self.session.rest.is_some() {
+            return self.put(def, key, document);
+        }
         let request = self.session.begin("insert", def.name).raw(",\"records\":[");
         record(request, key, document)?;
         self.insert_records(1).map(drop)
@@ -306,6 +347,16 @@ impl DocumentStore for HarperStore {
             request.raw(id);
             Ok(())
         })
+    }
+
+    fn indexed_fields(&mut self, collection: Collection) -> Result<Vec<String>> {
+        let (def, _) = self.def(collection)?;
+        self.session.begin("describe_table", def.name).raw("}");
+        let table = self.session.answer()?;
+        let attributes = table["attributes"].as_array().into_iter().flatten();
+        let indexed = attributes.filter(|attribute| attribute["indexed"] == true);
+        let names = indexed.filter_map(|attribute| attribute["attribute"].as_str());
+        Ok(names.map(str::to_owned).collect())
     }
 
     fn language(&self) -> Language {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::NAME;
 use crate::deps;
-use crate::server::program::{Missing, Search, Variable, search_path};
+use crate::program::{Missing, Search, Variable, search_path};
 
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_INFLUXD", of: "the program `influxd`", below: &[] };

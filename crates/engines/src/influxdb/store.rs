@@ -97,6 +97,10 @@ impl Lifecycle for InfluxStore {
         Some(flushed.and_then(|()| self.sender.as_mut().map_or(Ok(()), Sender::renew)))
     }
 
+    fn connects_by_request(&self) -> bool {
+        true
+    }
+
     fn crash_on_close(&mut self) -> Result<()> {
         Err(server::no_log(NAME))
     }

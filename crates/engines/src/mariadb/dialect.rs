@@ -30,6 +30,13 @@ impl Dialect for MariaSql {
         "?".to_owned()
     }
 
+    fn index_names(&self, table: &str) -> Option<String> {
+        Some(format!(
+            "SELECT DISTINCT index_name FROM information_schema.statistics \
+             WHERE table_schema = DATABASE() AND table_name = '{table}'"
+        ))
+    }
+
     /// An index or key of TEXT or BLOB takes a part of it only. Of all its columns it takes 3,072
     /// bytes, a character being 4: three such texts, or twelve such bytes
     /// (<https://mariadb.com/kb/en/innodb-limitations/>).

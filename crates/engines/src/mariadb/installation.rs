@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::server::program::{Missing, Search, Variable, search_path};
+use crate::program::{Missing, Search, Variable, search_path};
 
 pub(super) const VARIABLE: Variable = Variable {
     name: "EMBERMARK_MARIADB_DIR",

@@ -26,7 +26,8 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use crate::server::{self, Server, program};
+use crate::program;
+use crate::server::{self, Server};
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result,
     Settings, Store, Tier,

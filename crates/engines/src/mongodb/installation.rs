@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::NAME;
 use crate::deps;
-use crate::server::program::{Missing, Search, Variable, search_path};
+use crate::program::{Missing, Search, Variable, search_path};
 
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_MONGOD", of: "the program `mongod`", below: &[] };

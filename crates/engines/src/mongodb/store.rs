@@ -292,6 +292,17 @@ impl DocumentStore for MongoStore {
         Language::Pipeline
     }
 
+    fn indexed_fields(&mut self, collection: Collection) -> Result<Vec<String>> {
+        let keys = r#"[{"$indexStats": {}}, {"$project": {"key": {"$objectToArray": "$key"}}},
+            {"$match": {"key": {"$size": 1}}}, {"$unwind": "$key"}, {"$project": {"field": "$key.k"}}]"#;
+        let mut fields = Vec::new();
+        self.query(collection, keys, &["field"], &mut |row| {
+            fields.extend(row.text(0)?.map(str::to_owned));
+            Ok(())
+        })?;
+        Ok(fields)
+    }
+
     fn query(
         &mut self,
         collection: Collection,

@@ -40,6 +40,13 @@ impl Dialect for PostgresSql {
         format!("${n}")
     }
 
+    fn index_names(&self, table: &str) -> Option<String> {
+        Some(format!(
+            "SELECT CAST(indexname AS TEXT) FROM pg_indexes \
+             WHERE schemaname = CURRENT_SCHEMA() AND tablename = '{table}'"
+        ))
+    }
+
     fn json(&self) -> Option<&'static str> {
         Some("json")
     }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::program::{Missing, Search, Variable, search_path};
 use crate::server::Account;
-use crate::server::program::{Missing, Search, Variable, search_path};
 
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_POSTGRES_BIN", of: "the folder that holds them", below: &[""] };

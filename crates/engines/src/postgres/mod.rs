@@ -24,7 +24,8 @@ use std::path::PathBuf;
 
 use embermark_model::{Durability, Explained, StandsOut};
 
-use crate::server::{self, Server, program};
+use crate::program;
+use crate::server::{self, Server};
 use crate::{
     Availability, DataModel, Engine, Info, Kind, OpenOptions, Opened, Result, Settings, Store, Tier,
 };

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use super::program::{self, Missing};
 use super::{Server, check, connect};
+use crate::program::{self, Missing};
 use crate::{
     Availability, Engine, Info, OpenOptions, Opened, Result, Settings, Store, Tier, TierTable,
 };

@@ -15,7 +15,6 @@ pub(crate) mod engine;
 mod home;
 mod log;
 mod network;
-pub(crate) mod program;
 mod spawn;
 pub(crate) mod template;
 #[cfg(test)]

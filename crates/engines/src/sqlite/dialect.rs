@@ -67,6 +67,10 @@ impl Dialect for SqliteDialect {
         ("CREATE TABLE", if rowid { "" } else { " WITHOUT ROWID" })
     }
 
+    fn index_names(&self, table: &str) -> Option<String> {
+        Some(format!("SELECT name FROM pragma_index_list('{table}')"))
+    }
+
     fn sample_deviation(&self, _: &str) -> Option<String> {
         None
     }

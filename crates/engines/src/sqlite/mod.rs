@@ -6,6 +6,7 @@
 mod bulk;
 mod check;
 mod dialect;
+mod node;
 mod settings;
 mod statement;
 mod store;
@@ -103,7 +104,7 @@ impl Engine for Sqlite {
             return Err(EngineError::unsupported(NAME, format!("a second process: {LOCKED}")));
         }
         let options = OpenOptions { shared: true, ..options.clone() };
-        Session::store(connect_patiently(&options)?, &options)
+        Session::store(connect(&options, Client::Further)?, &options)
     }
 }
 
@@ -146,17 +147,15 @@ fn connect(options: &OpenOptions, client: Client) -> Result<Rc<Connection>> {
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, client == Client::First);
     let connection = Connection::open_with_flags(&path, flags)
         .map_err(|e| EngineError::failed(NAME, format!("open {}", path.display()), e))?;
+    if !options.is_alone() {
+        // Where it is locked for a while, a client waits for the others. With a rollback journal the
+        // first one has to as well: for whoever reads.
+        let patient = connection.busy_timeout(PATIENCE);
+        patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
+    }
     let configured = configure(&connection, options, client);
     configured.map_err(|e| EngineError::failed(NAME, "set its pragmas", e))?;
     Ok(Rc::new(connection))
-}
-
-/// Opens a database that others have open: where it is locked for a while, a client waits for them.
-fn connect_patiently(options: &OpenOptions) -> Result<Rc<Connection>> {
-    let connection = connect(options, Client::Further)?;
-    let patient = connection.busy_timeout(PATIENCE);
-    patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
-    Ok(connection)
 }
 
 /// What decides speed and durability, as the database itself says afterwards.
@@ -181,12 +180,23 @@ fn configure(
     // https://www.sqlite.org/c3ref/prepare.html. A planner that does not look at parameters is
     // the documented way out: https://www.sqlite.org/queryplanner-ng.html#qpsg.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    for (name, value) in pragmas(options, client) {
+        connection.execute_batch(&format!("PRAGMA {name} = {value};"))?;
+    }
+    Ok(())
+}
+
+/// What a client sets, in this order.
+fn pragmas(
+    options: &OpenOptions,
+    client: Client,
+) -> impl Iterator<Item = (&'static str, String)> + use<'_> {
     let locking_mode = locking_mode(options);
     let Pragmas { journal_mode, synchronous, .. } = TIERS.of(options.durability).set;
     // A negative cache size counts in KiB. Memory-mapped I/O stays off, its default: the manual
     // promises no gain and warns of what it costs (https://www.sqlite.org/mmap.html).
     let cache = options.memory / 1024;
-    for Setting { name, .. } in SETTINGS.known {
+    SETTINGS.known.iter().filter_map(move |Setting { name, .. }| {
         let ours = match *name {
             "synchronous" => Some(synchronous.to_owned()),
             "locking_mode" => Some(locking_mode.to_owned()),
@@ -196,12 +206,8 @@ fn configure(
         };
         // What is kept in the file is set by who makes it.
         let made = client == Client::Further && IN_THE_FILE.contains(name);
-        let value = options.setting(name).map(str::to_owned).or(ours).filter(|_| !made);
-        if let Some(value) = value {
-            connection.execute_batch(&format!("PRAGMA {name} = {value};"))?;
-        }
-    }
-    Ok(())
+        Some((*name, options.setting(name).map(str::to_owned).or(ours).filter(|_| !made)?))
+    })
 }
 
 /// The pragmas that are reported, and those of a configuration, read back.

@@ -7,11 +7,11 @@ use rusqlite::{Connection, ffi};
 
 use super::dialect::SqliteDialect;
 use super::statement::Prepared;
-use super::{FILE, LOCKED, NAME, bulk, check, connect_patiently, has_log, is_locked};
+use super::{Client, FILE, LOCKED, NAME, bulk, check, connect, has_log, is_locked, node};
 use crate::log_files::log_files;
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
-use crate::{Checked, ClientOpener, EngineError, Join, OpenOptions, Result, Store};
+use crate::{Checked, ClientOpener, EngineError, Join, NodeClient, OpenOptions, Result, Store};
 
 const NO_LOG: &str = "recovery without journal_mode=WAL, as in the tier `none`: there is no log to \
                       recover";
@@ -165,7 +165,11 @@ impl Driver for Session {
             return Err(EngineError::unsupported(NAME, format!("a second connection: {LOCKED}")));
         }
         let options = self.options.clone();
-        Ok(ClientOpener::new(move || Self::store(connect_patiently(&options)?, &options)))
+        Ok(ClientOpener::new(move || Self::store(connect(&options, Client::Further)?, &options)))
+    }
+
+    fn node_client(&mut self) -> Result<NodeClient> {
+        node::client(&self.options)
     }
 
     fn close(self) -> Result<()> {

@@ -46,6 +46,10 @@ pub struct PhaseResult {
     /// and duckdb`, `by sqlite alone`, `expected.csv`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_by: Option<String>,
+    /// What took the times of its runs, where that was a client in another process by its own clock:
+    /// `Node.js v20.1.0, sqlite3 6.0.1, SQLite 3.52.0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_by: Option<String>,
     /// Its answer, to be compared with that of other engines: in journals alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<ResultSet>,

@@ -148,6 +148,8 @@ export interface Entry {
   reason: string | null;
   /** Who said what is right, where no oracle does. */
   checked_by?: string;
+  /** What took its times, where that was a client by its own clock. */
+  timed_by?: string;
   tainted: boolean;
   /** What its cell did not do: shown, not ranked. */
   shortfall?: string;

@@ -25,6 +25,7 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
     entry.commits_each && h("p", {}, "One commit a row, for want of transactions: other engines put many rows in one."),
     entry.reason && h("p", { class: "reason" }, entry.reason),
     entry.checked_by && h("p", { class: "hint" }, `What its answer was held to: ${entry.checked_by}`),
+    entry.timed_by && h("p", { class: "hint" }, `Times taken by ${entry.timed_by}, by its own clock`),
     (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
     time(box), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), amounts("Rows inserted, and maintenance", page.load_columns, entry.loading), amounts("Beside its time", page.beside_columns, entry.beside), explained(page.explained_columns, entry), engine(cell),
   ));

@@ -136,6 +136,7 @@ fn entry_data<'a>(place: usize, cell: &Cell, row: &Row<'a>, entry: &Entry<'a>) -
         status,
         reason: reason(why),
         checked_by: known().find_map(|part| part.checked_by.as_deref()).map(text::plain),
+        timed_by: known().find_map(|part| part.timed_by.as_deref()).map(text::plain),
         tainted: measured.is_some_and(|measured| measured.tainted),
         shortfall: measured.and_then(|measured| Some(measured.shortfall?.beside(row.phase))),
         surprise: None,

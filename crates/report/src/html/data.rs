@@ -223,6 +223,9 @@ pub struct EntryData<'a> {
     /// Who said what is right, where no oracle does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked_by: Option<String>,
+    /// What took its times, where that was a client by its own clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timed_by: Option<String>,
     /// This phase ended well and its cell did not: shown, not ranked.
     pub tainted: bool,
     /// What its cell did not do: shown, not ranked.

@@ -37,8 +37,9 @@ pub(super) fn open(store: Store, reopener: Reopener, cell: Arc<Cell>) -> Result<
 /// # Errors
 /// When the engine reports one.
 pub(super) fn attach(store: Store, cell: Arc<Cell>) -> Result<Box<dyn Database>> {
-    let never =
-        Reopener::new(|_| Err(EngineError::unsupported("a further client", "to be opened again")));
+    let never = Reopener::new(|_, _| {
+        Err(EngineError::unsupported("a further client", "to be opened again"))
+    });
     let mut tables = open(store, never, cell)?;
     tables.attach()?;
     Ok(tables)

@@ -1,36 +1,57 @@
 //! Dogs in a document store.
 
-use embermark_contract::Result;
 use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
+use embermark_contract::{Lifecycle, Result};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
 
-use super::port::{Dogs, Stored, stored};
+use super::port::{Attribute, Dogs, TABLE, Visit, stored};
+use super::variant::Indexes;
 use crate::Strategy;
 use crate::row_source::RowSource;
 
 static DOGS: CollectionDef =
-    CollectionDef { name: "dog", key: &["id"], indexes: &[], fields: &["name", "age", "breed"] };
+    CollectionDef { name: TABLE, key: &["id"], indexes: &[], fields: &["name", "age", "breed"] };
+
+static INDEXED: CollectionDef =
+    CollectionDef { indexes: &[&["name"], &["age"], &["breed"]], ..DOGS };
+
+const COLUMNS: &[&str] = &["id", "name", "age", "breed"];
 
 pub(super) struct DocumentDogs {
     store: Box<dyn DocumentStore>,
     collection: Collection,
+    def: &'static CollectionDef,
     /// How many there are, in the engine's language.
     question: String,
 }
 
 impl DocumentDogs {
-    pub(super) fn new(mut store: Box<dyn DocumentStore>) -> Result<Self> {
-        let collection = store.create(&DOGS)?;
+    pub(super) fn new(mut store: Box<dyn DocumentStore>, indexes: Indexes) -> Result<Self> {
+        let def = if indexes == Indexes::None { &DOGS } else { &INDEXED };
+        let collection = store.create(def)?;
         let question = match store.language() {
             Language::Pipeline => r#"[{"$count": "dogs"}]"#.to_owned(),
-            Language::Sql(sql) => format!("SELECT COUNT(id) AS dogs FROM {}", sql.table(DOGS.name)),
+            Language::Sql(sql) => format!("SELECT COUNT(id) AS dogs FROM {}", sql.table(def.name)),
         };
-        Ok(Self { store, collection, question })
+        Ok(Self { store, collection, def, question })
     }
+}
+
+fn visit_found(
+    store: &mut dyn DocumentStore,
+    collection: Collection,
+    filter: Filter<'_>,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let find = Find { filter, order: Order::Any, limit: None, columns: COLUMNS };
+    store.find(collection, &find, &mut |row| {
+        visit(&stored(row)?);
+        Ok(())
+    })
 }
 
 fn fields(dog: &Dog) -> ([Value<'_>; 1], [Field<'_>; 3]) {
@@ -56,7 +77,7 @@ impl Documents for DogDocuments<'_> {
 
 impl Dogs for DocumentDogs {
     fn clear(&mut self) -> Result<()> {
-        self.collection = self.store.create(&DOGS)?;
+        self.collection = self.store.create(self.def)?;
         Ok(())
     }
 
@@ -85,17 +106,28 @@ impl Dogs for DocumentDogs {
         Ok(counted)
     }
 
-    fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
-        let columns = &["id", "name", "age", "breed"];
-        let find = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
-        self.store.find(self.collection, &find, &mut |row| {
-            visit(&stored(row)?);
-            Ok(())
-        })
+    fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        visit_found(&mut *self.store, self.collection, Filter::All, visit)
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn indexed(&mut self) -> Result<Vec<Attribute>> {
+        let fields = self.store.indexed_fields(self.collection)?;
+        let is_there = |of: &Attribute| fields.iter().any(|field| field == of.column());
+        Ok(Attribute::ALL.into_iter().filter(is_there).collect())
+    }
+
+    fn find(&mut self, by: Attribute, dog: &Dog, visit: &mut Visit<'_>) -> Result<()> {
+        let value = match by {
+            Attribute::Name => Value::Text(dog.name),
+            Attribute::Age => Value::Int(dog.age),
+            Attribute::Breed => Value::Text(dog.breed),
+        };
+        let filter = Filter::Equal(by.column(), value);
+        visit_found(&mut *self.store, self.collection, filter, visit)
+    }
+
+    fn store(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

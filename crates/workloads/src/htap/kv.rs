@@ -1,82 +1,45 @@
-//! Dogs in a key-value store: the key is the UUID's 16 bytes, the value the age in one byte, the
-//! length of the name in another, the name and the breed.
+//! Dogs in a key-value store.
 
 use std::ops::ControlFlow;
 
-use arrayvec::{ArrayString, ArrayVec};
-use embermark_contract::kv::{KvStore, Pairs, Range, Table, TableDef};
-use embermark_contract::{EngineError, Result, Scope};
+use embermark_contract::kv::{self, KvStore, Pairs, Range, Table, TableDef};
+use embermark_contract::{EngineError, Lifecycle, Result, Scope};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
 
-use super::port::{Dogs, Stored};
+use super::port::{Attribute, Dogs, TABLE, Visit};
+use super::record::{self, INDEXES, Key, Layout, Value};
+use super::variant::Indexes;
 use crate::Strategy;
 use crate::row_source::RowSource;
-
-type Key = [u8; 16];
-type Value = ArrayVec<u8, 64>;
 
 pub(super) struct KvDogs {
     store: Box<dyn KvStore>,
     table: Table,
+    layout: Layout,
     counts: Execution,
 }
 
 impl KvDogs {
-    pub(super) fn new(mut store: Box<dyn KvStore>) -> Result<Self> {
-        let table = store.table(&TableDef {
-            name: "dog",
-            key_length: Some(size_of::<Key>()),
-            indexes: &[],
-        })?;
-        let counts = if store.within(Scope::Snapshot, |s| s.count(table))?.is_some() {
-            Execution::Native
-        } else {
-            Execution::ClientSide
+    /// Indexes that the engine does not keep are kept in tables beside its own.
+    pub(super) fn new(store: Box<dyn KvStore>, indexes: Indexes) -> Result<Self> {
+        let by_engine = indexes == Indexes::None || store.keeps_indexes();
+        let (mut store, layout, indexes) = match indexes {
+            Indexes::None => (store, Layout::Packed, &[][..]),
+            Indexes::Every => (kv::Indexed::new(store), Layout::Fixed, &INDEXES[..]),
         };
-        Ok(Self { store, table, counts })
+        let key_length = Some(size_of::<Key>());
+        let table = store.table(&TableDef { name: TABLE, key_length, indexes })?;
+        let counts = store.within(Scope::Snapshot, |s| s.count(table))?.is_some();
+        let counts = if counts && by_engine { Execution::Native } else { Execution::ClientSide };
+        Ok(Self { store, table, layout, counts })
     }
-}
-
-fn key(dog: &Dog) -> Key {
-    let digits = dog.id.bytes().filter_map(|byte| char::from(byte).to_digit(16));
-    let bits = digits.fold(0, |bits: u128, digit| bits << 4 | u128::from(digit));
-    bits.to_be_bytes()
-}
-
-/// Names and breeds are of lists whose longest fit.
-fn value(dog: &Dog) -> Value {
-    let mut value = Value::new();
-    value.push(dog.age as u8);
-    value.push(dog.name.len() as u8);
-    value.extend(dog.name.bytes().chain(dog.breed.bytes()).take(62));
-    value
-}
-
-/// A key as the UUID's text.
-fn text(key: &[u8]) -> ArrayString<36> {
-    let mut text = ArrayString::new();
-    for (place, byte) in key.iter().take(16).enumerate() {
-        if matches!(place, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        for nibble in [byte >> 4, byte & 0xf] {
-            text.push(char::from(b"0123456789abcdef"[usize::from(nibble)]));
-        }
-    }
-    text
-}
-
-fn stored<'a>(id: &'a str, value: &'a [u8]) -> Option<Stored<'a>> {
-    let [age, length, names @ ..] = value else { return None };
-    let (name, breed) = names.split_at_checked(usize::from(*length))?;
-    let (name, breed) = (str::from_utf8(name).ok()?, str::from_utf8(breed).ok()?);
-    Some(Stored { id, name, age: i64::from(*age), breed })
 }
 
 struct DogPairs<'a> {
     source: RowSource<'a, Dog>,
+    layout: Layout,
     key: Key,
     value: Value,
 }
@@ -84,9 +47,26 @@ struct DogPairs<'a> {
 impl Pairs for DogPairs<'_> {
     fn next(&mut self) -> Option<(&[u8], &[u8])> {
         let dog = self.source.advance()?;
-        (self.key, self.value) = (key(dog), value(dog));
+        (self.key, self.value) = (record::key(dog), record::value(dog, self.layout));
         Some((&self.key, &self.value))
     }
+}
+
+/// Hands dogs on, and keeps what is none.
+fn decoded(
+    layout: Layout,
+    work: impl FnOnce(&mut kv::Visit<'_>) -> Result<()>,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let mut broken = None;
+    work(&mut |key, value| {
+        match record::stored(&record::text(key), value, layout) {
+            Some(dog) => visit(&dog),
+            None => broken = Some(format!("{value:?} is no value that was put")),
+        }
+        ControlFlow::Continue(())
+    })?;
+    broken.map_or(Ok(()), |what| Err(EngineError::failed("the store", "give back a dog", what)))
 }
 
 impl Dogs for KvDogs {
@@ -99,10 +79,11 @@ impl Dogs for KvDogs {
     }
 
     fn insert(&mut self, dogs: &[Dog], by: Strategy, meter: &mut Meter) -> Result<()> {
+        let layout = self.layout;
         if by == Strategy::Bulk {
             let source =
                 RowSource::by_key(dogs, self.store.bulk_sorted(), |dog| dog.id.as_str(), meter);
-            let mut pairs = DogPairs { source, key: [0; _], value: Value::new() };
+            let mut pairs = DogPairs { source, layout, key: [0; _], value: Value::new() };
             self.store.bulk(self.table, &mut pairs)?;
             pairs.source.count_given();
             return Ok(());
@@ -112,7 +93,7 @@ impl Dogs for KvDogs {
             store.within(scope, |operations| {
                 part.each(|i| {
                     let dog = &dogs[i];
-                    operations.put(*table, &key(dog), &value(dog))
+                    operations.put(*table, &record::key(dog), &record::value(dog, layout))
                 })
             })
         })?;
@@ -134,28 +115,35 @@ impl Dogs for KvDogs {
         })
     }
 
-    fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
-        let (mut broken, table) = (None, self.table);
-        self.store.within(Scope::Snapshot, |snapshot| {
-            snapshot.scan(table, Range::default(), &mut |key, value| {
-                match stored(&text(key), value) {
-                    Some(dog) => visit(&dog),
-                    None => broken = Some(format!("{value:?} is no value that was put")),
-                }
-                ControlFlow::Continue(())
-            })
-        })?;
-        broken.map_or(Ok(()), |what| Err(EngineError::failed("the store", "give back a dog", what)))
+    fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()> {
+        let Self { store, table, layout, .. } = self;
+        store.within(Scope::Snapshot, |snapshot| {
+            decoded(*layout, |pairs| snapshot.scan(*table, Range::default(), pairs), visit)
+        })
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    /// Those that the table was made with: a search by any other fails.
+    fn indexed(&mut self) -> Result<Vec<Attribute>> {
+        Ok(if self.layout == Layout::Fixed { Attribute::ALL.to_vec() } else { Vec::new() })
+    }
+
+    fn find(&mut self, by: Attribute, dog: &Dog, visit: &mut Visit<'_>) -> Result<()> {
+        let Self { store, table, layout, .. } = self;
+        let value = record::value(dog, *layout);
+        let place = INDEXES[by as usize];
+        let from = &value[place.at..place.at + place.length];
+        let to = kv::beyond(from);
+        let range = Range::between(from, to.as_deref());
+        store.within(Scope::Snapshot, |snapshot| {
+            decoded(*layout, |pairs| snapshot.find(*table, by as usize, range, pairs), visit)
+        })
+    }
+
+    fn store(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {
         self.store.close()
     }
 }
-
-#[cfg(test)]
-mod tests;

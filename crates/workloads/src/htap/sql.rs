@@ -1,18 +1,20 @@
 //! Dogs in an SQL database.
 
-use embermark_contract::Result;
 use embermark_contract::sql::{
-    self, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
+    self, Dialect, Nullable, Param, Rows, SqlStore, SqlType, Statement, TableDef,
 };
+use embermark_contract::{Lifecycle, Meanwhile, Result};
 use embermark_data::dogs::Dog;
 use embermark_meter::Meter;
 
-use super::port::{Dogs, Stored, stored};
+use super::port::{self, Attribute, Dogs, Visit, stored};
+use super::variant::Indexes;
 use crate::Strategy;
+use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
 
 static TABLE: TableDef = TableDef {
-    name: "dog",
+    name: port::TABLE,
     columns: &[
         ("id", SqlType::Text, Nullable::No),
         ("name", SqlType::Text, Nullable::No),
@@ -23,14 +25,15 @@ static TABLE: TableDef = TableDef {
 };
 
 pub(super) struct SqlDogs {
-    store: Box<dyn SqlStore>,
+    store: Reopenable<dyn SqlStore>,
+    indexes: Indexes,
     /// Insert and count, prepared since the table was made.
     prepared: Option<[Statement; 2]>,
 }
 
 impl SqlDogs {
-    pub(super) fn new(store: Box<dyn SqlStore>) -> Result<Self> {
-        Ok(Self { store, prepared: None })
+    pub(super) const fn new(store: Reopenable<dyn SqlStore>, indexes: Indexes) -> Self {
+        Self { store, indexes, prepared: None }
     }
 
     fn prepared(&mut self) -> Result<[Statement; 2]> {
@@ -44,6 +47,26 @@ impl SqlDogs {
         let prepared =
             [self.store.prepare(&insert)?, self.store.prepare("SELECT COUNT(id) FROM dog")?];
         Ok(*self.prepared.insert(prepared))
+    }
+}
+
+/// The statements that make the table and its indexes.
+fn create(dialect: &dyn Dialect, indexes: Indexes) -> Vec<String> {
+    if indexes == Indexes::None {
+        return vec![dialect.create_table(&TABLE)];
+    }
+    let text = dialect.indexed_type(SqlType::Text);
+    let types = [Attribute::Name, Attribute::Breed].map(|of| (of.column(), text));
+    let table = dialect.create_table_of(&TABLE, &types);
+    let index = |of: Attribute| format!("CREATE INDEX {} ON dog ({})", of.index(), of.column());
+    std::iter::once(table).chain(Attribute::ALL.map(index)).collect()
+}
+
+fn param(dog: &Dog, of: Attribute) -> Param<'_> {
+    match of {
+        Attribute::Name => Param::Text(dog.name),
+        Attribute::Age => Param::Int(dog.age),
+        Attribute::Breed => Param::Text(dog.breed),
     }
 }
 
@@ -67,8 +90,8 @@ impl Dogs for SqlDogs {
     fn clear(&mut self) -> Result<()> {
         self.prepared = None;
         self.store.batch("DROP TABLE IF EXISTS dog")?;
-        let create = self.store.dialect().create_table(&TABLE);
-        self.store.batch(&create)
+        let create = create(self.store.dialect(), self.indexes);
+        create.iter().try_for_each(|statement| self.store.batch(statement))
     }
 
     fn ready(&mut self, _: Strategy) -> Result<()> {
@@ -104,7 +127,7 @@ impl Dogs for SqlDogs {
         Ok(counted)
     }
 
-    fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {
+    fn contents(&mut self, visit: &mut Visit<'_>) -> Result<()> {
         let all = self.store.prepare("SELECT id, name, age, breed FROM dog")?;
         self.store.query(all, &[], &mut |row| {
             visit(&stored(row)?);
@@ -112,8 +135,37 @@ impl Dogs for SqlDogs {
         })
     }
 
-    fn maintain(&mut self) -> Result<()> {
-        self.store.maintain()
+    fn indexed(&mut self) -> Result<Vec<Attribute>> {
+        let Some(names) = self.store.dialect().index_names(TABLE.name) else {
+            return Ok(Vec::new());
+        };
+        let names = self.store.prepare(&names)?;
+        let mut indexed = Vec::new();
+        self.store.query(names, &[], &mut |row| {
+            let name = row.text(0)?;
+            indexed.extend(Attribute::ALL.into_iter().find(|of| name == Some(&of.index())));
+            Ok(())
+        })?;
+        Ok(indexed)
+    }
+
+    fn find(&mut self, by: Attribute, dog: &Dog, visit: &mut Visit<'_>) -> Result<()> {
+        let (column, place) = (by.column(), self.store.dialect().placeholder(1));
+        let text = format!("SELECT id, name, age, breed FROM dog WHERE {column} = {place}");
+        let find = self.store.prepare(&text)?;
+        self.store.query(find, &[param(dog, by)], &mut |row| {
+            visit(&stored(row)?);
+            Ok(())
+        })
+    }
+
+    fn while_closed(&mut self, work: &mut Meanwhile<'_>) -> Result<()> {
+        self.prepared = None;
+        self.store.reopen_after(work)
+    }
+
+    fn store(&mut self) -> &mut dyn Lifecycle {
+        &mut *self.store
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -147,9 +147,10 @@ pub fn drive_phases(
 
 /// Connects a store again that can.
 pub fn connecting() -> Reopener {
-    Reopener::new(|mut store| {
+    Reopener::new(|mut store, meanwhile| {
         let connected = store.lifecycle().reconnect();
-        connected.unwrap_or_else(|| panic!("it has to be opened again")).map(|()| store)
+        connected.unwrap_or_else(|| panic!("it has to be opened again"))?;
+        meanwhile().map(|()| store)
     })
 }
 

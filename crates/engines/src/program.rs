@@ -1,5 +1,9 @@
 //! Finding an engine's programs, one way for all: where its variable says and nowhere else when
 //! that is set, else on the search path, where packages put them away from it, in our own copy.
+#![cfg_attr(
+    not(all(feature = "postgres", feature = "harperdb")),
+    allow(dead_code, reason = "each engine needs its part of it")
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,6 +19,12 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
+    /// That a database has no Node.js client here.
+    #[cfg(any(feature = "sqlite", feature = "harperdb"))]
+    pub fn no_client(self) -> EngineError {
+        EngineError::impossible(format!("{}; {}", self.why, self.remedy))
+    }
+
     /// As an error of the engine.
     pub fn error(self, engine: &'static str) -> EngineError {
         EngineError::unavailable(engine, self.why, self.remedy)
@@ -125,6 +135,15 @@ pub(crate) fn search_path() -> Vec<PathBuf> {
 /// A program of the search path.
 pub fn on_search_path(program: &str) -> Option<PathBuf> {
     search_path().into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
+}
+
+/// The program that runs JavaScript.
+#[cfg(any(feature = "sqlite", feature = "harperdb"))]
+pub(crate) fn node() -> Result<PathBuf, Missing> {
+    on_search_path("node").ok_or_else(|| Missing {
+        why: "there is no `node` on the search path".to_owned(),
+        remedy: "apt-get install nodejs".to_owned(),
+    })
 }
 
 /// Absolute, because a server is not started in this process's directory.

@@ -1,0 +1,131 @@
+//! HarperDB's REST interface, by which a configuration has single rows inserted: a resource for each
+//! exported table on a port of its own (<https://docs.harperdb.io/docs/developers/rest>). What is not
+//! there, requests of many rows and SQL, stays with the operations API.
+//!
+//! Tables are made by the operations API, so a component in the instance's folder exports them when they
+//! are there, as a schema file's `@export` does when it makes one.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use super::NAME;
+use crate::http::{self, HttpClient};
+use crate::{EngineError, OpenOptions, Result, Setting, Settings, Takes};
+
+/// The setting that chooses the interface.
+const INTERFACE: &str = "interface";
+
+/// What a configuration may set.
+pub(super) const SETTINGS: Settings = Settings {
+    known: &[Setting::new(INTERFACE, Takes::Word(&["operations", "rest"]))],
+    others: None,
+    reserved: &[],
+};
+
+/// Whether rows are to be inserted by the REST interface.
+pub(super) fn is_chosen(options: &OpenOptions) -> bool {
+    options.setting(INTERFACE).is_some_and(|interface| interface == "1" || interface == "rest")
+}
+
+/// The component, below the instance's folder, and its files.
+const COMPONENT: &str = "root/components/embermark";
+const FILES: [(&str, &str); 3] = [
+    ("config.yaml", "rest: true\njsResource:\n  files: 'resources.js'\n"),
+    ("package.json", "{\"name\": \"embermark\", \"type\": \"module\"}\n"),
+    ("resources.js", include_str!("resources.js")),
+];
+
+/// Its Unix socket, below the instance's folder.
+pub(super) const SOCKET: &str = "root/rest-server";
+
+/// The setting of its port, or of the path of its socket.
+pub(super) const PORT: &str = "HTTP_PORT";
+
+/// Puts the component into an instance's folder, or takes it away.
+pub(super) fn place(data: &Path, is_wanted: bool) -> Result<()> {
+    let folder = data.join(COMPONENT);
+    let failed = |doing| {
+        let folder = folder.clone();
+        move |error| EngineError::file(NAME, doing, folder, error)
+    };
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(failed("remove"))?;
+    }
+    if !is_wanted {
+        return Ok(());
+    }
+    fs::create_dir_all(&folder).map_err(failed("create"))?;
+    let write = |(name, text): &(&str, &str)| fs::write(folder.join(name), text);
+    FILES.iter().try_for_each(write).map_err(failed("write to"))
+}
+
+/// A client of the interface.
+pub(super) struct Rest {
+    http: HttpClient,
+    /// Of the record to put; its memory is used again.
+    path: String,
+}
+
+impl Rest {
+    pub fn new(http: HttpClient) -> Self {
+        Self { http, path: String::new() }
+    }
+
+    /// Another client of the same interface.
+    pub fn another(at: &str) -> Result<Self> {
+        Ok(Self::new(HttpClient::join(NAME, at)?))
+    }
+
+    /// What reaches it.
+    pub fn at(&self) -> &str {
+        &self.http.at
+    }
+
+    /// Ends the connection; the next request makes a new one.
+    pub fn renew(&mut self) {
+        self.http.renew();
+    }
+
+    /// Makes a table of the database a resource.
+    pub fn export(&self, table: &str) -> Result<()> {
+        // Names are letters, digits and underscores: nothing to escape.
+        let database = &self.http.database;
+        let body = format!("{{\"database\":\"{database}\",\"table\":\"{table}\"}}");
+        http::discard(NAME, self.http.post("/Exports/", JSON, body.as_bytes())?)
+    }
+
+    /// Puts a record, given as JSON, where its key, a JSON string or number, says; one that is there is
+    /// replaced.
+    pub fn put(&mut self, table: &str, key: &[u8], record: &[u8]) -> Result<()> {
+        let Self { http, path } = self;
+        path.clear();
+        path.push('/');
+        path.push_str(table);
+        path.push('/');
+        let key: serde_json::Value = serde_json::from_slice(key)
+            .map_err(|error| EngineError::failed(NAME, "read a key", error))?;
+        match key.as_str() {
+            Some(text) => encode(path, text),
+            None => encode(path, &key.to_string()),
+        }
+        http::discard(NAME, http.put(path, JSON, record)?)
+    }
+}
+
+const JSON: &str = "application/json";
+
+/// Appends a text as a part of a path: RFC 3986, section 2.
+fn encode(path: &mut String, text: &str) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(path, "%{byte:02X}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
