@@ -65,8 +65,6 @@ pub struct Info {
     pub overview: Protocol,
     /// What runs when it is asked for by name.
     pub usual: Protocol,
-    /// What its source ran.
-    pub published: Protocol,
     /// Whether its rows may come from a file.
     pub reads_files: bool,
     /// Whether its own scale is every row of its files, in place of those of its protocols.

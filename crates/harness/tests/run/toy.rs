@@ -345,7 +345,6 @@ impl Workload for Squares {
             ],
             overview: Protocol::of(&[5], &["single"]),
             usual: Protocol::of(&[5], &["single"]),
-            published: Protocol::of(&[7, 8], &["other"]),
             reads_files: false,
             whole: false,
             timed: &[],

@@ -69,7 +69,6 @@ impl Workload for Contacts {
             variants: &VARIANTS,
             overview: Protocol::of(&[1_000], &["single", "commit-each"]),
             usual: Protocol::of(&[1_000], &["single", "commit-each"]),
-            published: Protocol::of(&[PUBLISHED_ROWS], &["commit-each"]),
             reads_files: false,
             whole: false,
             timed: &[],

@@ -109,7 +109,6 @@ impl Defined {
             variants: Vec::leak(variants.to_vec()),
             overview: protocol,
             usual: protocol,
-            published: protocol,
             reads_files: false,
             whole,
             lasts: false,

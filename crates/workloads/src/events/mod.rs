@@ -50,10 +50,6 @@ impl Workload for Events {
             variants: &VARIANTS,
             overview: Protocol::of(&[1_000], &["none"]),
             usual: Protocol::of(&[2_000], &["none"]),
-            published: Protocol {
-                window: Duration::from_secs(5),
-                ..Protocol::of(&[PUBLISHED_ROWS], &["none", "timestamp", "bucket", "combined"])
-            },
             reads_files: false,
             whole: false,
             timed: &[],

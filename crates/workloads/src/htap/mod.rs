@@ -32,7 +32,6 @@ static PHASES: [PhaseInfo; 1] =
 
 impl Workload for Htap {
     fn info(&self) -> Info {
-        const SCALES: &[u64] = &[1, 10, 100, 500, 1_000, 2_500, 5_000];
         Info {
             id: "htap",
             about: "write, then count at once",
@@ -40,7 +39,6 @@ impl Workload for Htap {
             variants: &VARIANTS,
             overview: Protocol::of(&[1, 100, 1_000], &["commit-each", "bulk"]),
             usual: Protocol::of(&[1, 100, 1_000], &["commit-each", "bulk"]),
-            published: Protocol::of(SCALES, &["commit-each"]),
             reads_files: false,
             whole: false,
             timed: &[],

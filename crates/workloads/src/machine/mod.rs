@@ -100,7 +100,6 @@ impl Workload for Machine {
             variants: &VARIANTS,
             overview: protocol(&[10_000], 100, 500),
             usual: protocol(&[60_000], 5_000, 30_000),
-            published: protocol(&[1_200_000], 300_000, 900_000),
             reads_files: false,
             whole: false,
             timed: &[],

@@ -57,7 +57,6 @@ impl Workload for Sensors {
                 ..Protocol::of(&[10_000, 100_000], &["single", "bulk"])
             },
             usual: Protocol::of(&[1_000, 10_000, 100_000], &["single", "bulk"]),
-            published: Protocol::of(&[1_000, 10_000, 100_000, 1_000_000], &["one-transaction"]),
             reads_files: true,
             whole: false,
             timed: &[],
