@@ -49,7 +49,7 @@ pub enum Measure {
     ClientCpu,
     /// Bits a second between client and server.
     Network,
-    /// Bytes by which the database grew.
+    /// Bytes by which the database grew from empty, warm-up included.
     Disk,
     /// Bytes of the database after the rows are in and maintenance is done.
     Size,

@@ -11,6 +11,17 @@ use embermark_model::result::{Cell, DiskCurve, Observed, Resources, ResultFile, 
 use embermark_model::{Durability, Extent, Status};
 
 pub(crate) use grids::grids;
+
+/// The source's own tables, each row beside what was measured of it; none where nothing was.
+pub(crate) fn source_tables(
+    file: &ResultFile,
+    weights: &score::Weights,
+) -> Vec<crate::grid::Annotated> {
+    let costs = of(file);
+    let own = |line: &Cost<'_>| line.variant.ends_with(published::FORM);
+    let is_measured = costs.iter().flat_map(|costs| &costs.lines).any(own);
+    if is_measured { source::tables(&costs, weights) } else { Vec::new() }
+}
 use score::Resource;
 
 use crate::summary::{Shortfall, parts};

@@ -164,7 +164,7 @@ fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, String)> {
             Some((bits, format!("{} kbit/s", format::number(bits / 1e3))))
         }
         Measure::Disk => {
-            let bytes = mean(&|seen| Some(seen.disk_growth_bytes? as f64))?;
+            let bytes = mean(&|seen| Some(seen.disk.as_ref()?.growth() as f64))?;
             Some((bytes, format::bytes(bytes)))
         }
         Measure::Time | Measure::Size => None,

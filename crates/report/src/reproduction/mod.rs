@@ -8,8 +8,9 @@ mod pieces;
 mod render;
 
 use embermark_model::result::ResultFile;
-use embermark_published::{Source, all};
+use embermark_published::{Role, Source, all};
 
+use crate::cost::{self, score::Weights};
 use crate::document::{self, Block};
 use crate::notes::{self, Section, note};
 use crate::text::{self, markdown as escaped};
@@ -44,7 +45,8 @@ pub fn markdown(results: &[ResultFile]) -> String {
         let tables =
             figures::table(source, &found).into_iter().chain([pieces::table(source, &found)]);
         let tables = tables.map(|grid| Block::table(grid, Vec::new()));
-        let rest: Vec<Block> = [Block::Section(known)].into_iter().chain(tables).collect();
+        let rest = [Block::Section(known)].into_iter().chain(resources(source, &found));
+        let rest: Vec<Block> = rest.chain(tables).collect();
         format!("{head}\n\n{headlines}\n\n{}", document::markdown(&rest))
     });
     text::joined([format!("{HEAD}\n{ran}")].into_iter().chain(sources), "\n")
@@ -62,6 +64,14 @@ A *counter-run* does one thing otherwise than the source, which it names. *Emula
 time than the source's device has, on the CPU and the disk of this machine: it is no measurement of that device. \
 Where the source's scale was not run the largest one that was is named.
 ";
+
+/// What keeping up with a machine cost, in the tables of a source that has them so.
+fn resources(source: &Source, results: &Results<'_>) -> Vec<Block> {
+    let pieces = source.pieces.iter().filter(|piece| piece.role == Role::AsPublished);
+    let files = pieces.flat_map(|piece| results.of_piece(source, &piece.name));
+    let tables = files.flat_map(|file| cost::source_tables(file, &Weights::default()));
+    tables.map(|table| Block::Table(table, Vec::new())).collect()
+}
 
 /// What a source cannot have here, and where it contradicts itself.
 fn said(source: &Source) -> Vec<notes::Note> {
