@@ -1,8 +1,9 @@
 //! The log in a document store.
 
+mod feed;
+
 use embermark_contract::document::{
-    Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
-    Order, Value,
+    Collection, CollectionDef, DocumentStore, Filter, Find, Language, Order, Value,
 };
 use embermark_contract::sql::Visit;
 use embermark_contract::{Lifecycle, Result};
@@ -23,6 +24,7 @@ use super::scan::{self, Readings};
 use super::variant::Variant;
 use crate::Strategy;
 use crate::reopenable::Reopenable;
+use feed::{AsDocument, DocumentFeed};
 
 /// The names of a reading's values.
 const VALUES: [&str; 4] = ["temperature", "humidity", "light", "voltage"];
@@ -90,46 +92,6 @@ fn is_native(language: Language, question: Phase) -> bool {
 
 fn key_values(key: Key) -> [Value<'static>; 2] {
     [Value::Int(i64::from(key.sensor)), Value::Int(key.ts)]
-}
-
-/// A reading as a document: what is NULL has no field.
-#[derive(Clone, Copy)]
-struct AsDocument {
-    key: [Value<'static>; 2],
-    fields: [Field<'static>; 4],
-    present: usize,
-}
-
-impl AsDocument {
-    const EMPTY: Self = Self { key: [Value::Null; 2], fields: [("", Value::Null); 4], present: 0 };
-
-    fn set(&mut self, reading: &Reading) {
-        self.key = key_values(reading.key());
-        self.present = 0;
-        for (column, name) in VALUES.into_iter().enumerate() {
-            if let Some(value) = reading.get(column) {
-                self.fields[self.present] = (name, Value::Float(value));
-                self.present += 1;
-            }
-        }
-    }
-
-    fn document(&self) -> Document<'_> {
-        Document { key: &self.key, fields: &self.fields[..self.present] }
-    }
-}
-
-/// Readings on their way into a bulk load.
-struct DocumentFeed<'a> {
-    source: RowSource<'a>,
-    next: AsDocument,
-}
-
-impl Documents for DocumentFeed<'_> {
-    fn next(&mut self) -> Option<Document<'_>> {
-        self.next.set(self.source.advance()?);
-        Some(self.next.document())
-    }
 }
 
 impl Asks for DocumentLog {

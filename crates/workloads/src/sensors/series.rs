@@ -1,6 +1,8 @@
 //! The log in a series store.
 
-use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
+mod feed;
+
+use embermark_contract::series::{FieldValue, Point, SeriesStore, TagValue};
 use embermark_contract::sql::{ResultRow, Visit};
 use embermark_contract::{EngineError, Lifecycle, Result};
 use embermark_meter::Meter;
@@ -19,6 +21,7 @@ use super::scan::{self, MOST};
 use super::variant::Variant;
 use crate::Strategy;
 use crate::reopenable::Reopenable;
+use feed::{AsPoint, PointFeed};
 
 const READINGS: &str = "readings";
 
@@ -151,60 +154,6 @@ fn time_ns(ts: i64) -> Result<i64> {
     ts.checked_mul(NANOS).ok_or_else(|| {
         EngineError::unsupported("a series store", format!("the time {ts} µs, in nanoseconds"))
     })
-}
-
-/// A reading as a point: what is NULL has no field; a field that is always there makes a reading
-/// of NULLs a point too, and counts.
-struct AsPoint {
-    tags: [(&'static str, TagValue<'static>); 1],
-    fields: [(&'static str, FieldValue<'static>); 5],
-    present: usize,
-    time_ns: i64,
-}
-
-impl AsPoint {
-    const EMPTY: Self = Self {
-        tags: [("sensor", TagValue::Int(0))],
-        fields: [("reading", FieldValue::Int(1)); 5],
-        present: 1,
-        time_ns: 0,
-    };
-
-    fn set(&mut self, reading: &Reading) -> Result<()> {
-        self.tags[0].1 = TagValue::Int(i64::from(reading.sensor));
-        self.time_ns = time_ns(reading.ts)?;
-        self.present = 1;
-        for (column, name) in VALUES.into_iter().enumerate() {
-            if let Some(value) = reading.get(column) {
-                self.fields[self.present] = (name, FieldValue::Float(value));
-                self.present += 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn point(&self) -> Point<'_> {
-        Point { tags: &self.tags, fields: &self.fields[..self.present], time_ns: self.time_ns }
-    }
-}
-
-/// Readings on their way into a bulk load; ends early at one that is no point.
-struct PointFeed<'a> {
-    source: RowSource<'a>,
-    next: AsPoint,
-    error: Option<EngineError>,
-}
-
-impl Points for PointFeed<'_> {
-    fn next(&mut self) -> Option<Point<'_>> {
-        match self.next.set(self.source.advance()?) {
-            Ok(()) => Some(self.next.point()),
-            Err(error) => {
-                self.error = Some(error);
-                None
-            }
-        }
-    }
 }
 
 impl SensorLog for SeriesLog {
