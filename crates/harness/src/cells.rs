@@ -7,7 +7,7 @@ use std::time::Duration;
 use embermark_engines::{Availability, Engine, Kind, Tier};
 use embermark_model::plan::{Plan, Rate};
 use embermark_model::{CellId, Configuration, Durability, Extent, Scale, Status};
-use embermark_workloads::{Info as WorkloadInfo, Protocol};
+use embermark_workloads::{Info as WorkloadInfo, Protocol, VariantInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::{Catalog, HarnessError};
@@ -247,6 +247,12 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
     if variants.is_empty() {
         let own = protocol(plan, workload).variants;
         variants.extend(own.iter().copied().filter_map(known));
+        // A phase apart that is asked for by name brings its variant.
+        let brings = |v: &&VariantInfo| {
+            let mut phases = v.changes.iter();
+            plan.phases.is_some() && workload.is_apart(v) && phases.any(|name| asked(plan, name))
+        };
+        variants.extend(workload.variants.iter().filter(brings));
     }
     let mut planned: Vec<(&str, Vec<String>)> = Vec::new();
     let first = variants.iter().position(|variant| !workload.is_apart(variant));

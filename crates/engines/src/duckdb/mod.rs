@@ -46,6 +46,7 @@ const EXPLAINED: &[Explained] = &[
             "update",
             "delete",
             "insert",
+            "insert_http",
             "insert_count",
             "live",
         ],

@@ -163,6 +163,7 @@ pub(super) fn names(
     for phase in plan.phases.iter().flatten() {
         let valid = workloads.iter().flat_map(|w| w.phases).map(|p| p.name);
         check("phase", phase, valid.collect())?;
+        runs_somewhere(plan, phase, workloads)?;
     }
     for id in plan.urls.keys() {
         if catalog.engine(id)?.info().kind != Kind::Server {
@@ -179,4 +180,26 @@ pub(super) fn names(
         }
     }
     Ok(())
+}
+
+/// A phase that runs in variants of its own alone needs one of them.
+fn runs_somewhere(
+    plan: &Plan,
+    phase: &str,
+    workloads: &[WorkloadInfo],
+) -> Result<(), HarnessError> {
+    let Some(workload) = workloads.iter().find(|info| info.apart.contains(&phase)) else {
+        return Ok(());
+    };
+    let mut own = workload.variants.iter().filter(|variant| variant.changes.contains(&phase));
+    let asked = |name: &str| plan.variants.is_empty() || plan.variants.iter().any(|v| v == name);
+    if own.clone().any(|variant| asked(variant.name)) {
+        return Ok(());
+    }
+    let name = own.next().map_or("", |variant| variant.name);
+    Err(HarnessError::Plan(format!(
+        "phase '{phase}' of '{}' runs in the variant '{name}' alone: add it to --variant, or leave \
+         --variant out",
+        workload.id
+    )))
 }

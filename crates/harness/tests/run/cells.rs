@@ -189,6 +189,18 @@ fn a_phase_apart_runs_where_its_variant_is_asked_for_and_nowhere_else() {
         "the first that is not apart runs the rest"
     );
     assert!(!whole.contains(&"insert_http".to_owned()));
+
+    // One that is named brings its variant, unless others are named too.
+    let named = |variants: &[&str]| {
+        let variants = variants.iter().map(|name| (*name).to_owned()).collect();
+        let phases = Some(vec!["insert_http".to_owned()]);
+        let plan = Plan { workloads: vec!["events".into()], variants, phases, ..plan(&["memory"]) };
+        planned(&plan, &Catalog::default())
+    };
+    let cells = named(&[]).unwrap();
+    assert_eq!((cells.len(), &*cells[0].id.variant), (1, "http"));
+    let error = named(&["none"]).unwrap_err().to_string();
+    assert!(error.contains("runs in the variant 'http' alone"), "{error}");
 }
 
 fn unknown_names_are_answered_with_the_nearest() {
