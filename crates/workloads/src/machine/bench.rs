@@ -15,7 +15,7 @@ use super::cycles::Reader;
 use super::port::{Form, Layout, MachineLog};
 use super::reader::{self, Reads, Slots, Word};
 use super::sensor::Task;
-use super::sustained::{self, Failure, Highest, Trial};
+use super::sustained;
 use super::truth::Truth;
 use super::writer::{Aside, Nothing, Writer};
 use super::written::{Tally, Written};
@@ -27,8 +27,8 @@ const LEAST_SECONDS: u64 = 4;
 
 pub(super) struct MachineBench {
     phases: Vec<OpenedPhase>,
-    cell: PreparedCell,
-    log: Box<dyn MachineLog>,
+    pub(super) cell: PreparedCell,
+    pub(super) log: Box<dyn MachineLog>,
     join: Join,
     written: Option<Written>,
     reads: Option<(Reader, Reads)>,
@@ -86,7 +86,7 @@ impl MachineBench {
 
     /// What a sensor is told of a window at a rate. A window of a writer that commits by the second
     /// goes from commit to commit: it has two of them at least.
-    fn task(&self, rate: u64, warm_up: Duration, window: Duration) -> Task {
+    pub(super) fn task(&self, rate: u64, warm_up: Duration, window: Duration) -> Task {
         let samples =
             |time: Duration| (time.as_nanos() * u128::from(rate)).div_ceil(1_000_000_000) as u64;
         let window = match self.cell.layout {
@@ -98,7 +98,7 @@ impl MachineBench {
     }
 
     /// At a rate for the cell's window, after its warm-up.
-    fn whole_task(&self, rate: u64) -> Task {
+    pub(super) fn whole_task(&self, rate: u64) -> Task {
         let Spec { warm_up, window, .. } = self.cell.spec;
         self.task(rate, warm_up, window)
     }
@@ -113,7 +113,7 @@ impl MachineBench {
         self.task(rate, warm_up, window.max(least))
     }
 
-    fn writing(
+    pub(super) fn writing(
         &mut self,
         task: Task,
         observer: &mut dyn PhaseObserver,
@@ -231,61 +231,6 @@ impl MachineBench {
         reads.tell(observer);
         self.reads = Some((reader, reads));
         Ok(written.measured())
-    }
-
-    /// Looks for the highest rate on an empty store, a part of the window for each, and goes down
-    /// from there to one that is kept for a whole window on a store that holds as many samples
-    /// before.
-    fn sustained(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
-        let (warm_up, window) = sustained::times(self.cell.spec.window);
-        let mut found = sustained::search(sustained::FIRST, None, u64::MAX, |rate| {
-            self.log.clear()?;
-            let task = self.task(rate, warm_up, window);
-            self.attempt(|bench| bench.writing(task, &mut NoopObserver, &mut Nothing), |_| ())
-        })?;
-        let mut last = None;
-        if found.rate > 0 {
-            let Highest { rate, failed } = found;
-            found = sustained::search(rate, failed, sustained::CONFIRMATIONS, |rate| {
-                self.log.clear()?;
-                let task = self.whole_task(rate);
-                let filled = task.samples().min(sustained::MOST_FILLED);
-                let history = History::new(self.cell.seed, rate, filled);
-                let confirm = |bench: &mut Self| {
-                    bench.log.load(&history)?;
-                    bench.log.maintain()?;
-                    bench.writing(task, &mut NoopObserver, &mut Nothing)
-                };
-                self.attempt(confirm, |written| last = Some((written, filled)))
-            })?;
-        }
-        observer.remark(&found.remark());
-        observer.count("sustained-rate", found.rate);
-        let Some((written, filled)) = last else { return Ok(Measured::default()) };
-        observer.count("filled", filled);
-        written.tell(observer);
-        Ok(written.measured())
-    }
-
-    /// Tries a rate, and keeps what was written where it was kept.
-    fn attempt(
-        &mut self,
-        write: impl FnOnce(&mut Self) -> Result<Written>,
-        keep: impl FnOnce(Written),
-    ) -> Result<Trial> {
-        match write(self) {
-            Ok(written) => {
-                let trial = sustained::judge(&written, self.cell.spec.p99_limit);
-                if trial.is_ok() {
-                    keep(written);
-                }
-                Ok(trial)
-            }
-            Err(error) if error.is_unsupported() => Err(error),
-            // A second of so many samples may be more than an engine takes in one commit. One that
-            // is broken does not get past the next clear.
-            Err(error) => Ok(Err(Failure::Refused(error.to_string()))),
-        }
     }
 }
 

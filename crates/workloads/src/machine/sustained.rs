@@ -3,9 +3,14 @@
 use std::time::Duration;
 
 use embermark_contract::Result;
+use embermark_data::machine::History;
+use embermark_meter::Measured;
 use embermark_model::result::OpenLoopSchedule;
 
+use super::bench::MachineBench;
+use super::writer::Nothing;
 use super::written::Written;
+use crate::{NoopObserver, PhaseObserver};
 
 /// Where the search begins, in samples a second.
 pub(super) const FIRST: u64 = 1_000;
@@ -75,6 +80,63 @@ pub(super) fn judge(written: &Written, bound: Duration) -> Trial {
         (true, _) => Err(Failure::Late(p99)),
         (_, true) => Err(Failure::Behind(reached as u64)),
         _ => Ok(()),
+    }
+}
+
+impl MachineBench {
+    /// Looks for the highest rate on an empty store, a part of the window for each, and goes down
+    /// from there to one that is kept for a whole window on a store that holds as many samples
+    /// before.
+    pub(super) fn sustained(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
+        let (warm_up, window) = times(self.cell.spec.window);
+        let mut found = search(FIRST, None, u64::MAX, |rate| {
+            self.log.clear()?;
+            let task = self.task(rate, warm_up, window);
+            self.attempt(|bench| bench.writing(task, &mut NoopObserver, &mut Nothing), |_| ())
+        })?;
+        let mut last = None;
+        if found.rate > 0 {
+            let Highest { rate, failed } = found;
+            found = search(rate, failed, CONFIRMATIONS, |rate| {
+                self.log.clear()?;
+                let task = self.whole_task(rate);
+                let filled = task.samples().min(MOST_FILLED);
+                let history = History::new(self.cell.seed, rate, filled);
+                let confirm = |bench: &mut Self| {
+                    bench.log.load(&history)?;
+                    bench.log.maintain()?;
+                    bench.writing(task, &mut NoopObserver, &mut Nothing)
+                };
+                self.attempt(confirm, |written| last = Some((written, filled)))
+            })?;
+        }
+        observer.remark(&found.remark());
+        observer.count("sustained-rate", found.rate);
+        let Some((written, filled)) = last else { return Ok(Measured::default()) };
+        observer.count("filled", filled);
+        written.tell(observer);
+        Ok(written.measured())
+    }
+
+    /// Tries a rate, and keeps what was written where it was kept.
+    fn attempt(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<Written>,
+        keep: impl FnOnce(Written),
+    ) -> Result<Trial> {
+        match write(self) {
+            Ok(written) => {
+                let trial = judge(&written, self.cell.spec.p99_limit);
+                if trial.is_ok() {
+                    keep(written);
+                }
+                Ok(trial)
+            }
+            Err(error) if error.is_unsupported() => Err(error),
+            // A second of so many samples may be more than an engine takes in one commit. One that
+            // is broken does not get past the next clear.
+            Err(error) => Ok(Err(Failure::Refused(error.to_string()))),
+        }
     }
 }
 
