@@ -12,12 +12,12 @@ use embermark_engines::document::{
     Collection, CollectionDef, Document, DocumentStore, Filter, Find, Language, Order, Value,
 };
 use embermark_engines::sql::ResultRow;
-use embermark_engines::{EngineError, Result};
+use embermark_engines::{EngineError, OpenOptions, Result, Store};
 use embermark_model::Durability;
 use embermark_skips::skipped;
 
 use server::owner::Owner;
-use server::{ServerEngine, documents, given};
+use server::{ServerEngine, documents, given, options, setting};
 
 const HARPERDB: ServerEngine = ServerEngine("harperdb");
 
@@ -88,6 +88,94 @@ fn numbers_are_exact_or_refused() {
     assert_eq!(store.delete(numbered, &Filter::Key(&[Value::Int(9)])).unwrap(), 1);
     assert_eq!(count(&mut *store, &NUMBERED, numbered), Some(4));
     store.close().unwrap();
+}
+
+static TAGGED: CollectionDef = CollectionDef {
+    name: "tagged",
+    key: &["id"],
+    indexes: &[&["tag"], &["n"]],
+    fields: &["tag", "n"],
+};
+
+fn tag(store: &mut dyn DocumentStore, to: Collection, id: &str, n: i64) -> Result<()> {
+    let fields = [("tag", Value::Text("a")), ("n", Value::Int(n))];
+    store.insert(to, &Document { key: &[Value::Text(id)], fields: &fields })
+}
+
+/// The keys and numbers of a tag.
+fn tagged(store: &mut dyn DocumentStore, collection: Collection) -> Vec<(String, i64)> {
+    let filter = Filter::Equal("tag", Value::Text("a"));
+    let find = Find { filter, order: Order::Key, limit: None, columns: &["id", "n"] };
+    let mut found = Vec::new();
+    let visit = &mut |row: &dyn ResultRow| {
+        found.push((row.text(0)?.unwrap().to_owned(), row.int(1)?.unwrap()));
+        Ok(())
+    };
+    store.find(collection, &find, visit).unwrap();
+    found
+}
+
+#[test]
+fn a_table_whose_every_attribute_is_indexed_is_indexed_by_itself() {
+    let Some((_dir, mut store)) = HARPERDB.documents(Durability::None) else { return };
+    let all = store.create(&TAGGED).unwrap();
+    // It has none of its attributes until they come, but times of its own.
+    let times = ["__createdtime__", "__updatedtime__"];
+    let indexed = |store: &mut dyn DocumentStore| {
+        let mut fields = store.indexed_fields(all).unwrap();
+        fields.sort();
+        fields
+    };
+    assert_eq!(indexed(&mut *store), times);
+    tag(&mut *store, all, "x", 1).unwrap();
+    assert_eq!(indexed(&mut *store), [times[0], times[1], "n", "tag"]);
+    assert_eq!(tagged(&mut *store, all), [("x".to_owned(), 1)]);
+    let some = store.create(&READINGS).unwrap();
+    assert_eq!(store.indexed_fields(some).unwrap(), ["tag"]);
+    store.close().unwrap();
+}
+
+#[test]
+fn rows_by_the_rest_interface_are_there_also_after_it_was_opened_again() {
+    if !HARPERDB.is_here() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let settings = vec![("interface".to_owned(), "rest".to_owned())];
+    let options = OpenOptions { settings, ..options(dir.path(), Durability::Process) };
+    let opened = HARPERDB.open(&options);
+    assert!(setting(&opened, "http.port").ends_with("/rest-server"));
+    let mut store = documents(opened.store);
+    let all = store.create(&TAGGED).unwrap();
+    for (n, id) in (1..).zip(["a b", "a/b?", "é%#", "plain"]) {
+        tag(&mut *store, all, id, n).unwrap();
+    }
+    // Put, not inserted: what is there is replaced.
+    tag(&mut *store, all, "plain", 9).unwrap();
+    let mut indexed = store.indexed_fields(all).unwrap();
+    indexed.sort();
+    assert_eq!(indexed, ["n", "tag"]);
+    let Store::Document(mut other) = store.open_client().unwrap().open().unwrap() else {
+        panic!("no document store")
+    };
+    let again = other.collection(&TAGGED).unwrap();
+    tag(&mut *other, again, "q", 5).unwrap();
+    other.close().unwrap();
+    let expected = [("a b", 1), ("a/b?", 2), ("plain", 9), ("q", 5), ("é%#", 3)];
+    let expected = expected.map(|(id, n)| (id.to_owned(), n));
+    assert_eq!(tagged(&mut *store, all), expected);
+    store.close().unwrap();
+
+    let mut store = documents(HARPERDB.open(&options).store);
+    let all = store.collection(&TAGGED).unwrap();
+    tag(&mut *store, all, "r", 6).unwrap();
+    assert_eq!(count(&mut *store, &TAGGED, all), Some(6));
+    store.close().unwrap();
+    // Without the setting the interface is not there.
+    let options = OpenOptions { settings: Vec::new(), ..options };
+    let opened = HARPERDB.open(&options);
+    assert_eq!(setting(&opened, "http.port"), "null");
+    opened.store.close().unwrap();
 }
 
 #[test]

@@ -25,7 +25,8 @@ pub(super) const SETTINGS: Settings = Settings {
 
 /// Whether rows are to be inserted by the REST interface.
 pub(super) fn is_chosen(options: &OpenOptions) -> bool {
-    options.setting(INTERFACE).is_some_and(|interface| interface == "1" || interface == "rest")
+    let is_rest = |interface: &str| interface == "1" || interface.eq_ignore_ascii_case("rest");
+    options.setting(INTERFACE).is_some_and(is_rest)
 }
 
 /// The component, below the instance's folder, and its files.

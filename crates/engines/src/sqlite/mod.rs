@@ -147,7 +147,7 @@ fn connect(options: &OpenOptions, client: Client) -> Result<Rc<Connection>> {
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, client == Client::First);
     let connection = Connection::open_with_flags(&path, flags)
         .map_err(|e| EngineError::failed(NAME, format!("open {}", path.display()), e))?;
-    if !options.is_alone() {
+    if !is_locked(options) {
         // Where it is locked for a while, a client waits for the others. With a rollback journal the
         // first one has to as well: for whoever reads.
         let patient = connection.busy_timeout(PATIENCE);

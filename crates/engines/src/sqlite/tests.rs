@@ -31,6 +31,20 @@ fn the_pragmas_of_each_tier_are_in_force() {
 }
 
 #[test]
+fn who_shares_a_database_waits_for_the_others() {
+    for settings in [vec![], vec![("journal_mode".to_owned(), "DELETE".to_owned())]] {
+        let (_folder, options) = options(Durability::Process);
+        let options = OpenOptions { shared: true, settings, ..options };
+        let first = connect(&options, Client::First).unwrap();
+        let second = connect(&options, Client::Further).unwrap();
+        for client in [first, second] {
+            let patience = client.pragma_query_value(None, "busy_timeout", |row| row.get(0));
+            assert_eq!(patience, Ok(i64::try_from(PATIENCE.as_millis()).unwrap()));
+        }
+    }
+}
+
+#[test]
 fn who_has_a_database_alone_shares_nothing_and_keeps_it_to_itself() {
     for durability in [Durability::Process, Durability::Power] {
         let (_folder, options) = options(durability);

@@ -53,7 +53,7 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     fn of(dog: &'a Dog, indexes: Indexes) -> Self {
         let (name, age, breed) = ("name", "age", "breed");
-        let id = ("id", FieldValue::Text(&*dog.id));
+        let id = ("id", FieldValue::Text(&dog.id));
         match indexes {
             Indexes::None => Self {
                 tags: ArrayVec::new(),
