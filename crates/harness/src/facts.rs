@@ -1,6 +1,7 @@
 //! What is known of an engine in a process of its own, which opens no other library of it and takes an
 //! engine's crash with it. The worker program is asked.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -110,7 +111,7 @@ impl Tries {
             let folder = self.folder.join(tier.to_string());
             let of_tier =
                 |error: &dyn ToString| format!("in the tier '{tier}': {}", error.to_string());
-            std::fs::create_dir(&folder).map_err(|error| of_tier(&error))?;
+            fs::create_dir(&folder).map_err(|error| of_tier(&error))?;
             let options = OpenOptions::new(folder, tier, MEMORY);
             let opened = engine.open(&OpenOptions { settings: self.settings.clone(), ..options });
             let settings = opened.and_then(|opened| opened.store.close().map(|()| opened.settings));
