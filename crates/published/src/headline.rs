@@ -22,8 +22,13 @@ pub struct Headline {
     pub of: String,
     /// The engine whose figure stands below it: absent where the ratio is one engine's own, of two pieces.
     pub to: Option<String>,
-    /// What the source printed; absent where a licence forbids it.
+    /// What the source printed.
     pub printed: Option<Printed>,
+    /// Why that is absent, where it is.
+    pub not_printed: Option<String>,
+    /// Whether the figure of the engine above the line stands alone here, as the other one may not be shown.
+    #[serde(default)]
+    pub alone: bool,
     /// Here with the source's settings.
     pub as_published: Option<Beside>,
     /// Here with one tier for all.
@@ -113,10 +118,14 @@ pub struct Beside {
     pub variant: Option<String>,
     /// That of the engine below it, where it is another one.
     pub to_variant: Option<String>,
+    /// The column above the line, where the piece has several of the engine: a configuration's name.
+    pub column: Option<String>,
     /// The tier; absent: that of the piece.
     pub tier: Option<Durability>,
     /// The phase, where it is another one.
     pub phase: Option<String>,
+    /// That below the line, where it is another one.
+    pub to_phase: Option<String>,
     /// What is otherwise, in a few words.
     pub what: Option<String>,
 }

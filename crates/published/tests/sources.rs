@@ -53,9 +53,11 @@ fn what_stands_beside_a_headline_are_pieces_of_its_source_in_their_role() {
 #[test]
 fn a_headline_of_one_engine_compares_it_with_something_else() {
     for headline in all().iter().flat_map(|source| &source.headlines) {
-        if headline.to.is_some() || headline.to_scale.is_some() {
+        if headline.to.is_some() || headline.to_scale.is_some() || headline.alone {
             continue;
         }
+        let said = headline.printed.is_some() != headline.not_printed.is_some();
+        assert!(said, "{}: printed, or why not", headline.says);
         for (_, beside) in places(headline) {
             let other = beside.to_pieces.is_some() || beside.to_variant.is_some();
             assert!(other, "{} compares nothing", headline.says);

@@ -19,6 +19,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
             source,
             pieces: &pieces,
             engine: &figure.engine,
+            column: None,
             variant: figure.variant.as_deref(),
             tier: None,
             phase: &figure.phase,

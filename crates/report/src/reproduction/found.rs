@@ -15,6 +15,7 @@ pub(super) struct Wanted<'a> {
     pub source: &'a Source,
     pub pieces: &'a [String],
     pub engine: &'a str,
+    pub column: Option<&'a str>,
     pub variant: Option<&'a str>,
     pub tier: Option<Durability>,
     pub phase: &'a str,
@@ -77,6 +78,7 @@ impl Wanted<'_> {
     fn is_met(&self, file: &ResultFile, cell: &Cell) -> bool {
         let mut trials = cell.trials.iter();
         file.plan.engine_of(&cell.id.engine) == self.engine
+            && self.column.is_none_or(|column| cell.id.engine == column)
             && self.variant.is_none_or(|variant| cell.id.variant == variant)
             && self.tier.is_none_or(|tier| cell.id.durability == tier)
             && (cell.trials.is_empty() || trials.any(|trial| self.phase_of(trial).is_some()))

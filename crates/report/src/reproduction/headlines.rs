@@ -24,8 +24,10 @@ pub(super) const COLUMNS: [&str; 5] =
 pub(super) struct Ratio {
     /// `14.0x`; absent where there is none.
     pub ratio: Option<String>,
-    /// Both figures, or why there are none.
+    /// Its figures, or why there are none.
     pub of: String,
+    /// Whether there are.
+    pub is_measured: bool,
     /// What is otherwise than the headline says.
     pub what: Option<String>,
 }
@@ -33,7 +35,7 @@ pub(super) struct Ratio {
 impl Row {
     /// Whether something was measured for it.
     pub fn is_measured(&self) -> bool {
-        self.boxes[1..].iter().flatten().any(|here| here.ratio.is_some())
+        self.boxes[1..].iter().flatten().any(|here| here.is_measured)
     }
 }
 
@@ -43,8 +45,10 @@ pub(super) fn rows(source: &Source, results: &Results<'_>) -> Vec<Row> {
         let here = |beside: &Option<Beside>| {
             beside.as_ref().map(|beside| here(source, headline, beside, results))
         };
-        let left_out =
-            || Ratio { ratio: None, of: "left out: a licence forbids it".into(), what: None };
+        let left_out = || {
+            let of = headline.not_printed.clone().unwrap_or_default();
+            Ratio { ratio: None, of, is_measured: false, what: None }
+        };
         Row {
             label: label(headline),
             boxes: [
@@ -79,6 +83,7 @@ fn printed(printed: Printed) -> Ratio {
     Ratio {
         ratio: Some(format::ratio(printed.ratio())),
         of: format!("{} / {}", shown(printed.of), shown(printed.to)),
+        is_measured: false,
         what: None,
     }
 }
@@ -89,6 +94,7 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
         source,
         pieces: &beside.pieces,
         engine: &headline.of,
+        column: beside.column.as_deref(),
         variant: beside.variant.as_deref(),
         tier: beside.tier,
         phase: beside.phase.as_deref().unwrap_or(&headline.phase),
@@ -97,11 +103,23 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
     let below = Wanted {
         pieces: beside.to_pieces.as_ref().unwrap_or(&beside.pieces),
         engine: headline.to.as_ref().unwrap_or(&headline.of),
+        column: None,
         variant: beside.to_variant.as_deref().or(beside.variant.as_deref()),
+        phase: beside.to_phase.as_deref().unwrap_or(above.phase),
         ..above
     };
     let what = beside.what.clone();
-    let none = |why: String| Ratio { ratio: None, of: why, what: what.clone() };
+    let none = |why: String| Ratio { ratio: None, of: why, is_measured: false, what: what.clone() };
+    if headline.alone {
+        let largest = results.find(&above).map(|all| all.into_iter().max_by_key(|f| f.scale));
+        return match largest {
+            Ok(Some(found)) => {
+                Ratio { ratio: None, of: found.shown, is_measured: true, what: what.clone() }
+            }
+            Ok(None) => none("not run".to_owned()),
+            Err(why) => none(why),
+        };
+    }
     let (above, below) = match (results.find(&above), results.find(&below)) {
         (Ok(above), Ok(below)) => (above, below),
         (Err(why), _) | (_, Err(why)) => return none(why),
@@ -114,6 +132,7 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
     Ratio {
         ratio: Some(format::ratio(above.amount / below.amount)),
         of: format!("{}{} / {}", other.unwrap_or_default(), above.shown, below.shown),
+        is_measured: true,
         what,
     }
 }

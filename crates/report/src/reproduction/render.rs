@@ -17,7 +17,7 @@ pub(super) fn terminal(rows: &[Row], width: usize) -> Vec<String> {
 
 fn paragraph(row: &Row, width: usize) -> String {
     let line = |(name, ratio): (&str, &Option<Ratio>)| {
-        let Ratio { ratio, of, what } = ratio.as_ref()?;
+        let Ratio { ratio, of, what, .. } = ratio.as_ref()?;
         let ratio = ratio.as_deref().unwrap_or(NOT_MEASURED);
         let what = what.as_ref().map(|what| format!(", {what}")).unwrap_or_default();
         let first = format!("  {}{}", pad_right(name, INDENT - 2), pad_right(ratio, RATIO));
@@ -49,9 +49,12 @@ pub(super) fn markdown(rows: &[Row]) -> String {
 }
 
 /// A ratio over its figures.
-fn cell(Ratio { ratio, of, what }: &Ratio) -> String {
-    let ratio =
-        ratio.as_ref().map_or_else(|| NOT_MEASURED.to_owned(), |ratio| format!("**{ratio}**"));
+fn cell(Ratio { ratio, of, is_measured, what }: &Ratio) -> String {
+    let ratio = match ratio {
+        Some(ratio) => format!("**{ratio}**<br>"),
+        None if *is_measured => String::new(),
+        None => format!("{NOT_MEASURED}<br>"),
+    };
     let what = what.as_ref().map(|what| format!("<br>{}", escaped(what))).unwrap_or_default();
-    format!("{ratio}<br>{}{what}", escaped(of))
+    format!("{ratio}{}{what}", escaped(of))
 }
