@@ -25,8 +25,9 @@ pub trait Engine: Sync {
         Vec::new()
     }
 
-    /// The environment variable that names the folder of its library, or of its programs where it is a
-    /// server, so that a process has another version of it. `None` where it is linked into this program.
+    /// The environment variable that names the folder of its library, or its programs where it is a
+    /// server, so that a process has another version of it. `None` where it is linked into this
+    /// program.
     fn library(&self) -> Option<&'static str> {
         None
     }

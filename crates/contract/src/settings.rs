@@ -45,8 +45,8 @@ pub enum Takes {
     Any,
 }
 
-/// In place of a value: the engine's own, whatever its version and its machine make of it. embermark then
-/// says nothing of the setting.
+/// In place of a value: the engine's own, whatever its version and its machine make of it. embermark
+/// then says nothing of the setting.
 pub const LEFT: &str = "default";
 
 /// On or off.

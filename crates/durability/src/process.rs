@@ -32,8 +32,8 @@ pub struct WorkerProgram {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Where the library of its engine is, by the environment variable that says so; none: where it finds
-    /// it.
+    /// Where the library of its engine is, by the environment variable that says so; none: where it
+    /// finds it.
     pub library: Option<(&'static str, PathBuf)>,
 }
 

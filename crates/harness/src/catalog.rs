@@ -84,8 +84,8 @@ impl Catalog {
         self.engine(configurations.get(column).map_or(column, |own| &own.engine))
     }
 
-    /// What a process is told of the library of a configuration, in its environment: where it is, by the
-    /// variable of the engine.
+    /// What a process is told of the library of a configuration, in its environment: where it is, by
+    /// the variable of the engine.
     pub fn library_of<'a>(&self, own: &'a Configuration) -> Option<(&'static str, &'a Path)> {
         own.library
             .as_deref()

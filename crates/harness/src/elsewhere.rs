@@ -1,5 +1,5 @@
-//! An engine with a library that its configuration names: what it says of itself was found out in a process
-//! that has opened that library, and it is opened in workers alone.
+//! An engine with a library that its configuration names: what it says of itself was found out in a
+//! process that has opened that library, and it is opened in workers alone.
 
 use std::path::PathBuf;
 
@@ -80,7 +80,8 @@ impl Engine for Elsewhere {
 }
 
 impl Catalog {
-    /// The same with the engines of configurations that name a library, as workers say what they are.
+    /// The same with the engines of configurations that name a library, as workers say what they
+    /// are.
     ///
     /// # Errors
     /// When a worker cannot be asked, or a library is not there or not the engine's.

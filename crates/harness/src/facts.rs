@@ -1,5 +1,5 @@
-//! What is known of an engine in a process of its own, which opens no other library of it and takes an
-//! engine's crash with it. The worker program is asked.
+//! What is known of an engine in a process of its own, which opens no other library of it and
+//! takes an engine's crash with it. The worker program is asked.
 
 use std::fs;
 use std::io::{self, Write};

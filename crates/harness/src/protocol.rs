@@ -1,5 +1,5 @@
-//! What parent and worker say to each other: one [`Request`] as JSON on the worker's standard input, then,
-//! of a trial, [`Event`]s as JSON lines on its standard output.
+//! What parent and worker say to each other: one `Request` as JSON on the worker's standard input,
+//! then, of a trial, [`Event`]s as JSON lines on its standard output.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -11,9 +11,9 @@ use crate::facts::{Tries, ask};
 use crate::trial::WorkerCommand;
 use crate::{Catalog, HarnessError};
 
-/// Opens an empty database of each configuration in each tier, in a process and a folder of its own in
-/// `dir`, where its engine is here: what the engine refuses is known before anything is measured. What is to
-/// be said of them: where what an engine gives back is not the tier's.
+/// Opens an empty database of each configuration in each tier, in a process and a folder of its own
+/// in `dir`, where its engine is here: what the engine refuses is known before anything is measured.
+/// What is to be said of them: where what an engine gives back is not the tier's.
 ///
 /// # Errors
 /// What the first one refuses, in its engine's words; or its library is not there.

@@ -31,7 +31,8 @@ pub(super) fn find() -> Result<Installation, Missing> {
     folders.push(ours.join("bin"));
     let search = Search { variable: VARIABLE, folders, install: "make servers".to_owned() };
     let [mongod] = search.find(["mongod"])?;
-    let libraries = mongod.starts_with(&ours).then(|| ours.join("lib"));
+    let is_ours = fs::canonicalize(&mongod).is_ok_and(|mongod| mongod.starts_with(&ours));
+    let libraries = is_ours.then(|| ours.join("lib"));
     let environment = libraries.map(|folder| ("LD_LIBRARY_PATH".into(), folder.into()));
     let environment = Vec::from_iter(environment);
     let asked = &mut Command::new(&mongod);

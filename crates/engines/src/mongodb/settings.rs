@@ -11,8 +11,8 @@ use crate::{EngineError, OpenOptions, Result, Setting, Settings, Takes, as_set};
 /// Under this name stands whether there is a journal.
 pub(super) const JOURNAL: &str = "storage.journal";
 
-/// Under this name stands whether the journal has a write before it is acknowledged: handed to the operating
-/// system by the storage engine, or synced for one that waits for it.
+/// Under this name stands whether the journal has a write before it is acknowledged: handed to the
+/// operating system by the storage engine, or synced for one that waits for it.
 pub(super) const HANDED: &str = "journal before acknowledgement";
 
 /// The options of the server that are set here and a configuration can leave to it.

@@ -59,8 +59,8 @@ pub(super) static TIERS: TierTable<Concern> = TierTable {
 
 const MANUAL: &str = "https://www.mongodb.com/docs/v6.0/reference/write-concern/";
 
-/// Whether each write waits until the journal is synced. `None`: it does not say, and the server does as
-/// it does by itself.
+/// Whether each write waits until the journal is synced. `None`: it does not say, and the server does
+/// as it does by itself.
 pub(super) fn waits(options: &OpenOptions, is_given: bool) -> Option<bool> {
     let set = TIERS.of(options.durability).set;
     let waits = if is_given { set.waits_on_given } else { set.waits };
