@@ -27,7 +27,7 @@ const PHASES: [&str; 8] = [
     "delete_scan",
 ];
 
-const VARIANTS: [&str; 4] = ["single", "commit-each", "bulk", "no-read"];
+const VARIANTS: [&str; 5] = ["single", "commit-each", "bulk", "no-read", "row-by-row"];
 
 /// Most that a run takes where every answer was already seen without a cap.
 const CAP: Duration = Duration::from_millis(200);
@@ -99,6 +99,7 @@ fn so_few_rows_that_none_is_chosen_are_no_error() {
     for rows in 1..=4 {
         for engine in candidates().filter(|engine| engine.info().kind != Kind::Server) {
             every_answer_is_right(engine, rows, "single", Some(CAP));
+            every_answer_is_right(engine, rows, "row-by-row", Some(CAP));
         }
     }
 }
@@ -117,7 +118,9 @@ fn runs_that_stop_at_the_cap_are_right_for_what_they_did() {
             for outcome in outcomes {
                 let what = format!("{id} {variant}: {}", outcome.name);
                 assert_eq!(outcome.wrong, None, "{what}");
-                let looping = matches!(outcome.name, "open_close" | "insert");
+                let changes = ["update_", "delete_"].iter().any(|c| outcome.name.starts_with(c));
+                let looping = matches!(outcome.name, "open_close" | "insert")
+                    || *variant == "row-by-row" && changes;
                 let by_point = id == "influxdb" && outcome.name.ends_with("e_scan");
                 for measured in outcome.measured {
                     assert_eq!(measured.capped, looping || by_point, "{what}");

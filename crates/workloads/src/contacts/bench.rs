@@ -11,7 +11,7 @@ use super::document::DocumentBook;
 use super::kv::KvBook;
 use super::oracle::{Oracle, ReadBack};
 use super::phase::{PHASES, Phase};
-use super::port::AddressBook;
+use super::port::{AddressBook, Changes};
 use super::series::SeriesBook;
 use super::sql::SqlBook;
 use crate::loaded::{Loads, State};
@@ -22,6 +22,7 @@ use crate::{Bench, CheckError, OpenedPhase, Prepared, Strategy, first};
 pub(super) struct PreparedCell {
     pub oracle: Oracle,
     pub strategy: Strategy,
+    pub changes: Changes,
     /// Whether reads are to be cold.
     pub cold: bool,
 }
@@ -35,14 +36,14 @@ impl Prepared for PreparedCell {
         let rows = self.oracle.contacts.len();
         let connects_by_request = store.lifecycle().connects_by_request();
         let book: Box<dyn AddressBook> = match store {
-            Store::Sql(store) => Box::new(SqlBook::new(Reopenable::new(store, reopener))),
+            Store::Sql(store) => Box::new(SqlBook::new(Reopenable::new(store, reopener), rows)),
             Store::Kv(store) => {
                 let keeps_index = store.keeps_indexes();
                 let store = Reopenable::new(Indexed::new(store), Indexed::reopener(reopener));
                 Box::new(KvBook::new(store, rows, keeps_index)?)
             }
             Store::Document(store) => {
-                Box::new(DocumentBook::new(Reopenable::new(store, reopener))?)
+                Box::new(DocumentBook::new(Reopenable::new(store, reopener), rows)?)
             }
             Store::Series(store) => {
                 Box::new(SeriesBook::new(Reopenable::new(store, reopener), rows))
@@ -73,7 +74,7 @@ impl ContactsBench {
     /// The step itself, inside the clock. `None` where an engine does not tell how many rows it
     /// changed.
     fn perform(&mut self, step: Phase, meter: &mut Meter) -> Result<Option<Answer>, EngineError> {
-        let Self { cell: PreparedCell { oracle, strategy, .. }, book, .. } = self;
+        let Self { cell: PreparedCell { oracle, strategy, changes, .. }, book, .. } = self;
         Ok(match step {
             Phase::OpenClose if !oracle.reads && self.connects_by_request => {
                 let why = "opening without a read is nothing that can be timed: this engine's client \
@@ -99,8 +100,8 @@ impl ContactsBench {
                 Some(Answer::Count(inserted))
             }
             Phase::Select(by) => Some(Answer::Checksum(book.select(by)?)),
-            Phase::Update(by) => book.update(by, meter)?.map(Answer::Count),
-            Phase::Delete(by) => book.delete(by, meter)?.map(Answer::Count),
+            Phase::Update(by) => book.update(by, *changes, meter)?.map(Answer::Count),
+            Phase::Delete(by) => book.delete(by, *changes, meter)?.map(Answer::Count),
         })
     }
 
@@ -178,7 +179,11 @@ impl Bench for ContactsBench {
             self.state = State::Loaded;
         }
         // One call for all of its rows, unless code of ours ended it early.
-        let called = matches!(step, Phase::Select(_)) || step.changes_rows();
+        let together = step.changes_rows() && self.cell.changes == Changes::Together;
+        let called = matches!(step, Phase::Select(_)) || together;
+        if step.changes_rows() && !together && self.cell.oracle.ops(step) == 0 {
+            meter.count(1);
+        }
         if called {
             match &told {
                 Some(Answer::Count(done)) if measured.capped => meter.count(*done),

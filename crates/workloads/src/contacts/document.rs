@@ -1,16 +1,16 @@
 //! Contacts in a document store.
 
-use embermark_contract::Result;
 use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Order,
     Value,
 };
+use embermark_contract::{EngineError, Result};
 use embermark_data::contacts::Contact;
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 
 use super::phase::Column;
-use super::port::{AddressBook, COLUMNS, Stored};
+use super::port::{AddressBook, COLUMNS, Changes, Stored};
 use crate::Strategy;
 use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
@@ -27,12 +27,39 @@ static CONTACTS: CollectionDef = CollectionDef {
 pub(super) struct DocumentBook {
     store: Reopenable<dyn DocumentStore>,
     collection: Collection,
+    /// Ids found, to be changed one by one.
+    found: Vec<i64>,
 }
 
 impl DocumentBook {
-    pub(super) fn new(mut store: Reopenable<dyn DocumentStore>) -> Result<Self> {
+    /// Of a collection that holds at most so many documents.
+    pub(super) fn new(mut store: Reopenable<dyn DocumentStore>, rows: usize) -> Result<Self> {
         let collection = store.create(&CONTACTS)?;
-        Ok(Self { store, collection })
+        Ok(Self { store, collection, found: Vec::with_capacity(rows) })
+    }
+
+    /// Finds the ids of the documents chosen by a field, then changes each by itself; how many were
+    /// changed.
+    fn one_by_one(
+        &mut self,
+        by: Column,
+        meter: &mut Meter,
+        mut change: impl FnMut(&mut dyn DocumentStore, Collection, Filter<'_>) -> Result<u64>,
+    ) -> Result<Option<u64>> {
+        let Self { store, collection, found } = self;
+        found.clear();
+        let find = Find { filter: chosen(by), order: Order::Any, limit: None, columns: &["id"] };
+        store.find(*collection, &find, &mut |row| {
+            found.extend(row.int(0)?);
+            Ok(())
+        })?;
+        let mut changed = 0;
+        meter.each(found.len() as u64, |i| {
+            let key = [Value::Int(found[i])];
+            changed += change(&mut **store, *collection, Filter::Key(&key))?;
+            Ok::<_, EngineError>(())
+        })?;
+        Ok(Some(changed))
     }
 
     fn read(&mut self, filter: Filter<'_>) -> Result<Checksum> {
@@ -104,12 +131,21 @@ impl AddressBook for DocumentBook {
         self.read(chosen(by))
     }
 
-    fn update(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
+    fn update(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>> {
         let set = [(by.sets().name(), Value::Text(by.sets().fresh()))];
+        if how == Changes::RowByRow {
+            return self.one_by_one(by, meter, |store, collection, id| {
+                store.update(collection, &id, &set)
+            });
+        }
         self.store.update(self.collection, &chosen(by), &set).map(Some)
     }
 
-    fn delete(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
+    fn delete(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>> {
+        if how == Changes::RowByRow {
+            return self
+                .one_by_one(by, meter, |store, collection, id| store.delete(collection, &id));
+        }
         self.store.delete(self.collection, &chosen(by)).map(Some)
     }
 

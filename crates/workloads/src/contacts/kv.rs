@@ -13,7 +13,7 @@ use embermark_model::fingerprint::Checksum;
 use embermark_model::result::Execution;
 
 use super::phase::{Column, Phase};
-use super::port::{AddressBook, Stored};
+use super::port::{AddressBook, Changes, Stored};
 use super::record::{self, Key, Record};
 use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
@@ -86,6 +86,39 @@ impl KvBook {
                 return Ok(done);
             }
         }
+    }
+}
+
+impl KvBook {
+    /// Does something to each of the rows chosen by a column; counts those that were there.
+    fn change(
+        &mut self,
+        by: Column,
+        how: Changes,
+        meter: &mut Meter,
+        mut change: impl FnMut(&mut dyn Operations, Table, &Key) -> Result<bool>,
+    ) -> Result<u64> {
+        if how == Changes::Together {
+            return self.each(by, meter, change);
+        }
+        let Self { store, table, beyond, found, .. } = self;
+        found.clear();
+        store.within(Scope::Snapshot, |snapshot| {
+            visit(snapshot, *table, by, beyond.as_deref(), &mut |key, _| {
+                found.extend(Key::try_from(key));
+                ControlFlow::Continue(())
+            })
+        })?;
+        let mut done = 0;
+        Strategy::CommitEach.each(found.len(), meter, |scope, part| {
+            store.within(scope, |operations| {
+                part.each(|i| {
+                    done += u64::from(change(operations, *table, &found[i])?);
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(done)
     }
 }
 
@@ -184,15 +217,15 @@ impl AddressBook for KvBook {
         Ok(found)
     }
 
-    fn update(&mut self, by: Column, meter: &mut Meter) -> Result<Option<u64>> {
-        let done = self.each(by, meter, |batch, table, key| {
+    fn update(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>> {
+        let done = self.change(by, how, meter, |batch, table, key| {
             batch.modify(table, key, &mut |value| record::refresh(value, by.sets()))
         })?;
         Ok(Some(done))
     }
 
-    fn delete(&mut self, by: Column, meter: &mut Meter) -> Result<Option<u64>> {
-        self.each(by, meter, |batch, table, key| batch.delete(table, key)).map(Some)
+    fn delete(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>> {
+        self.change(by, how, meter, |batch, table, key| batch.delete(table, key)).map(Some)
     }
 
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()> {

@@ -26,6 +26,7 @@ use crate::{
 };
 use bench::PreparedCell;
 use oracle::Oracle;
+use port::Changes;
 
 /// The workload.
 pub struct Contacts;
@@ -36,7 +37,10 @@ const OPENINGS: usize = 250;
 /// The variant whose `open_close` reads no row.
 const NO_READ: &str = "no-read";
 
-static VARIANTS: [VariantInfo; 4] = [
+/// The variant that changes rows one by one.
+const ROW_BY_ROW: &str = "row-by-row";
+
+static VARIANTS: [VariantInfo; 5] = [
     VariantInfo {
         name: "single",
         about: "rows inserted one by one in one transaction, from 100,000 on in transactions of 10,000",
@@ -57,6 +61,12 @@ static VARIANTS: [VariantInfo; 4] = [
         about: "opened and closed without reading a row, as published; an engine that opens lazily then \
                 reads little of its file",
         changes: &["open_close"],
+    },
+    VariantInfo {
+        name: ROW_BY_ROW,
+        about: "the rows to be changed are found first, then changed one by one by their ids, one commit \
+                a row",
+        changes: &["update_indexed", "update_scan", "delete_indexed", "delete_scan"],
     },
 ];
 
@@ -87,8 +97,11 @@ impl Workload for Contacts {
 
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError> {
         let reads = spec.variant != NO_READ;
-        let strategy =
-            if reads { Strategy::named(&spec.variant, &VARIANTS)? } else { Strategy::Single };
+        let (strategy, changes) = match spec.variant.as_str() {
+            NO_READ => (Strategy::Single, Changes::Together),
+            ROW_BY_ROW => (Strategy::Single, Changes::RowByRow),
+            other => (Strategy::named(other, &VARIANTS)?, Changes::Together),
+        };
         let (rows, seed) = generated::read(&spec.rows)?;
         let contacts = contacts::generate(rows, seed).collect();
         let mut draw = Draw::new(spec.seed, 2);
@@ -96,6 +109,7 @@ impl Workload for Contacts {
         Ok(Box::new(PreparedCell {
             oracle: Oracle { contacts, drawn, reads },
             strategy,
+            changes,
             cold: spec.cold,
         }))
     }

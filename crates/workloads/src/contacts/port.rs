@@ -64,6 +64,15 @@ impl<'a> Stored<'a> {
     }
 }
 
+/// How chosen rows are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Changes {
+    /// All together: by one statement, or in the transaction that finds them.
+    Together,
+    /// Found first, then each by its id and committed alone.
+    RowByRow,
+}
+
 /// A table of contacts in a store, with an index on the state and none on the zip code.
 pub(super) trait AddressBook {
     /// Who does a step: the engine, or code of ours over its rows.
@@ -93,11 +102,11 @@ pub(super) trait AddressBook {
 
     /// Sets the fresh value in the contacts chosen by a column: timed. Tells how many there were;
     /// `None` where an engine does not say. Code of ours that makes many commits of it ends when
-    /// the time of the meter has.
-    fn update(&mut self, by: Column, meter: &mut Meter) -> Result<Option<u64>>;
+    /// the time of the meter has. Row by row the meter counts them.
+    fn update(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>>;
 
     /// Deletes the contacts chosen by a column: as [`update`](Self::update).
-    fn delete(&mut self, by: Column, meter: &mut Meter) -> Result<Option<u64>>;
+    fn delete(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>>;
 
     /// Visits every row, in any order.
     fn contents(&mut self, visit: &mut dyn FnMut(&Stored<'_>)) -> Result<()>;

@@ -15,7 +15,7 @@ use embermark_model::result::Execution;
 
 use super::phase::{Column, Phase};
 use super::points::{Loaded, Moved, Refreshed, with_point};
-use super::port::{AddressBook, COLUMNS, Stored};
+use super::port::{AddressBook, COLUMNS, Changes, Stored};
 use crate::Strategy;
 use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
@@ -124,6 +124,17 @@ fn select(columns: &[&str], condition: &str) -> String {
     format!("SELECT {} FROM {CONTACTS}{condition}", columns.join(", "))
 }
 
+/// Points are known by their tags and time and have no id to be changed by.
+fn together(how: Changes) -> Result<()> {
+    match how {
+        Changes::Together => Ok(()),
+        Changes::RowByRow => {
+            let what = "rows that are changed one by one: a point has no id, but tags and a time";
+            Err(EngineError::unsupported("this store of series", what))
+        }
+    }
+}
+
 /// The condition of the rows chosen by a column.
 fn chosen(by: Column) -> String {
     format!(" WHERE {} = '{}'", by.name(), by.chosen())
@@ -195,7 +206,8 @@ impl AddressBook for SeriesBook {
         self.read(&chosen(by))
     }
 
-    fn update(&mut self, by: Column, meter: &mut Meter) -> Result<Option<u64>> {
+    fn update(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>> {
+        together(how)?;
         let done = match by {
             Column::State => self.refresh_by_state()?,
             Column::Zip => self.move_by_zip(meter)?,
@@ -204,7 +216,8 @@ impl AddressBook for SeriesBook {
         Ok(Some(done))
     }
 
-    fn delete(&mut self, by: Column, meter: &mut Meter) -> Result<Option<u64>> {
+    fn delete(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>> {
+        together(how)?;
         if by == Column::Zip {
             return self.delete_by_zip(meter).map(Some);
         }

@@ -9,7 +9,7 @@ use embermark_meter::Meter;
 use embermark_model::fingerprint::Checksum;
 
 use super::phase::{Column, Phase};
-use super::port::{AddressBook, COLUMNS, Stored};
+use super::port::{AddressBook, COLUMNS, Changes, Stored};
 use crate::Strategy;
 use crate::reopenable::Reopenable;
 use crate::row_source::RowSource;
@@ -51,6 +51,12 @@ enum Query {
     Select(Column),
     Update(Column),
     Delete(Column),
+    /// The ids of the rows chosen by a column.
+    Ids(Column),
+    /// Parameters: the value, an id.
+    UpdateOne(Column),
+    /// Parameter: an id.
+    DeleteOne,
     Contents,
 }
 
@@ -71,6 +77,12 @@ fn text(dialect: &dyn Dialect, query: Query) -> String {
             format!("UPDATE {table} SET {sets} = {} WHERE {by} = {}", place(1), place(2))
         }
         Query::Delete(by) => format!("DELETE FROM {table} WHERE {} = {}", by.name(), place(1)),
+        Query::Ids(by) => format!("SELECT id FROM {table} WHERE {} = {}", by.name(), place(1)),
+        Query::UpdateOne(by) => {
+            let column = by.sets().name();
+            format!("UPDATE {table} SET {column} = {} WHERE id = {}", place(1), place(2))
+        }
+        Query::DeleteOne => format!("DELETE FROM {table} WHERE id = {}", place(1)),
         Query::Contents => format!("SELECT {columns} FROM {table}"),
     }
 }
@@ -81,12 +93,15 @@ pub(super) struct SqlBook {
     one: String,
     /// Statements prepared since the table was made and the database opened.
     prepared: Vec<(Query, Statement)>,
+    /// Ids found, to be changed one by one.
+    found: Vec<i64>,
 }
 
 impl SqlBook {
-    pub(super) fn new(store: Reopenable<dyn SqlStore>) -> Self {
+    /// Of a table that holds at most so many rows.
+    pub(super) fn new(store: Reopenable<dyn SqlStore>, rows: usize) -> Self {
         let one = text(store.dialect(), Query::One);
-        Self { store, one, prepared: Vec::new() }
+        Self { store, one, prepared: Vec::new(), found: Vec::with_capacity(rows) }
     }
 
     fn statement(&mut self, query: Query) -> Result<Statement> {
@@ -97,6 +112,33 @@ impl SqlBook {
         let statement = self.store.prepare(&text)?;
         self.prepared.push((query, statement));
         Ok(statement)
+    }
+
+    /// Finds the ids of the rows chosen by a column, then changes each in a commit of its own; how many
+    /// rows were changed.
+    fn one_by_one(
+        &mut self,
+        by: Column,
+        meter: &mut Meter,
+        mut change: impl FnMut(&mut dyn SqlStore, i64) -> Result<u64>,
+    ) -> Result<Option<u64>> {
+        let select = self.statement(Query::Ids(by))?;
+        let Self { store, found, .. } = self;
+        found.clear();
+        store.query(select, &[Param::Text(by.chosen())], &mut |row| {
+            found.extend(row.int(0)?);
+            Ok(())
+        })?;
+        let mut changed = 0;
+        Strategy::CommitEach.each(found.len(), meter, |scope, part| {
+            store.within(scope, |store| {
+                part.each(|i| {
+                    changed += change(store, found[i])?;
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(Some(changed))
     }
 
     fn read(&mut self, statement: Statement, param: Param<'_>) -> Result<Checksum> {
@@ -193,13 +235,23 @@ impl AddressBook for SqlBook {
         self.read(select, Param::Text(by.chosen()))
     }
 
-    fn update(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
+    fn update(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>> {
+        if how == Changes::RowByRow {
+            let update = self.statement(Query::UpdateOne(by))?;
+            let value = Param::Text(by.sets().fresh());
+            return self
+                .one_by_one(by, meter, |store, id| store.run(update, &[value, Param::Int(id)]));
+        }
         let update = self.statement(Query::Update(by))?;
         let params = [Param::Text(by.sets().fresh()), Param::Text(by.chosen())];
         self.store.run(update, &params).map(Some)
     }
 
-    fn delete(&mut self, by: Column, _: &mut Meter) -> Result<Option<u64>> {
+    fn delete(&mut self, by: Column, how: Changes, meter: &mut Meter) -> Result<Option<u64>> {
+        if how == Changes::RowByRow {
+            let delete = self.statement(Query::DeleteOne)?;
+            return self.one_by_one(by, meter, |store, id| store.run(delete, &[Param::Int(id)]));
+        }
         let delete = self.statement(Query::Delete(by))?;
         self.store.run(delete, &[Param::Text(by.chosen())]).map(Some)
     }
