@@ -189,17 +189,28 @@ impl Published {
             }
             for row in group.rows.iter().filter(|row| row.phase == Some(line.phase)) {
                 let variant = row.variant.unwrap_or(group.variant);
+                // The engine itself, or else its first configuration.
+                let column = |engine: &&str| {
+                    let known = || group.engines.iter().enumerate();
+                    let itself = known().find(|(_, known)| known.id == *engine);
+                    itself.or_else(|| known().find(|(_, known)| known.base == *engine))
+                };
                 let figure = |engine: &&str| {
-                    let place = group.engines.iter().position(|known| known.id == *engine)?;
+                    let (place, _) = column(engine)?;
                     Some(&row.entries[place].measured()?.figure)
                 };
                 let figures: Vec<Option<&Figure<'_>>> = engines.iter().map(figure).collect();
+                let own = engines.iter().filter_map(|engine| Some(column(engine)?.1));
+                let own =
+                    own.filter(|known| known.id != known.base).map(|known| text::plain(known.id));
+                let own = own.map(|name| format!(", {name}")).collect::<String>();
                 if figures.iter().all(Option::is_none) || varied && variant != line.variant {
                     continue;
                 }
                 let told = line.scale.is_none() || group.memory_limit.is_some();
                 let scale = if told { format!("{}, ", group.extent()) } else { String::new() };
-                let label = format!("  here, {scale}{} {}", group.durability, text::plain(variant));
+                let variant = text::plain(variant);
+                let label = format!("  here, {scale}{} {variant}{own}", group.durability);
                 rows.push((label, texts(&figures, rate)));
             }
         }

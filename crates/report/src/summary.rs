@@ -75,8 +75,10 @@ pub struct Group<'a> {
 /// One engine in one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Engine<'a> {
-    /// Its id.
+    /// Its id, or its name as a configuration.
     pub id: &'a str,
+    /// Its id, of a configuration too.
+    pub base: &'a str,
     /// Shown and never ranked.
     pub reference: bool,
     /// A server that somebody gave by its URL: its settings and its machine are its own, so it is

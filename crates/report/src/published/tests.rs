@@ -1,3 +1,5 @@
+use embermark_model::Configuration;
+
 use super::*;
 
 #[test]
@@ -44,4 +46,22 @@ fn a_source_without_figures_says_why_in_every_form() {
         assert!(shown.contains("contacts · published beside measured"), "{shown}");
         assert!(shown.contains("licence forbids publishing results"), "{shown}");
     }
+}
+
+#[test]
+fn figures_stand_beside_a_configuration_where_the_engine_itself_did_not_run() {
+    let mut file = crate::load(std::path::Path::new("tests/fixtures/schema-1.json")).unwrap();
+    let engine = "postgres-defaults".to_owned();
+    let own = Configuration { engine: "postgres".into(), settings: [].into(), library: None };
+    file.plan.configurations.insert(engine.clone(), own);
+    let mut cell = file.cells[0].clone();
+    (cell.id.engine, cell.id.workload) = (engine, "sensors".into());
+    cell.id.scale = Scale::Rows(1_000);
+    file.cells = vec![cell];
+    let comparison = crate::summary::compare(&file, &[]);
+    let beside = beside(&file, &comparison, Beside::Measured);
+    let labels = beside[0].grid.rows.iter().map(|(label, _)| label.as_str());
+    let here: Vec<&str> = labels.filter(|label| label.starts_with("  here")).collect();
+    assert!(!here.is_empty());
+    assert!(here.iter().all(|label| label.ends_with(", postgres-defaults")), "{here:?}");
 }

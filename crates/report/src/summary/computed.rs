@@ -75,10 +75,11 @@ fn group<'a>(
     Group { engines, ..group }
 }
 
-fn engine<'a>(file: &ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'a> {
+fn engine<'a>(file: &'a ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'a> {
     let mut own = cells.iter().filter(|cell| cell.id.engine == id);
     Engine {
         id,
+        base: file.plan.engine_of(id),
         reference: own.clone().any(|cell| cell.reference),
         by_url: file.plan.urls.contains_key(id),
         own_settings: (file.plan.configurations.get(id)).is_some_and(Configuration::has_settings),
