@@ -214,11 +214,10 @@ fn literal(text: &str) -> String {
 
 /// What decides speed and durability, as the database itself says. (Of RECOVERY_MODE it says
 /// nothing; that it is in force shows in the log that is not written.)
-const REPORTED: [&str; 7] = [
+const REPORTED: [&str; 6] = [
     "threads",
     "memory_limit",
     "wal_autocheckpoint",
-    "temp_directory",
     "preserve_insertion_order",
     "default_block_size",
     "fsync_mode",
