@@ -71,7 +71,7 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
         (&["run", "--as-published", "tpc-c"][..], "unknown source 'tpc-c'"),
         (&["run", "--as-published", "ulb", "--engines", "sqlite"], "--engines is said by"),
         (&["run", "--as-published", "ulb", "--within", "soon"], "--within 'soon'"),
-        (&["run", "--as-published", "ulb", "--within", "1s", "--scale", "12345"], "nothing fits"),
+        (&["run", "--as-published", "highfreq", "--within", "1s"], "nothing fits"),
         (&["run", "--as-published", "ulb", "--resume", "out"], "--resume alone"),
         (&["run", "--within", "2h"], "--as-published"),
     ] {
