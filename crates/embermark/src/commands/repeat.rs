@@ -120,14 +120,6 @@ fn kept(out: &Path) -> Result<Repetition, Failure> {
         .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))
 }
 
-/// How a part ended.
-enum Ended {
-    /// With its result, which may hold failures.
-    Well(Box<ResultFile>),
-    /// By a signal.
-    Interrupted,
-}
-
 /// Runs the parts that have not ended, and makes the document of all that have.
 fn carry_out(
     repetition: &Repetition,
@@ -150,11 +142,11 @@ fn carry_out(
         }
         eprintln!("\n{} ({number} of {count}): {}", part.folder, part.about);
         match carried_out(part, &out, options) {
-            Ok(Ended::Well(result)) => {
+            Ok(Measured::Complete(result)) => {
                 failed |= is_failure(&result);
-                write_beside(&show.allowed(*result), &out, show, &known);
+                write_beside(&show.allowed(result), &out, show, &known);
             }
-            Ok(Ended::Interrupted) => {
+            Ok(Measured::Interrupted(_)) => {
                 eprintln!(
                     "embermark: interrupted; go on with 'embermark run --resume {}'",
                     options.out.display()
@@ -189,15 +181,12 @@ fn ended(out: &Path) -> Option<ResultFile> {
 }
 
 /// Runs a part, or goes on with it.
-fn carried_out(part: &Part, out: &Path, options: &RunOptions) -> Result<Ended, Failure> {
+fn carried_out(part: &Part, out: &Path, options: &RunOptions) -> Result<Measured, Failure> {
     let device = part.device.as_deref().map(device::find).transpose().map_err(Failure::usage)?;
     let out = PathBuf::from(out);
     let goes_on = out.join(JOURNAL).exists();
     let options = RunOptions { out, device, count: part.counting, ..options.clone() };
     let plan = part.plan()?;
     let how = if goes_on { How::GoOn(None) } else { How::Begin(&plan) };
-    Ok(match measure(how, &options)? {
-        Measured::Complete(result) => Ended::Well(Box::new(result)),
-        Measured::Interrupted(_) => Ended::Interrupted,
-    })
+    measure(how, &options)
 }

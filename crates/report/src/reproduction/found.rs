@@ -1,6 +1,6 @@
 //! Finding a figure among the results of pieces.
 
-use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile};
+use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile, Run, Trial};
 use embermark_model::{Durability, Scale, Status};
 use embermark_published::{Measure, Source, Statistic};
 
@@ -84,7 +84,7 @@ impl Wanted<'_> {
             && (cell.trials.is_empty() || trials.any(|trial| self.phase_of(trial).is_some()))
     }
 
-    fn phase_of<'t>(&self, trial: &'t embermark_model::result::Trial) -> Option<&'t PhaseResult> {
+    fn phase_of<'t>(&self, trial: &'t Trial) -> Option<&'t PhaseResult> {
         trial.phases.iter().find(|phase| phase.phase == self.phase)
     }
 
@@ -122,16 +122,14 @@ fn time(phases: &[&PhaseResult], statistic: Statistic) -> Option<(f64, String)> 
     let runs = || phases.iter().flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
     let is_closed_loop = phases.iter().all(|phase| phase.ops == 0);
     let is_capped = runs().any(|run| run.capped);
-    let per_op = |run: &embermark_model::result::Run| {
-        (run.ops > 0).then(|| run.elapsed_ns as f64 / run.ops as f64)
-    };
+    let rates = || runs().filter_map(Run::ops_per_second).filter(|rate| *rate > 0.0);
     if is_closed_loop {
         // A rate is the mean of rates, as the source prints them.
-        let rate = statistic.of(runs().filter_map(per_op).map(|ns| 1e9 / ns).collect())?;
+        let rate = statistic.of(rates().collect())?;
         return Some((1e9 / rate, format::rate(rate)));
     }
     if is_capped {
-        let ns = statistic.of(runs().filter_map(per_op).collect())?;
+        let ns = statistic.of(rates().map(|rate| 1e9 / rate).collect())?;
         let ops = phases.iter().map(|phase| phase.ops).max().unwrap_or(1);
         return Some((ns * ops as f64, format!("{} a row, not all of them", format::duration(ns))));
     }

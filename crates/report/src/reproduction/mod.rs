@@ -90,11 +90,10 @@ fn ran(results: &[ResultFile]) -> Section {
     };
     let machines = text::unique(results.iter().map(machine)).into_iter();
     let engines = text::unique(results.iter().flat_map(|file| {
-        let trials = |cell: &embermark_model::result::Cell| cell.trials.first().cloned();
         file.cells.iter().filter_map(move |cell| {
             let engine = file.plan.engine_of(&cell.id.engine);
             let name = file.manifest.engines.get(&cell.id.engine).map_or(engine, |e| &*e.name);
-            Some(format!("{name} {}", trials(cell)?.version?))
+            Some(format!("{name} {}", cell.trials.first()?.version.as_ref()?))
         })
     }));
     let mut days: Vec<&str> =
