@@ -21,7 +21,7 @@ use crate::plan::PlanArgs;
 mod parts;
 mod within;
 
-use parts::{Part, Repetition};
+use parts::Part;
 use within::span;
 
 /// What is to be repeated, in the folder of the whole.
@@ -95,24 +95,22 @@ pub fn begin(
     }
     fs::create_dir_all(out).map_err(Failure::unwritable(out))?;
     eprint!("{}", within::announced(&repetition));
-    let before = if is_repeated(out) { kept(out)?.parts } else { Vec::new() };
-    let is_new = |part: &Part| repetition.parts.iter().all(|new| new.folder != part.folder);
-    let parts: Vec<Part> = before.into_iter().filter(is_new).collect();
-    let parts = parts.into_iter().chain(repetition.parts.clone()).collect();
-    let all = Repetition { parts, left_out: Vec::new(), within_s: None };
+    let mut all = if is_repeated(out) { kept(out)? } else { Vec::new() };
+    all.retain(|part| repetition.parts.iter().all(|new| new.folder != part.folder));
+    all.extend(repetition.parts.iter().cloned());
     let file = out.join(PARTS);
     let text = serde_json::to_vec_pretty(&all).map_err(Failure::runtime)?;
     fs::write(&file, text).map_err(Failure::unwritable(&file))?;
-    carry_out(&repetition, &options, show)
+    carry_out(&repetition.parts, repetition.within_s, &options, show)
 }
 
 /// Goes on with the repetition in the folder of `options`.
 pub fn go_on(options: &RunOptions, show: &ShowArgs) -> Result<ExitCode, Failure> {
-    carry_out(&kept(&options.out)?, options, show)
+    carry_out(&kept(&options.out)?, None, options, show)
 }
 
-/// What the folder of a whole says.
-fn kept(out: &Path) -> Result<Repetition, Failure> {
+/// The parts that the folder of a whole names.
+fn kept(out: &Path) -> Result<Vec<Part>, Failure> {
     let file = out.join(PARTS);
     let text = fs::read(&file)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
@@ -122,20 +120,21 @@ fn kept(out: &Path) -> Result<Repetition, Failure> {
 
 /// Runs the parts that have not ended, and makes the document of all that have.
 fn carry_out(
-    repetition: &Repetition,
+    parts: &[Part],
+    within_s: Option<u64>,
     options: &RunOptions,
     show: &ShowArgs,
 ) -> Result<ExitCode, Failure> {
     let began = Instant::now();
     let known = Known::with(Vec::new());
     let mut failed = false;
-    let count = repetition.parts.len();
-    for (number, part) in (1..).zip(&repetition.parts) {
+    let count = parts.len();
+    for (number, part) in (1..).zip(parts) {
         let out = options.out.join(&part.folder);
         if ended(&out).is_some() {
             continue;
         }
-        if let Some(left) = within::too_late(part, repetition.within_s, began.elapsed()) {
+        if let Some(left) = within::too_late(part, within_s, began.elapsed()) {
             eprintln!("{}: left out, {left}", part.folder);
             failed = true;
             continue;
@@ -160,7 +159,7 @@ fn carry_out(
         }
     }
     eprintln!("\nthe parts took {}", span(began.elapsed().as_secs()));
-    let all = kept(&options.out)?.parts.into_iter();
+    let all = kept(&options.out)?.into_iter();
     let results = all.filter_map(|part| ended(&options.out.join(part.folder)));
     let results: Vec<ResultFile> = results.map(|result| show.allowed(result)).collect();
     let document = options.out.join(DOCUMENT);

@@ -12,18 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
-/// What is to be repeated, as it is kept in the folder of the whole.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Repetition {
-    /// Its parts, in their order.
-    pub parts: Vec<Part>,
-    /// Parts that were left out beforehand.
-    pub left_out: Vec<Part>,
-    /// The time for all of it, in seconds.
-    pub within_s: Option<u64>,
-}
-
-/// A piece of a source at one scale.
+/// A piece of a source at one scale, as it is kept in the folder of the whole.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Part {
     /// The source and the piece.

@@ -5,9 +5,19 @@ use std::time::Duration;
 
 use embermark_report::format::counted;
 
-use super::parts::{Part, Repetition};
+use super::parts::Part;
 use crate::error::Failure;
 use crate::plan::milliseconds;
+
+/// What is to be repeated, and what is not.
+pub struct Repetition {
+    /// The parts, in their order.
+    pub parts: Vec<Part>,
+    /// Those that were left out.
+    pub left_out: Vec<Part>,
+    /// The time for all of it, in seconds.
+    pub within_s: Option<u64>,
+}
 
 /// The time of `--within` in seconds.
 pub fn parsed(text: &str) -> Result<u64, Failure> {
