@@ -68,11 +68,7 @@ impl KvBook {
         loop {
             store.within(Scope::Batch, |batch| {
                 if next == 0 {
-                    visit(batch, *table, by, beyond.as_deref(), &mut |key, _| {
-                        // What is no key of ours would be missed among the rows changed.
-                        found.extend(Key::try_from(key));
-                        ControlFlow::Continue(())
-                    })?;
+                    find(batch, *table, by, beyond.as_deref(), found)?;
                 }
                 let some = &found[next..];
                 let some = &some[..some.len().min(strategy::batch(found.len()))];
@@ -87,9 +83,7 @@ impl KvBook {
             }
         }
     }
-}
 
-impl KvBook {
     /// Does something to each of the rows chosen by a column; counts those that were there.
     fn change(
         &mut self,
@@ -104,10 +98,7 @@ impl KvBook {
         let Self { store, table, beyond, found, .. } = self;
         found.clear();
         store.within(Scope::Snapshot, |snapshot| {
-            visit(snapshot, *table, by, beyond.as_deref(), &mut |key, _| {
-                found.extend(Key::try_from(key));
-                ControlFlow::Continue(())
-            })
+            find(snapshot, *table, by, beyond.as_deref(), found)
         })?;
         let mut done = 0;
         Strategy::CommitEach.each(found.len(), meter, |scope, part| {
@@ -120,6 +111,21 @@ impl KvBook {
         })?;
         Ok(done)
     }
+}
+
+/// Takes down the keys of the rows chosen by a column.
+fn find(
+    operations: &mut dyn Operations,
+    table: Table,
+    by: Column,
+    beyond: Option<&[u8]>,
+    found: &mut Vec<Key>,
+) -> Result<()> {
+    visit(operations, table, by, beyond, &mut |key, _| {
+        // What is no key of ours would be missed among the rows changed.
+        found.extend(Key::try_from(key));
+        ControlFlow::Continue(())
+    })
 }
 
 /// Visits the rows chosen by a column; `beyond` is the lowest state above the chosen one.
